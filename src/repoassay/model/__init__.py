@@ -1,0 +1,51 @@
+"""The nouns of the project as pure data: no files, no processes, no printing.
+
+Knows only pydantic. What is read from disk or wire is a frozen pydantic model that refuses unknown keys.
+Times are UTC, durations seconds, sizes bytes, money `Decimal` US dollars.
+"""
+
+from __future__ import annotations
+
+from repoassay.model.attempt import Attempt
+from repoassay.model.base import Record
+from repoassay.model.submission import Ended, Exit, Rejected, Submission, SubmittedFile
+from repoassay.model.task import (
+    Criterion,
+    Economics,
+    Environment,
+    Grading,
+    HiddenTests,
+    Inputs,
+    Kind,
+    Limits,
+    Outputs,
+    Repository,
+    Task,
+)
+from repoassay.model.verdict import CriterionResult, Outcome, TestResult, Verdict, Whose
+
+__all__ = [
+    "Attempt",
+    "Criterion",
+    "CriterionResult",
+    "Economics",
+    "Ended",
+    "Environment",
+    "Exit",
+    "Grading",
+    "HiddenTests",
+    "Inputs",
+    "Kind",
+    "Limits",
+    "Outcome",
+    "Outputs",
+    "Record",
+    "Rejected",
+    "Repository",
+    "Submission",
+    "SubmittedFile",
+    "Task",
+    "TestResult",
+    "Verdict",
+    "Whose",
+]

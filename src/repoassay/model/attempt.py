@@ -1,0 +1,25 @@
+"""An attempt: one agent, one task, one setting, once. It never changes after it has ended."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from repoassay.model.base import Record
+from repoassay.model.submission import Submission
+
+__all__ = ["Attempt"]
+
+
+class Attempt(Record):
+    """One finished attempt. `number` counts from 1 within (agent, task); `retry_of` names the attempt it repeats."""
+
+    id: str
+    run: str
+    task: str
+    task_digest: str
+    agent: str
+    number: int = 1
+    retry_of: str | None = None
+    started: datetime
+    ended: datetime
+    submission: Submission

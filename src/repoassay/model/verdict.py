@@ -1,0 +1,84 @@
+"""A verdict: the outcome of grading one submission, with its evidence."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from repoassay.model.base import Record
+
+__all__ = ["CriterionResult", "Outcome", "TestResult", "Verdict", "Whose"]
+
+
+class Whose(StrEnum):
+    """Whose doing an outcome is."""
+
+    AGENT = "agent"
+    SUITE = "suite"
+    OURS = "ours"
+
+
+class Outcome(StrEnum):
+    """The closed set of outcomes, for every kind of task."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NO_OUTPUT = "no_output"
+    PATCH_FAILED = "patch_failed"
+    TIMED_OUT = "timed_out"
+    BUDGET = "budget"
+    TAMPERING = "tampering"
+    NOT_GRADABLE = "not_gradable"
+    INFRA_FAULT = "infra_fault"
+
+    @property
+    def whose(self) -> Whose:
+        """Whose doing the outcome is: only the agent's count against the agent."""
+        if self is Outcome.NOT_GRADABLE:
+            return Whose.SUITE
+        return Whose.OURS if self is Outcome.INFRA_FAULT else Whose.AGENT
+
+
+class CriterionResult(Record):
+    """One criterion as measured. `value` is None where it could not be measured; `passed` None where unknown."""
+
+    stage: Literal["process", "result"]
+    metric: str
+    of: str
+    against: str | None = None
+    value: float | None = None
+    threshold: str
+    passed: bool | None
+    unit: str = ""
+    comment: str = ""
+
+
+class TestResult(Record):
+    """One hidden test: `missing` when it was never reported, as after an early exit."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
+    id: str
+    outcome: Literal["passed", "failed", "error", "skipped", "missing"]
+    seconds: float = 0.0
+    message: str = ""
+
+
+class Verdict(Record):
+    """The outcome of grading one submission.
+
+    `process` and `result` are what ECR and TPR count: true, false, or None where unknown (unknown is never false).
+    """
+
+    task: str
+    task_digest: str
+    outcome: Outcome
+    process: bool | None
+    result: bool | None
+    criteria: tuple[CriterionResult, ...] = ()
+    tests: tuple[TestResult, ...] = ()
+    comments: tuple[str, ...] = ()
+    grader: str
+    graded_at: datetime
+    seconds: float = 0.0
