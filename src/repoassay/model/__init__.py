@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from repoassay.model.attempt import Attempt
 from repoassay.model.base import Record
+from repoassay.model.run import Plan, PlannedTask
 from repoassay.model.submission import Ended, Exit, Rejected, Submission, SubmittedFile
 from repoassay.model.task import (
     Criterion,
@@ -39,6 +40,8 @@ __all__ = [
     "Limits",
     "Outcome",
     "Outputs",
+    "Plan",
+    "PlannedTask",
     "Record",
     "Rejected",
     "Repository",
