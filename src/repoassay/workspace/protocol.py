@@ -55,12 +55,14 @@ class Collect:
     """What crosses out after everything in the sandbox is dead: `source` inside, copied below `into` on the host.
 
     Only regular files and folders cross; links, devices, and whatever passes a limit are listed as rejected.
+    Entries of the top folder named in `skip` are passed over.
     """
 
     source: str
     into: Path
     max_bytes: int = 256 * 2**20
     max_files: int = 10_000
+    skip: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

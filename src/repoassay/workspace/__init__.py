@@ -1,0 +1,77 @@
+"""Where work happens: the cache of checkouts and environments, and the sandbox. The only room that starts processes.
+
+Knows tasks and the model; not who works in a workspace, nor how what they leave is graded. Names are imported on
+demand, since the launcher, which starts with every sandbox, passes through here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from repoassay.workspace.cache import Cache
+    from repoassay.workspace.changes import changes_between
+    from repoassay.workspace.checkout import checkout
+    from repoassay.workspace.environment import build_environment
+    from repoassay.workspace.layout import Layout, lay_out
+    from repoassay.workspace.probe import Finding, examine
+    from repoassay.workspace.protocol import (
+        Access,
+        Collect,
+        Command,
+        Completed,
+        FileEdit,
+        Mount,
+        Network,
+        Sandbox,
+    )
+    from repoassay.workspace.sandbox import ISOLATIONS, open_sandbox
+
+_HOMES = {
+    "Access": "protocol",
+    "Cache": "cache",
+    "Collect": "protocol",
+    "Command": "protocol",
+    "Completed": "protocol",
+    "FileEdit": "protocol",
+    "Finding": "probe",
+    "ISOLATIONS": "sandbox",
+    "Layout": "layout",
+    "Mount": "protocol",
+    "Network": "protocol",
+    "Sandbox": "protocol",
+    "build_environment": "environment",
+    "changes_between": "changes",
+    "checkout": "checkout",
+    "examine": "probe",
+    "lay_out": "layout",
+    "open_sandbox": "sandbox",
+}
+
+__all__ = [
+    "ISOLATIONS",
+    "Access",
+    "Cache",
+    "Collect",
+    "Command",
+    "Completed",
+    "FileEdit",
+    "Finding",
+    "Layout",
+    "Mount",
+    "Network",
+    "Sandbox",
+    "build_environment",
+    "changes_between",
+    "checkout",
+    "examine",
+    "lay_out",
+    "open_sandbox",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

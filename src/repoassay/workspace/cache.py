@@ -1,0 +1,98 @@
+"""The cache folder: checkouts and environments by content, built once under a lock, read-only afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from repoassay.errors import BadInput
+
+__all__ = ["SANDBOX_UID", "Cache"]
+
+SANDBOX_UID = 63_917
+"""Host account of sandboxed commands when we run as root: an unprivileged number that should own nothing else."""
+
+
+class Cache:
+    """A folder of finished entries `<kind>/<key>/`; an entry that exists is whole.
+
+    Args:
+        path: The folder; `REPOASSAY_CACHE`, else `$XDG_CACHE_HOME/repoassay`, else `~/.cache/repoassay`.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        given = os.environ.get("REPOASSAY_CACHE")
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        self.path = (path or (Path(given) if given else Path(base, "repoassay"))).absolute()
+        try:
+            for folder in ("mount", "locks"):
+                (self.path / folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(
+                f"The cache folder {self.path} cannot be made: {error.strerror}.",
+                "Set REPOASSAY_CACHE to a folder you may write to.",
+            ) from error
+
+    @property
+    def mountpoint(self) -> Path:
+        """An empty folder every sandbox mounts its scratch space on, each in a namespace of its own."""
+        return self.path / "mount"
+
+    def entry(self, kind: str, key: str, build: Callable[[Path], None]) -> Path:
+        """Return the folder of an entry, calling `build` on a fresh folder when it is not there yet.
+
+        Other processes wait; what `build` leaves when it raises is removed, never cached.
+        """
+        final = self.path / kind / key
+        if not final.exists():
+            with self.lock(f"{kind}-{key}"):
+                if not final.exists():
+                    part = self.path / kind / f".{key}.part"
+                    remove_tree(part)
+                    part.mkdir(parents=True)
+                    try:
+                        build(part)
+                        part.rename(final)
+                    except BaseException:
+                        remove_tree(part)
+                        raise
+        with contextlib.suppress(OSError):  # when it was last of use, for collection by age
+            os.utime(final)
+        return final
+
+    @contextlib.contextmanager
+    def lock(self, name: str) -> Iterator[None]:
+        """Hold an exclusive lock between processes and threads; the kernel lets go of it should we die."""
+        descriptor = os.open(
+            self.path / "locks" / name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644
+        )
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a tree whatever its modes say; do nothing when it is not there."""
+    for folder, _, _ in os.walk(path):
+        with contextlib.suppress(OSError):
+            Path(folder).chmod(0o700)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def settle(path: Path) -> None:
+    """Give a tree plain modes and, when we are root, the sandbox's owner, so that a copy-on-write mount is writable."""
+    for folder, folders, files in os.walk(path):
+        for name in (*folders, *files, "."):
+            item = os.path.join(folder, name)
+            mode = os.lstat(item).st_mode
+            if not stat.S_ISLNK(mode):
+                os.chmod(item, 0o755 if stat.S_ISDIR(mode) or mode & 0o100 else 0o644)
+            if os.geteuid() == 0:
+                os.chown(item, SANDBOX_UID, SANDBOX_UID, follow_symlinks=False)

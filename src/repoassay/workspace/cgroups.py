@@ -1,0 +1,74 @@
+"""Control groups, where this account may make them: the kernel then holds a whole tree to its memory and processes."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import time
+from pathlib import Path
+
+__all__ = ["make_cgroups", "remove_cgroups"]
+
+_ROOT = Path("/sys/fs/cgroup")
+_counter = itertools.count()
+
+
+def make_cgroups(memory: int, processes: int) -> list[str]:
+    """Make groups with these limits (bytes, count) and return their folders; none where it is not possible."""
+    name = f"repoassay-{os.getpid()}-{next(_counter)}"
+    made: list[str] = []
+    for parent, limits in _candidates(memory, processes):
+        folder = parent / name
+        try:
+            folder.mkdir()
+        except OSError:
+            continue
+        try:
+            for file, value in limits.items():
+                (folder / file).write_text(str(value))
+        except OSError:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+            continue
+        for file, value in (("memory.oom.group", "1"), ("memory.swap.max", "0")):
+            with contextlib.suppress(OSError):
+                if (folder / file).exists():
+                    (folder / file).write_text(value)
+        made.append(str(folder))
+    return made
+
+
+def _candidates(memory: int, processes: int) -> list[tuple[Path, dict[str, int]]]:
+    if (_ROOT / "cgroup.controllers").exists():  # version 2: one tree
+        both = {"memory.max": memory, "pids.max": processes}
+        own = Path("/proc/self/cgroup").read_text().strip().rpartition(":")[2]
+        return [(_ROOT, both)] if os.geteuid() == 0 else [(_ROOT / own.lstrip("/"), both)]
+    return [
+        (_ROOT / "memory", {"memory.limit_in_bytes": memory}),
+        (_ROOT / "pids", {"pids.max": processes}),
+    ]
+
+
+def remove_cgroups(folders: list[str]) -> None:
+    """Remove groups whose processes have ended; the kernel may need a moment to notice."""
+    for folder in folders:
+        for _ in range(50):
+            try:
+                Path(folder).rmdir()
+            except FileNotFoundError:
+                break
+            except OSError:
+                time.sleep(0.01)
+            else:
+                break
+
+
+def sweep_cgroups() -> None:
+    """Remove groups left by harnesses that were killed."""
+    for parent, _ in _candidates(1, 1):
+        for folder in parent.glob("repoassay-*"):
+            owner = folder.name.split("-")[1]
+            if owner.isdigit() and not Path("/proc", owner).exists():
+                with contextlib.suppress(OSError):
+                    folder.rmdir()

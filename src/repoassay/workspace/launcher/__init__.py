@@ -1,0 +1,8 @@
+"""The program that becomes a sandbox: namespaces, root, identity, limits, one command, collection.
+
+It runs as `python -I -S`, one process a sandbox, and so imports the standard library alone. It is trusted code; the
+command it starts is not. Nothing here may import from the rest of the project.
+
+Three processes: the *supervisor* (`main.py`) keeps a view of the host and of the sandbox's files, watches limits and
+collects; *init* (`init.py`) is process 1 inside, and its end takes every descendant along; the *command* is hostile.
+"""

@@ -1,0 +1,126 @@
+"""What crosses out of a dead sandbox: regular files and folders, counted and bounded; everything else is named."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+__all__ = ["collect"]
+
+_CHUNK = 1 << 20
+
+
+def collect(
+    source: str, into: str, max_bytes: int, max_files: int, skip: list[str]
+) -> list[tuple[str, str]]:
+    """Copy the tree `source` to the existing folder `into`; return (path, reason) of what was left behind.
+
+    Entries of the top folder named in `skip` are passed over in silence. Nothing is followed: every component is opened without following links, and nothing inside is alive to swap them.
+    """
+    budget = _Budget(max_bytes, max_files)
+    rejected: list[tuple[str, str]] = []
+    try:
+        top = os.open(source, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return [("", "the folder is gone or is not a folder")]
+    try:
+        _folder(top, into, "", budget, rejected, frozenset(skip))
+    finally:
+        os.close(top)
+    return rejected
+
+
+class _Budget:
+    def __init__(self, max_bytes: int, max_files: int) -> None:
+        self.bytes, self.entries = max_bytes, max_files
+
+
+def _folder(
+    source: int,
+    into: str,
+    prefix: str,
+    budget: _Budget,
+    rejected: list[tuple[str, str]],
+    skip: frozenset[str] = frozenset(),
+) -> None:
+    for name in sorted(set(os.listdir(source)) - skip):
+        path = prefix + name
+        budget.entries -= 1
+        if budget.entries < 0:
+            rejected.append((path, "too many files; this one and what follows was left behind"))
+            return
+        status = os.stat(name, dir_fd=source, follow_symlinks=False)
+        reason = _refusal(status, name, path, budget)
+        if reason:
+            rejected.append((path, reason))
+        elif stat.S_ISDIR(status.st_mode):
+            os.mkdir(f"{into}/{name}")
+            child = _open(name, source, os.O_DIRECTORY)
+            if child is None:
+                rejected.append((path, "cannot be opened"))
+                continue
+            try:
+                _folder(child, f"{into}/{name}", f"{path}/", budget, rejected)
+            finally:
+                os.close(child)
+        elif not _copy(name, source, f"{into}/{name}", status, budget):
+            rejected.append((path, "cannot be read"))
+
+
+def _refusal(status: os.stat_result, name: str, path: str, budget: _Budget) -> str:
+    if stat.S_ISLNK(status.st_mode):
+        return "a symbolic link; only regular files cross"
+    if not stat.S_ISDIR(status.st_mode) and not stat.S_ISREG(status.st_mode):
+        return "a device, pipe or socket; only regular files cross"
+    if not name.isprintable() or len(path) > 1000 or path.count("/") > 50:
+        return "its name cannot be kept (unprintable, too long or too deep)"
+    if stat.S_ISREG(status.st_mode) and status.st_size > budget.bytes:
+        return f"{status.st_size} bytes are more than the {budget.bytes} left of the submission's limit"
+    return ""
+
+
+def _open(name: str, folder: int, extra: int) -> int | None:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | extra
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except (
+        PermissionError
+    ):  # the command may have locked its own file; it is ours to read all the same
+        try:
+            os.chmod(name, 0o700 if extra else 0o600, dir_fd=folder)
+            return os.open(name, flags, dir_fd=folder)
+        except OSError:
+            return None
+    except OSError:
+        return None
+
+
+def _copy(name: str, folder: int, target: str, status: os.stat_result, budget: _Budget) -> bool:
+    source = _open(name, folder, 0)
+    if source is None:
+        return False
+    mode = 0o755 if status.st_mode & 0o100 else 0o644
+    out = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    try:
+        left = status.st_size
+        budget.bytes -= left
+        while left > 0:
+            chunk = os.read(source, min(_CHUNK, left))
+            if not chunk:
+                break
+            left -= len(chunk)
+            _write_sparse(out, chunk)
+        os.ftruncate(out, status.st_size)
+    finally:
+        os.close(source)
+        os.close(out)
+    return True
+
+
+def _write_sparse(out: int, chunk: bytes) -> None:
+    if chunk.count(0) == len(chunk):
+        os.lseek(out, len(chunk), os.SEEK_CUR)
+        return
+    view = memoryview(chunk)
+    while view:
+        view = view[os.write(out, view) :]

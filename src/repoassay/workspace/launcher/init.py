@@ -1,0 +1,114 @@
+"""Process 1 of the sandbox: starts the command, buries orphans, and by ending takes every descendant along."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import resource
+import socket
+from pathlib import Path
+
+from repoassay.workspace.launcher import kernel
+from repoassay.workspace.launcher.identity import become_command
+from repoassay.workspace.launcher.seccomp import compile_filter
+from repoassay.workspace.launcher.spec import Spec
+
+__all__ = ["run_as_init"]
+
+
+def run_as_init(spec: Spec, result: int) -> None:
+    """Finish the sandbox from inside, run the command to its end and write `exit N` or `signal N` to fd `result`.
+
+    Anything that goes wrong before the command runs is written as `fault TEXT`. Never returns.
+    """
+    try:
+        _finish_inside(spec)
+        command = os.fork()
+        if command == 0:
+            _become(spec)
+        _bury_until(command, result)
+    except BaseException as error:  # noqa: BLE001 - process 1 has nobody above it to report to but this pipe
+        os.write(result, f"fault {error}".encode()[:2000])
+    finally:
+        os._exit(0)
+
+
+def _finish_inside(spec: Spec) -> None:
+    kernel.die_with_parent()
+    kernel.not_dumpable()
+    root = f"{spec.mountpoint}/root"
+    kernel.unshare(kernel.CLONE_NEWNS)  # the supervisor keeps its own view, from which it collects
+    kernel.mount(
+        "proc", f"{root}/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+    )
+    kernel.move_root(root)
+    kernel.freeze("/")
+    socket.sethostname("workspace")
+    if not spec.host_network:
+        kernel.loopback_up()
+    os.setsid()
+    with contextlib.suppress(OSError):
+        os.nice(5)  # whatever the command starts, the harness stays responsive
+
+
+def _become(spec: Spec) -> None:
+    """In the child: limits, identity, filter, descriptors, exec."""
+    try:
+        for limit, value in _limits(spec).items():
+            hard = resource.getrlimit(limit)[1]
+            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(limit, (bound, bound))
+        os.umask(0o022)
+        os.chdir(spec.cwd)
+        with contextlib.suppress(OSError):  # when memory runs out, the command goes first
+            Path("/proc/self/oom_score_adj").write_text("500")
+        _give_stdin(spec.stdin)
+        if spec.channel_fd >= 0:
+            os.set_inheritable(spec.channel_fd, True)
+        program = compile_filter()
+        become_command()
+        kernel.set_filter(program)
+        os.execvpe(spec.argv[0], spec.argv, spec.env)
+    except BaseException as error:  # noqa: BLE001 - reported as what a shell would say, then the process ends
+        os.write(2, f"{spec.argv[0]}: {error}\n".encode())
+        os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+
+
+def _give_stdin(text: str) -> None:
+    descriptor = os.memfd_create("stdin")
+    data = memoryview(base64.b64decode(text))
+    while data:
+        data = data[os.write(descriptor, data) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    os.dup2(descriptor, 0)
+
+
+def _limits(spec: Spec) -> dict[int, int]:
+    limits = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: spec.disk,
+        resource.RLIMIT_NOFILE: 4096,
+        resource.RLIMIT_MEMLOCK: 1 << 20,
+        resource.RLIMIT_MSGQUEUE: 1 << 16,
+        resource.RLIMIT_CPU: int(spec.seconds * (os.cpu_count() or 1)) + 5,
+    }
+    if _counts_processes_per_namespace():
+        limits[resource.RLIMIT_NPROC] = spec.processes
+    return limits
+
+
+def _counts_processes_per_namespace() -> bool:
+    # Before Linux 5.14 the limit counts every process of the account on the whole host.
+    major, minor = os.uname().release.split(".")[:2]
+    return (int(major), int("".join(filter(str.isdigit, minor)) or 0)) >= (5, 14)
+
+
+def _bury_until(command: int, result: int) -> None:
+    while True:
+        child, status = os.waitpid(-1, 0)
+        if child != command:
+            continue
+        code = os.waitstatus_to_exitcode(status)
+        os.write(result, (f"exit {code}" if code >= 0 else f"signal {-code}").encode())
+        return

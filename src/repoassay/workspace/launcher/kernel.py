@@ -1,0 +1,168 @@
+"""The system calls Python 3.11 does not wrap, each raising OSError with what was tried."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import platform
+import socket
+import struct
+
+__all__ = [
+    "CLONE_NEWCGROUP",
+    "CLONE_NEWIPC",
+    "CLONE_NEWNET",
+    "CLONE_NEWNS",
+    "CLONE_NEWPID",
+    "CLONE_NEWUSER",
+    "CLONE_NEWUTS",
+    "MS_BIND",
+    "MS_NODEV",
+    "MS_NOEXEC",
+    "MS_NOSUID",
+    "MS_PRIVATE",
+    "MS_REC",
+    "die_with_parent",
+    "drop_bounding_set",
+    "freeze",
+    "loopback_up",
+    "mount",
+    "move_root",
+    "no_new_privileges",
+    "not_dumpable",
+    "protect",
+    "set_filter",
+    "unshare",
+]
+
+CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC = (
+    0x00020000,
+    0x02000000,
+    0x04000000,
+    0x08000000,
+)
+CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
+
+_MNT_DETACH = 2
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = (
+    1,
+    4,
+    22,
+    24,
+    38,
+)
+_SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+_SYS_MOUNT_SETATTR = 442
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV = 1, 2, 4
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _check(result: int, action: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{action}: {os.strerror(number)}")
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces named by `flags` for new ones (unshare(2))."""
+    _check(_libc.unshare(flags), "unshare")
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+    """mount(2)."""
+    result = _libc.mount(
+        source.encode(),
+        target.encode(),
+        kind.encode() or None,
+        ctypes.c_ulong(flags),
+        options.encode() or None,
+    )
+    _check(result, f"mount {kind or source} on {target}")
+
+
+def protect(target: str, *, read_only: bool = True, recursive: bool = True) -> None:
+    """Forbid set-uid programs, devices and (unless told otherwise) writing on a mount and all below it."""
+    attributes = _ATTR_NOSUID | _ATTR_NODEV | (_ATTR_RDONLY if read_only else 0)
+    _set_attributes(target, attributes, recursive=recursive)
+
+
+def freeze(target: str) -> None:
+    """Forbid writing on one mount, leaving its devices usable and the mounts below it as they are."""
+    _set_attributes(target, _ATTR_RDONLY, recursive=False)
+
+
+def _set_attributes(target: str, attributes: int, *, recursive: bool) -> None:
+    packed = struct.pack("QQQQ", attributes, 0, 0, 0)
+    result = _libc.syscall(
+        ctypes.c_long(_SYS_MOUNT_SETATTR),
+        ctypes.c_int(_AT_FDCWD),
+        target.encode(),
+        ctypes.c_uint(_AT_RECURSIVE if recursive else 0),
+        packed,
+        ctypes.c_size_t(len(packed)),
+    )
+    _check(result, f"mount_setattr {target}")
+
+
+def move_root(new_root: str) -> None:
+    """Make `new_root` the root of this mount namespace and let go of the old one."""
+    os.chdir(new_root)
+    _check(
+        _libc.syscall(ctypes.c_long(_SYS_PIVOT_ROOT[platform.machine()]), b".", b"."), "pivot_root"
+    )
+    _check(_libc.umount2(b".", _MNT_DETACH), "umount old root")
+    os.chdir("/")
+
+
+def _prctl(option: int, argument: int, action: str) -> None:
+    zero = ctypes.c_ulong(0)
+    _check(_libc.prctl(option, ctypes.c_ulong(argument), zero, zero, zero), action)
+
+
+def die_with_parent() -> None:
+    """Have the kernel send SIGKILL when the thread that made this process ends."""
+    _prctl(_PR_SET_PDEATHSIG, 9, "set parent-death signal")
+
+
+def not_dumpable() -> None:
+    """Keep processes of the same user from tracing this one or reading its /proc entries."""
+    _prctl(_PR_SET_DUMPABLE, 0, "clear dumpable")
+
+
+def no_new_privileges() -> None:
+    """Make set-uid bits and file capabilities meaningless from here on."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1, "set no_new_privs")
+
+
+def drop_bounding_set() -> None:
+    """Give up every capability for good; the ones in force go at the next exec."""
+    for capability in range(64):
+        if _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) != 0:
+            return  # past the last capability of this kernel
+
+
+def set_filter(program: bytes) -> None:
+    """Install a seccomp filter given as packed `sock_filter` instructions."""
+
+    class Program(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+    header = Program(len(program) // 8, program)
+    mode_filter = ctypes.c_ulong(2)
+    zero = ctypes.c_ulong(0)
+    _check(
+        _libc.prctl(_PR_SET_SECCOMP, mode_filter, ctypes.byref(header), zero, zero),
+        "install seccomp filter",
+    )
+
+
+def loopback_up() -> None:
+    """Bring up `lo` in this network namespace, so that a program can talk to itself."""
+    up, running = 1, 64
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        fcntl.ioctl(probe, 0x8914, struct.pack("16sh22x", b"lo", up | running))  # SIOCSIFFLAGS

@@ -1,0 +1,152 @@
+"""The supervisor: builds the sandbox, starts init, watches limits, collects, reports. Read `main` from top to bottom."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+
+from repoassay.workspace.launcher import kernel
+from repoassay.workspace.launcher.collect import collect
+from repoassay.workspace.launcher.identity import enter_user_namespace
+from repoassay.workspace.launcher.init import run_as_init
+from repoassay.workspace.launcher.root import build, inside
+from repoassay.workspace.launcher.spec import Spec
+from repoassay.workspace.launcher.watch import Watch
+
+__all__ = ["main"]
+
+_LOOK = 0.05
+"""Seconds between two looks at the tree where the kernel does not enforce the memory limit."""
+
+
+def main() -> None:
+    """Read a `Spec` from standard input, run it, and write one JSON object to its status descriptor."""
+    spec = Spec.decode(sys.stdin.buffer.read())
+    for descriptor in (spec.status_fd, spec.control_fd, spec.channel_fd):
+        if descriptor >= 0:
+            os.set_inheritable(descriptor, False)
+    try:
+        report = _run(spec)
+    except (OSError, KeyError, ValueError) as error:
+        report = {"fault": str(error)}
+    with contextlib.suppress(BrokenPipeError):
+        os.write(spec.status_fd, json.dumps(report).encode())
+
+
+def _run(spec: Spec) -> dict[str, object]:
+    _join_cgroups(spec)
+    namespaces = (
+        kernel.CLONE_NEWNS
+        | kernel.CLONE_NEWPID
+        | kernel.CLONE_NEWIPC
+        | kernel.CLONE_NEWUTS
+        | kernel.CLONE_NEWCGROUP
+    )
+    enter_user_namespace(
+        spec.uid, spec.gid, namespaces | (0 if spec.host_network else kernel.CLONE_NEWNET)
+    )
+    kernel.not_dumpable()
+    build(spec)
+    result_read, result_write = os.pipe()
+    started = time.monotonic()
+    init = os.fork()
+    if init == 0:
+        os.close(result_read)
+        run_as_init(spec, result_write)
+    os.close(result_write)
+    for descriptor in (
+        1,
+        2,
+        spec.channel_fd,
+    ):  # or the host would wait for an end of file that never comes
+        if descriptor >= 0:
+            os.close(descriptor)
+    watch = Watch(init, spec.memory, spec.processes, spec.cgroups)
+    ended = _wait(spec, init, watch, started + spec.seconds)
+    wall = time.monotonic() - started
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(init, signal.SIGKILL)
+    os.waitpid(init, 0)  # returns once the kernel has ended every process of the namespace
+    said = os.read(result_read, 4096).decode(errors="replace")
+    if said.startswith("fault "):
+        return {"fault": said[6:]}
+    code, number = _outcome(said)
+    out_of_memory = watch.finish()
+    if ended == "exited" and out_of_memory and code != 0:
+        ended = "out_of_memory"
+    elif ended == "exited" and number is not None:
+        ended = "signalled"
+    elif ended == "exited" and code is None:
+        return {"fault": "process 1 of the sandbox was killed from outside"}
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    rejected = [] if ended == "abandoned" else _gather(spec)
+    return {
+        "ended": ended,
+        "code": code,
+        "signal": number,
+        "wall": wall,
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "peak_memory": watch.peak or usage.ru_maxrss * 1024,
+        "rejected": rejected,
+    }
+
+
+def _join_cgroups(spec: Spec) -> None:
+    with contextlib.suppress(
+        OSError
+    ):  # granted to root alone, and only there do control groups choose a victim
+        Path("/proc/self/oom_score_adj").write_text("-900")
+    for folder in spec.cgroups:
+        Path(folder, "cgroup.procs").write_text(str(os.getpid()))
+
+
+def _wait(spec: Spec, init: int, watch: Watch, deadline: float) -> str:
+    """Wait for init's end, the deadline, a passed limit, the host's word, or the host's death."""
+    process = os.pidfd_open(init)
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    poll.register(spec.control_fd, select.POLLIN | select.POLLHUP)
+    try:
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return "timed_out"
+            ready = dict(poll.poll(min(left, _LOOK) * 1000))
+            if process in ready:
+                return "exited"
+            if spec.control_fd in ready:
+                return "cancelled" if os.read(spec.control_fd, 1) else "abandoned"
+            if watch.exceeded():
+                return "out_of_memory"
+    finally:
+        os.close(process)
+
+
+def _outcome(said: str) -> tuple[int | None, int | None]:
+    word, _, number = said.partition(" ")
+    if word == "exit":
+        return int(number), None
+    if word == "signal":
+        return None, int(number)
+    return None, None
+
+
+def _gather(spec: Spec) -> list[dict[str, str]]:
+    return [
+        {"path": path, "reason": reason}
+        for gather in spec.gather
+        for path, reason in collect(
+            inside(spec, gather.source),
+            gather.into,
+            gather.max_bytes,
+            gather.max_files,
+            gather.skip,
+        )
+    ]

@@ -1,0 +1,219 @@
+"""The default sandbox: kernel namespaces, without root and without a container engine.
+
+What is isolated and what is not is stated in SECURITY.md; how it is built, in `launcher/`.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import functools
+import json
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from repoassay.errors import InfraFault
+from repoassay.model import Ended, Exit, Rejected
+from repoassay.workspace.cache import SANDBOX_UID, Cache
+from repoassay.workspace.cgroups import make_cgroups, remove_cgroups, sweep_cgroups
+from repoassay.workspace.launcher.spec import Bind, Gather, Spec, Write
+from repoassay.workspace.protocol import Command, Completed, Network
+from repoassay.workspace.stream import Bounded, Log, pump
+
+__all__ = ["NamespaceSandbox"]
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from repoassay.workspace.launcher.main import main; main()"
+_CHANNEL_LIMIT = 16 * 2**20
+_BASE_ENV = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "HOME": "/home/agent",
+    "USER": "agent",
+    "LANG": "C.UTF-8",
+    "TMPDIR": "/tmp",  # noqa: S108 - inside the sandbox, its own scratch folder
+    "TERM": "dumb",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    exit: Exit
+    rejected: tuple[Rejected, ...]
+
+
+class NamespaceSandbox:
+    """Runs commands in fresh user, mount, pid, net, ipc, uts and cgroup namespaces."""
+
+    name = "namespaces"
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        sweep_cgroups()
+
+    def run(self, command: Command, cancel: threading.Event | None = None) -> Completed:
+        """Run one command to its end; see `Sandbox`."""
+        limits = command.limits
+        cgroups = make_cgroups(limits.memory + limits.disk, limits.processes + 8)
+        try:
+            return self._run(command, cancel or threading.Event(), cgroups)
+        finally:
+            remove_cgroups(cgroups)
+
+    def _run(self, command: Command, cancel: threading.Event, cgroups: list[str]) -> Completed:
+        with contextlib.ExitStack() as stack:
+            status_read, status_write = _pipe(stack)
+            control_read, control_write = _pipe(stack)
+            channel_read, channel_write = _pipe(stack) if command.channel else (-1, -1)
+            spec = self._spec(command, cgroups, status_write, control_read, channel_write)
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _START, str(_PACKAGE.parent)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={},
+                cwd="/",
+                start_new_session=True,
+                pass_fds=[fd for fd in (status_write, control_read, channel_write) if fd >= 0],
+            )
+            stack.callback(_end, process)
+            for descriptor in (status_write, control_read, channel_write):
+                if descriptor >= 0:
+                    os.close(descriptor)
+            assert process.stdin and process.stdout and process.stderr
+            with contextlib.suppress(BrokenPipeError), process.stdin:
+                process.stdin.write(spec.encode())
+            sinks = {
+                process.stdout.fileno(): Bounded(command.limits.output),
+                process.stderr.fileno(): Bounded(command.limits.output),
+                status_read: Bounded(2**24),
+            }
+            if command.channel:
+                sinks[channel_read] = Bounded(_CHANNEL_LIMIT)
+            shown = {process.stdout.fileno(), process.stderr.fileno()}
+            log = stack.enter_context(Log(command.log, command.limits.output))
+
+            def tick() -> None:
+                if cancel.is_set():
+                    with contextlib.suppress(OSError):
+                        os.write(control_write, b"k")
+
+            pump(sinks, tick, lambda fd, data: log.write(data) if fd in shown else None)
+            process.wait()
+            out, err = (sinks[stream.fileno()] for stream in (process.stdout, process.stderr))
+            report = _report(sinks[status_read].value(), process.returncode, err.value())
+            return Completed(
+                exit=report.exit.model_copy(
+                    update={"output_truncated": out.truncated or err.truncated}
+                ),
+                stdout=out.value(),
+                stderr=err.value(),
+                channel=sinks[channel_read].value() if command.channel else b"",
+                rejected=report.rejected,
+            )
+
+    def _spec(
+        self, command: Command, cgroups: list[str], status: int, control: int, channel: int
+    ) -> Spec:
+        env = {**_BASE_ENV, **command.env}
+        if channel >= 0:
+            env["REPOASSAY_CHANNEL"] = str(channel)
+        as_root = os.geteuid() == 0
+        for collect in command.collect:
+            collect.into.mkdir(parents=True, exist_ok=True)
+        return Spec(
+            argv=list(command.argv),
+            env=env,
+            cwd=command.cwd,
+            stdin=base64.b64encode(command.stdin).decode(),
+            mountpoint=str(self._cache.mountpoint),
+            system=_system(),
+            hide=[str(_PACKAGE), str(self._cache.path)],
+            binds=[Bind(os.path.realpath(m.source), m.target, m.access.value) for m in command.mounts],
+            scratch=list(command.scratch),
+            writes=[
+                Write(path, None if edit is None else base64.b64encode(edit.content).decode(),
+                      edit is not None and edit.executable)
+                for path, edit in command.edits.items()
+            ],
+            gather=[
+                Gather(c.source, str(c.into.resolve()), c.max_bytes, c.max_files, list(c.skip))
+                for c in command.collect
+            ],
+            host_network=command.network is Network.HOST,
+            seconds=command.limits.seconds,
+            memory=command.limits.memory,
+            disk=command.limits.disk,
+            processes=command.limits.processes,
+            uid=SANDBOX_UID if as_root else os.geteuid(),
+            gid=SANDBOX_UID if as_root else os.getegid(),
+            cgroups=cgroups,
+            status_fd=status,
+            control_fd=control,
+            channel_fd=channel,
+        )  # fmt: skip
+
+
+@functools.cache
+def _system() -> list[Bind]:
+    """The host's programs and libraries, and our interpreter's installation, each at its own place."""
+    folders = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
+    base = os.path.realpath(sys.base_prefix)
+    if not base.startswith("/usr/"):
+        folders.append(base)
+    # A base prefix reached through a link (as version managers make them) must work by that name too.
+    if os.path.abspath(sys.base_prefix) != base:
+        folders.append(os.path.abspath(sys.base_prefix))
+    return [Bind(folder, folder, "read") for folder in folders]
+
+
+def _pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
+    read, write = os.pipe()
+
+    def close() -> None:
+        for descriptor in (read, write):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+    stack.callback(close)
+    return read, write
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Make sure of the supervisor's end, and with it of everything inside, whatever went wrong here."""
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
+
+
+def _report(status: bytes, code: int, stderr: bytes) -> _Report:
+    try:
+        report = json.loads(status)
+    except ValueError:
+        text = stderr.decode(errors="replace").strip()[-500:]
+        raise InfraFault(
+            f"The sandbox's supervisor ended with {code} and no report. {text}".strip()
+        ) from None
+    if "fault" in report:
+        raise InfraFault(
+            f"The sandbox could not be set up: {report['fault']}.", "Run `repoassay doctor`."
+        )
+    ended = Ended.CANCELLED if report["ended"] == "abandoned" else Ended(report["ended"])
+    return _Report(
+        Exit(
+            ended=ended,
+            code=report["code"],
+            signal=report["signal"],
+            wall=round(report["wall"], 4),
+            cpu=round(report["cpu"], 4),
+            peak_memory=report["peak_memory"],
+        ),
+        tuple(Rejected(**item) for item in report["rejected"]),
+    )
