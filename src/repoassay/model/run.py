@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from pydantic import Field
+
 from repoassay.model.base import Record
 from repoassay.model.task import Kind
 
@@ -33,6 +35,7 @@ class Plan(Record):
     created: datetime
     suite: str
     suite_version: str
+    suite_folder: str
     tasks: tuple[PlannedTask, ...]
     agents: dict[str, dict[str, str]]
     attempts: int = 1
@@ -40,8 +43,8 @@ class Plan(Record):
     timeout: float | None = None
     isolation: str
     seed: int = 0
-    host: dict[str, str] = {}
-    versions: dict[str, str] = {}
+    host: dict[str, str] = Field(default_factory=dict)
+    versions: dict[str, str] = Field(default_factory=dict)
 
     @property
     def size(self) -> int:

@@ -70,7 +70,9 @@ class Repository(Record):
     `revision`, a full commit id).
     """
 
-    source: Annotated[str, Field(pattern=r"^(pypi:[A-Za-z0-9_.-]+==[A-Za-z0-9_.!+-]+|bundled:[a-z0-9_-]+|folder:.+|git:.+)$")]
+    source: Annotated[
+        str, Field(pattern=r"^(pypi:[A-Za-z0-9_.-]+==[A-Za-z0-9_.!+-]+|bundled:[a-z0-9_-]+|folder:.+|git:.+)$")
+    ]
     sha256: Sha256 | None = None
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
     licence: str
@@ -238,7 +240,9 @@ class Task(Record):
     def _kind_agrees(self) -> Self:
         if self.kind is Kind.EDIT:
             if self.grading.tests is None:
-                raise ValueError("grading.tests: an edit task needs hidden tests; add [grading.tests] with fail_to_pass")
+                raise ValueError(
+                    "grading.tests: an edit task needs hidden tests; add [grading.tests] with fail_to_pass"
+                )
             if self.grading.result or self.grading.process or self.outputs.files:
                 raise ValueError("grading: an edit task is graded by tests alone; remove its criteria and outputs")
         else:

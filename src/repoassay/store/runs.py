@@ -37,7 +37,9 @@ class RunFolder:
         self.path = path
         plan = path / "run.json"
         if not plan.is_file():
-            raise BadInput(f"{path} is not a run folder: it has no run.json.", "Name a folder that `repoassay run` made.")
+            raise BadInput(
+                f"{path} is not a run folder: it has no run.json.", "Name a folder that `repoassay run` made."
+            )
         try:
             self.plan = Plan.model_validate_json(plan.read_bytes())
         except ValidationError as error:
@@ -48,7 +50,9 @@ class RunFolder:
     def create(cls, path: Path, plan: Plan) -> RunFolder:
         """Lay out a new run; the folder must not exist yet or be empty."""
         if path.exists() and any(path.iterdir()):
-            raise BadInput(f"{path} already exists and is not empty.", "Choose another --out; runs are never overwritten.")
+            raise BadInput(
+                f"{path} already exists and is not empty.", "Choose another --out; runs are never overwritten."
+            )
         (path / "attempts").mkdir(parents=True)
         write_once(path / "run.json", plan.model_dump_json(indent=2).encode())
         return cls(path)

@@ -7,8 +7,8 @@ demand, since the launcher, which starts with every sandbox, passes through here
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
     from repoassay.workspace.cache import Cache
     from repoassay.workspace.changes import changes_between

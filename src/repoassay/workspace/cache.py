@@ -68,9 +68,7 @@ class Cache:
     @contextlib.contextmanager
     def lock(self, name: str) -> Iterator[None]:
         """Hold an exclusive lock between processes and threads; the kernel lets go of it should we die."""
-        descriptor = os.open(
-            self.path / "locks" / name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644
-        )
+        descriptor = os.open(self.path / "locks" / name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
@@ -87,12 +85,10 @@ def remove_tree(path: Path) -> None:
 
 
 def settle(path: Path) -> None:
-    """Give a tree plain modes and, when we are root, the sandbox's owner, so that a copy-on-write mount is writable."""
-    for folder, folders, files in os.walk(path):
-        for name in (*folders, *files, "."):
-            item = os.path.join(folder, name)
-            mode = os.lstat(item).st_mode
-            if not stat.S_ISLNK(mode):
-                os.chmod(item, 0o755 if stat.S_ISDIR(mode) or mode & 0o100 else 0o644)
-            if os.geteuid() == 0:
-                os.chown(item, SANDBOX_UID, SANDBOX_UID, follow_symlinks=False)
+    """Give a tree plain modes and, as root, the sandbox's owner, so that a copy-on-write mount of it is writable."""
+    for item in (path, *path.rglob("*")):
+        mode = item.lstat().st_mode
+        if not stat.S_ISLNK(mode):
+            item.chmod(0o755 if stat.S_ISDIR(mode) or mode & 0o100 else 0o644)
+        if os.geteuid() == 0:
+            os.chown(item, SANDBOX_UID, SANDBOX_UID, follow_symlinks=False)

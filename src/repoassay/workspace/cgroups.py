@@ -31,10 +31,10 @@ def make_cgroups(memory: int, processes: int) -> list[str]:
             with contextlib.suppress(OSError):
                 folder.rmdir()
             continue
-        for file, value in (("memory.oom.group", "1"), ("memory.swap.max", "0")):
+        for file, setting in (("memory.oom.group", "1"), ("memory.swap.max", "0")):
             with contextlib.suppress(OSError):
                 if (folder / file).exists():
-                    (folder / file).write_text(value)
+                    (folder / file).write_text(setting)
         made.append(str(folder))
     return made
 

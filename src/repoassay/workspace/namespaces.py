@@ -5,10 +5,8 @@ What is isolated and what is not is stated in SECURITY.md; how it is built, in `
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import functools
-import json
 import os
 import subprocess
 import sys
@@ -21,6 +19,7 @@ from repoassay.model import Ended, Exit, Rejected
 from repoassay.workspace.cache import SANDBOX_UID, Cache
 from repoassay.workspace.cgroups import make_cgroups, remove_cgroups, sweep_cgroups
 from repoassay.workspace.launcher.spec import Bind, Gather, Spec, Write
+from repoassay.workspace.launcher.wire import decode, encode
 from repoassay.workspace.protocol import Command, Completed, Network
 from repoassay.workspace.stream import Bounded, Log, pump
 
@@ -85,7 +84,7 @@ class NamespaceSandbox:
                     os.close(descriptor)
             assert process.stdin and process.stdout and process.stderr
             with contextlib.suppress(BrokenPipeError), process.stdin:
-                process.stdin.write(spec.encode())
+                process.stdin.write(encode(spec.fields()))
             sinks = {
                 process.stdout.fileno(): Bounded(command.limits.output),
                 process.stderr.fileno(): Bounded(command.limits.output),
@@ -106,18 +105,14 @@ class NamespaceSandbox:
             out, err = (sinks[stream.fileno()] for stream in (process.stdout, process.stderr))
             report = _report(sinks[status_read].value(), process.returncode, err.value())
             return Completed(
-                exit=report.exit.model_copy(
-                    update={"output_truncated": out.truncated or err.truncated}
-                ),
+                exit=report.exit.model_copy(update={"output_truncated": out.truncated or err.truncated}),
                 stdout=out.value(),
                 stderr=err.value(),
                 channel=sinks[channel_read].value() if command.channel else b"",
                 rejected=report.rejected,
             )
 
-    def _spec(
-        self, command: Command, cgroups: list[str], status: int, control: int, channel: int
-    ) -> Spec:
+    def _spec(self, command: Command, cgroups: list[str], status: int, control: int, channel: int) -> Spec:
         env = {**_BASE_ENV, **command.env}
         if channel >= 0:
             env["REPOASSAY_CHANNEL"] = str(channel)
@@ -126,16 +121,16 @@ class NamespaceSandbox:
             collect.into.mkdir(parents=True, exist_ok=True)
         return Spec(
             argv=list(command.argv),
-            env=env,
+            env=list(env.items()),
             cwd=command.cwd,
-            stdin=base64.b64encode(command.stdin).decode(),
+            stdin=command.stdin,
             mountpoint=str(self._cache.mountpoint),
             system=_system(),
             hide=[str(_PACKAGE), str(self._cache.path)],
             binds=[Bind(os.path.realpath(m.source), m.target, m.access.value) for m in command.mounts],
             scratch=list(command.scratch),
             writes=[
-                Write(path, None if edit is None else base64.b64encode(edit.content).decode(),
+                Write(path, None if edit is None else edit.content,
                       edit is not None and edit.executable)
                 for path, edit in command.edits.items()
             ],
@@ -165,9 +160,7 @@ def _system() -> list[Bind]:
     if not base.startswith("/usr/"):
         folders.append(base)
     # A base prefix reached through a link (as version managers make them) must work by that name too.
-    if os.path.abspath(sys.base_prefix) != base:
-        folders.append(os.path.abspath(sys.base_prefix))
-    return [Bind(folder, folder, "read") for folder in folders]
+    return [Bind(folder, folder, "read") for folder in dict.fromkeys([*folders, sys.base_prefix])]
 
 
 def _pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
@@ -195,16 +188,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _report(status: bytes, code: int, stderr: bytes) -> _Report:
     try:
-        report = json.loads(status)
-    except ValueError:
+        report = decode(status)
+    except (ValueError, EOFError, TypeError):
         text = stderr.decode(errors="replace").strip()[-500:]
-        raise InfraFault(
-            f"The sandbox's supervisor ended with {code} and no report. {text}".strip()
-        ) from None
+        raise InfraFault(f"The sandbox's supervisor ended with {code} and no report. {text}".strip()) from None
+    assert isinstance(report, dict)
     if "fault" in report:
-        raise InfraFault(
-            f"The sandbox could not be set up: {report['fault']}.", "Run `repoassay doctor`."
-        )
+        raise InfraFault(f"The sandbox could not be set up: {report['fault']}.", "Run `repoassay doctor`.")
     ended = Ended.CANCELLED if report["ended"] == "abandoned" else Ended(report["ended"])
     return _Report(
         Exit(

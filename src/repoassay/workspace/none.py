@@ -36,9 +36,7 @@ class NoSandbox:
     def run(self, command: Command, cancel: threading.Event | None = None) -> Completed:
         """Run one command to its end; see `Sandbox`."""
         with tempfile.TemporaryDirectory(prefix="repoassay-", ignore_cleanup_errors=True) as folder:
-            return _run(
-                command, cancel or threading.Event(), _Places(Path(folder).resolve(), command)
-            )
+            return _run(command, cancel or threading.Event(), _Places(Path(folder).resolve(), command))
 
 
 class _Places:
@@ -52,17 +50,13 @@ class _Places:
             *map(_top, command.edits),
         ]
         names = sorted(
-            {target for target in targets if _top(target) not in ("/tmp", "/usr")},
+            {target for target in targets if _top(target) not in ("/tmp", "/usr")},  # noqa: S108 - names of real folders
             key=len,
             reverse=True,
         )
         names += ["/workspace"]
-        self._pattern = re.compile(
-            r"(?<![\w./-])(" + "|".join(map(re.escape, names)) + r")(?![\w-])"
-        )
-        places: list[tuple[str, Access | None, Path]] = [
-            (path, None, root) for path in command.scratch
-        ]
+        self._pattern = re.compile(r"(?<![\w./-])(" + "|".join(map(re.escape, names)) + r")(?![\w-])")
+        places: list[tuple[str, Access | None, Path]] = [(path, None, root) for path in command.scratch]
         places += [(mount.target, mount.access, mount.source) for mount in command.mounts]
         for target, access, source in sorted(places, key=lambda place: place[0].count("/")):
             self._lay(self.host(target), access, source)
@@ -109,11 +103,7 @@ def _run(command: Command, cancel: threading.Event, places: _Places) -> Complete
         stack.callback(os.close, channel_read)
         log = stack.enter_context(Log(command.log, command.limits.output))
         stdin = stack.enter_context(tempfile.TemporaryFile())
-        stdin.write(
-            places.rewrite(command.stdin.decode(errors="surrogateescape")).encode(
-                errors="surrogateescape"
-            )
-        )
+        stdin.write(places.rewrite(command.stdin.decode(errors="surrogateescape")).encode(errors="surrogateescape"))
         stdin.seek(0)
         process = subprocess.Popen(
             [places.rewrite(part) for part in command.argv],
@@ -140,9 +130,7 @@ def _run(command: Command, cancel: threading.Event, places: _Places) -> Complete
     rejected = [
         Rejected(path=path, reason=reason)
         for item in command.collect
-        for path, reason in _gather(
-            places.host(item.source), item.into, item.max_bytes, item.max_files, item.skip
-        )
+        for path, reason in _gather(places.host(item.source), item.into, item.max_bytes, item.max_files, item.skip)
     ]
     code = process.returncode
     ended = state.ended if state.ended is not Ended.EXITED or code >= 0 else Ended.SIGNALLED
@@ -159,9 +147,7 @@ def _run(command: Command, cancel: threading.Event, places: _Places) -> Complete
 class _State:
     """Why the command is being ended, decided once."""
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], cancel: threading.Event, deadline: float
-    ) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], cancel: threading.Event, deadline: float) -> None:
         self._process, self._cancel, self._deadline = process, cancel, deadline
         self.ended = Ended.EXITED
         self._over = False
@@ -181,8 +167,6 @@ class _State:
             os.killpg(self._process.pid, signal.SIGKILL)
 
 
-def _gather(
-    source: Path, into: Path, max_bytes: int, max_files: int, skip: tuple[str, ...]
-) -> list[tuple[str, str]]:
+def _gather(source: Path, into: Path, max_bytes: int, max_files: int, skip: tuple[str, ...]) -> list[tuple[str, str]]:
     into.mkdir(parents=True, exist_ok=True)
     return collect(str(source), str(into), max_bytes, max_files, list(skip))

@@ -1,4 +1,4 @@
-"""What a sandbox is: run one command on given mounts within limits, hand back what was asked for, leave nothing behind."""
+"""What a sandbox is: it runs one command on given mounts within limits, hands back what was asked for, and is gone."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class Collect:
 class Command:
     """One command and everything it may see.
 
-    `edits` are files written (or, for None, deleted) before the command starts, by absolute path inside; they may lie in
-    copy-on-write mounts or in the scratch folders. `scratch` folders are empty, writable, and share the disk limit.
+    `edits` are files written (or, for None, deleted) before the command starts, by absolute path inside; they may
+    lie in copy-on-write mounts or scratch folders. `scratch` folders are empty, writable, and share the disk limit.
     With `channel`, the command inherits a pipe whose number is in the environment variable `REPOASSAY_CHANNEL`; what it
     writes there comes back apart from its output.
     """

@@ -25,9 +25,7 @@ def open_sandbox(kind: str = "namespaces", cache: Cache | None = None) -> Sandbo
     if kind == "none":
         return NoSandbox()
     if kind != "namespaces":
-        raise BadInput(
-            f"There is no isolation called {kind!r}.", f"Choose one of: {', '.join(ISOLATIONS)}."
-        )
+        raise BadInput(f"There is no isolation called {kind!r}.", f"Choose one of: {', '.join(ISOLATIONS)}.")
     sandbox = NamespaceSandbox(cache)
     try:
         sandbox.run(Command(argv=("true",)))

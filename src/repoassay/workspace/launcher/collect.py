@@ -10,12 +10,11 @@ __all__ = ["collect"]
 _CHUNK = 1 << 20
 
 
-def collect(
-    source: str, into: str, max_bytes: int, max_files: int, skip: list[str]
-) -> list[tuple[str, str]]:
+def collect(source: str, into: str, max_bytes: int, max_files: int, skip: list[str]) -> list[tuple[str, str]]:
     """Copy the tree `source` to the existing folder `into`; return (path, reason) of what was left behind.
 
-    Entries of the top folder named in `skip` are passed over in silence. Nothing is followed: every component is opened without following links, and nothing inside is alive to swap them.
+    Entries of the top folder named in `skip` are passed over in silence. Nothing is followed:
+    every component is opened without following links, and nothing inside is alive to swap them.
     """
     budget = _Budget(max_bytes, max_files)
     rejected: list[tuple[str, str]] = []
@@ -83,9 +82,7 @@ def _open(name: str, folder: int, extra: int) -> int | None:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | extra
     try:
         return os.open(name, flags, dir_fd=folder)
-    except (
-        PermissionError
-    ):  # the command may have locked its own file; it is ours to read all the same
+    except PermissionError:  # the command may have locked its own file; it is ours to read all the same
         try:
             os.chmod(name, 0o700 if extra else 0o600, dir_fd=folder)
             return os.open(name, flags, dir_fd=folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from repoassay.workspace.launcher import kernel
 
@@ -20,9 +19,9 @@ def enter_user_namespace(uid: int, gid: int, flags: int) -> None:
     """
     if os.geteuid() != 0:
         kernel.unshare(kernel.CLONE_NEWUSER | flags)
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"{INSIDE} {uid} 1")
-        Path("/proc/self/gid_map").write_text(f"{INSIDE} {gid} 1")
+        _write("/proc/self/setgroups", "deny")
+        _write("/proc/self/uid_map", f"{INSIDE} {uid} 1")
+        _write("/proc/self/gid_map", f"{INSIDE} {gid} 1")
         return
     # A map with two entries can only be written from the namespace outside: a short-lived child stays there to do it.
     ready_read, ready_write = os.pipe()
@@ -33,8 +32,8 @@ def enter_user_namespace(uid: int, gid: int, flags: int) -> None:
         try:
             os.close(ready_write)
             os.read(ready_read, 1)
-            Path(f"/proc/{supervisor}/uid_map").write_text(f"0 0 1\n{INSIDE} {uid} 1")
-            Path(f"/proc/{supervisor}/gid_map").write_text(f"0 0 1\n{INSIDE} {gid} 1")
+            _write(f"/proc/{supervisor}/uid_map", f"0 0 1\n{INSIDE} {uid} 1")
+            _write(f"/proc/{supervisor}/gid_map", f"0 0 1\n{INSIDE} {gid} 1")
             status = 0
         finally:
             os._exit(status)
@@ -44,6 +43,11 @@ def enter_user_namespace(uid: int, gid: int, flags: int) -> None:
     os.close(ready_write)
     if os.waitpid(child, 0)[1] != 0:
         raise OSError("the user map could not be written")
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as stream:
+        stream.write(text)
 
 
 def become_command() -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import contextlib
 import os
 import resource
-import socket
-from pathlib import Path
 
 from repoassay.workspace.launcher import kernel
 from repoassay.workspace.launcher.identity import become_command
 from repoassay.workspace.launcher.seccomp import compile_filter
-from repoassay.workspace.launcher.spec import Spec
+
+TYPE_CHECKING = False  # as typing has it, without the price of importing typing
+if TYPE_CHECKING:
+    from repoassay.workspace.launcher.spec import Spec
 
 __all__ = ["run_as_init"]
 
@@ -39,17 +38,14 @@ def _finish_inside(spec: Spec) -> None:
     kernel.not_dumpable()
     root = f"{spec.mountpoint}/root"
     kernel.unshare(kernel.CLONE_NEWNS)  # the supervisor keeps its own view, from which it collects
-    kernel.mount(
-        "proc", f"{root}/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
-    )
+    kernel.mount("proc", f"{root}/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
     kernel.move_root(root)
     kernel.freeze("/")
-    socket.sethostname("workspace")
+    kernel.set_hostname(b"workspace")
     if not spec.host_network:
         kernel.loopback_up()
     os.setsid()
-    with contextlib.suppress(OSError):
-        os.nice(5)  # whatever the command starts, the harness stays responsive
+    os.nice(5)  # whatever the command starts, the harness stays responsive
 
 
 def _become(spec: Spec) -> None:
@@ -61,23 +57,23 @@ def _become(spec: Spec) -> None:
             resource.setrlimit(limit, (bound, bound))
         os.umask(0o022)
         os.chdir(spec.cwd)
-        with contextlib.suppress(OSError):  # when memory runs out, the command goes first
-            Path("/proc/self/oom_score_adj").write_text("500")
+        with open("/proc/self/oom_score_adj", "w") as stream:  # when memory runs out, the command goes first
+            stream.write("500")
         _give_stdin(spec.stdin)
         if spec.channel_fd >= 0:
             os.set_inheritable(spec.channel_fd, True)
         program = compile_filter()
         become_command()
         kernel.set_filter(program)
-        os.execvpe(spec.argv[0], spec.argv, spec.env)
+        os.execvpe(spec.argv[0], spec.argv, dict(spec.env))
     except BaseException as error:  # noqa: BLE001 - reported as what a shell would say, then the process ends
         os.write(2, f"{spec.argv[0]}: {error}\n".encode())
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
 
 
-def _give_stdin(text: str) -> None:
+def _give_stdin(content: bytes) -> None:
     descriptor = os.memfd_create("stdin")
-    data = memoryview(base64.b64decode(text))
+    data = memoryview(content)
     while data:
         data = data[os.write(descriptor, data) :]
     os.lseek(descriptor, 0, os.SEEK_SET)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
-import platform
-import socket
 import struct
 
 __all__ = [
@@ -33,6 +30,7 @@ __all__ = [
     "not_dumpable",
     "protect",
     "set_filter",
+    "set_hostname",
     "unshare",
 ]
 
@@ -112,9 +110,7 @@ def _set_attributes(target: str, attributes: int, *, recursive: bool) -> None:
 def move_root(new_root: str) -> None:
     """Make `new_root` the root of this mount namespace and let go of the old one."""
     os.chdir(new_root)
-    _check(
-        _libc.syscall(ctypes.c_long(_SYS_PIVOT_ROOT[platform.machine()]), b".", b"."), "pivot_root"
-    )
+    _check(_libc.syscall(ctypes.c_long(_SYS_PIVOT_ROOT[os.uname().machine]), b".", b"."), "pivot_root")
     _check(_libc.umount2(b".", _MNT_DETACH), "umount old root")
     os.chdir("/")
 
@@ -161,8 +157,17 @@ def set_filter(program: bytes) -> None:
     )
 
 
+def set_hostname(name: bytes) -> None:
+    """sethostname(2)."""
+    _check(_libc.sethostname(name, ctypes.c_size_t(len(name))), "set host name")
+
+
 def loopback_up() -> None:
     """Bring up `lo` in this network namespace, so that a program can talk to itself."""
-    up, running = 1, 64
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        fcntl.ioctl(probe, 0x8914, struct.pack("16sh22x", b"lo", up | running))  # SIOCSIFFLAGS
+    inet, datagram, set_flags, up_and_running = 2, 2, 0x8914, 1 | 64
+    probe = _libc.socket(inet, datagram, 0)
+    try:
+        request = struct.pack("16sh22x", b"lo", up_and_running)
+        _check(_libc.ioctl(probe, ctypes.c_ulong(set_flags), request), "bring up loopback")
+    finally:
+        os.close(probe)

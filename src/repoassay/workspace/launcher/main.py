@@ -1,34 +1,34 @@
-"""The supervisor: builds the sandbox, starts init, watches limits, collects, reports. Read `main` from top to bottom."""
+"""The supervisor: builds the sandbox, starts init, watches limits, collects, reports. Read `_run` downwards."""
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import resource
 import select
-import signal
-import sys
 import time
-from pathlib import Path
 
 from repoassay.workspace.launcher import kernel
 from repoassay.workspace.launcher.collect import collect
 from repoassay.workspace.launcher.identity import enter_user_namespace
 from repoassay.workspace.launcher.init import run_as_init
 from repoassay.workspace.launcher.root import build, inside
-from repoassay.workspace.launcher.spec import Spec
 from repoassay.workspace.launcher.watch import Watch
+from repoassay.workspace.launcher.wire import encode, read_spec
+
+TYPE_CHECKING = False  # as typing has it, without the price of importing typing
+if TYPE_CHECKING:
+    from repoassay.workspace.launcher.spec import Spec
 
 __all__ = ["main"]
 
+_SIGKILL = 9
 _LOOK = 0.05
 """Seconds between two looks at the tree where the kernel does not enforce the memory limit."""
 
 
 def main() -> None:
-    """Read a `Spec` from standard input, run it, and write one JSON object to its status descriptor."""
-    spec = Spec.decode(sys.stdin.buffer.read())
+    """Read a `Spec` from standard input, run it, and write one document to its status descriptor."""
+    spec: Spec = read_spec(_read_all(0))  # type: ignore[assignment]  # an object with the same attributes
     for descriptor in (spec.status_fd, spec.control_fd, spec.channel_fd):
         if descriptor >= 0:
             os.set_inheritable(descriptor, False)
@@ -36,22 +36,25 @@ def main() -> None:
         report = _run(spec)
     except (OSError, KeyError, ValueError) as error:
         report = {"fault": str(error)}
-    with contextlib.suppress(BrokenPipeError):
-        os.write(spec.status_fd, json.dumps(report).encode())
+    try:
+        os.write(spec.status_fd, encode(report))
+    except BrokenPipeError:
+        pass  # the host is gone, and nobody is left to tell
+
+
+def _read_all(descriptor: int) -> bytes:
+    parts = []
+    while part := os.read(descriptor, 1 << 20):
+        parts.append(part)
+    return b"".join(parts)
 
 
 def _run(spec: Spec) -> dict[str, object]:
     _join_cgroups(spec)
     namespaces = (
-        kernel.CLONE_NEWNS
-        | kernel.CLONE_NEWPID
-        | kernel.CLONE_NEWIPC
-        | kernel.CLONE_NEWUTS
-        | kernel.CLONE_NEWCGROUP
+        kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS | kernel.CLONE_NEWCGROUP
     )
-    enter_user_namespace(
-        spec.uid, spec.gid, namespaces | (0 if spec.host_network else kernel.CLONE_NEWNET)
-    )
+    enter_user_namespace(spec.uid, spec.gid, namespaces | (0 if spec.host_network else kernel.CLONE_NEWNET))
     kernel.not_dumpable()
     build(spec)
     result_read, result_write = os.pipe()
@@ -71,8 +74,7 @@ def _run(spec: Spec) -> dict[str, object]:
     watch = Watch(init, spec.memory, spec.processes, spec.cgroups)
     ended = _wait(spec, init, watch, started + spec.seconds)
     wall = time.monotonic() - started
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(init, signal.SIGKILL)
+    os.kill(init, _SIGKILL)
     os.waitpid(init, 0)  # returns once the kernel has ended every process of the namespace
     said = os.read(result_read, 4096).decode(errors="replace")
     if said.startswith("fault "):
@@ -99,12 +101,17 @@ def _run(spec: Spec) -> dict[str, object]:
 
 
 def _join_cgroups(spec: Spec) -> None:
-    with contextlib.suppress(
-        OSError
-    ):  # granted to root alone, and only there do control groups choose a victim
-        Path("/proc/self/oom_score_adj").write_text("-900")
+    try:  # few may ask to be spared when memory runs out, but those who may are those who have control groups
+        _write("/proc/self/oom_score_adj", "-900")
+    except PermissionError:
+        pass
     for folder in spec.cgroups:
-        Path(folder, "cgroup.procs").write_text(str(os.getpid()))
+        _write(f"{folder}/cgroup.procs", str(os.getpid()))
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as stream:
+        stream.write(text)
 
 
 def _wait(spec: Spec, init: int, watch: Watch, deadline: float) -> str:

@@ -10,13 +10,14 @@ Everything writable lies on one tmpfs whose size is the disk limit::
 from __future__ import annotations
 
 import os
-import shutil
 import stat
-from pathlib import Path
 
 from repoassay.workspace.launcher import kernel
 from repoassay.workspace.launcher.identity import INSIDE
-from repoassay.workspace.launcher.spec import Bind, Spec
+
+TYPE_CHECKING = False  # as typing has it, without the price of importing typing
+if TYPE_CHECKING:
+    from repoassay.workspace.launcher.spec import Bind, Spec
 
 __all__ = ["build", "inside"]
 
@@ -58,7 +59,7 @@ def build(spec: Spec) -> None:
     for write in spec.writes:
         _write(
             inside(spec, write.path),
-            write.data() if write.content is not None else None,
+            write.content,
             write.executable,
         )
 
@@ -103,7 +104,8 @@ def _devices(root: str) -> None:
 def _etc(root: str, *, host_network: bool) -> None:
     os.makedirs(f"{root}/etc", exist_ok=True)
     for name, content in _ETC.items():
-        Path(f"{root}/etc/{name}").write_text(content)
+        with open(f"{root}/etc/{name}", "w") as stream:
+            stream.write(content)
     for name in _ETC_SHOWN:
         # Followed, as distributions link these out of /etc, and shown only where they lead to something.
         source = os.path.realpath(f"/etc/{name}")
@@ -112,7 +114,8 @@ def _etc(root: str, *, host_network: bool) -> None:
     if host_network:
         for name in ("resolv.conf", "hosts"):
             if os.path.exists(f"/etc/{name}"):
-                shutil.copyfile(f"/etc/{name}", f"{root}/etc/{name}")
+                with open(f"/etc/{name}", "rb") as original, open(f"{root}/etc/{name}", "wb") as copy:
+                    copy.write(original.read())
 
 
 def _hide(path: str, root: str) -> None:
@@ -156,6 +159,8 @@ def _copy_on_write(spec: Spec, source: str, target: str, number: int) -> None:
         kernel.mount("overlay", target, "overlay", kernel.MS_NOSUID | kernel.MS_NODEV,
                      f"lowerdir={lower},upperdir={upper},workdir={work},userxattr")  # fmt: skip
     except OSError:  # no overlay in user namespaces here: the same semantics at the price of a copy
+        import shutil
+
         shutil.copytree(source, upper, symlinks=True, dirs_exist_ok=True)
         for folder, folders, files in os.walk(upper):
             for name in (*folders, *files):
@@ -170,9 +175,7 @@ def _write(path: str, content: bytes | None, executable: bool) -> None:
     _make_folders(os.path.dirname(path))
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
         raise OSError(f"{path} is not a regular file")
-    descriptor = os.open(
-        path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
-    )
+    descriptor = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     with os.fdopen(descriptor, "wb") as stream:
         stream.write(content)
         os.fchmod(stream.fileno(), 0o755 if executable else 0o644)

@@ -8,7 +8,7 @@ bound to the network namespace and would reach past it.
 from __future__ import annotations
 
 import errno
-import platform
+import os
 import struct
 
 __all__ = ["compile_filter"]
@@ -54,7 +54,7 @@ def compile_filter(machine: str = "") -> bytes:
     Raises:
         KeyError: When the machine's system-call numbers are not known here.
     """
-    machine = machine or platform.machine()
+    machine = machine or os.uname().machine
     refused = {**(_X86 if machine == "x86_64" else _ARM), **_NEW_MOUNT_CALLS}
     steps = [
         _step(_LOAD, _ARCHITECTURE),
@@ -76,10 +76,7 @@ def compile_filter(machine: str = "") -> bytes:
         _step(_RETURN, _ALLOW),
         _step(_JUMP_EQUAL, _SOCKET[machine], no=len(_FAMILIES) + 2),
         _step(_LOAD, _ARGUMENT),
-        *(
-            _step(_JUMP_EQUAL, family, yes=len(_FAMILIES) - place)
-            for place, family in enumerate(_FAMILIES)
-        ),
+        *(_step(_JUMP_EQUAL, family, yes=len(_FAMILIES) - place) for place, family in enumerate(_FAMILIES)),
         _step(_RETURN, _FAIL | errno.EPERM),
         _step(_RETURN, _ALLOW),
     ]

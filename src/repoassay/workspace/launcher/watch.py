@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from dataclasses import dataclass
-from pathlib import Path
 
-__all__ = ["Tree", "Watch"]
+__all__ = ["Watch"]
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-@dataclass
-class Tree:
-    """Resident memory in bytes (shared pages counted once for each process) and processes of a tree."""
-
-    memory: int
-    processes: int
-
-
-def measure(pid: int) -> Tree:
-    """Measure the tree below and with `pid`, as far as it holds still."""
+def measure(pid: int) -> tuple[int, int]:
+    """Private resident memory in bytes and number of processes of the tree from `pid`, as far as it holds still."""
     memory, seen, queue = 0, 0, [pid]
     while queue and seen < 10_000:
         current = queue.pop()
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            fields = Path(f"/proc/{current}/statm").read_text().split()
+        try:
+            fields = _read(f"/proc/{current}/statm").split()
             memory += (int(fields[1]) - int(fields[2])) * _PAGE
             seen += 1
             for thread in os.listdir(f"/proc/{current}/task"):
-                queue += map(
-                    int, Path(f"/proc/{current}/task/{thread}/children").read_text().split()
-                )
-    return Tree(memory, seen)
+                queue += map(int, _read(f"/proc/{current}/task/{thread}/children").split())
+        except (OSError, ValueError, IndexError):
+            continue  # it ended while we looked
+    return memory, seen
+
+
+def _read(path: str) -> str:
+    with open(path) as stream:
+        return stream.read()
 
 
 class Watch:
@@ -52,21 +46,21 @@ class Watch:
         """Look once; true when memory or processes passed their limits and the tree must go."""
         if self._folder is not None:
             return False
-        tree = measure(self._pid)
-        self.peak = max(self.peak, tree.memory)
+        memory, processes = measure(self._pid)
+        self.peak = max(self.peak, memory)
         # Twice, as RLIMIT_NPROC already refuses the next process where the kernel counts by namespace.
-        return tree.memory > self._memory or tree.processes > 2 * self._processes
+        return memory > self._memory or processes > 2 * self._processes
 
     def finish(self) -> bool:
         """Read the kernel's own notes at the end; true when it killed for memory."""
         if self._folder is None:
             return False
         for name in ("memory.peak", "memory.max_usage_in_bytes"):
-            with contextlib.suppress(OSError, ValueError):
-                self.peak = int(Path(self._folder, name).read_text())
+            if os.path.exists(f"{self._folder}/{name}"):
+                self.peak = int(_read(f"{self._folder}/{name}"))
         for name in ("memory.events", "memory.oom_control"):
-            with contextlib.suppress(OSError):
-                for line in Path(self._folder, name).read_text().splitlines():
+            if os.path.exists(f"{self._folder}/{name}"):
+                for line in _read(f"{self._folder}/{name}").splitlines():
                     key, _, value = line.partition(" ")
                     if key == "oom_kill" and int(value) > 0:
                         return True
@@ -74,4 +68,4 @@ class Watch:
 
 
 def _memory_file(folder: str) -> bool:
-    return any(Path(folder, name).exists() for name in ("memory.max", "memory.limit_in_bytes"))
+    return any(os.path.exists(f"{folder}/{name}") for name in ("memory.max", "memory.limit_in_bytes"))

@@ -1,0 +1,46 @@
+"""The agent `command`: any command line, run by the shell in the workspace."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from repoassay.agents.protocol import in_workspace
+from repoassay.errors import BadInput
+from repoassay.model import Limits
+from repoassay.workspace import Command, Layout, Mount
+
+__all__ = ["CommandAgent"]
+
+_PLACEHOLDER = re.compile(r"\{(instruction|instruction_file|workspace|agent|task)\}")
+
+
+class CommandAgent:
+    """Runs a command line with the shell, standing in /workspace.
+
+    `{instruction}` (quoted for the shell), `{instruction_file}`, `{workspace}`, `{task}` (its id) and `{agent}` are
+    filled in; the last is the folder given with the command, mounted read-only.
+    """
+
+    name = "command"
+
+    def __init__(self, line: str, folder: Path | None = None) -> None:
+        if folder is not None and not folder.is_dir():
+            raise BadInput(f"The agent's folder {folder} is not a folder.", "Check --agent-dir.")
+        if "{agent}" in line and folder is None:
+            raise BadInput("The command line uses {agent}, but no folder was given.", "Add --agent-dir FOLDER.")
+        self._line, self._folder = line, folder
+
+    def command(self, layout: Layout, limits: Limits) -> Command:
+        """The command line for one task."""
+        values = {
+            "instruction": shlex.quote(layout.folder.instruction),
+            "instruction_file": "/workspace/instruction.md",
+            "workspace": "/workspace",
+            "agent": "/agent",
+            "task": shlex.quote(layout.folder.task.id),
+        }
+        line = _PLACEHOLDER.sub(lambda match: values[match[1]], self._line)
+        mounts = (Mount(self._folder, "/agent"),) if self._folder else ()
+        return in_workspace(layout, limits, ("/bin/sh", "-c", line), mounts=mounts)

@@ -1,0 +1,44 @@
+"""Agents by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from repoassay.agents.command import CommandAgent
+from repoassay.agents.protocol import Agent
+from repoassay.agents.reference import ReferenceAgent
+from repoassay.agents.scripted import SCRIPTS, ScriptedAgent
+from repoassay.errors import BadInput
+
+__all__ = ["AGENTS", "find_agent"]
+
+AGENTS: dict[str, str] = {
+    "reference": "runs the task's own solution; must pass every task",
+    "nothing": "does nothing; must fail every task",
+    "copycat": "hands inputs back as outputs; must fail every task",
+    "empty": "leaves every expected file, empty; must fail every task",
+    "garbage": "leaves valid files with random content; must fail every task",
+    "vandal": "attacks the sandbox and the grader; must fail every task and harm nothing",
+    "command": "any command line of yours, given with --agent-command",
+}
+"""Every agent with what it is for."""
+
+
+def find_agent(name: str, settings: Mapping[str, str] | None = None) -> Agent:
+    """Return an agent by name, configured with its settings (`command`: `command`, `folder`).
+
+    Raises:
+        BadInput: When there is no such agent or a setting is missing.
+    """
+    settings = settings or {}
+    if name == "reference":
+        return ReferenceAgent()
+    if name in SCRIPTS:
+        return ScriptedAgent(name)
+    if name == "command":
+        if not settings.get("command"):
+            raise BadInput("The agent `command` needs a command line.", "Give it with --agent-command.")
+        folder = settings.get("folder")
+        return CommandAgent(settings["command"], Path(folder) if folder else None)
+    raise BadInput(f"There is no agent called {name!r}.", f"Choose one of: {', '.join(AGENTS)}.")

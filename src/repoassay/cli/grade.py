@@ -1,0 +1,80 @@
+"""`repoassay grade`: verdicts on outputs made elsewhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from repoassay.cli.options import PATH, isolation_option, json_option, task_option, workers_option
+
+__all__ = ["grade"]
+
+
+@click.command()
+@click.argument("suite")
+@click.option("--outputs", type=PATH, required=True, metavar="DIR", help="Folder with a folder for each task id.")
+@click.option("--results", type=PATH, metavar="FILE", help="Where to write one JSON line a task; must not exist yet.")
+@task_option
+@workers_option
+@isolation_option
+@json_option
+def grade(
+    suite: str, outputs: Path, results: Path | None, tasks: tuple[str, ...], workers: int, isolation: str, as_json: bool
+) -> None:
+    """Grade the outputs in DIR/<TASK_ID>/... against SUITE, whoever made them.
+
+    A deliverable task's files lie in its folder; an edit task's diff is changes.diff there. Each task gets a verdict;
+    what is missing, unreadable or too large is a verdict too. Every line of FILE has at least task, process, result,
+    outcome, comments and criteria.
+
+    \b
+    Examples:
+      repoassay grade starter --outputs ./outputs --results results.jsonl
+      repoassay grade starter --outputs ./outputs --task 'pdf-*' --json
+    """
+    from repoassay.errors import BadInput
+    from repoassay.grading.registry import names
+    from repoassay.run import grade_outputs
+    from repoassay.run.attempt import Bench
+    from repoassay.suites import find_suite
+    from repoassay.workspace import Cache, open_sandbox
+
+    found = find_suite(suite, metrics=names(), only=tasks)
+    cache = Cache()
+    if not outputs.is_dir():
+        raise BadInput(
+            f"The outputs folder {outputs} does not exist.", "Give the folder that holds <TASK_ID>/ folders."
+        )
+    stream = None
+    if results is not None:
+        try:
+            results.parent.mkdir(parents=True, exist_ok=True)
+            stream = results.open("x")
+        except FileExistsError:
+            raise BadInput(
+                f"{results} already exists.", "Results are never overwritten; choose another name."
+            ) from None
+        except OSError as error:
+            raise BadInput(f"{results} cannot be written: {error.strerror}.", "Choose another place.") from error
+    counts: Counter[str] = Counter()
+    bench = Bench(found.repositories, cache, open_sandbox(isolation, cache))
+    try:
+        for verdict in grade_outputs(found, outputs, bench, workers):
+            line = verdict.model_dump_json()
+            if stream is not None:
+                stream.write(line + "\n")
+                stream.flush()
+            if as_json:
+                click.echo(line)
+            else:
+                comment = f"  {verdict.comments[0]}" if verdict.comments else ""
+                click.echo(f"{verdict.outcome.value:<12} {verdict.task}{comment}")
+            counts[verdict.outcome.value] += 1
+    finally:
+        if stream is not None:
+            stream.close()
+    if not as_json:
+        summary = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+        click.echo(f"{sum(counts.values())} tasks: {summary}" + (f"; written to {results}" if results else ""))

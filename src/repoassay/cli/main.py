@@ -1,0 +1,91 @@
+"""The command `repoassay`: finds a verb, and turns every known error into a sentence and an exit code.
+
+Exit codes: 0 done; 1 done, with a negative answer or a fault of ours; 2 bad input; 3 this machine lacks something;
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from repoassay.errors import RepoAssayError
+
+__all__ = ["cli", "main"]
+
+_VERBS: dict[str, tuple[str, str]] = {
+    "run": ("repoassay.cli.run", "Run an agent on a suite of tasks."),
+    "resume": ("repoassay.cli.resume", "Continue a run that was stopped or killed."),
+    "report": ("repoassay.cli.report", "Show what a run came to, as table, JSON and HTML."),
+    "grade": ("repoassay.cli.grade", "Grade outputs that were made elsewhere."),
+    "tasks": ("repoassay.cli.tasks", "List, show, lint and validate tasks."),
+    "metrics": ("repoassay.cli.metrics", "List the metrics criteria can use."),
+    "doctor": ("repoassay.cli.doctor", "Say what this machine offers, what degrades, and the remedy."),
+}
+
+
+class _Verbs(click.Group):
+    """Imports a verb only when it is used, so that start-up stays fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _VERBS:
+            return None
+        command: click.Command = getattr(importlib.import_module(_VERBS[cmd_name][0]), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _VERBS.items()])
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        import repoassay
+
+        click.echo(f"repoassay {repoassay.__version__}")
+        ctx.exit()
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
+              help="Show the version and exit.")  # fmt: skip
+def cli() -> None:
+    """Judge code agents on real repository work: does it work, would a maintainer merge it, is it worth its price?
+
+    \b
+    Examples:
+      repoassay doctor
+      repoassay run starter --agent reference
+      repoassay run starter --agent command --agent-command 'my-agent {instruction}'
+      repoassay report latest
+    """
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    try:
+        cli.main(standalone_mode=False)
+    except RepoAssayError as error:
+        sys.exit(_say(error))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        sys.exit(130)
+    except click.exceptions.Exit as leaving:
+        sys.exit(leaving.exit_code)
+    except BrokenPipeError:  # the reader of our output, `head` say, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _say(error: RepoAssayError) -> int:
+    click.echo(f"repoassay: {error}", err=True)
+    return error.exit_code

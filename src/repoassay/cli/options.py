@@ -1,0 +1,47 @@
+"""Options more than one verb has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+__all__ = ["isolation_option", "json_option", "task_option", "workers_option"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def isolation_option(function: _Function) -> _Function:
+    """`--isolation`."""
+    return click.option(
+        "--isolation", default="namespaces", show_default=True, type=click.Choice(["namespaces", "none"]),
+        envvar="REPOASSAY_ISOLATION",
+        help="How agents and tests are kept from this machine. 'none' protects nothing: they run as you.",
+    )(function)  # fmt: skip
+
+
+def json_option(function: _Function) -> _Function:
+    """`--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")(function)
+
+
+def task_option(function: _Function) -> _Function:
+    """`--task`."""
+    return click.option(
+        "--task", "tasks", multiple=True, metavar="GLOB", help="Only tasks whose id matches; may be repeated."
+    )(function)
+
+
+def workers_option(function: _Function) -> _Function:
+    """`--workers`."""
+    return click.option(
+        "--workers", type=click.IntRange(1, 256), default=os.cpu_count() or 1, show_default=True, metavar="N",
+        help="How many workspaces at a time.",
+    )(function)  # fmt: skip
+
+
+PATH = click.Path(path_type=Path)
+"""A path, not yet looked at: rooms report what is wrong with it."""

@@ -1,0 +1,78 @@
+"""From a submission to a verdict, whatever the kind of task, and whatever became of the agent."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+from repoassay.grading.deliverable import grade_deliverable
+from repoassay.grading.edit import grade_edit
+
+import repoassay
+from repoassay.errors import RepoAssayError
+from repoassay.model import Ended, Kind, Outcome, Submission, Verdict
+from repoassay.tasks import TaskFolder
+from repoassay.workspace import Layout, Sandbox
+
+__all__ = ["DIFF", "fault", "judge"]
+
+DIFF = "changes.diff"
+"""Name of an edit task's submission file."""
+
+
+def judge(
+    layout: Layout, files: Path, submission: Submission, sandbox: Sandbox, cancel: threading.Event | None = None
+) -> Verdict:
+    """Grade one submission in a second, fresh workspace.
+
+    Args:
+        layout: The task, laid out.
+        files: Folder of what crossed: the output files, or `changes.diff`.
+        submission: How the agent ended and what did not cross.
+        sandbox: Where hidden tests and metrics run.
+        cancel: Set to give up early; the verdict is then meaningless.
+
+    Raises:
+        InfraFault: When grading itself fails.
+    """
+    if layout.folder.task.kind is Kind.EDIT:
+        diff = files / DIFF
+        verdict = grade_edit(
+            layout.folder,
+            diff.read_bytes() if diff.is_file() else b"",
+            sandbox,
+            base=layout.base,
+            environment=layout.environment,
+            cancel=cancel,
+        )
+    else:
+        verdict = grade_deliverable(layout.folder, files, sandbox, cancel=cancel)
+    return _with_ending(verdict, submission)
+
+
+def _with_ending(verdict: Verdict, submission: Submission) -> Verdict:
+    """Add what did not cross, and let a time-out outrank what was graded: its result is never a pass."""
+    notes = [f"{item.path}: {item.reason}." for item in submission.rejected[:20]]
+    changes: dict[str, object] = {}
+    ended = submission.exit.ended if submission.exit else None
+    if ended is Ended.TIMED_OUT and verdict.outcome.whose is Outcome.TIMED_OUT.whose:
+        notes.append("The agent ran out of time; what it had left was graded.")
+        changes = {"outcome": Outcome.TIMED_OUT, "result": False}
+    elif ended is Ended.OUT_OF_MEMORY:
+        notes.append("The agent ran out of memory; what it had left was graded.")
+    return verdict.model_copy(update={**changes, "comments": (*verdict.comments, *notes)})
+
+
+def fault(folder: TaskFolder, error: RepoAssayError) -> Verdict:
+    """The verdict of an attempt that our own machinery spoiled: unknown, never false."""
+    return Verdict(
+        task=folder.task.id,
+        task_digest=folder.digest,
+        outcome=Outcome.INFRA_FAULT,
+        process=None,
+        result=None,
+        comments=(str(error),),
+        grader=f"repoassay/{repoassay.__version__}",
+        graded_at=datetime.now(UTC),
+    )

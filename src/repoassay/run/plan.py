@@ -1,0 +1,76 @@
+"""The plan of a run: decided whole and written down before the first attempt."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ulid import ULID
+
+import repoassay
+from repoassay.model import Plan, PlannedTask
+from repoassay.store import RunFolder
+from repoassay.suites import SuiteFolder
+
+__all__ = ["Settings", "make_plan", "open_run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a suite is to be run. `agents` maps names to settings; `timeout` (seconds) overrides the tasks' own."""
+
+    agents: Mapping[str, dict[str, str]]
+    attempts: int = 1
+    workers: int = 1
+    timeout: float | None = None
+    isolation: str = "namespaces"
+    seed: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def make_plan(suite: SuiteFolder, settings: Settings) -> Plan:
+    """Decide everything about a run."""
+    return Plan(
+        id=str(ULID()),
+        created=datetime.now(UTC),
+        suite=suite.suite.name,
+        suite_version=suite.suite.version,
+        suite_folder=str(suite.path),
+        tasks=tuple(
+            PlannedTask(
+                id=folder.task.id,
+                digest=folder.digest,
+                folder=str(folder.path),
+                title=folder.task.title,
+                kind=folder.task.kind,
+                domain=folder.task.domain,
+            )
+            for folder in suite.tasks
+        ),
+        agents={name: dict(options) for name, options in settings.agents.items()},
+        attempts=settings.attempts,
+        workers=settings.workers,
+        timeout=settings.timeout,
+        isolation=settings.isolation,
+        seed=settings.seed,
+        host={
+            "system": f"{platform.system()} {platform.release()}",
+            "machine": platform.machine(),
+            "cores": str(os.cpu_count()),
+            "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')} bytes",
+        },
+        versions={"repoassay": repoassay.__version__, "python": platform.python_version(), **settings.versions},
+    )
+
+
+def open_run(plan: Plan, runs: Path) -> RunFolder:
+    """Lay out the folder of a new run below `runs`, named so that the newest sorts last."""
+    words = "-".join([plan.suite, *list(plan.agents)[:3]])
+    stamp = plan.created.strftime("%Y%m%d-%H%M%S")
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{stamp}-{words}-{plan.id[-4:].lower()}")
+    return RunFolder.create(runs / name, plan)

@@ -1,0 +1,85 @@
+"""Continuing a run that was stopped, killed, or spoiled by a fault of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from repoassay.errors import BadInput
+from repoassay.model import Attempt, Verdict
+from repoassay.run.execute import Progress, execute, held, open_slots
+from repoassay.store import RunFolder
+from repoassay.suites import SuiteFolder, find_suite
+
+__all__ = ["Resumed", "recover", "resume", "suite_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What was found on resuming: attempts kept, of which recovered; torn journal lines; slots left to fill."""
+
+    kept: int
+    recovered: int
+    torn: tuple[int, ...]
+    left: int
+
+
+def resume(run: RunFolder, progress: Progress) -> Resumed:
+    """Fill every open slot of a run.
+
+    Raises:
+        BadInput: When another process works on the run, or its tasks have changed since it was planned.
+        Interrupted: When stopped early again.
+    """
+    with held(run):
+        recovered = recover(run)
+        torn = run.journal.read().torn
+        slots = open_slots(run)
+        found = Resumed(sum(1 for _ in run.finished()), recovered, torn, len(slots))
+        if slots:
+            suite = suite_of(run)
+            run.journal.append("resumed", kept=found.kept, recovered=recovered, torn=list(torn), left=len(slots))
+            progress_started = getattr(progress, "resuming", None)
+            if progress_started is not None:
+                progress_started(found)
+            execute(run, suite, slots, progress)
+    return found
+
+
+def recover(run: RunFolder) -> int:
+    """Count attempts in whose record is whole on disk but whose journal line was lost in a crash."""
+    known = {event.get("attempt") for event in run.events() if event.get("event") == "finished"}
+    count = 0
+    for folder in sorted((run.path / "attempts").iterdir()):
+        if folder.name in known:
+            continue
+        try:
+            attempt = Attempt.model_validate_json((folder / "attempt.json").read_bytes())
+            verdict = Verdict.model_validate_json((folder / "verdict.json").read_bytes())
+        except (OSError, ValidationError):
+            continue
+        run.journal.append(
+            "finished", attempt=attempt.id, task=attempt.task, agent=attempt.agent, number=attempt.number,
+            outcome=verdict.outcome.value, recovered=True,
+        )  # fmt: skip
+        count += 1
+    return count
+
+
+def suite_of(run: RunFolder) -> SuiteFolder:
+    """The suite a run was planned on, unchanged.
+
+    Raises:
+        BadInput: When a task is gone or has another digest than planned.
+    """
+    suite = find_suite(str(Path(run.plan.suite_folder)), only=[task.id for task in run.plan.tasks])
+    now = {folder.task.id: folder.digest for folder in suite.tasks}
+    changed = [task.id for task in run.plan.tasks if now.get(task.id) != task.digest]
+    if changed:
+        raise BadInput(
+            f"Since {run.path} was planned, these tasks have changed: {', '.join(changed)}.",
+            "Start a new run; figures of two versions of a task must not be mixed.",
+        )
+    return suite

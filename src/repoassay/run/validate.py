@@ -1,0 +1,80 @@
+"""Proof that a task can be trusted: its solution passes, and whatever is not a solution fails, time after time."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from repoassay.agents import find_agent
+from repoassay.grading.edit import run_tests
+from repoassay.model import Kind, Outcome
+from repoassay.run.attempt import Bench, work
+from repoassay.tasks import TaskFolder
+from repoassay.workspace import lay_out
+
+__all__ = ["MUST_FAIL", "Proof", "validate_task"]
+
+MUST_FAIL = ("nothing", "copycat", "empty", "garbage")
+"""Agents whose submissions are not solutions: untouched workspace, copied inputs, empty files, plausible garbage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What one agent's submission came to over all repetitions. `sound` when it was what it must be every time."""
+
+    task: str
+    name: str
+    outcomes: tuple[Outcome, ...]
+    sound: bool
+    comment: str = ""
+
+    @property
+    def stable(self) -> bool:
+        """Whether every repetition ended alike."""
+        return len(set(self.outcomes)) <= 1
+
+
+def validate_task(folder: TaskFolder, bench: Bench, repeat: int = 1) -> list[Proof]:
+    """Prove one task, each proof `repeat` times.
+
+    Raises:
+        InfraFault: When the task's repository or environment cannot be had.
+    """
+    lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
+    proofs = [_prove(folder, name, bench, repeat) for name in ("reference", *MUST_FAIL)]
+    if folder.task.kind is Kind.EDIT:
+        proofs.append(_prove_base(folder, bench, repeat))
+    return proofs
+
+
+def _prove(folder: TaskFolder, name: str, bench: Bench, repeat: int) -> Proof:
+    agent = find_agent(name)
+    outcomes: list[Outcome] = []
+    comment = ""
+    for _ in range(repeat):
+        with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as place:
+            worked = work(folder, agent, bench, Path(place))
+        verdict = worked.verdict
+        outcomes.append(verdict.outcome)
+        good = (verdict.outcome is Outcome.PASSED) if name == "reference" else (verdict.result is False)
+        if not good and not comment:
+            comment = "; ".join(verdict.comments) or f"ended as {verdict.outcome.value}"
+    return Proof(folder.task.id, name, tuple(outcomes), sound=not comment, comment=comment)
+
+
+def _prove_base(folder: TaskFolder, bench: Bench, repeat: int) -> Proof:
+    """On the base commit every fail-to-pass test fails and every pass-to-pass test passes."""
+    tests = folder.task.grading.tests
+    assert tests is not None
+    layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
+    outcomes: list[Outcome] = []
+    wrong: set[str] = set()
+    for _ in range(repeat):
+        results = run_tests(folder, layout.base, {}, bench.sandbox, layout.environment, tests.all_ids)
+        passed = {result.id for result in results if result.outcome == "passed"}
+        off = (passed & set(tests.fail_to_pass)) | (set(tests.pass_to_pass) - passed)
+        outcomes.append(Outcome.FAILED if not off else Outcome.PASSED)
+        wrong |= off
+    comment = f"on the base commit these do not behave as stated: {', '.join(sorted(wrong))}" if wrong else ""
+    return Proof(folder.task.id, "base", tuple(outcomes), sound=not wrong, comment=comment)

@@ -1,0 +1,89 @@
+"""The repository of a task as one commit without a past: fetched once, kept read-only, checked before it is used."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from repoassay.errors import InfraFault
+from repoassay.model import Repository
+from repoassay.tasks import TaskFolder, digest_folder
+from repoassay.workspace.cache import Cache, settle
+from repoassay.workspace.git import ATTRIBUTES, run_git
+from repoassay.workspace.sources import fetch_commit, fetch_sdist, unpack
+
+__all__ = ["check_no_history", "checkout"]
+
+_FORMAT = "1"
+"""Counted up when the same source would be laid out differently."""
+
+
+def checkout(folder: TaskFolder, repositories: Path | None, cache: Cache) -> Path:
+    """Return the read-only tree of the task's repository, with a `.git` that holds exactly one commit.
+
+    Args:
+        folder: The task.
+        repositories: Where `bundled:NAME` repositories lie.
+        cache: Where trees are kept by content.
+
+    Raises:
+        InfraFault: When the source cannot be had, or a history would be reachable.
+    """
+    repository = folder.task.repository
+    kind, _, name = repository.source.partition(":")
+    local: Path | None = None
+    if kind == "bundled":
+        if repositories is None:
+            raise InfraFault(f"{folder.task.id} names a bundled repository, but its suite has none.")
+        local = repositories / name
+    elif kind == "folder":
+        local = (folder.path / name).resolve()
+    identity = digest_folder(local) if local else f"{repository.source} {repository.sha256} {repository.revision}"
+    key = hashlib.sha256(f"{_FORMAT} {kind} {identity}".encode()).hexdigest()[:32]
+
+    def build(part: Path) -> None:
+        _fill(part, repository, local, cache)
+        _commit(part)
+        check_no_history(part)
+        settle(part)
+
+    tree = cache.entry("checkouts", key, build)
+    if (tree / ".git/objects/info/alternates").exists() or (tree / ".git/logs").exists():
+        raise InfraFault(f"The checkout {tree} can reach more than its own commit.", "Delete it; it will be made anew.")
+    return tree
+
+
+def _fill(part: Path, repository: Repository, local: Path | None, cache: Cache) -> None:
+    if local is not None:
+        ignore = shutil.ignore_patterns(".git", "__pycache__", "*.pyc")
+        shutil.copytree(local, part, symlinks=True, dirs_exist_ok=True, ignore=ignore)
+    elif repository.source.startswith("git:"):
+        assert repository.revision is not None
+        fetch_commit(repository.source.removeprefix("git:"), repository.revision, part)
+    else:
+        assert repository.sha256 is not None
+        name, _, version = repository.source.removeprefix("pypi:").partition("==")
+        unpack(fetch_sdist(name, version, repository.sha256, cache), part)
+
+
+def _commit(tree: Path) -> None:
+    run_git(tree, "init", "--quiet", "--template=")
+    info = tree / ".git" / "info"
+    info.mkdir(exist_ok=True)
+    (info / "attributes").write_text(ATTRIBUTES)
+    run_git(tree, "add", "--all", "--force", ".")
+    run_git(tree, "commit", "--quiet", "--allow-empty", "--message=Base of the task")
+
+
+def check_no_history(tree: Path) -> None:
+    """Raise `InfraFault` unless the tree's object store holds one commit and nothing leads anywhere else."""
+    kinds = run_git(tree, "cat-file", "--batch-all-objects", "--batch-check=%(objecttype)").split()
+    refs = run_git(tree, "for-each-ref", "--format=%(refname)").split()
+    git = tree / ".git"
+    elsewhere = [name for name in ("objects/info/alternates", "logs", "modules", "worktrees") if (git / name).exists()]
+    if kinds.count(b"commit") != 1 or b"tag" in kinds or len(refs) != 1 or elsewhere:
+        raise InfraFault(
+            f"The checkout {tree} can reach more than its own commit:"
+            f" {kinds.count(b'commit')} commits, {len(refs)} refs, {elsewhere or 'nothing else'}."
+        )
