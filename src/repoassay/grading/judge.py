@@ -22,12 +22,18 @@ DIFF = "changes.diff"
 
 
 def judge(
-    layout: Layout, files: Path, submission: Submission, sandbox: Sandbox, cancel: threading.Event | None = None
+    folder: TaskFolder,
+    layout: Layout | None,
+    files: Path,
+    submission: Submission,
+    sandbox: Sandbox,
+    cancel: threading.Event | None = None,
 ) -> Verdict:
     """Grade one submission in a second, fresh workspace.
 
     Args:
-        layout: The task, laid out.
+        folder: The task.
+        layout: The task laid out; needed for edit tasks alone.
         files: Folder of what crossed: the output files, or `changes.diff`.
         submission: How the agent ended and what did not cross.
         sandbox: Where hidden tests and metrics run.
@@ -36,10 +42,11 @@ def judge(
     Raises:
         InfraFault: When grading itself fails.
     """
-    if layout.folder.task.kind is Kind.EDIT:
+    if folder.task.kind is Kind.EDIT:
+        assert layout is not None
         diff = files / DIFF
         verdict = grade_edit(
-            layout.folder,
+            folder,
             diff.read_bytes() if diff.is_file() else b"",
             sandbox,
             base=layout.base,
@@ -47,7 +54,7 @@ def judge(
             cancel=cancel,
         )
     else:
-        verdict = grade_deliverable(layout.folder, files, sandbox, cancel=cancel)
+        verdict = grade_deliverable(folder, files, sandbox, cancel=cancel)
     return _with_ending(verdict, submission)
 
 

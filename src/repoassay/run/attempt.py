@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -54,7 +54,7 @@ def work(folder: TaskFolder, agent: Agent, bench: Bench, into: Path, cancel: thr
     try:
         layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
         submission = _submit(layout, agent, bench, into, cancel)
-        verdict = judge(layout, into / "submission", submission, bench.sandbox, cancel)
+        verdict = judge(folder, layout, into / "submission", submission, bench.sandbox, cancel)
     except (InfraFault, Unavailable) as error:
         verdict = fault(folder, error)
     return Worked(submission, verdict, started, datetime.now(UTC), dropped=cancel.is_set())
@@ -79,8 +79,6 @@ def _run(
     agent: Agent, layout: Layout, limits: Limits, bench: Bench, into: Path, cancel: threading.Event,
     source: str, target: Path, max_bytes: int,
 ) -> Completed:  # fmt: skip
-    from dataclasses import replace
-
     command = replace(
         agent.command(layout, limits),
         collect=(Collect(source, target, max_bytes=max_bytes, skip=(".git",)),),

@@ -45,8 +45,10 @@ def _grade(folder: TaskFolder, given: Path, bench: Bench) -> Verdict:
         staged = Path(staging)
         submission = _stage(folder, given, staged)
         try:
-            layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
-            return judge(layout, staged, submission, bench.sandbox)
+            layout = None
+            if folder.task.kind is Kind.EDIT:
+                layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
+            return judge(folder, layout, staged, submission, bench.sandbox)
         except (InfraFault, Unavailable) as error:
             return fault(folder, error)
 

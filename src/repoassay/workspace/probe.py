@@ -76,6 +76,9 @@ def _sandbox(cache: Cache) -> Finding:
         done = NamespaceSandbox(cache).run(Command(argv=("id", "-u")))
     except RepoAssayError as error:
         return Finding("sandbox", "missing", error.message, _sandbox_remedy())
+    if done.exit.code != 0:
+        said = done.stderr.decode(errors="replace").strip()
+        return Finding("sandbox", "missing", f"a command in it ended with {done.exit.code}: {said}", _sandbox_remedy())
     account = "as root, with an account of its own" if os.geteuid() == 0 else "without root"
     return Finding("sandbox", "ok", f"namespaces work {account}; the command is uid {done.stdout.decode().strip()}")
 

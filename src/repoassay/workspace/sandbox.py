@@ -28,7 +28,9 @@ def open_sandbox(kind: str = "namespaces", cache: Cache | None = None) -> Sandbo
         raise BadInput(f"There is no isolation called {kind!r}.", f"Choose one of: {', '.join(ISOLATIONS)}.")
     sandbox = NamespaceSandbox(cache)
     try:
-        sandbox.run(Command(argv=("true",)))
+        done = sandbox.run(Command(argv=("true",)))
+        if done.exit.code != 0:
+            raise InfraFault(f"a command in it ended with {done.exit.code}: {done.stderr.decode(errors='replace')}.")
     except InfraFault as fault:
         raise NoIsolation(
             f"This machine gives no sandbox: {fault.message}",

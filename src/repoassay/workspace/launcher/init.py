@@ -57,8 +57,7 @@ def _become(spec: Spec) -> None:
             resource.setrlimit(limit, (bound, bound))
         os.umask(0o022)
         os.chdir(spec.cwd)
-        with open("/proc/self/oom_score_adj", "w") as stream:  # when memory runs out, the command goes first
-            stream.write("500")
+        _go_first_when_memory_runs_out()
         _give_stdin(spec.stdin)
         if spec.channel_fd >= 0:
             os.set_inheritable(spec.channel_fd, True)
@@ -69,6 +68,14 @@ def _become(spec: Spec) -> None:
     except BaseException as error:  # noqa: BLE001 - reported as what a shell would say, then the process ends
         os.write(2, f"{spec.argv[0]}: {error}\n".encode())
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+
+
+def _go_first_when_memory_runs_out() -> None:
+    try:
+        with open("/proc/self/oom_score_adj", "w") as stream:
+            stream.write("500")
+    except PermissionError:
+        pass  # an ordinary account may not, before exec; nor could it spare the supervisor
 
 
 def _give_stdin(content: bytes) -> None:

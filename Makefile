@@ -1,0 +1,57 @@
+# Six words. Each sets up what it needs: Python 3.11 or newer, git and make are enough to start.
+.PHONY: demo test check fix docs bench help
+.DEFAULT_GOAL := help
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# uv: the one on the path, else one of our own in .uv, which pip fetches once.
+UV := $(shell command -v uv || echo .uv/bin/uv)
+RUN := $(UV) run --frozen
+
+help:
+	@echo "make demo   run the starter suite with the reference agent and write an HTML report"
+	@echo "make test   run the tests"
+	@echo "make check  lint, types, import order"
+	@echo "make fix    format and repair what can be repaired"
+	@echo "make docs   build the documentation into site/"
+	@echo "make bench  print start-up and grading speed as ratios"
+
+.uv/bin/uv:
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target .uv uv
+
+# One environment for everything but the documentation, which brings many packages of its own.
+.venv/.ready: pyproject.toml uv.lock | $(filter .uv/bin/uv,$(UV))
+	$(UV) sync --quiet --frozen --python $(PYTHON) --extra metrics --group test --group lint --group typing
+	@touch $@
+
+# The demo needs no development tools, so its environment is made in a few seconds.
+.venv/.demo: pyproject.toml uv.lock | $(filter .uv/bin/uv,$(UV))
+	@test -e .venv/.ready || $(UV) sync --quiet --frozen --inexact --python $(PYTHON) --extra metrics --no-default-groups
+	@touch $@
+
+demo: .venv/.demo
+	.venv/bin/repoassay run starter --agent reference
+
+test: .venv/.ready
+	.venv/bin/coverage erase
+	.venv/bin/coverage run -m pytest tests -q
+	.venv/bin/coverage combine -q
+	.venv/bin/coverage report --format=total --skip-empty | sed 's/^/coverage: /; s/$$/ %/'
+	.venv/bin/pytest -q -n 0 -p no:randomly README.md docs
+
+check: .venv/.ready
+	.venv/bin/ruff format --check
+	.venv/bin/ruff check
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+fix: .venv/.ready
+	.venv/bin/ruff format
+	.venv/bin/ruff check --fix
+
+docs: | $(filter .uv/bin/uv,$(UV))
+	$(RUN) --isolated --group docs --no-default-groups --python $(PYTHON) mkdocs build --strict --quiet
+
+bench: .venv/.ready
+	.venv/bin/python benchmarks/startup.py
+	.venv/bin/python benchmarks/workspace.py
+	.venv/bin/python benchmarks/verdicts.py

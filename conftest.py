@@ -1,0 +1,56 @@
+"""Run the examples of README.md and docs/: shell examples as a newcomer would, TOML examples through the task reader."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from sybil import Example, Sybil
+from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
+
+ROOT = Path(__file__).parent
+# Examples that set things up, install, or take minutes are run by .ci/run and by the tests, not here.
+NOT_HERE = re.compile(r"^(make|pip|git clone|apt-get|cd) ", re.MULTILINE)
+
+
+def run_shell(example: Example) -> None:
+    """Run a shell block in a folder of its own that all blocks of one document share; it must succeed."""
+    script = str(example.parsed)
+    if NOT_HERE.search(script) or "my-agent" in script or "./my-tasks" in script:
+        return
+    folder = example.namespace.setdefault("folder", Path(os.environ["REPOASSAY_EXAMPLES"]) / Path(example.path).stem)
+    folder.mkdir(exist_ok=True)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["/bin/sh", "-e", "-c", script], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, check=False
+    )
+    assert done.returncode == 0, f"{script}\n{done.stdout.decode()}\n{done.stderr.decode()}"
+    example.namespace["printed"] = done.stdout.decode()
+
+
+def read_toml(example: Example) -> None:
+    """A TOML block must parse, and a whole task must be one."""
+    from repoassay.model import HiddenTests
+    from repoassay.tasks import task_from_toml
+
+    text = str(example.parsed)
+    data = tomllib.loads(text)
+    if "task" in data:
+        task_from_toml(text)
+    elif "grading" in data:
+        HiddenTests.model_validate(data["grading"]["tests"])
+
+
+pytest_collect_file = Sybil(
+    parsers=[
+        CodeBlockParser("sh", run_shell),
+        CodeBlockParser("toml", read_toml),
+        PythonCodeBlockParser(),
+    ],
+    patterns=["README.md", "docs/*.md"],
+    excludes=["docs/reference/*"],
+).pytest()

@@ -1,0 +1,122 @@
+"""Grading outputs made elsewhere: good, missing, hostile; always a verdict or a sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import repoassay.suites
+
+REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
+STARTER = Path(repoassay.suites.__file__).parent / "starter"
+DAILY = "sensor-log-daily"
+BOOK = "workbook-budget-build"
+
+
+def grade(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [REPOASSAY, "grade", "starter", "--outputs", "outputs", *arguments],
+        cwd=cwd, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+def verdict(cwd: Path, task: str) -> dict[str, object]:
+    done = grade(cwd, "--task", task, "--json")
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    (line,) = done.stdout.splitlines()
+    found: dict[str, object] = json.loads(line)
+    assert {"task", "process", "result", "outcome", "comments", "criteria"} <= set(found)
+    return found
+
+
+def output(cwd: Path, task: str, name: str) -> Path:
+    path = cwd / "outputs" / task / name
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def test_the_right_output_passes_and_results_are_one_line_a_task(tmp_path: Path) -> None:
+    shutil.copyfile(STARTER / "tasks" / DAILY / "tests/daily.csv", output(tmp_path, DAILY, "daily.csv"))
+    done = grade(tmp_path, "--task", "sensor-*", "--results", "out/results.jsonl")
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "out/results.jsonl").read_text().splitlines()]
+    assert [(line["task"], line["outcome"]) for line in lines] == [
+        (DAILY, "passed"),
+        ("sensor-log-outages", "no_output"),
+    ]
+    assert all(criterion["passed"] for criterion in lines[0]["criteria"])
+    again = grade(tmp_path, "--task", "sensor-*", "--results", "out/results.jsonl")
+    assert again.returncode == 2
+    assert "already exists" in again.stderr
+
+
+def test_a_missing_folder_is_a_sentence_and_a_missing_task_a_verdict(tmp_path: Path) -> None:
+    done = grade(tmp_path)
+    assert done.returncode == 2
+    assert "outputs" in done.stderr
+    (tmp_path / "outputs").mkdir()
+    found = verdict(tmp_path, DAILY)
+    assert (found["outcome"], found["process"], found["result"]) == ("no_output", False, False)
+
+
+def test_an_unreadable_file(tmp_path: Path) -> None:
+    path = output(tmp_path, DAILY, "daily.csv")
+    path.write_bytes(b"\x00\xff" * 50)
+    path.chmod(0)
+    found = verdict(tmp_path, DAILY)
+    assert found["outcome"] == "no_output"
+
+
+def test_a_two_gigabyte_sparse_file(tmp_path: Path) -> None:
+    path = output(tmp_path, DAILY, "daily.csv")
+    with path.open("wb") as stream:
+        stream.truncate(2 * 2**30)
+    found = verdict(tmp_path, DAILY)
+    assert found["outcome"] == "no_output"
+    assert "bytes" in json.dumps(found["comments"])
+
+
+def bomb() -> bytes:
+    """A workbook of a few hundred kilobytes whose sheet unpacks to 400 MB."""
+    given = io.BytesIO()
+    with zipfile.ZipFile(given, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        with archive.open("xl/worksheets/sheet1.xml", "w") as sheet:
+            for _ in range(400):
+                sheet.write(b"0" * 2**20)
+    return given.getvalue()
+
+
+def test_a_zip_bomb(tmp_path: Path) -> None:
+    output(tmp_path, BOOK, "report.xlsx").write_bytes(bomb())
+    assert verdict(tmp_path, BOOK)["outcome"] == "no_output"
+
+
+@pytest.mark.parametrize("kind", ["symlink", "dangling", "fifo", "folder", "folder link"])
+def test_what_is_not_a_file_is_named_and_not_followed(tmp_path: Path, kind: str) -> None:
+    truth = STARTER / "tasks" / DAILY / "tests/daily.csv"
+    if kind == "folder link":
+        (tmp_path / "outputs").mkdir()
+        (tmp_path / "outputs" / DAILY).symlink_to(truth.parent)
+    else:
+        path = output(tmp_path, DAILY, "daily.csv")
+        if kind == "symlink":
+            path.symlink_to(truth)
+        elif kind == "dangling":
+            path.symlink_to(tmp_path / "nowhere")
+        elif kind == "fifo":
+            os.mkfifo(path)
+        else:
+            path.mkdir()
+    found = verdict(tmp_path, DAILY)
+    assert found["outcome"] == "no_output"
+    assert found["comments"]
