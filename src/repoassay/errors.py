@@ -70,12 +70,12 @@ class Problem:
 
 
 class BadTask(BadInput):
-    """A task folder has problems; every one of them is listed, not only the first."""
+    """A task folder, or a suite of them, has problems; every one of them is listed, not only the first."""
 
-    def __init__(self, folder: str, problems: Sequence[Problem]) -> None:
+    def __init__(self, folder: str, problems: Sequence[Problem], noun: str = "task folder") -> None:
         lines = "\n".join(f"  {problem}" for problem in problems)
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        super().__init__(f"The task folder {folder} has {count}:\n{lines}")
+        super().__init__(f"The {noun} {folder} has {count}:\n{lines}")
         self.problems = tuple(problems)
 
 

@@ -23,6 +23,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "grade": ("repoassay.cli.grade", "Grade outputs that were made elsewhere."),
     "tasks": ("repoassay.cli.tasks", "List, show, lint and validate tasks."),
     "metrics": ("repoassay.cli.metrics", "List the metrics criteria can use."),
+    "cache": ("repoassay.cli.cache", "Show or prune what is kept to make workspaces quick."),
     "doctor": ("repoassay.cli.doctor", "Say what this machine offers, what degrades, and the remedy."),
 }
 

@@ -10,6 +10,7 @@ from repoassay.model.attempt import Attempt
 from repoassay.model.base import Record
 from repoassay.model.run import Plan, PlannedTask
 from repoassay.model.submission import Ended, Exit, Rejected, Submission, SubmittedFile
+from repoassay.model.suite import Suite
 from repoassay.model.task import (
     Criterion,
     Economics,
@@ -47,6 +48,7 @@ __all__ = [
     "Repository",
     "Submission",
     "SubmittedFile",
+    "Suite",
     "Task",
     "TestResult",
     "Verdict",

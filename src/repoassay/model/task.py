@@ -26,7 +26,7 @@ __all__ = [
     "Task",
 ]
 
-_SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(B|kB|KB|MB|GB|KiB|MiB|GiB)\s*$")
+_SIZE = re.compile(r"^\s*(\d{1,15}(?:\.\d{1,15})?)\s*(B|kB|KB|MB|GB|KiB|MiB|GiB)\s*$")
 _UNITS = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
@@ -42,6 +42,8 @@ def _bytes(value: object) -> object:
 
 def _inside(value: str) -> str:
     path = PurePosixPath(value)
+    if len(value) > 1024:
+        raise ValueError("is longer than 1024 characters; shorten it")
     if not value or path.is_absolute() or ".." in path.parts or "\\" in value or "\0" in value or value == ".":
         raise ValueError("must be a relative path with forward slashes that stays inside its folder")
     return value
@@ -52,6 +54,7 @@ InnerPath = Annotated[str, AfterValidator(_inside)]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Seconds = Annotated[float, Field(gt=0, le=7 * 86400, allow_inf_nan=False)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Dollars = Annotated[Decimal, Field(ge=0, le=10**9)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -200,9 +203,9 @@ class Limits(Record):
 class Economics(Record):
     """Market value of the task in US dollars with its range and where the figure comes from."""
 
-    value: Annotated[Decimal, Field(ge=0)]
-    low: Annotated[Decimal, Field(ge=0)]
-    high: Annotated[Decimal, Field(ge=0)]
+    value: Dollars
+    low: Dollars
+    high: Dollars
     source: str
 
     @model_validator(mode="after")

@@ -1,0 +1,258 @@
+"""`repoassay tasks`: what tasks there are, what one asks for, and whether they are sound."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from repoassay.cli.options import json_option
+from repoassay.cli.validate import validate
+
+if TYPE_CHECKING:
+    from repoassay.errors import Problem
+    from repoassay.suites import SuiteFolder
+    from repoassay.tasks import TaskFolder
+
+__all__ = ["tasks"]
+
+
+@click.group()
+def tasks() -> None:
+    """List, show, lint and validate tasks.
+
+    \b
+    Examples:
+      repoassay tasks list
+      repoassay tasks show starter photo-web-set
+      repoassay tasks lint ./my-tasks
+      repoassay tasks validate ./my-tasks
+    """
+
+
+tasks.add_command(validate)
+
+
+@tasks.command("list")
+@click.argument("suite", required=False)
+@json_option
+def list_tasks(suite: str | None, as_json: bool) -> None:
+    """List the tasks of SUITE (a bundled suite's name or a folder); of every bundled suite when none is named.
+
+    A table on a terminal; elsewhere one line a task with tabs between suite, id, kind, domain, value in US dollars
+    and title.
+
+    \b
+    Examples:
+      repoassay tasks list
+      repoassay tasks list starter
+      repoassay tasks list ./my-tasks --json
+    """
+    from repoassay.grading.registry import names
+    from repoassay.suites import bundled_suites, find_suite
+    from repoassay.tasks.wording import shown
+
+    found = [find_suite(name, metrics=names()) for name in ([suite] if suite else bundled_suites())]
+    rows = [_row(each, task) for each in found for task in each.tasks]
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+    elif sys.stdout.isatty():
+        _table(rows)
+    else:
+        for row in rows:
+            click.echo("\t".join(shown(str(row[key] or ""), 200) for key in _COLUMNS))
+
+
+_COLUMNS = ("suite", "id", "kind", "domain", "value", "title")
+
+
+def _row(suite: SuiteFolder, folder: TaskFolder) -> dict[str, str | None]:
+    task = folder.task
+    return {
+        "suite": suite.suite.name,
+        "id": task.id,
+        "kind": task.kind.value,
+        "domain": task.domain,
+        "value": f"{task.economics.value:.2f}" if task.economics else None,
+        "title": task.title,
+        "digest": folder.digest,
+    }
+
+
+def _table(rows: list[dict[str, str | None]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from repoassay.tasks.wording import shown
+
+    table = Table(box=None, pad_edge=False)
+    for key in _COLUMNS:
+        table.add_column("value, $" if key == "value" else key, justify="right" if key == "value" else "left",
+                         overflow="fold", no_wrap=key == "id")  # fmt: skip
+    for row in rows:
+        table.add_row(*(Text(shown(row[key] or "", 200)) for key in _COLUMNS))
+    console = Console()
+    console.print(table)
+    console.print(f"{len(rows)} tasks", highlight=False)
+
+
+@tasks.command()
+@click.argument("suite")
+@click.argument("task", required=False)
+@json_option
+def show(suite: str, task: str | None, as_json: bool) -> None:
+    """Show everything about one task: TASK of SUITE, or the one in a task folder.
+
+    \b
+    Examples:
+      repoassay tasks show starter photo-web-set
+      repoassay tasks show ./my-tasks/csv-totals
+      repoassay tasks show starter photo-web-set --json
+    """
+    from repoassay.errors import BadInput
+    from repoassay.grading.registry import names
+    from repoassay.suites import find_suite, locate
+    from repoassay.tasks.wording import did_you_mean, listed, quoted
+
+    ids = [folder.name for folder in locate(suite).folders]
+    if task is None and len(ids) != 1:
+        raise BadInput(f"{quoted(suite)} holds {len(ids)} tasks.", f"Name one of them: {listed(ids, 200)}.")
+    if task is not None and task not in ids:
+        raise BadInput(f"{quoted(suite)} has no task {quoted(task)}.", did_you_mean(task, ids))
+    wanted = task or ids[0]
+    # A glob that matches nothing but this id: its name is its folder's, which may hold any letter.
+    exact = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in wanted)
+    folder = find_suite(suite, metrics=names(), only=[exact]).tasks[0]
+    if as_json:
+        click.echo(json.dumps(_facts(folder), indent=2))
+    else:
+        for line in _page(folder):
+            click.echo(line)
+
+
+def _facts(folder: TaskFolder) -> dict[str, Any]:
+    return {
+        "folder": str(folder.path),
+        "digest": folder.digest,
+        "instruction": folder.instruction,
+        "task": folder.task.model_dump(mode="json"),
+    }
+
+
+def _page(folder: TaskFolder) -> Iterator[str]:
+    """The task as lines to read; whatever it says is made fit to print."""
+    from repoassay.tasks.wording import shown, shown_text
+
+    task = folder.task
+    yield click.style(f"{task.id}: {shown(task.title)}", bold=True)
+    yield ""
+    for name, text in _entries(folder):
+        yield f"{name + ':':<14}{shown(text, 400)}"
+    for stage, criteria in (("process", task.grading.process), ("result", task.grading.result)):
+        for criterion in criteria:
+            against = f" against {criterion.against}" if criterion.against else ""
+            options = ", ".join(f"{key} = {json.dumps(value)}" for key, value in criterion.options.items())
+            asked = f"{criterion.metric} of {criterion.of}{against} {criterion.threshold}"
+            yield f"{stage + ':':<14}{shown(f'{asked} ({options})' if options else asked, 400)}"
+            if criterion.why:
+                yield f"{'':<14}  {shown(criterion.why, 400)}"
+    if task.grading.tests:
+        for name, ids in (
+            ("must turn", task.grading.tests.fail_to_pass),
+            ("must stay", task.grading.tests.pass_to_pass),
+        ):
+            for test in ids:
+                yield f"{name + ':':<14}{shown(test, 400)}"
+    yield ""
+    yield shown_text(folder.instruction.rstrip())
+
+
+def _entries(folder: TaskFolder) -> Iterator[tuple[str, str]]:
+    """Name and value of everything that fits on a line; what was left empty is left out."""
+    task, limits = folder.task, folder.task.limits
+    yield "kind", task.kind.value
+    yield "domain", " / ".join(part for part in (task.domain, task.subdomain, task.modality) if part)
+    repository = [task.repository.source, task.repository.revision or "", task.repository.licence]
+    yield "repository", ", ".join(part for part in (*repository, task.repository.homepage) if part)
+    requirements = f", {task.environment.requirements}" if task.environment.requirements else ""
+    yield "environment", f"Python {task.environment.python}{requirements}, path {' '.join(task.environment.path)}"
+    if task.inputs.files:
+        yield "inputs", ", ".join(task.inputs.files)
+    if task.outputs.files:
+        yield "outputs", f"{', '.join(task.outputs.files)} (at most {_bytes(task.outputs.max_bytes)})"
+    yield (
+        "limits",
+        (
+            f"{limits.seconds:g} s, memory {_bytes(limits.memory)}, disk {_bytes(limits.disk)}, "
+            f"{limits.processes} processes, {_bytes(limits.output)} printed, network {task.network}"
+        ),
+    )
+    if task.economics:
+        worth = task.economics
+        yield "value", f"${worth.value:.2f} (${worth.low:.2f} to ${worth.high:.2f}; {worth.source})"
+    for name, text in (("provenance", task.provenance), ("licence", task.licence)):
+        if text:
+            yield name, text
+    yield "folder", str(folder.path)
+    yield "digest", folder.digest
+
+
+def _bytes(size: int) -> str:
+    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= factor:
+            return f"{size / factor:.4g} {unit}"
+    return f"{size} B"
+
+
+@tasks.command()
+@click.argument("suite")
+@click.option("--strict", is_flag=True, help="Leave with 2 for advice too.")
+@json_option
+def lint(suite: str, strict: bool, as_json: bool) -> None:
+    """Look for everything wrong with SUITE (a bundled suite's name, a folder of tasks, or one task folder).
+
+    Each problem is printed with its file, key and remedy, and sound tasks get advice on what could be better. Nothing
+    of a task is run; `repoassay tasks validate` does that. Leaves with 2 when there are problems, else with 0.
+
+    \b
+    Examples:
+      repoassay tasks lint starter
+      repoassay tasks lint ./my-tasks
+      repoassay tasks lint ./my-tasks/csv-totals --strict
+    """
+    from repoassay.grading.registry import names
+    from repoassay.suites import lint_suite
+    from repoassay.tasks import Advice
+
+    found = lint_suite(suite, metrics=names())
+    every = [problem for problems in found.values() for problem in problems]
+    advice = [problem for problem in every if isinstance(problem, Advice)]
+    sound = sum(all(isinstance(problem, Advice) for problem in problems) for problems in found.values())
+    if as_json:
+        facts = {"tasks": len(found), "sound": sound, "problems": [_told(problem) for problem in every]}
+        click.echo(json.dumps(facts, indent=2))
+    else:
+        for problem in every:
+            mark = click.style("advice", fg="yellow") if isinstance(problem, Advice) else click.style("error", fg="red")
+            click.echo(f"{mark}: {problem}")
+        some = f"problems: {len(every) - len(advice)}, pieces of advice: {len(advice)}." if every else "nothing to add."
+        click.echo(f"{sound} of {len(found)} tasks are sound; {some}")
+    if len(every) > len(advice) or (strict and advice):
+        sys.exit(2)
+
+
+def _told(problem: Problem) -> dict[str, str]:
+    from repoassay.tasks import Advice
+
+    severity = "advice" if isinstance(problem, Advice) else "error"
+    return {
+        "severity": severity,
+        "file": problem.file,
+        "key": problem.key,
+        "what": problem.what,
+        "remedy": problem.remedy,
+    }

@@ -1,0 +1,172 @@
+"""Grading an edit: the diff on the base commit in a fresh sandbox, hidden tests, and every pass doubted once."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import repoassay
+from repoassay.errors import InfraFault
+from repoassay.grading.hidden.canary import Site, mutate, sites
+from repoassay.grading.hidden.run import Ran, run_hidden
+from repoassay.grading.patch import PatchError, apply_patch, read_patch
+from repoassay.model import Ended, Outcome, TestResult, Verdict
+from repoassay.tasks import TaskFolder
+from repoassay.workspace import FileEdit, Sandbox
+
+__all__ = ["grade_edit", "run_tests"]
+
+
+def grade_edit(
+    folder: TaskFolder,
+    diff: bytes,
+    sandbox: Sandbox,
+    *,
+    base: Path,
+    environment: Path,
+    seed: int | None = None,
+    cancel: threading.Event | None = None,
+) -> Verdict:
+    """Return the verdict on a unified diff.
+
+    Args:
+        folder: The task.
+        diff: What was submitted; hostile.
+        sandbox: Where hidden tests run.
+        base: Read-only checkout of the base commit.
+        environment: The task's environment, mounted read-only at /env.
+        seed: Which canary is drawn; by default nobody can know.
+        cancel: Set to give up early.
+
+    Raises:
+        InfraFault: When the sandbox or a canary fails for a reason that is not the submission's.
+    """
+    started = time.monotonic()
+
+    def verdict(outcome: Outcome, *comments: str, tests: Sequence[TestResult] = ()) -> Verdict:
+        process = outcome in (Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT)
+        return Verdict(
+            task=folder.task.id,
+            task_digest=folder.digest,
+            outcome=outcome,
+            process=process,
+            result=outcome is Outcome.PASSED,
+            tests=tuple(tests),
+            comments=comments,
+            grader=f"repoassay/{repoassay.__version__}",
+            graded_at=datetime.now(UTC),
+            seconds=round(time.monotonic() - started, 3),
+        )
+
+    if not diff.strip():
+        return verdict(Outcome.NO_OUTPUT, "The submission changes nothing.")
+    try:
+        changes = apply_patch(read_patch(diff), base)
+    except PatchError as error:
+        if error.empty:
+            return verdict(Outcome.NO_OUTPUT, "The submission changes nothing.")
+        return verdict(Outcome.PATCH_FAILED, f"The patch does not apply: {error}")
+    notes = tuple(changes.notes)
+    ran = run_hidden(folder, base, changes.edits, sandbox, environment, cancel=cancel)
+    told = ran.told
+    if told.signs:
+        return verdict(Outcome.TAMPERING, *told.signs, *notes, tests=told.tests)
+    if ran.exit.ended is Ended.TIMED_OUT:
+        return verdict(Outcome.TIMED_OUT, f"The tests ran longer than {_seconds(folder)} s.", *notes, tests=told.tests)
+    if not told.passed:
+        return verdict(Outcome.FAILED, *_failures(ran), *notes, tests=told.tests)
+    sign = _doubt(folder, base, changes.edits, sandbox, environment, seed, cancel)
+    if sign:
+        return verdict(Outcome.TAMPERING, sign, *notes, tests=told.tests)
+    return verdict(Outcome.PASSED, *notes, tests=told.tests)
+
+
+def run_tests(
+    folder: TaskFolder,
+    base: Path,
+    edits: Mapping[str, FileEdit | None],
+    sandbox: Sandbox,
+    environment: Path,
+    ids: Sequence[str],
+) -> list[TestResult]:
+    """Run hidden tests once, without a canary, and return what each came to."""
+    return run_hidden(folder, base, edits, sandbox, environment, ids=ids).told.tests
+
+
+def _seconds(folder: TaskFolder) -> str:
+    assert folder.task.grading.tests is not None
+    return f"{folder.task.grading.tests.seconds:g}"
+
+
+def _failures(ran: Ran) -> list[str]:
+    comments = []
+    if ran.exit.ended is Ended.OUT_OF_MEMORY:
+        comments.append("The tests ran out of memory.")
+    if not ran.told.complete:
+        comments.append("The test process ended early; tests it did not report do not pass.")
+    bad = [test for test in ran.told.tests if test.outcome != "passed"]
+    comments += [f"{test.id}: {test.outcome}." for test in bad[:5]]
+    return comments + ([f"{len(bad) - 5} more tests did not pass."] if len(bad) > 5 else [])
+
+
+def _doubt(
+    folder: TaskFolder,
+    base: Path,
+    edits: Mapping[str, FileEdit | None],
+    sandbox: Sandbox,
+    environment: Path,
+    seed: int | None,
+    cancel: threading.Event | None,
+) -> str:
+    """Run the tests again with up to two of them changed so that they must fail; a sign of tampering, or nothing."""
+    tests = folder.task.grading.tests
+    assert tests is not None
+    chance = random.Random(seed if seed is not None else secrets.randbits(64))  # noqa: S311 - seeded from secrets
+    changed, chosen = _draw(folder, chance)
+    if not chosen:
+        return ""
+    for _ in range(2):
+        ran = run_hidden(folder, base, edits, sandbox, environment, changed=changed, cancel=cancel)
+        if ran.exit.ended is not Ended.TIMED_OUT:
+            break
+    else:
+        raise InfraFault("The tests passed in time, but the check with changed tests did not end in time, twice.")
+    if ran.told.signs:
+        return ran.told.signs[0]
+    outcomes = {test.id: test.outcome for test in ran.told.tests}
+    names = {site.test.partition("[")[0] for site in chosen}
+    for test, outcome in outcomes.items():
+        touched = test.partition("[")[0] in names
+        if touched and outcome == "passed":
+            return f"{test} passed although an assertion in it had been changed so that it must fail."
+        if outcome == "missing":
+            return f"{test} was not reported when tests had been changed so that some must fail."
+    return ""
+
+
+def _draw(folder: TaskFolder, chance: random.Random) -> tuple[dict[str, str], list[Site]]:
+    """Changed test files by name, and what was changed: one inverted and one altered assertion where there are."""
+    tests = folder.task.grading.tests
+    assert tests is not None
+    found: list[tuple[str, Site]] = []
+    sources: dict[str, str] = {}
+    for test in dict.fromkeys(name.partition("[")[0] for name in tests.fail_to_pass):
+        file, _, inner = test.partition("::")
+        source = sources.setdefault(file, (folder.tests / file).read_text(encoding="utf-8"))
+        found += [(file, Site(test, site.line, site.kind)) for site in sites(source, inner)]
+    chosen: list[tuple[str, Site]] = []
+    for kind in ("inverted", "altered"):
+        taken = {site.test for _, site in chosen}
+        options = [(file, site) for file, site in found if site.kind == kind and site.test not in taken]
+        if options:
+            chosen.append(chance.choice(options))
+    changed: dict[str, str] = {}
+    for file, site in chosen:
+        inner = Site(site.test.partition("::")[2], site.line, site.kind)
+        changed[file] = mutate(changed.get(file, sources[file]), inner, chance)
+    return changed, [site for _, site in chosen]

@@ -1,0 +1,1 @@
+"""Hidden tests: run in a sandbox, reported over a signed channel, doubted by canaries."""

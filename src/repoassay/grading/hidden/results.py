@@ -1,0 +1,74 @@
+"""Reading what the runner sent: signed, numbered lines, or they are not the runner's."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from repoassay.model import TestResult
+
+__all__ = ["Told", "read_channel"]
+
+
+@dataclass
+class Told:
+    """What the channel held: a result for every expected id, and signs of tampering in words."""
+
+    tests: list[TestResult]
+    complete: bool
+    ready: bool = False
+    signs: list[str] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every expected test was reported passed and nothing is amiss."""
+        return self.complete and not self.signs and all(test.outcome == "passed" for test in self.tests)
+
+
+def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> Told:
+    """Judge every line; an id never reported is `missing`, as after an early exit."""
+    found: dict[str, TestResult] = {}
+    signs: list[str] = []
+    collected: list[str] = []
+    complete = ready = False
+    expected = 0
+    for line in data.split(b"\n"):
+        if not line:
+            continue
+        body = _verified(line, key)
+        if body is None or body.get("n") != expected:
+            signs.append("a line on the result channel was not the test runner's")
+            continue
+        expected += 1
+        if "ready" in body:
+            ready = True
+        elif "end" in body:
+            complete = True
+            signs += [f"the code under test changed {name}" for name in body["changed"]]
+        elif "collect" in body:
+            collected.append(str(body["message"]))
+        else:
+            name = str(body["id"])
+            if name in found:
+                signs.append(f"{name} was reported twice")
+            found[name] = TestResult(
+                id=name, outcome=body["outcome"], seconds=body["seconds"], message=str(body["message"])[:4000]
+            )
+    missing = (collected[0] if collected else "It was never reported: the run ended before it.")[:4000]
+    tests = [found.get(test) or TestResult(id=test, outcome="missing", message=missing) for test in ids]
+    return Told(tests, complete, ready, list(dict.fromkeys(signs))[:20])
+
+
+def _verified(line: bytes, key: bytes) -> dict[str, object] | None:
+    signature, _, body = line.partition(b" ")
+    expected = hmac.new(key, body, hashlib.sha256).hexdigest().encode()
+    if not hmac.compare_digest(signature, expected):
+        return None
+    try:
+        data = json.loads(body)
+    except ValueError:
+        return None
+    return data if isinstance(data, dict) else None

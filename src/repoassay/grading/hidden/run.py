@@ -1,0 +1,89 @@
+"""One run of hidden tests in a fresh sandbox."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from repoassay.errors import InfraFault
+from repoassay.grading.hidden.results import Told, read_channel
+from repoassay.model import Ended, Exit
+from repoassay.tasks import TaskFolder
+from repoassay.workspace import Access, Command, FileEdit, Mount, Sandbox
+
+__all__ = ["Ran", "run_hidden"]
+
+_RUNNER = Path(__file__).with_name("runner.py")
+_ROOT = "/tests"
+_INI = b"[pytest]\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a run ended, and what it told."""
+
+    exit: Exit
+    told: Told
+    said: str
+
+
+def run_hidden(
+    folder: TaskFolder,
+    base: Path,
+    edits: Mapping[str, FileEdit | None],
+    sandbox: Sandbox,
+    environment: Path,
+    *,
+    ids: Sequence[str] = (),
+    changed: Mapping[str, str] | None = None,
+    cancel: threading.Event | None = None,
+) -> Ran:
+    """Run hidden tests against `base` with `edits` applied.
+
+    Args:
+        folder: The task.
+        base: Read-only checkout of the base commit.
+        edits: Changed files by path in the repository.
+        sandbox: Where it runs.
+        environment: The task's environment.
+        ids: Which tests; all when empty.
+        changed: Test files (path below tests/ -> source) to use in place of the real ones.
+        cancel: Set to end early.
+    """
+    tests = folder.task.grading.tests
+    assert tests is not None
+    ids = tuple(ids) or tests.all_ids
+    key = secrets.token_bytes(32)
+    paths = [str(PurePosixPath("/workspace/repo", part)) for part in folder.task.environment.path]
+    job = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": "/run/pytest.ini", "root": _ROOT}
+    files: dict[str, FileEdit | None] = {
+        "/run/runner.py": FileEdit(_RUNNER.read_bytes()),
+        "/run/pytest.ini": FileEdit(_INI),
+    }
+    for path in sorted(folder.tests.rglob("*")):
+        name = path.relative_to(folder.tests).as_posix()
+        if path.is_file() and "__pycache__" not in path.parts:
+            content = (changed or {}).get(name)
+            files[f"{_ROOT}/{name}"] = FileEdit(path.read_bytes() if content is None else content.encode())
+    files |= {f"/workspace/repo/{name}": edit for name, edit in edits.items()}
+    done = sandbox.run(
+        Command(
+            argv=("/env/bin/python", "-I", "-B", "/run/runner.py"),
+            cwd="/tmp",  # noqa: S108 - inside the sandbox
+            stdin=json.dumps(job).encode(),
+            mounts=(Mount(base, "/workspace/repo", Access.COPY_ON_WRITE), Mount(environment, "/env")),
+            edits=files,
+            limits=folder.task.limits.model_copy(update={"seconds": tests.seconds, "output": 2**20}),
+            channel=True,
+        ),
+        cancel,
+    )
+    told = read_channel(done.channel, key, ids)
+    if not told.ready and done.exit.ended is Ended.EXITED:
+        said = done.stderr.decode(errors="replace").strip()[-500:]
+        raise InfraFault(f"The hidden tests of {folder.task.id} could not be started: {said}")
+    return Ran(done.exit, told, done.stderr.decode(errors="replace")[-2000:])

@@ -1,0 +1,27 @@
+"""A suite: a named, versioned set of tasks, as its `suite.toml` introduces it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from repoassay.model.base import Record
+from repoassay.model.task import Identifier
+
+__all__ = ["Suite"]
+
+
+class Suite(Record):
+    """What `[suite]` says. `licence` is that of the tasks' own files; `citation` is what to cite when using it.
+
+    Raises:
+        pydantic.ValidationError: When a key is unknown, missing or malformed.
+    """
+
+    name: Identifier
+    version: Annotated[str, Field(min_length=1, max_length=64)]
+    title: Annotated[str, Field(min_length=3, max_length=120)]
+    description: str = ""
+    licence: str = ""
+    citation: str = ""

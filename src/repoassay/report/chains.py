@@ -1,0 +1,72 @@
+"""Which finished attempts count: the last of every retry chain, within the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from repoassay.model import Attempt, Plan
+
+__all__ = ["Place", "Slot", "Standing", "places", "slots_of"]
+
+Slot = tuple[str, str, int]
+"""Task id, agent name, attempt number: one place of a plan."""
+
+
+class Standing(StrEnum):
+    """Whether a finished attempt enters the figures."""
+
+    COUNTS = "counts"
+    SUPERSEDED = "superseded"
+    OUTSIDE_PLAN = "outside_plan"
+
+
+def slots_of(plan: Plan, agent: str | None = None) -> list[Slot]:
+    """Every place of a plan, or of one agent in it, in order of agent, task and attempt number."""
+    return [
+        (task.id, name, number)
+        for name in plan.agents
+        if agent in (None, name)
+        for task in plan.tasks
+        for number in range(1, plan.attempts + 1)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a finished attempt stands. `replaced_by` is the id of the attempt that counts in its stead."""
+
+    slot: Slot
+    standing: Standing
+    replaced_by: str | None = None
+
+
+def places(plan: Plan, attempts: Sequence[Attempt]) -> list[Place]:
+    """Say for each attempt, in the order they ended, whether it counts.
+
+    An attempt fills the slot of the first of its retry chain. Where several fill one slot, the last one counts and
+    the earlier are superseded. An attempt whose slot the plan does not hold counts nowhere.
+    """
+    by_id = {attempt.id: attempt for attempt in attempts}
+    slots = [_slot(attempt, by_id) for attempt in attempts]
+    last = dict(zip(slots, (attempt.id for attempt in attempts), strict=True))
+    planned = set(slots_of(plan))
+    found = []
+    for attempt, slot in zip(attempts, slots, strict=True):
+        if slot not in planned:
+            found.append(Place(slot, Standing.OUTSIDE_PLAN))
+        elif last[slot] == attempt.id:
+            found.append(Place(slot, Standing.COUNTS))
+        else:
+            found.append(Place(slot, Standing.SUPERSEDED, last[slot]))
+    return found
+
+
+def _slot(attempt: Attempt, by_id: Mapping[str, Attempt]) -> Slot:
+    seen = {attempt.id}
+    first = attempt
+    while (earlier := by_id.get(first.retry_of or "")) and earlier.id not in seen:  # a damaged run may hold a circle
+        seen.add(earlier.id)
+        first = earlier
+    return (first.task, first.agent, first.number)

@@ -1,0 +1,133 @@
+"""A summary as JSON for programs: stable keys, every figure with its counts.
+
+::
+
+    schema        "repoassay/report/1"; keys are added under the same number, never renamed or removed
+    run           the plan as run.json has it
+    folder        the run folder as it was named
+    planned, finished, unfinished, superseded, outside_plan      counts of attempts
+    torn_lines    line numbers of journal.jsonl that could not be read
+    agents[]      name, settings, planned, finished, unfinished, superseded,
+                  ecr, tpr            each {all: P, judged: P, unknown}
+                  outcomes            {outcome: count}, every outcome
+                  not_passed          {agent, suite, ours: count}, by whose doing
+                  wall                {total, median, n}, seconds of the agent's command
+                  domains[]           domain, tasks, planned, ecr, tpr
+    attempts[]    standing ("counts", "superseded", "outside_plan"), replaced_by (attempt id or null),
+                  moved (true when the task digest is not the planned one), wall, folder (below the run folder),
+                  attempt and verdict as the run folder has them
+    missing[]     task, agent, number of every planned attempt that is not finished
+
+    P             successes, n, value, low, high, method; value, low and high are null where n is 0
+
+Shares lie between 0 and 1, durations are seconds, sizes bytes, times ISO 8601 in UTC, money is a decimal string.
+A number that is not finite is null.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from repoassay.report.chains import Standing
+from repoassay.report.summary import AgentSummary, Row, Summary
+from repoassay.stats import Proportion, Rate
+
+__all__ = ["SCHEMA", "document", "dumps", "plain"]
+
+SCHEMA = "repoassay/report/1"
+
+
+def dumps(summary: Summary) -> str:
+    """The document as indented ASCII JSON, without a final newline."""
+    return json.dumps(plain(document(summary)), indent=2, allow_nan=False)
+
+
+def document(summary: Summary) -> dict[str, Any]:
+    """The document as nested dicts and lists."""
+    return {
+        "schema": SCHEMA,
+        "run": summary.plan.model_dump(mode="json"),
+        "folder": str(summary.path),
+        "planned": summary.plan.size,
+        "finished": summary.of_standing(Standing.COUNTS),
+        "unfinished": len(summary.unfinished),
+        "superseded": summary.of_standing(Standing.SUPERSEDED),
+        "outside_plan": summary.of_standing(Standing.OUTSIDE_PLAN),
+        "torn_lines": list(summary.torn),
+        "agents": [_agent(agent) for agent in summary.agents],
+        "attempts": [_attempt(row) for row in summary.rows],
+        "missing": [{"task": gap.task.id, "agent": gap.agent, "number": gap.number} for gap in summary.unfinished],
+    }
+
+
+def _agent(agent: AgentSummary) -> dict[str, Any]:
+    return {
+        "name": agent.name,
+        "settings": dict(agent.settings),
+        "planned": agent.planned,
+        "finished": agent.finished,
+        "unfinished": agent.unfinished,
+        "superseded": agent.superseded,
+        "ecr": _rate(agent.process),
+        "tpr": _rate(agent.result),
+        "outcomes": {outcome.value: count for outcome, count in agent.outcomes.items()},
+        "not_passed": {whose.value: count for whose, count in agent.not_passed.items()},
+        "wall": {"total": agent.wall.total, "median": agent.wall.median, "n": agent.wall.n},
+        "domains": [
+            {
+                "domain": row.domain,
+                "tasks": row.tasks,
+                "planned": row.planned,
+                "ecr": _rate(row.process),
+                "tpr": _rate(row.result),
+            }
+            for row in agent.domains
+        ],
+    }
+
+
+def _rate(rate: Rate) -> dict[str, Any]:
+    return {"all": _proportion(rate.over_all), "judged": _proportion(rate.over_judged), "unknown": rate.unknown}
+
+
+def _proportion(proportion: Proportion) -> dict[str, Any]:
+    interval = proportion.interval
+    return {
+        "successes": proportion.successes,
+        "n": proportion.n,
+        "value": proportion.value,
+        "low": interval.low,
+        "high": interval.high,
+        "method": interval.method,
+    }
+
+
+def _attempt(row: Row) -> dict[str, Any]:
+    return {
+        "standing": row.place.standing.value,
+        "replaced_by": row.place.replaced_by,
+        "moved": row.moved,
+        "wall": row.seconds,
+        "folder": f"attempts/{row.finished.folder.name}",
+        "attempt": row.attempt.model_dump(mode="json"),
+        "verdict": row.verdict.model_dump(mode="json"),
+    }
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold: enums by value, money as text, NaN and infinities as null."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,180 @@
+"""A summary as tables for a terminal; plain text wherever it is not one.
+
+Every text that came from an agent or a task folder is passed as `Text`, never as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from repoassay.model import Outcome
+from repoassay.report.chains import Standing
+from repoassay.report.figures import figure, moment, seconds, share
+from repoassay.report.inert import one_line
+from repoassay.report.outcomes import UNFINISHED, Shown, shown
+from repoassay.report.summary import AgentSummary, Row, Summary
+
+__all__ = ["MOST_ROWS", "print_table", "tables"]
+
+MOST_ROWS = 200
+"""More attempts than this are not all listed on a terminal: those that passed are left out first."""
+
+
+def print_table(summary: Summary, console: Console) -> None:
+    """Print the head line, a row an agent, domains, and every attempt."""
+    if console.encoding.lower().startswith("utf"):
+        console.print(tables(summary))
+        return
+    with console.capture() as captured:
+        console.print(tables(summary, unicode=False))
+    console.file.write(captured.get().encode(console.encoding, "backslashreplace").decode(console.encoding))
+
+
+def tables(summary: Summary, *, unicode: bool = True) -> RenderableType:
+    """Everything `print_table` prints. Without `unicode` signs are ASCII."""
+    kept, left_out = _bounded(summary.rows)
+    listed = f" ({left_out} of {len(summary.rows)} left out; --json has all)" if left_out else ""
+    return Group(
+        _head(summary),
+        _title(f"Rates over {summary.scope}, 95% Wilson interval"),
+        _agents(summary),
+        *_outcome_lines(summary),
+        _title("By domain"),
+        _domains(summary),
+        _title(f"Attempts{listed}"),
+        _attempts(summary, kept, unicode),
+        "",
+        *(Text(line) for line in _notes(summary)),
+    )
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def _title(text: str) -> Text:
+    """Above its table and not part of it: a table's own title wraps at the table's width."""
+    return Text(f"\n{text}", style="bold")
+
+
+def _head(summary: Summary) -> Text:
+    plan = summary.plan
+    agents = ", ".join(plan.agents)
+    line = f"{plan.suite} {plan.suite_version} | {agents} | {moment(plan.created)} | isolation {plan.isolation}"
+    return Text(one_line(line, 400), style="bold")
+
+
+def _agents(summary: Summary) -> Table:
+    table = _table("agent", "over", "ECR", "TPR")
+    for column in table.columns[1:]:
+        column.no_wrap = True
+    for agent in summary.agents:
+        table.add_row(
+            Text(one_line(agent.name, 64)),
+            "all\njudged",
+            f"{figure(agent.process.over_all)}\n{figure(agent.process.over_judged)}",
+            f"{figure(agent.result.over_all)}\n{figure(agent.result.over_judged)}",
+        )
+    return table
+
+
+def _outcome_lines(summary: Summary) -> Iterable[Text]:
+    for agent in summary.agents:
+        counts = [f"{count} {shown(outcome).word}" for outcome, count in agent.outcomes.items() if count]
+        if agent.unfinished:
+            counts.append(f"{agent.unfinished} unfinished")
+        wall = agent.wall
+        timed = (
+            f" Agent wall time {seconds(wall.total)}, median {seconds(wall.median)}, n = {wall.n}." if wall.n else ""
+        )
+        name = one_line(agent.name, 64)
+        yield Text(f"\n{name}: {', '.join(counts) or 'nothing planned'}{_doing(agent)}.{timed}")
+
+
+def _doing(agent: AgentSummary) -> str:
+    count = agent.not_passed
+    doing = ", ".join(f"{number} {whose.value}" for whose, number in count.items() if number)
+    return f"; not passed, by whose doing: {doing}" if doing else ""
+
+
+def _domains(summary: Summary) -> Table:
+    several = len(summary.agents) > 1
+    agent_column = ["agent"] if several else []
+    table = _table("domain", *agent_column, "ECR all", "ECR judged", "TPR all", "TPR judged")
+    for column in table.columns[-4:]:
+        column.no_wrap = True
+    for group in zip(*(agent.domains for agent in summary.agents), strict=True):  # the same domains for every agent
+        for number, (agent, row) in enumerate(zip(summary.agents, group, strict=True)):
+            table.add_row(
+                Text(one_line(row.domain, 64) if number == 0 else ""),
+                *([Text(one_line(agent.name, 64))] if several else []),
+                *(share(rate) for both in (row.process, row.result) for rate in (both.over_all, both.over_judged)),
+            )
+    return table
+
+
+def _attempts(summary: Summary, kept: Iterable[Row], unicode: bool) -> Table:
+    several = len(summary.agents) > 1
+    table = _table("outcome", "task", *(["agent"] if several else []), "seconds", "comment")
+    table.columns[0].no_wrap = True
+    table.columns[-2].justify = "right"
+    for row in kept:
+        attempt = row.attempt
+        cells = [Text(_numbered(attempt.task, attempt.number, summary))]
+        cells += [Text(one_line(attempt.agent, 64))] if several else []
+        wall = Text("-" if row.seconds is None else f"{row.seconds:.1f}")
+        table.add_row(_outcome(shown(row.verdict.outcome), unicode), *cells, wall, _comment(row))
+    for gap in summary.unfinished[:MOST_ROWS]:
+        cells = [Text(_numbered(gap.task.id, gap.number, summary))]
+        cells += [Text(one_line(gap.agent, 64))] if several else []
+        table.add_row(_outcome(UNFINISHED, unicode), *cells, Text("-"), Text("not finished"))
+    return table
+
+
+def _bounded(rows: tuple[Row, ...]) -> tuple[list[Row], int]:
+    if len(rows) <= MOST_ROWS:
+        return list(rows), 0
+    kept = [row for row in rows if row.verdict.outcome is not Outcome.PASSED][:MOST_ROWS]
+    return kept, len(rows) - len(kept)
+
+
+def _numbered(task: str, number: int, summary: Summary) -> str:
+    return one_line(task if summary.plan.attempts == 1 else f"{task} #{number}", 80)
+
+
+def _outcome(kind: Shown, unicode: bool) -> Text:
+    return Text(f"{kind.sign if unicode else kind.ascii} {kind.word}", style=kind.style)
+
+
+def _comment(row: Row) -> Text:
+    first = one_line(row.verdict.comments[0], 160) if row.verdict.comments else ""
+    prefix = {
+        Standing.COUNTS: "",
+        Standing.SUPERSEDED: "(superseded by a retry) ",
+        Standing.OUTSIDE_PLAN: "(outside the plan, not counted) ",
+    }[row.place.standing]
+    return Text.assemble((prefix, "dim"), first)
+
+
+def _notes(summary: Summary) -> Iterable[str]:
+    yield (
+        "all: every planned attempt, unknown ones in the denominator; judged: those with a known answer."
+        " Unknown is never false."
+    )
+    if len(summary.unfinished):
+        shown_too = f"; the first {MOST_ROWS} are listed" if len(summary.unfinished) > MOST_ROWS else ""
+        yield f"Unfinished: {len(summary.unfinished)} of {summary.plan.size} planned attempts{shown_too}."
+    if summary.torn:
+        lines = ", ".join(map(str, summary.torn[:20]))
+        yield f"journal.jsonl: torn and passed over: line {lines}."
+    moved = sum(row.moved for row in summary.rows)
+    if moved:
+        yield f"{moved} attempts name another task digest than the plan; their figures may not be comparable."

@@ -1,0 +1,94 @@
+"""A suite with every task read, or every problem of every task at once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from repoassay.errors import BadInput, BadTask, Problem
+from repoassay.model import Suite
+from repoassay.suites.locate import Located, locate
+from repoassay.tasks import TaskFolder, digest_folder, read_task
+from repoassay.tasks.wording import listed, quoted, shown
+
+__all__ = ["SuiteFolder", "find_suite"]
+
+_MOST = 200
+"""Problems told of one suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteFolder:
+    """A suite whose tasks were read and found sound.
+
+    `tasks` are sorted by id and are those that were asked for. `repositories` is where bundled repositories lie.
+    `digest` is a sha256 over name, version, tasks and the bundled repositories the tasks use.
+    """
+
+    path: Path
+    suite: Suite
+    tasks: tuple[TaskFolder, ...]
+    repositories: Path | None
+    digest: str
+
+
+def find_suite(
+    name_or_path: str | Path, *, metrics: Collection[str] | None = None, only: Sequence[str] = ()
+) -> SuiteFolder:
+    """Find a suite and read its tasks.
+
+    Args:
+        name_or_path: Name of a bundled suite, a folder with `suite.toml`, a folder of task folders, or a task folder.
+        metrics: Names of the known metrics; None to accept any name.
+        only: Globs over task ids; empty for all.
+
+    Raises:
+        BadInput: When there is no such suite or no task matches.
+        BadTask: With every problem of every task asked for, when there is one.
+    """
+    located = locate(name_or_path)
+    tasks: list[TaskFolder] = []
+    problems: list[Problem] = []
+    for folder in _chosen(located, only):
+        try:
+            located.refuse_link(folder)
+            tasks.append(read_task(folder, repositories=located.repositories, metrics=metrics))
+        except BadTask as error:
+            problems += located.placed(folder, error.problems)
+    if problems:
+        raise _bad_suite(located, problems)
+    tasks.sort(key=lambda task: task.task.id)
+    return SuiteFolder(located.path, located.suite, tuple(tasks), located.repositories, _digest(located, tasks))
+
+
+def _chosen(located: Located, only: Sequence[str]) -> list[Path]:
+    """Task folders asked for; a task's id is its folder's name."""
+    chosen = [path for path in located.folders if not only or any(fnmatchcase(path.name, glob) for glob in only)]
+    if not chosen:
+        globs = " or ".join(quoted(glob) for glob in only)
+        ids = listed((path.name for path in located.folders), 200)
+        raise BadInput(f"No task of {located.suite.name} matches {globs}.", f"Its tasks are: {ids}.")
+    return chosen
+
+
+def _bad_suite(located: Located, problems: Sequence[Problem]) -> BadTask:
+    told = list(problems[:_MOST])
+    if len(problems) > _MOST:
+        told.append(Problem(".", "", "has more problems than are listed here.", "Solve these first."))
+    alone = located.folders == (located.path,)
+    return BadTask(shown(str(located.path), 500), told, noun="task folder" if alone else "suite")
+
+
+def _digest(located: Located, tasks: Sequence[TaskFolder]) -> str:
+    total = hashlib.sha256(f"{located.suite.name}\n{located.suite.version}\n".encode())
+    sources = {task.task.repository.source for task in tasks}
+    bundled = sorted(source.removeprefix("bundled:") for source in sources if source.startswith("bundled:"))
+    for task in tasks:
+        total.update(f"task {task.task.id} {task.digest}\n".encode())
+    for name in bundled:
+        assert located.repositories is not None  # reading the task made sure
+        total.update(f"repository {name} {digest_folder(located.repositories / name)}\n".encode())
+    return total.hexdigest()

@@ -1,0 +1,103 @@
+"""Reading a task folder strictly: either the whole task, or every problem at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import islice
+from pathlib import Path
+
+from repoassay.errors import BadTask, Problem
+from repoassay.model import Task
+from repoassay.tasks.agree import disagreements
+from repoassay.tasks.contents import read_regular, scan, unreadable
+from repoassay.tasks.digest import digest_folder
+from repoassay.tasks.folder import TaskFolder
+from repoassay.tasks.toml import MAX_TOML, parse_toml
+from repoassay.tasks.wording import quoted, shown
+from repoassay.tasks.written import FILE, Written, understand
+
+__all__ = ["INSTRUCTION", "read_task", "task_from_toml"]
+
+INSTRUCTION = "instruction.md"
+_MAX_INSTRUCTION = 256 * 2**10
+_MOST = 100
+"""Problems told of one folder."""
+
+
+def read_task(folder: Path, *, repositories: Path | None = None, metrics: Collection[str] | None = None) -> TaskFolder:
+    """Read a task folder.
+
+    Args:
+        folder: The folder with `task.toml`.
+        repositories: Where repositories named as `bundled:NAME` lie.
+        metrics: Names of the known metrics; None to accept any name.
+
+    Raises:
+        BadTask: With every problem found, when there is one.
+    """
+    try:
+        place = folder.resolve(strict=True)
+        contents = scan(place)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        problem = Problem(".", "", f"cannot be opened: {shown(reason)}.", "Check the path.")
+        raise BadTask(shown(str(folder), 500), [problem]) from error
+    written = _written(place)
+    instruction = _instruction(place)
+    problems = [*contents.problems, *written.problems]
+    if written.id is not None and written.id != place.name:
+        what = f"is {quoted(written.id)}, but the folder is called {quoted(place.name)}."
+        problems.append(Problem(FILE, "task.id", what, "Give both the same name; no two tasks may share one."))
+    if isinstance(instruction, Problem):
+        problems.append(instruction)
+    problems += islice(disagreements(written, place, contents, repositories, metrics), _MOST + 1)
+    if problems or written.task is None or isinstance(instruction, Problem):
+        raise BadTask(shown(str(folder), 500), _at_most(list(dict.fromkeys(problems))))
+    return TaskFolder(place, written.task, instruction, digest_folder(place))
+
+
+def task_from_toml(text: str) -> Task:
+    """Read a task from the text of its `task.toml` alone; no folder is looked at.
+
+    Raises:
+        BadTask: With every problem found, when there is one.
+    """
+    data = parse_toml(text.encode("utf-8", "surrogatepass"), FILE)
+    written = Written(problems=[data]) if isinstance(data, Problem) else understand(data)
+    if written.problems or written.task is None:
+        raise BadTask(FILE, _at_most(written.problems))
+    return written.task
+
+
+def _at_most(problems: Sequence[Problem]) -> list[Problem]:
+    """The first problems, and that there are more."""
+    if len(problems) <= _MOST:
+        return list(problems)
+    return [*problems[:_MOST], Problem(".", "", "has more problems than are listed here.", "Solve these first.")]
+
+
+def _written(folder: Path) -> Written:
+    try:
+        content = read_regular(folder / FILE, MAX_TOML)
+    except FileNotFoundError:
+        return Written(problems=[Problem(FILE, "", "is missing.", "A task folder needs one; add it.")])
+    except OSError as error:
+        return Written(problems=[unreadable(FILE, error)])
+    data = parse_toml(content, FILE)
+    return Written(problems=[data]) if isinstance(data, Problem) else understand(data)
+
+
+def _instruction(folder: Path) -> str | Problem:
+    try:
+        text = read_regular(folder / INSTRUCTION, _MAX_INSTRUCTION).decode()
+    except FileNotFoundError:
+        return Problem(INSTRUCTION, "", "is missing.", "Write down what the agent is to do.")
+    except OSError as error:
+        return unreadable(INSTRUCTION, error)
+    except UnicodeDecodeError as error:
+        return Problem(INSTRUCTION, "", f"is not UTF-8 (byte {error.start + 1}).", "Save it as UTF-8.")
+    if not text.strip():
+        return Problem(INSTRUCTION, "", "is empty.", "Write down what the agent is to do.")
+    if "\0" in text:
+        return Problem(INSTRUCTION, "", "holds a NUL character.", "Remove it; no command line can carry it.")
+    return text

@@ -1,0 +1,52 @@
+"""TOML from a stranger: parsed within bounds, and what is wrong said with line and column."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from repoassay.errors import Problem
+from repoassay.tasks.wording import shown
+
+__all__ = ["MAX_TOML", "parse_toml"]
+
+MAX_TOML = 256 * 2**10
+"""Bytes a TOML file may hold."""
+_MAX_DOTS = 1000
+"""Dots on one line. The parser's time grows with the square of the parts of a dotted key."""
+_PLACE = re.compile(r"^(?P<what>.*?) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$", re.DOTALL)
+
+
+def parse_toml(content: bytes, file: str) -> dict[str, Any] | Problem:
+    """Parse a TOML document; return its one problem when it is none.
+
+    Args:
+        content: What the file holds, at most `MAX_TOML` bytes.
+        file: What to call it.
+    """
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return Problem(file, "", f"is not UTF-8 (line {line}, byte {error.start + 1}).", "Save it as UTF-8.")
+    for number, line_text in enumerate(text.split("\n"), 1):
+        if line_text.count(".") > _MAX_DOTS:
+            return Problem(file, "", f"line {number} has more than {_MAX_DOTS} dots.", "Break the line.")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return Problem(file, "", f"is not TOML: {_described(str(error), text)}.", "Correct it there.")
+    except RecursionError:
+        return Problem(file, "", "is nested too deeply.", "Write it flatter.")
+    except ValueError as error:  # an integer of thousands of digits
+        return Problem(file, "", f"is not TOML: {shown(str(error))}.", "Correct it.")
+
+
+def _described(message: str, text: str) -> str:
+    found = _PLACE.match(message)
+    if found is None:
+        return shown(message)
+    place = f"line {found['line']}, column {found['column']}" if found["line"] else f"line {text.count(chr(10)) + 1}"
+    what = found["what"]
+    return f"{place}: {shown(what[:1].lower() + what[1:])}"

@@ -1,0 +1,231 @@
+"""The page as text: self-contained, everything escaped, bounded, written whole."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from repoassay.errors import BadInput
+from repoassay.model import Attempt, CriterionResult, Outcome, Verdict
+from repoassay.report import html, render, summarise, write_html
+from repoassay.store import RunFolder
+
+MakeRun = Callable[..., RunFolder]
+Put = Callable[..., Attempt]
+VOID = {"meta", "input", "br", "hr", "link", "img"}
+
+
+class Page(HTMLParser):
+    """What a browser would make of it: tags in balance, attributes, text by element."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self._texts: list[str] = []
+        self.inside: dict[str, list[str]] = {"script": [], "style": []}
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+        self.text = "".join(self._texts)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self._open.append(tag)
+        if tag in self.inside:
+            self.inside[tag].append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag, f"</{tag}> closes something else"
+
+    def handle_data(self, data: str) -> None:
+        if self._open and self._open[-1] in self.inside:
+            self.inside[self._open[-1]][-1] += data
+        else:
+            self._texts.append(data)
+
+
+def a_verdict(task: str, **more: object) -> Verdict:
+    facts: dict[str, object] = {
+        "task": task, "task_digest": f"{int(task[5:]):064x}", "outcome": "failed", "process": True, "result": False,
+        "grader": "g", "graded_at": "2026-01-01T00:00:00Z",
+    }  # fmt: skip
+    return Verdict.model_validate(facts | more)
+
+
+def test_it_asks_for_nothing_from_anywhere(varied: RunFolder) -> None:
+    text = render(summarise(varied))
+    page = Page(text)
+    assert not re.search(r"https?:|//[a-z]+\.|url\(|@import", text)
+    assert {tag for tag, _ in page.tags} & {"link", "img", "iframe", "object", "embed", "base", "a"} == set()
+    assert not [attrs for _, attrs in page.tags if {"src", "href", "style", "srcdoc", "action"} & attrs.keys()]
+    assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
+
+
+def test_only_its_own_style_and_script_may_run(varied: RunFolder) -> None:
+    page = Page(render(summarise(varied)))
+    (policy,) = [a["content"] for _, a in page.tags if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.startswith("default-src 'none';") and "unsafe" not in policy
+    for kind in ("script", "style"):
+        (content,) = page.inside[kind]
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+
+
+def test_hostile_text_is_inert_and_visible(make_run: MakeRun, put: Put) -> None:
+    nasty = "<script>alert(1)</script><img src=x onerror=alert(2)>'\"></td></table>\x1b[2J\u202e\u2066\x00\x85\u200b"
+    nasty += "{{ 7*7 }}{% raw %}"
+    run = make_run(tasks=1, agents=(nasty,), domains=(nasty,), title=nasty[:90])
+    criterion = CriterionResult(
+        stage="result", metric=nasty, of=nasty, against=nasty, value=1, threshold=nasty, passed=False, unit=nasty,
+        comment=nasty,
+    )  # fmt: skip
+    hidden = [{"id": nasty, "outcome": "failed", "message": nasty}]
+    verdict = a_verdict("task-01", comments=(nasty,), criteria=(criterion,), tests=hidden, grader=nasty)
+    put(run, "task-01", agent=nasty, verdict=verdict, log=nasty.encode() * 3 + b"\xff\xfe")
+    text = render(summarise(run))
+    page = Page(text)
+    assert [tag for tag, _ in page.tags].count("script") == 1
+    assert "img" not in {tag for tag, _ in page.tags}
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]", text)
+    assert "<script>alert(1)</script><img src=x onerror=alert(2)>'\"></td></table>^[[2J⟨U+202E⟩⟨U+2066⟩^@" in page.text
+    assert "{{ 7*7 }}" in page.text and "49{%" not in page.text
+
+
+def test_ids_are_unique_and_labels_lead_somewhere(varied: RunFolder) -> None:
+    page = Page(render(summarise(varied)))
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    for _, attrs in page.tags:
+        for name in ("aria-labelledby", "for"):
+            assert set(attrs.get(name, "").split()) <= set(ids)
+    pictures = [attrs for tag, attrs in page.tags if tag == "svg"]
+    assert len(pictures) == 4
+    assert all(attrs["role"] == "img" and attrs["aria-labelledby"] for attrs in pictures)
+
+
+def test_it_shows_every_fact_of_an_attempt(varied: RunFolder) -> None:
+    text = Page(render(summarise(varied))).text
+    for fact in (
+        "cell_accuracy", "truth:gt.csv", "0.41 ratio", ">= 0.9", "7 cells differ", "test_a.py::test_gap[é]",
+        "AssertionError: 3 != 4", "Reason for failed.", "A second remark.", "output/report.csv", "4.3 kB", "ab" * 32,
+        "rejected: is a symbolic link", "exited, code 1", "92.3 MB", f"{2:064x}", "repoassay/0.1.0", "line two",
+        "superseded", "4/7", "57.1%", "[25.0, 84.2]", "Linux 6.1", "3.11.7", "over judged 8", "n = 10 planned",
+    ):  # fmt: skip
+        assert fact in text, fact
+
+
+def test_agents_of_like_names_stay_apart_in_the_filter(make_run: MakeRun, put: Put) -> None:
+    run = make_run(tasks=1, agents=("a b", "a"))
+    put(run, "task-01", agent="a")
+    page = Page(render(summarise(run)))
+    options = {attrs["value"] for tag, attrs in page.tags if tag == "option"}
+    assert {attrs["data-a"] for tag, attrs in page.tags if tag == "tbody" and "data-a" in attrs} == {"2"} <= options
+
+
+def test_an_empty_run_is_a_page(make_run: MakeRun) -> None:
+    assert "No attempt is finished yet." in Page(render(summarise(make_run()))).text
+    for number, empty in enumerate((make_run(tasks=0, name="x"), make_run(agents=(), name="y"))):
+        assert Page(render(summarise(empty))).text, number
+
+
+def test_a_log_shows_its_end_and_says_so(make_run: MakeRun, put: Put) -> None:
+    run = make_run(tasks=1)
+    put(run, "task-01", Outcome.FAILED, log=b"START" + b"x" * 50_000 + "END é".encode())
+    text = Page(render(summarise(run))).text
+    assert "END é" in text and "START" not in text
+    assert "last 20.0 kB of 50.0 kB" in text
+
+
+def test_a_log_that_is_a_link_or_a_pipe_is_not_followed(make_run: MakeRun, put: Put, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("TOP SECRET")
+    run = make_run(tasks=3)
+    folders = [run.attempt_folder(put(run, f"task-{n:02d}", Outcome.FAILED, log=None).id) for n in (1, 2, 3)]
+    (folders[0] / "log.txt").symlink_to(secret)
+    os.mkfifo(folders[1] / "log.txt")
+    (folders[2] / "log.txt").mkdir()
+    assert "TOP SECRET" not in render(summarise(run))
+
+
+def test_one_attempt_cannot_fill_the_page(make_run: MakeRun, put: Put) -> None:
+    run = make_run(tasks=2)
+    many = [{"id": f"t::{n}" + "x" * 500, "outcome": "failed", "message": "\u202e" * 9000} for n in range(900)]
+    put(run, "task-01", verdict=a_verdict("task-01", tests=many, comments=("y" * 90_000,) * 300))
+    put(run, "task-02", Outcome.PASSED)
+    text = render(summarise(run))
+    assert len(text.encode()) < 4_000_000
+    assert "800 more are left out here." in text and "280 more are left out here." in text
+    assert "line two" in text  # the other attempt is whole
+
+
+@pytest.mark.parametrize("nasty", [False, True])
+def test_five_thousand_attempts_stay_below_ten_megabytes(make_run: MakeRun, put: Put, nasty: bool) -> None:
+    run = make_run(tasks=10, agents=("alpha", "beta"), attempts=5, title='"&' * 40 if nasty else "A title of a task")
+    comment = "\"'<&>" * 500 if nasty else "A plain reason of ordinary length."
+    for number in range(1, 11):
+        outcome = Outcome.FAILED if nasty or number % 3 else Outcome.PASSED
+        put(run, f"task-{number:02d}", outcome, comments=(comment,) * 3, log=b"log\n" * 500)
+    summary = summarise(run)
+    copies = [
+        replace(row, finished=replace(row.finished, attempt=row.attempt.model_copy(update={"id": f"{n:026d}"})))
+        for n in range(500)
+        for row in summary.rows
+    ]
+    text = render(replace(summary, rows=tuple(copies)))
+    assert len(text.encode()) < 10_000_000
+    assert len(re.findall(r'<tbody id="a\d+" data-o="(?:failed|passed)"', text)) == 5000
+    left_out = re.search(r"The evidence of (\d+) attempts is left out to keep the page small", text)
+    assert left_out is not None
+    assert text.count(": left out, see <code>attempts/") == int(left_out[1])
+    assert nasty or "more attempts are left out; they lie in <code>attempts/&lt;id&gt;/log.txt" in text
+
+
+def test_beyond_the_bound_rows_that_passed_go_first(
+    make_run: MakeRun, put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(html, "MOST_ROWS", 3)
+    run = make_run(tasks=5)
+    for number in range(1, 6):
+        put(run, f"task-{number:02d}", Outcome.FAILED if number in (2, 5) else Outcome.PASSED)
+    page = Page(render(summarise(run)))
+    assert [attrs["data-o"] for _, attrs in page.tags if "data-o" in attrs] == ["passed", "failed", "failed"]
+    assert "2 attempts are not listed here" in page.text
+
+
+def test_it_is_written_whole_and_may_be_written_again(varied: RunFolder, tmp_path: Path) -> None:
+    target = write_html(summarise(varied))
+    assert target == varied.path / "report.html"
+    before = sorted(varied.path.iterdir())
+    target.write_text("old")
+    write_html(summarise(varied))
+    assert target.read_text().startswith("<!doctype html>")
+    assert sorted(varied.path.iterdir()) == before  # no half file is left
+    assert target.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_link_is_replaced_and_not_followed(varied: RunFolder, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (varied.path / "report.html").symlink_to(victim)
+    write_html(summarise(varied))
+    assert victim.read_text() == "precious"
+
+
+@pytest.mark.parametrize("place", ["missing/report.html", "run"])
+def test_where_it_cannot_be_written_is_one_sentence(varied: RunFolder, tmp_path: Path, place: str) -> None:
+    with pytest.raises(BadInput, match="cannot be written to"):
+        write_html(summarise(varied), tmp_path / place)
+    assert not list(tmp_path.glob(".report-*"))
