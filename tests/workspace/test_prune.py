@@ -14,10 +14,12 @@ DAY = 86400
 
 def filled(path: Path) -> Cache:
     cache = Cache(path)
+
+    def build(part: Path) -> None:
+        (part / "file").write_bytes(b"x" * 100_000)
+
     for number, days in enumerate((40, 10, 5, 0)):
-        entry = cache.entry(
-            "checkouts", f"entry{number}", lambda part: (part / "file").write_bytes(b"x" * 100_000) and None
-        )
+        entry = cache.entry("checkouts", f"entry{number}", build)
         os.utime(entry, (time.time() - days * DAY,) * 2)
     return cache
 

@@ -61,5 +61,9 @@ def scripted(layout: Layout, limits: Limits, script: Path) -> Command:
         limits,
         ("/env/bin/python", "-I", "-B", "/run/agent.py"),
         stdin=json.dumps(facts).encode(),
-        edits={"/run/agent.py": FileEdit(script.read_bytes())},
+        edits={
+            "/run/agent.py": FileEdit(script.read_bytes()),
+            # A script may come in parts: vandal.py with vandal_submission.py, say.
+            **{f"/run/{part.name}": FileEdit(part.read_bytes()) for part in script.parent.glob(f"{script.stem}_*.py")},
+        },
     )

@@ -6,11 +6,10 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
-from repoassay.grading.deliverable import grade_deliverable
-from repoassay.grading.edit import grade_edit
-
 import repoassay
 from repoassay.errors import RepoAssayError
+from repoassay.grading.deliverable import grade_deliverable
+from repoassay.grading.edit import grade_edit
 from repoassay.model import Ended, Kind, Outcome, Submission, Verdict
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Layout, Sandbox

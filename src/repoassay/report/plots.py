@@ -95,11 +95,17 @@ def _plot(name: str, title: str, lines: Sequence[Line], row: int, **more: object
     )  # fmt: skip
 
 
+def _short(text: str, most: int) -> str:
+    """A label of at most `most` characters, cut in the middle: names of one family differ at their ends."""
+    line = one_line(text)
+    return line if len(line) <= most else f"{line[: most // 2]}…{line[len(line) - (most - 1 - most // 2) :]}"
+
+
 def _rates(summary: Summary) -> Plot:
     wanted = []
     for agent in summary.agents:
         for word, rate in (("ECR", agent.process), ("TPR", agent.result)):
-            name = f"{one_line(agent.name, _LABEL - 12)} {word}" if len(summary.agents) > 1 else word
+            name = f"{_short(agent.name, _LABEL - 12)} {word}" if len(summary.agents) > 1 else word
             if rate.unknown:
                 wanted.append((f"{name}, all", word.lower(), rate.over_all, True))
                 wanted.append((f"{name}, judged", word.lower(), rate.over_judged, False))
@@ -121,7 +127,7 @@ def _rate_dots(rate: Proportion, kind: str, filled: bool) -> Iterable[Dot]:
 
 def _outcomes(summary: Summary) -> Plot:
     lines = [
-        Line(number * 54, one_line(agent.name, _LABEL), f"n = {agent.planned} planned", bars=tuple(_segments(agent)))
+        Line(number * 54, _short(agent.name, _LABEL), f"n = {agent.planned} planned", bars=tuple(_segments(agent)))
         for number, agent in enumerate(summary.agents)
         if agent.planned
     ]
@@ -147,14 +153,15 @@ def _domains(summary: Summary) -> Plot:
     lines: list[Line] = []
     for group in zip(*(agent.domains for agent in summary.agents), strict=True):
         for agent, row in zip(summary.agents, group, strict=True):
-            label = f"{row.domain}, {agent.name}" if len(summary.agents) > 1 else row.domain
+            both = f"{_short(row.domain, _LABEL // 2 - 1)}, {_short(agent.name, _LABEL // 2 - 1)}"
+            label = both if len(summary.agents) > 1 else _short(row.domain, _LABEL)
             process, result = row.process.over_all, row.result.over_all
             words = f"ECR {process.successes}/{process.n}, TPR {result.successes}/{result.n}"
             bars = (
                 Bar(0, 100 * (process.value or 0), 6, "ecr", f"ECR {figure(process)}"),
                 Bar(0, 100 * (result.value or 0), 10, "tpr", f"TPR {figure(result)}"),
             )
-            lines.append(Line(len(lines) * 48, one_line(label, _LABEL), words, bars=bars))
+            lines.append(Line(len(lines) * 48, label, words, bars=bars))
     legend = (("ecr", "", "ECR over all"), ("tpr", "", "TPR over all"))
     return _plot("domains", "By domain", lines, 48, ticks=_PERCENT, legend=legend)
 
@@ -171,7 +178,7 @@ def _seconds(summary: Summary) -> Plot:
         found = by_task[task]
         words = f"{seconds(medians[task])}, n = {len(found)}"
         dots = tuple(_second_dot(value, row, longest) for value, row in found[:50])
-        lines.append(Line(number * 40, one_line(task, _LABEL), words, dots=dots))
+        lines.append(Line(number * 40, _short(task, _LABEL), words, dots=dots))
     ticks = ((0.0, "0"), (50.0, seconds(longest / 2)), (100.0, seconds(longest)))
     legend = (("passed", "", "passed"), ("hollow", "", "hollow: not passed, coloured by outcome"))
     return _plot("seconds", "Median agent wall time by task", lines, 40, ticks=ticks, legend=legend)

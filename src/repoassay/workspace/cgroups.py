@@ -31,10 +31,10 @@ def make_cgroups(memory: int, processes: int) -> list[str]:
             with contextlib.suppress(OSError):
                 folder.rmdir()
             continue
-        for file, setting in (("memory.oom.group", "1"), ("memory.swap.max", "0")):
-            with contextlib.suppress(OSError):
-                if (folder / file).exists():
-                    (folder / file).write_text(setting)
+        # Not memory.oom.group: the supervisor is in the group too, and must live to tell.
+        with contextlib.suppress(OSError):
+            if (folder / "memory.swap.max").exists():
+                (folder / "memory.swap.max").write_text("0")
         made.append(str(folder))
     return made
 

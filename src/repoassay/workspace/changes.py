@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
+from repoassay.workspace.cache import remove_tree
 from repoassay.workspace.git import run_git
 
 __all__ = ["changes_between"]
@@ -21,11 +24,17 @@ __pycache__/
 """
 """Left by tools and never a change anybody would submit, whatever the repository's own ignore file says."""
 
+_MAX_CHANGED = 128 * 2**20
+"""Bytes of new and changed files; a diff of more would be refused anyway and is not taken."""
+
 
 def changes_between(base: Path, tree: Path) -> bytes:
     """Return the diff from the commit in `base` (a checkout) to the files in `tree` (a copy without `.git`).
 
-    The copy is hostile: its attributes, ignore files and links are data. Files the repository ignores are left out.
+    The copy is hostile: its attributes, ignore files and repositories inside it are data (the latter's `.git` is
+    removed). Files the repository ignores are left out. Links of the base count as unchanged where the copy has
+    nothing in their place, because links do not cross out of a sandbox. Of too large a change only a sentence is
+    returned, which is no diff.
 
     Raises:
         InfraFault: When git fails.
@@ -43,8 +52,40 @@ def changes_between(base: Path, tree: Path) -> bytes:
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(base / ".git/objects"),
         }
         run_git(tree, "read-tree", "HEAD", env=env)
+        _drop_repositories(tree)
         run_git(tree, "-c", f"core.excludesFile={litter}", "add", "--all", ".", env=env)
+        _keep_links(tree, env)
+        size = _changed_bytes(tree, env)
+        if size > _MAX_CHANGED:
+            return f"The changes come to {size} bytes; at most {_MAX_CHANGED} are taken.\n".encode()
         return run_git(
             tree, "diff", "--cached", "--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff",
             "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "HEAD", env=env,
         )  # fmt: skip
+
+
+def _drop_repositories(tree: Path) -> None:
+    for folder, folders, files in os.walk(tree):
+        if ".git" in folders:
+            folders.remove(".git")
+            remove_tree(Path(folder, ".git"))
+        if ".git" in files:
+            Path(folder, ".git").unlink()
+
+
+def _keep_links(tree: Path, env: Mapping[str, str]) -> None:
+    for entry in run_git(tree, "ls-tree", "-r", "-z", "--full-tree", "HEAD", env=env).split(b"\0"):
+        about, _, name = entry.partition(b"\t")
+        if about.startswith(b"120000 ") and not _is_taken(tree / os.fsdecode(name), tree):
+            run_git(tree, "update-index", "--add", "--cacheinfo", "120000", about.split()[2].decode(),
+                    os.fsdecode(name), env=env)  # fmt: skip
+
+
+def _is_taken(place: Path, tree: Path) -> bool:
+    """Whether something lies at a place, or a file where one of its folders was."""
+    return os.path.lexists(place) or any(not up.is_dir() and os.path.lexists(up) for up in place.parents if up != tree)
+
+
+def _changed_bytes(tree: Path, env: Mapping[str, str]) -> int:
+    names = run_git(tree, "diff", "--cached", "--name-only", "-z", "--no-renames", "--diff-filter=AMT", "HEAD", env=env)
+    return sum((tree / os.fsdecode(name)).lstat().st_size for name in names.split(b"\0") if name)

@@ -57,7 +57,10 @@ def checkout(folder: TaskFolder, repositories: Path | None, cache: Cache) -> Pat
 def _fill(part: Path, repository: Repository, local: Path | None, cache: Cache) -> None:
     if local is not None:
         ignore = shutil.ignore_patterns(".git", "__pycache__", "*.pyc")
-        shutil.copytree(local, part, symlinks=True, dirs_exist_ok=True, ignore=ignore)
+        try:
+            shutil.copytree(local, part, symlinks=True, dirs_exist_ok=True, ignore=ignore)
+        except OSError as error:  # among them what is neither file, folder nor link
+            raise InfraFault(f"The repository {local} cannot be copied: {error}.") from error
     elif repository.source.startswith("git:"):
         assert repository.revision is not None
         fetch_commit(repository.source.removeprefix("git:"), repository.revision, part)

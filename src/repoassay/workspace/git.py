@@ -21,6 +21,9 @@ _SETTINGS = (
     "core.autocrlf=false",
     "core.logAllRefUpdates=false",
     "core.quotePath=true",
+    # Or a file called `git~1` would be refused here; the reader of patches says what it will not take.
+    "core.protectNTFS=false",
+    "core.protectHFS=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "commit.gpgSign=false",

@@ -45,18 +45,25 @@ class _Report:
 
 
 class NamespaceSandbox:
-    """Runs commands in fresh user, mount, pid, net, ipc, uts and cgroup namespaces."""
+    """Runs commands in fresh user, mount, pid, net, ipc, uts and cgroup namespaces.
+
+    Args:
+        cache: Where the mountpoint lies; hidden from commands.
+        control_groups: Whether to use control groups where this account may make them; without them, memory is held
+            to its limit by looking at the tree 20 times a second.
+    """
 
     name = "namespaces"
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, *, control_groups: bool = True) -> None:
         self._cache = cache
+        self._control_groups = control_groups
         sweep_cgroups()
 
     def run(self, command: Command, cancel: threading.Event | None = None) -> Completed:
         """Run one command to its end; see `Sandbox`."""
         limits = command.limits
-        cgroups = make_cgroups(limits.memory + limits.disk, limits.processes + 8)
+        cgroups = make_cgroups(limits.memory + limits.disk, limits.processes + 8) if self._control_groups else []
         try:
             return self._run(command, cancel or threading.Event(), cgroups)
         finally:
@@ -64,10 +71,9 @@ class NamespaceSandbox:
 
     def _run(self, command: Command, cancel: threading.Event, cgroups: list[str]) -> Completed:
         with contextlib.ExitStack() as stack:
-            status_read, status_write = _pipe(stack)
-            control_read, control_write = _pipe(stack)
-            channel_read, channel_write = _pipe(stack) if command.channel else (-1, -1)
-            spec = self._spec(command, cgroups, status_write, control_read, channel_write)
+            status, control = _Pipe(stack), _Pipe(stack)
+            channel = _Pipe(stack) if command.channel else None
+            given = [status.write, control.read, *([channel.write] if channel else [])]
             process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", _START, str(_PACKAGE.parent)],
                 stdin=subprocess.PIPE,
@@ -76,43 +82,40 @@ class NamespaceSandbox:
                 env={},
                 cwd="/",
                 start_new_session=True,
-                pass_fds=[fd for fd in (status_write, control_read, channel_write) if fd >= 0],
+                pass_fds=[stream.fileno() for stream in given],
             )
             stack.callback(_end, process)
-            for descriptor in (status_write, control_read, channel_write):
-                if descriptor >= 0:
-                    os.close(descriptor)
+            spec = self._spec(command, cgroups, *(stream.fileno() for stream in given))
+            for stream in given:
+                stream.close()
             assert process.stdin and process.stdout and process.stderr
             with contextlib.suppress(BrokenPipeError), process.stdin:
                 process.stdin.write(encode(spec.fields()))
-            sinks = {
-                process.stdout.fileno(): Bounded(command.limits.output),
-                process.stderr.fileno(): Bounded(command.limits.output),
-                status_read: Bounded(2**24),
-            }
-            if command.channel:
-                sinks[channel_read] = Bounded(_CHANNEL_LIMIT)
-            shown = {process.stdout.fileno(), process.stderr.fileno()}
+            out, err = Bounded(command.limits.output), Bounded(command.limits.output)
+            report, told = Bounded(2**24), Bounded(_CHANNEL_LIMIT)
+            shown = (process.stdout.fileno(), process.stderr.fileno())
+            sinks = {**dict(zip(shown, (out, err), strict=True)), status.read.fileno(): report}
+            if channel:
+                sinks[channel.read.fileno()] = told
             log = stack.enter_context(Log(command.log, command.limits.output))
 
             def tick() -> None:
                 if cancel.is_set():
                     with contextlib.suppress(OSError):
-                        os.write(control_write, b"k")
+                        control.write.write(b"k")
 
             pump(sinks, tick, lambda fd, data: log.write(data) if fd in shown else None)
             process.wait()
-            out, err = (sinks[stream.fileno()] for stream in (process.stdout, process.stderr))
-            report = _report(sinks[status_read].value(), process.returncode, err.value())
+            found = _report(report.value(), process.returncode, err.value())
             return Completed(
-                exit=report.exit.model_copy(update={"output_truncated": out.truncated or err.truncated}),
+                exit=found.exit.model_copy(update={"output_truncated": out.truncated or err.truncated}),
                 stdout=out.value(),
                 stderr=err.value(),
-                channel=sinks[channel_read].value() if command.channel else b"",
-                rejected=report.rejected,
+                channel=told.value(),
+                rejected=found.rejected,
             )
 
-    def _spec(self, command: Command, cgroups: list[str], status: int, control: int, channel: int) -> Spec:
+    def _spec(self, command: Command, cgroups: list[str], status: int, control: int, channel: int = -1) -> Spec:
         env = {**_BASE_ENV, **command.env}
         if channel >= 0:
             env["REPOASSAY_CHANNEL"] = str(channel)
@@ -126,7 +129,7 @@ class NamespaceSandbox:
             stdin=command.stdin,
             mountpoint=str(self._cache.mountpoint),
             system=_system(),
-            hide=[str(_PACKAGE), str(self._cache.path)],
+            hide=[str(_PACKAGE), os.path.realpath(self._cache.path)],
             binds=[Bind(os.path.realpath(m.source), m.target, m.access.value) for m in command.mounts],
             scratch=list(command.scratch),
             writes=[
@@ -163,16 +166,13 @@ def _system() -> list[Bind]:
     return [Bind(folder, folder, "read") for folder in dict.fromkeys([*folders, sys.base_prefix])]
 
 
-def _pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
-    read, write = os.pipe()
+class _Pipe:
+    """Both ends of a pipe, each closed exactly once: a number closed twice may by then be another thread's."""
 
-    def close() -> None:
-        for descriptor in (read, write):
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
-
-    stack.callback(close)
-    return read, write
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        read, write = os.pipe()
+        self.read = stack.enter_context(open(read, "rb", buffering=0))  # noqa: PTH123, SIM115 - a descriptor; the stack closes it
+        self.write = stack.enter_context(open(write, "wb", buffering=0))  # noqa: PTH123, SIM115 - the same
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -105,17 +105,22 @@ def _run(command: Command, cancel: threading.Event, places: _Places) -> Complete
         stdin = stack.enter_context(tempfile.TemporaryFile())
         stdin.write(places.rewrite(command.stdin.decode(errors="surrogateescape")).encode(errors="surrogateescape"))
         stdin.seek(0)
-        process = subprocess.Popen(
-            [places.rewrite(part) for part in command.argv],
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=env,
-            cwd=cwd if cwd.is_dir() else None,
-            start_new_session=True,
-            pass_fds=[channel_write],
-        )
-        os.close(channel_write)
+        try:
+            process = subprocess.Popen(
+                [places.rewrite(part) for part in command.argv],
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=env,
+                cwd=cwd if cwd.is_dir() else None,
+                start_new_session=True,
+                pass_fds=[channel_write],
+            )
+        except (OSError, ValueError) as error:  # as the other sandbox and shells have it
+            code = 127 if isinstance(error, FileNotFoundError) else 126
+            return Completed(Exit(ended=Ended.EXITED, code=code), stderr=f"{command.argv[0]}: {error}\n".encode())
+        finally:
+            os.close(channel_write)
         assert process.stdout and process.stderr
         stack.enter_context(process.stdout)
         stack.enter_context(process.stderr)

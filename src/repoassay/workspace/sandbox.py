@@ -28,9 +28,7 @@ def open_sandbox(kind: str = "namespaces", cache: Cache | None = None) -> Sandbo
         raise BadInput(f"There is no isolation called {kind!r}.", f"Choose one of: {', '.join(ISOLATIONS)}.")
     sandbox = NamespaceSandbox(cache)
     try:
-        done = sandbox.run(Command(argv=("true",)))
-        if done.exit.code != 0:
-            raise InfraFault(f"a command in it ended with {done.exit.code}: {done.stderr.decode(errors='replace')}.")
+        _try(sandbox)
     except InfraFault as fault:
         raise NoIsolation(
             f"This machine gives no sandbox: {fault.message}",
@@ -38,3 +36,9 @@ def open_sandbox(kind: str = "namespaces", cache: Cache | None = None) -> Sandbo
             " as your own account with --isolation none.",
         ) from fault
     return sandbox
+
+
+def _try(sandbox: Sandbox) -> None:
+    done = sandbox.run(Command(argv=("true",)))
+    if done.exit.code != 0:
+        raise InfraFault(f"a command in it ended with {done.exit.code}: {done.stderr.decode(errors='replace')}.")

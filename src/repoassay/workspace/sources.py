@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
+import lzma
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -144,12 +146,21 @@ def unpack(archive: Path, into: Path) -> None:
             with target.open("xb") as out:
                 shutil.copyfileobj(stream, out)
             target.chmod(0o755 if executable else 0o644)
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError) as error:
+    except (
+        tarfile.TarError,
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+        EOFError,
+        OSError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # the last two: names that cannot be, encryption, unknown compression
         raise InfraFault(f"{archive.name} cannot be unpacked: {error}.") from error
 
 
 def _members(archive: Path) -> Iterator[tuple[str, int, bool, IO[bytes]]]:
-    """Name, size, x bit and content of every regular file."""
+    """Name, size, x bit and content of every regular file; other kinds of member are passed over."""
     if archive.name.endswith(".zip"):
         with zipfile.ZipFile(archive) as zipped:
             for item in zipped.infolist():
@@ -158,7 +169,9 @@ def _members(archive: Path) -> Iterator[tuple[str, int, bool, IO[bytes]]]:
                         yield item.filename, item.file_size, bool(item.external_attr >> 16 & 0o100), stream
         return
     with tarfile.open(archive) as bundle:
-        for member in bundle:
+        for number, member in enumerate(bundle):
+            if number > _MAX_MEMBERS:
+                raise InfraFault(f"{archive.name} has more than {_MAX_MEMBERS} members.")
             content = bundle.extractfile(member) if member.isreg() else None
             if content is not None:
                 yield member.name, member.size, bool(member.mode & 0o100), content
@@ -166,9 +179,11 @@ def _members(archive: Path) -> Iterator[tuple[str, int, bool, IO[bytes]]]:
 
 def fetch_commit(url: str, revision: str, into: Path) -> None:
     """Put the tree of one commit of a git repository into an empty folder, and nothing of its history."""
-    from repoassay.workspace.git import run_git
+    from repoassay.workspace.git import ATTRIBUTES, run_git
 
     run_git(into, "init", "--quiet", "--template=")
+    (into / ".git/info").mkdir(exist_ok=True)
+    (into / ".git/info/attributes").write_text(ATTRIBUTES)
     run_git(into, "fetch", "--quiet", "--depth=1", "--no-tags", "--", url, revision, seconds=1800)
     run_git(into, "checkout", "--quiet", "--detach", "FETCH_HEAD")
     shutil.rmtree(into / ".git")

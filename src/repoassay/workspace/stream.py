@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import selectors
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Self
@@ -16,28 +15,23 @@ _CHUNK = 1 << 16
 
 
 class Bounded:
-    """Keeps the first and the last half of what it is fed, and counts the rest (sizes in bytes)."""
+    """Keeps the first and the last half of what it is fed, `limit` bytes in all, and counts the rest."""
 
     def __init__(self, limit: int) -> None:
-        self._half = limit // 2
-        self._head = bytearray()
-        self._tail: deque[bytes] = deque()
-        self._tail_size = 0
-        self.total = 0
         self._limit = limit
+        self._last = limit // 2
+        self._head = bytearray()
+        self._tail = bytearray()
+        self.total = 0
 
     def feed(self, data: bytes) -> None:
         """Take in more."""
         self.total += len(data)
-        room = self._half - len(self._head)
-        if room > 0:
-            self._head += data[:room]
-            data = data[room:]
-        if data:
-            self._tail.append(data)
-            self._tail_size += len(data)
-            while self._tail_size - len(self._tail[0]) >= self._half:
-                self._tail_size -= len(self._tail.popleft())
+        room = self._limit - self._last - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        if len(self._tail) > 2 * self._last + _CHUNK:  # seldom, as it copies
+            del self._tail[: len(self._tail) - self._last]
 
     @property
     def truncated(self) -> bool:
@@ -46,10 +40,10 @@ class Bounded:
 
     def value(self) -> bytes:
         """What was kept, with a line that says how much is missing."""
-        tail = b"".join(self._tail)[-self._half :] if self._tail else b""
+        tail = self._tail[max(0, len(self._tail) - self._last) :]
         missing = self.total - len(self._head) - len(tail)
         middle = f"\n[... {missing} bytes left out ...]\n".encode() if missing else b""
-        return bytes(self._head) + middle + tail
+        return bytes(self._head + middle + tail)
 
 
 class Log:

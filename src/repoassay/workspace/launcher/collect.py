@@ -8,6 +8,8 @@ import stat
 __all__ = ["collect"]
 
 _CHUNK = 1 << 20
+_NAMED = 200
+"""So many are named of what was left behind."""
 
 
 def collect(source: str, into: str, max_bytes: int, max_files: int, skip: list[str]) -> list[tuple[str, str]]:
@@ -26,7 +28,14 @@ def collect(source: str, into: str, max_bytes: int, max_files: int, skip: list[s
         _folder(top, into, "", budget, rejected, frozenset(skip))
     finally:
         os.close(top)
-    return rejected
+    if len(rejected) > _NAMED:
+        rejected[_NAMED:] = [("", f"{len(rejected) - _NAMED} more were left behind")]
+    return [(_legible(path), reason) for path, reason in rejected]
+
+
+def _legible(path: str) -> str:
+    """A path that can be shown and kept: names are bytes to the kernel, and need not be text."""
+    return path if path.isprintable() else path.encode("unicode_escape").decode()
 
 
 class _Budget:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import resource
+import select
 
 from repoassay.workspace.launcher import kernel
 from repoassay.workspace.launcher.identity import become_command
 from repoassay.workspace.launcher.seccomp import compile_filter
+from repoassay.workspace.launcher.watch import memory_group
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
@@ -22,10 +24,11 @@ def run_as_init(spec: Spec, result: int) -> None:
     Anything that goes wrong before the command runs is written as `fault TEXT`. Never returns.
     """
     try:
-        _finish_inside(spec)
+        counted = memory_group(spec.cgroups) is not None
+        _finish_inside(spec, result)
         command = os.fork()
         if command == 0:
-            _become(spec)
+            _become(spec, counted)
         _bury_until(command, result)
     except BaseException as error:  # noqa: BLE001 - process 1 has nobody above it to report to but this pipe
         os.write(result, f"fault {error}".encode()[:2000])
@@ -33,8 +36,10 @@ def run_as_init(spec: Spec, result: int) -> None:
         os._exit(0)
 
 
-def _finish_inside(spec: Spec) -> None:
+def _finish_inside(spec: Spec, result: int) -> None:
     kernel.die_with_parent()
+    if _reader_gone(result):
+        os._exit(0)  # the supervisor ended before the line above; nobody would ever end us
     kernel.not_dumpable()
     root = f"{spec.mountpoint}/root"
     kernel.unshare(kernel.CLONE_NEWNS)  # the supervisor keeps its own view, from which it collects
@@ -48,7 +53,13 @@ def _finish_inside(spec: Spec) -> None:
     os.nice(5)  # whatever the command starts, the harness stays responsive
 
 
-def _become(spec: Spec) -> None:
+def _reader_gone(pipe: int) -> bool:
+    poll = select.poll()
+    poll.register(pipe, 0)
+    return any(events & select.POLLERR for _, events in poll.poll(0))
+
+
+def _become(spec: Spec, memory_is_counted: bool) -> None:
     """In the child: limits, identity, filter, descriptors, exec."""
     try:
         for limit, value in _limits(spec).items():
@@ -61,7 +72,7 @@ def _become(spec: Spec) -> None:
         _give_stdin(spec.stdin)
         if spec.channel_fd >= 0:
             os.set_inheritable(spec.channel_fd, True)
-        program = compile_filter()
+        program = compile_filter(memory_is_counted=memory_is_counted)
         become_command()
         kernel.set_filter(program)
         os.execvpe(spec.argv[0], spec.argv, dict(spec.env))

@@ -71,7 +71,7 @@ def _run(spec: Spec) -> dict[str, object]:
     ):  # or the host would wait for an end of file that never comes
         if descriptor >= 0:
             os.close(descriptor)
-    watch = Watch(init, spec.memory, spec.processes, spec.cgroups)
+    watch = Watch(init, spec.memory, spec.disk, spec.processes, spec.cgroups)
     ended = _wait(spec, init, watch, started + spec.seconds)
     wall = time.monotonic() - started
     os.kill(init, _SIGKILL)
@@ -146,14 +146,12 @@ def _outcome(said: str) -> tuple[int | None, int | None]:
 
 
 def _gather(spec: Spec) -> list[dict[str, str]]:
-    return [
-        {"path": path, "reason": reason}
-        for gather in spec.gather
-        for path, reason in collect(
-            inside(spec, gather.source),
-            gather.into,
-            gather.max_bytes,
-            gather.max_files,
-            gather.skip,
-        )
-    ]
+    rejected: list[tuple[str, str]] = []
+    for gather in spec.gather:
+        try:
+            source = inside(spec, gather.source)
+        except OSError as error:
+            rejected.append(("", str(error)))
+            continue
+        rejected += collect(source, gather.into, gather.max_bytes, gather.max_files, gather.skip)
+    return [{"path": path, "reason": reason} for path, reason in rejected]

@@ -65,7 +65,15 @@ def build(spec: Spec) -> None:
 
 
 def inside(spec: Spec, path: str) -> str:
-    """Where the supervisor finds what the command knows as `path`."""
+    """Where the supervisor finds what the command knows as `path`.
+
+    Raises OSError when a link lies on the way: the supervisor still sees the host, and would follow it there.
+    """
+    place = f"{spec.mountpoint}/root"
+    for part in path.split("/")[1:-1]:
+        place = f"{place}/{part}"
+        if part == ".." or os.path.islink(place):
+            raise OSError(f"{path} does not lie in folders alone: {part} is a link or leads upwards")
     return f"{spec.mountpoint}/root{path}"
 
 
@@ -98,7 +106,7 @@ def _devices(root: str) -> None:
     for name, target in _LINKS.items():
         os.symlink(target, f"{root}/dev/{name}")
     kernel.mount("devpts", f"{root}/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC,
-                 "newinstance,ptmxmode=0666,mode=0620")  # fmt: skip
+                 "newinstance,ptmxmode=0666,mode=0620,max=64")  # fmt: skip
 
 
 def _etc(root: str, *, host_network: bool) -> None:
@@ -135,7 +143,9 @@ def _places(spec: Spec, root: str) -> None:
     places: list[tuple[str, Bind | None]] = [(path, None) for path in (*_ALWAYS, *spec.scratch)]
     places += [(bind.target, bind) for bind in spec.binds]
     for number, (path, bind) in enumerate(sorted(places, key=lambda place: place[0].count("/"))):
-        target = root + path
+        target = inside(spec, path)
+        if os.path.islink(target):
+            raise OSError(f"{path} is a link; nothing can be mounted there")
         if bind is None:
             source = f"{spec.mountpoint}/scratch/{number}"
             os.mkdir(source)
@@ -154,10 +164,10 @@ def _copy_on_write(spec: Spec, source: str, target: str, number: int) -> None:
         os.mkdir(folder)
         os.chown(folder, INSIDE, INSIDE)
     os.makedirs(target, exist_ok=True)
-    lower = source.replace("\\", "\\\\").replace(":", "\\:").replace(",", "\\,")
+    lower, above, beside = map(_escape, (source, upper, work))
     try:
         kernel.mount("overlay", target, "overlay", kernel.MS_NOSUID | kernel.MS_NODEV,
-                     f"lowerdir={lower},upperdir={upper},workdir={work},userxattr")  # fmt: skip
+                     f"lowerdir={lower},upperdir={above},workdir={beside},userxattr")  # fmt: skip
     except OSError:  # no overlay in user namespaces here: the same semantics at the price of a copy
         import shutil
 
@@ -166,6 +176,11 @@ def _copy_on_write(spec: Spec, source: str, target: str, number: int) -> None:
             for name in (*folders, *files):
                 os.chown(f"{folder}/{name}", INSIDE, INSIDE, follow_symlinks=False)
         kernel.mount(upper, target, flags=kernel.MS_BIND)
+
+
+def _escape(path: str) -> str:
+    """A path as overlay's options take it."""
+    return path.replace("\\", "\\\\").replace(":", "\\:").replace(",", "\\,")
 
 
 def _write(path: str, content: bytes | None, executable: bool) -> None:

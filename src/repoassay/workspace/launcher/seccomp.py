@@ -33,6 +33,7 @@ _ARM = {
 _NEW_MOUNT_CALLS = {"open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433,
                     "mount_setattr": 442}  # fmt: skip
 _ABSENT = {"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "clone3": 435}
+_UNSEEN = {"x86_64": {"shmget": 29, "memfd_create": 319}, "aarch64": {"shmget": 194, "memfd_create": 279}}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _SOCKET = {"x86_64": 41, "aarch64": 198}
 _FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
@@ -48,8 +49,11 @@ def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
     return struct.pack("HBBI", code, yes, no, value)
 
 
-def compile_filter(machine: str = "") -> bytes:
+def compile_filter(machine: str = "", *, memory_is_counted: bool = True) -> bytes:
     """The filter as packed `sock_filter` instructions for this machine (x86_64 or aarch64).
+
+    Unless the kernel counts all memory, as control groups do, what holds memory without any process showing it is
+    made absent too.
 
     Raises:
         KeyError: When the machine's system-call numbers are not known here.
@@ -66,7 +70,8 @@ def compile_filter(machine: str = "") -> bytes:
         steps += [_step(_JUMP_ABOVE, _X32, no=1), _step(_RETURN, _FAIL | errno.ENOSYS)]
     for number in sorted(refused.values()):
         steps += [_step(_JUMP_EQUAL, number, no=1), _step(_RETURN, _FAIL | errno.EPERM)]
-    for number in sorted(_ABSENT.values()):
+    absent = _ABSENT if memory_is_counted else {**_ABSENT, **_UNSEEN[machine]}
+    for number in sorted(absent.values()):
         steps += [_step(_JUMP_EQUAL, number, no=1), _step(_RETURN, _FAIL | errno.ENOSYS)]
     steps += [  # clone: flags are its first argument
         _step(_JUMP_EQUAL, _CLONE[machine], no=4),

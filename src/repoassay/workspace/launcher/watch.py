@@ -4,25 +4,45 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["Watch"]
-
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+__all__ = ["Watch", "memory_group"]
 
 
-def measure(pid: int) -> tuple[int, int]:
-    """Private resident memory in bytes and number of processes of the tree from `pid`, as far as it holds still."""
-    memory, seen, queue = 0, 0, [pid]
-    while queue and seen < 10_000:
+class _Use:
+    """Memory of a tree in bytes: its own, and shared (shared mappings and mapped files of its scratch folders)."""
+
+    def __init__(self) -> None:
+        self.own = self.shared = self.processes = 0
+
+
+def measure(pid: int, *, exact: bool = False) -> _Use:
+    """What the tree from `pid` uses, as far as it holds still.
+
+    Pages that processes share, as after a fork, count in each of them, unless `exact`, which costs the kernel a walk
+    over all page tables.
+    """
+    use, queue = _Use(), [pid]
+    while queue and use.processes < 10_000:
         current = queue.pop()
         try:
-            fields = _read(f"/proc/{current}/statm").split()
-            memory += (int(fields[1]) - int(fields[2])) * _PAGE
-            seen += 1
+            own, shared = _memory(current, exact=exact)
+            use.own, use.shared, use.processes = use.own + own, use.shared + shared, use.processes + 1
             for thread in os.listdir(f"/proc/{current}/task"):
                 queue += map(int, _read(f"/proc/{current}/task/{thread}/children").split())
         except (OSError, ValueError, IndexError):
             continue  # it ended while we looked
-    return memory, seen
+    return use
+
+
+def _memory(pid: int, *, exact: bool) -> tuple[int, int]:
+    source, own, shared = ("smaps_rollup", "Pss_Anon", "Pss_Shmem") if exact else ("status", "RssAnon", "RssShmem")
+    try:
+        lines = _read(f"/proc/{pid}/{source}").splitlines()
+    except PermissionError:  # init, which may not be looked into
+        if not exact:
+            raise
+        return _memory(pid, exact=False)
+    sizes = {name: int(size.split()[0]) for name, _, size in (line.partition(":") for line in lines) if "kB" in size}
+    return sizes.get(own, 0) * 1024, sizes.get(shared, 0) * 1024
 
 
 def _read(path: str) -> str:
@@ -37,19 +57,25 @@ class Watch:
     enforcement, exact to one look (a few hundredths of a second).
     """
 
-    def __init__(self, pid: int, memory: int, processes: int, cgroups: list[str]) -> None:
-        self._pid, self._memory, self._processes = pid, memory, processes
-        self._folder = next((path for path in cgroups if _memory_file(path)), None)
+    def __init__(self, pid: int, memory: int, disk: int, processes: int, cgroups: list[str]) -> None:
+        self._pid, self._memory, self._disk, self._processes = pid, memory, disk, processes
+        self._folder = memory_group(cgroups)
         self.peak = 0
 
     def exceeded(self) -> bool:
         """Look once; true when memory or processes passed their limits and the tree must go."""
         if self._folder is not None:
             return False
-        memory, processes = measure(self._pid)
-        self.peak = max(self.peak, memory)
+        use = measure(self._pid)
+        if self._too_much(use):
+            use = measure(self._pid, exact=True)
+        self.peak = max(self.peak, use.own)
         # Twice, as RLIMIT_NPROC already refuses the next process where the kernel counts by namespace.
-        return memory > self._memory or processes > 2 * self._processes
+        return self._too_much(use) or use.processes > 2 * self._processes
+
+    def _too_much(self, use: _Use) -> bool:
+        # Scratch folders lie in memory too, and their mapped files cannot be told from other shared memory.
+        return use.own > self._memory or use.own + use.shared > self._memory + self._disk
 
     def finish(self) -> bool:
         """Read the kernel's own notes at the end; true when it killed for memory."""
@@ -67,5 +93,7 @@ class Watch:
         return False
 
 
-def _memory_file(folder: str) -> bool:
-    return any(os.path.exists(f"{folder}/{name}") for name in ("memory.max", "memory.limit_in_bytes"))
+def memory_group(folders: list[str]) -> str | None:
+    """The control group that holds a tree to its memory, if there is one."""
+    names = ("memory.max", "memory.limit_in_bytes")
+    return next((folder for folder in folders if any(os.path.exists(f"{folder}/{name}") for name in names)), None)
