@@ -1,4 +1,4 @@
-"""Run the examples of README.md and docs/: shell examples as a newcomer would, TOML examples through the task reader."""
+"""Run the examples of README.md and docs/: shell as a newcomer would, TOML through the task reader."""
 
 from __future__ import annotations
 

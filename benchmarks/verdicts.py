@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -12,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from repoassay.grading.edit import grade_edit
-
 from repoassay.model import Kind, Outcome
 from repoassay.suites import find_suite
 from repoassay.workspace import Cache, Layout, lay_out, open_sandbox
@@ -75,4 +73,4 @@ new file mode 100644
 """
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 
 import click
@@ -70,6 +71,8 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    if os.geteuid() == 0:
+        os.umask(0o022)  # what root writes is read in sandboxes by another account
     try:
         cli.main(standalone_mode=False)
     except RepoAssayError as error:
@@ -88,5 +91,6 @@ def main() -> None:
 
 
 def _say(error: RepoAssayError) -> int:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # one more Ctrl-C must not turn a clean end into a noisy one
     click.echo(f"repoassay: {error}", err=True)
     return error.exit_code

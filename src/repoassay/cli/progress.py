@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import click
 
 from repoassay.model import Outcome, Verdict
 from repoassay.run.execute import Slot
-from repoassay.run.resume import Resumed
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 __all__ = ["MARKS", "Live"]
 
@@ -25,12 +28,13 @@ class Live:
         self._done = 0
         self._passed = 0
         self._lock = threading.Lock()
-        self._bar = None
-        if not quiet and click.get_text_stream("stderr").isatty():
+        self._bar: Progress | None = None
+        if not quiet and sys.stderr.isatty():
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bar
 
-            self._bar = Progress(
+            self._bar = Bar(
                 BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
                 console=Console(stderr=True), transient=True,
             )  # fmt: skip
@@ -45,14 +49,14 @@ class Live:
         if self._bar is not None:
             self._bar.stop()
 
-    def resuming(self, found: Resumed) -> None:
+    def resuming(self, kept: int, recovered: int, torn: tuple[int, ...], left: int) -> None:
         """Say what a resumed run starts from."""
-        self._total = found.left
+        self._total = left
         if self._bar is not None:
-            self._bar.update(self._task, total=found.left)
-        recovered = f", {found.recovered} of them recovered" if found.recovered else ""
-        self._print(f"{found.kept} finished attempts kept{recovered}; {found.left} to go.")
-        for line in found.torn:
+            self._bar.update(self._task, total=left)
+        note = f", {recovered} of them recovered" if recovered else ""
+        self._print(f"{kept} finished attempts kept{note}; {left} to go.")
+        for line in torn:
             self._print(f"journal.jsonl line {line} is torn (the run was killed while writing it) and was passed over.")
 
     def started(self, slot: Slot) -> None:

@@ -39,6 +39,9 @@ class Slot:
 class Progress(Protocol):
     """Who watches a run."""
 
+    def resuming(self, kept: int, recovered: int, torn: tuple[int, ...], left: int) -> None:
+        """What a resumed run starts from: attempts kept, of which recovered; torn journal lines; attempts to make."""
+
     def started(self, slot: Slot) -> None:
         """An attempt began."""
 

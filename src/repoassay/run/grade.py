@@ -42,7 +42,8 @@ def _sorted(tasks: Sequence[TaskFolder]) -> list[TaskFolder]:
 
 def _grade(folder: TaskFolder, given: Path, bench: Bench) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="repoassay-outputs-", ignore_cleanup_errors=True) as staging:
-        staged = Path(staging)
+        staged = Path(staging, "files")  # not the folder itself, which nobody but its owner may enter
+        staged.mkdir()
         submission = _stage(folder, given, staged)
         try:
             layout = None

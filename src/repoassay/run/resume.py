@@ -41,9 +41,7 @@ def resume(run: RunFolder, progress: Progress) -> Resumed:
         if slots:
             suite = suite_of(run)
             run.journal.append("resumed", kept=found.kept, recovered=recovered, torn=list(torn), left=len(slots))
-            progress_started = getattr(progress, "resuming", None)
-            if progress_started is not None:
-                progress_started(found)
+            progress.resuming(found.kept, found.recovered, found.torn, found.left)
             execute(run, suite, slots, progress)
     return found
 

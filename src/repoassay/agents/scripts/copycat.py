@@ -7,7 +7,7 @@ from pathlib import Path
 
 facts = json.load(sys.stdin)
 workspace = Path("/workspace")
-given = [workspace / "inputs" / name for name in facts["inputs"]]
+given: list[Path] = [workspace / "inputs" / name for name in facts["inputs"]]
 given = given or sorted(path for path in (workspace / "repo").rglob("*") if path.is_file() and ".git" not in path.parts)
 
 
