@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
 ROOT = Path(__file__).parent
 # Examples that set things up, install, or take minutes are run by .ci/run and by the tests, not here.
-NOT_HERE = re.compile(r"^(make|pip|git clone|apt-get|cd) ", re.MULTILINE)
+NOT_HERE = re.compile(r"^(make|pip|git clone|apt-get) ", re.MULTILINE)
 
 
 def run_shell(example: Example) -> None:
@@ -22,8 +23,7 @@ def run_shell(example: Example) -> None:
     script = str(example.parsed)
     if NOT_HERE.search(script) or "my-agent" in script or "./my-tasks" in script:
         return
-    folder = example.namespace.setdefault("folder", Path(os.environ["REPOASSAY_EXAMPLES"]) / Path(example.path).stem)
-    folder.mkdir(exist_ok=True)
+    folder = example.namespace.setdefault("folder", tempfile.mkdtemp(prefix="repoassay-examples-"))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["/bin/sh", "-e", "-c", script], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, check=False
