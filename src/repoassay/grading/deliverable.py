@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import sys
+import sysconfig
 import threading
 import time
 from collections.abc import Sequence
@@ -21,7 +23,7 @@ __all__ = ["grade_deliverable"]
 
 _PACKAGE = Path(repoassay.__file__).resolve().parent
 _LIMITS = Limits(seconds=120, memory=2 * 2**30, disk=256 * 2**20, processes=64, output=2**20)
-_START = "import sys; sys.path[:0] = [sys.argv[1]]; from repoassay.grading.measure import main; main()"
+_START = "import sys; sys.path[:0] = sys.argv[1:]; from repoassay.grading.measure import main; main()"
 
 
 def grade_deliverable(
@@ -130,12 +132,14 @@ def _command(folder: TaskFolder, outputs: Path, criteria: Sequence[Criterion], l
         "suite_metrics": "/suite/metrics.py" if suite_metrics.is_file() else None,
         "criteria": [item.model_dump(include={"metric", "of", "against", "options"}) for item in criteria],
     }
-    mounts = [Mount(outputs, "/outputs"), Mount(Path(sys.prefix), sys.prefix), Mount(_PACKAGE, str(_PACKAGE))]
+    # The interpreter itself, not a link of our environment to it, which may lead through folders nobody sees there.
+    libraries = list(dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib")))
+    mounts = [Mount(outputs, "/outputs"), *(Mount(Path(path), path) for path in [*libraries, str(_PACKAGE)])]
     mounts += [Mount(path, to) for path, to in ((folder.inputs, "/inputs"), (folder.tests, "/truth")) if path.is_dir()]
     if suite_metrics.is_file():
         mounts.append(Mount(suite_metrics, "/suite/metrics.py"))
     return Command(
-        argv=(sys.executable, "-I", "-B", "-c", _START, str(_PACKAGE.parent)),
+        argv=(os.path.realpath(sys.executable), "-I", "-S", "-B", "-c", _START, str(_PACKAGE.parent), *libraries),
         # One thread a measurement: workers run side by side.
         env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
         stdin=json.dumps(job).encode(),
