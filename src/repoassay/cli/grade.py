@@ -35,6 +35,7 @@ def grade(
       repoassay grade starter --outputs ./outputs --task 'pdf-*' --json
     """
     from repoassay.errors import BadInput
+    from repoassay.grading.preflight import check_packages
     from repoassay.grading.registry import names
     from repoassay.run import grade_outputs
     from repoassay.run.attempt import Bench
@@ -42,6 +43,7 @@ def grade(
     from repoassay.workspace import Cache, open_sandbox
 
     found = find_suite(suite, metrics=names(), only=tasks)
+    check_packages(found.tasks)
     cache = Cache()
     if not outputs.is_dir():
         raise BadInput(

@@ -67,6 +67,7 @@ def run(
     from repoassay.agents import find_agent
     from repoassay.cli.progress import Live
     from repoassay.cli.report import print_report
+    from repoassay.grading.preflight import check_packages
     from repoassay.grading.registry import names
     from repoassay.run import Settings, execute, make_plan, open_run
     from repoassay.run.execute import all_slots, held
@@ -77,6 +78,7 @@ def run(
     for name, settings in chosen.items():
         find_agent(name, settings)
     found = find_suite(suite, metrics=names(), only=tasks)
+    check_packages(found.tasks)
     open_sandbox(isolation)  # refuse before a run folder is made
     plan = make_plan(
         found, Settings(agents=chosen, attempts=attempts, workers=workers, timeout=timeout, isolation=isolation)

@@ -46,6 +46,7 @@ def validate(
       repoassay tasks validate starter
       repoassay tasks validate ./my-tasks --task 'pdf-*' --repeat 5
     """
+    from repoassay.grading.preflight import check_packages
     from repoassay.grading.registry import names
     from repoassay.run import validate_task
     from repoassay.run.attempt import Bench
@@ -53,6 +54,7 @@ def validate(
     from repoassay.workspace import Cache, open_sandbox
 
     found = find_suite(suite, metrics=names(), only=tasks)
+    check_packages(found.tasks)
     cache = Cache()
     bench = Bench(found.repositories, cache, open_sandbox(isolation, cache))
     bad = 0
