@@ -25,11 +25,15 @@ def bare(layout: Layout) -> None:
         shutil.copytree(layout.base, tree)
         subprocess.run(["git", "apply", str(layout.folder.solution / "changes.diff")], cwd=tree, check=True)
         roots = ":".join(str(tree / part) for part in layout.folder.task.environment.path)
+        tests = shutil.copytree(layout.folder.tests, Path(place, "tests"))
+        python = str(layout.environment / "bin/python")
         done = subprocess.run(
-            [str(layout.environment / "bin/python"), "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
-             str(layout.folder.tests)],
-            cwd=place, env={"PYTHONPATH": roots}, stdout=subprocess.DEVNULL, check=False,
-        )  # fmt: skip
+            [python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tests)],
+            cwd=place,
+            env={"PYTHONPATH": roots},
+            stdout=subprocess.DEVNULL,
+            check=False,
+        )
         assert done.returncode == 0, layout.folder.task.id
 
 
