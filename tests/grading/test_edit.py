@@ -168,11 +168,8 @@ def test_an_endless_loop_times_out_and_nothing_is_left(grade: Grade) -> None:
 
 
 def test_eating_memory_is_a_failure_of_the_patch(grade: Grade) -> None:
-    verdict = grade(
-        {
-            "calc/__init__.py": "def add(a, b):\n    return bytearray(10**11) and [bytearray(10**8) for _ in range(900)]\n"
-        }
-    )
+    eats = "def add(a, b):\n    return [bytearray(10**8) for _ in range(900)]\n"
+    verdict = grade({"calc/__init__.py": eats})
     assert verdict.outcome is Outcome.FAILED
 
 
