@@ -15,6 +15,7 @@ from pathlib import Path
 
 import repoassay
 from repoassay.errors import InfraFault
+from repoassay.grading.registry import get, names
 from repoassay.model import Criterion, CriterionResult, Ended, Limits, Outcome, Verdict
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Command, Completed, Mount, Sandbox
@@ -124,20 +125,16 @@ def _measure(
 
 
 def _command(folder: TaskFolder, outputs: Path, criteria: Sequence[Criterion], limits: Limits) -> Command:
-    suite_metrics = folder.path.parent.parent / "metrics.py"
     job = {
         "outputs": "/outputs",
         "inputs": "/inputs",
         "truth": "/truth",
-        "suite_metrics": "/suite/metrics.py" if suite_metrics.is_file() else None,
         "criteria": [item.model_dump(include={"metric", "of", "against", "options"}) for item in criteria],
     }
     # The interpreter itself, not a link of our environment to it, which may lead through folders nobody sees there.
     libraries = list(dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib")))
     mounts = [Mount(outputs, "/outputs"), *(Mount(Path(path), path) for path in [*libraries, str(_PACKAGE)])]
     mounts += [Mount(path, to) for path, to in ((folder.inputs, "/inputs"), (folder.tests, "/truth")) if path.is_dir()]
-    if suite_metrics.is_file():
-        mounts.append(Mount(suite_metrics, "/suite/metrics.py"))
     return Command(
         argv=(os.path.realpath(sys.executable), "-I", "-S", "-B", "-c", _START, str(_PACKAGE.parent), *libraries),
         # One thread a measurement: workers run side by side.
@@ -174,12 +171,10 @@ def _struck(done: Completed) -> str:
 
 
 def _result(stage: str, criterion: Criterion, told: dict[str, object]) -> CriterionResult:
-    from repoassay.grading.registry import get, names
-
     value = told["value"]
     assert value is None or isinstance(value, float)
     return CriterionResult(
-        stage=stage,  # type: ignore[arg-type]  # one of the two literals
+        stage=stage,
         metric=criterion.metric,
         of=criterion.of,
         against=criterion.against,

@@ -167,6 +167,6 @@ def _draw(folder: TaskFolder, chance: random.Random) -> tuple[dict[str, str], li
             chosen.append(chance.choice(options))
     changed: dict[str, str] = {}
     for file, site in chosen:
-        inner = Site(site.test.partition("::")[2], site.line, site.kind)
-        changed[file] = mutate(changed.get(file, sources[file]), inner, chance)
+        inside = Site(site.test.partition("::")[2], site.line, site.kind)
+        changed[file] = mutate(changed.get(file, sources[file]), inside, chance)
     return changed, [site for _, site in chosen]

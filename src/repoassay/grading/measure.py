@@ -12,7 +12,7 @@ from pathlib import Path
 
 from repoassay.errors import MissingExtra, RepoAssayError
 from repoassay.grading.protocol import UnreadableOutput
-from repoassay.grading.registry import get, load_suite_metrics
+from repoassay.grading.registry import get
 
 __all__ = ["main"]
 
@@ -21,8 +21,6 @@ def main() -> None:
     """Measure every criterion of the job."""
     job = json.load(sys.stdin)
     channel = int(os.environ.pop("REPOASSAY_CHANNEL"))
-    if job.get("suite_metrics"):
-        load_suite_metrics(Path(job["suite_metrics"]))
     os.write(channel, b'{"ready": true}\n')
     for index, criterion in enumerate(job["criteria"]):
         os.write(channel, json.dumps({"begin": index}).encode() + b"\n")

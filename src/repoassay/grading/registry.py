@@ -6,13 +6,12 @@ import difflib
 import importlib
 import pkgutil
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
 from repoassay.errors import BadInput
 from repoassay.grading.protocol import Measurement, Metric
 
-__all__ = ["all_metrics", "get", "load_suite_metrics", "metric", "names"]
+__all__ = ["all_metrics", "get", "metric", "names"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Measurement])
 _TABLE: dict[str, Metric] = {}
@@ -57,12 +56,6 @@ def get(name: str) -> Metric:
         remedy = f"Did you mean {near[0]}?" if near else "`repoassay metrics` lists them."
         raise BadInput(f"There is no metric {name!r}.", remedy)
     return _TABLE[name]
-
-
-def load_suite_metrics(path: Path) -> None:
-    """Execute a suite's `metrics.py`, whose functions register themselves. Only ever inside the grading sandbox."""
-    code = compile(path.read_bytes(), str(path), "exec")
-    exec(code, {"__name__": "suite_metrics", "__file__": str(path)})  # noqa: S102 - see the docstring
 
 
 def _load() -> None:

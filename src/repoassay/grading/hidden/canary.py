@@ -66,7 +66,7 @@ def _constants(test: ast.expr) -> list[ast.Constant]:
         return []
     for side in (test.comparators[0], test.left):
         found = [side] if isinstance(side, ast.Constant) else _elements(side)
-        usable = [item for item in found if isinstance(item.value, str | int | float | bytes) and item.value is not ...]
+        usable = [item for item in found if isinstance(item.value, str | int | float | bytes)]
         if usable:
             return usable
     return []

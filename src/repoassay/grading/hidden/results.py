@@ -7,6 +7,7 @@ import hmac
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from repoassay.model import TestResult
 
@@ -47,7 +48,7 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> Told:
             ready = True
         elif "end" in body:
             complete = True
-            signs += [f"the code under test changed {name}" for name in body["changed"]]
+            signs += [f"the code under test changed {name}" for name in _texts(body.get("changed"))]
         elif "collect" in body:
             collected.append(str(body["message"]))
         else:
@@ -62,7 +63,11 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> Told:
     return Told(tests, complete, ready, list(dict.fromkeys(signs))[:20])
 
 
-def _verified(line: bytes, key: bytes) -> dict[str, object] | None:
+def _texts(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _verified(line: bytes, key: bytes) -> dict[str, Any] | None:
     signature, _, body = line.partition(b" ")
     expected = hmac.new(key, body, hashlib.sha256).hexdigest().encode()
     if not hmac.compare_digest(signature, expected):

@@ -61,7 +61,7 @@ def _records(path: Path) -> list[Row]:
     source="F1 over leaves under a one-to-one matching of records",
 )
 def json_records_f1(of: Path, against: Path, *, tolerance: float = 0.0) -> Measurement:
-    """F1 of leaves of a list of records: records are matched one to one in any order; numbers may differ by `tolerance`."""
+    """F1 of leaves of a list of records, matched one to one in any order; numbers may differ by `tolerance`."""
     ours, theirs = _records(of), reference(_records, against)
     have, want = sum(map(len, ours)), sum(map(len, theirs))
     shared = matched_cells(ours, theirs, tolerance)

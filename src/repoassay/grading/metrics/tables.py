@@ -109,7 +109,7 @@ def _key(row: Row) -> tuple[tuple[str, str], ...]:
     source="F1 over cells under a one-to-one matching of rows",
 )
 def table_cells_f1(of: Path, against: Path, *, tolerance: float = 0.0) -> Measurement:
-    """F1 of cells: rows are matched one to one whatever their order, columns by name; numbers may differ by `tolerance`."""
+    """F1 of cells: rows matched one to one in any order, columns by name; numbers may differ by `tolerance`."""
     ours, theirs = _rows(read_table(of)), _rows(reference(read_table, against))
     have, want = sum(map(len, ours)), sum(map(len, theirs))
     shared = matched_cells(ours, theirs, tolerance)
