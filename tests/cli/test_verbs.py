@@ -1,0 +1,98 @@
+"""The other verbs, and a machine that gives no sandbox."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
+NO_NAMESPACES = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$0" "$@"'
+
+
+def repoassay(*arguments: str, cwd: Path, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*before, REPOASSAY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_version_and_help_name_every_verb(tmp_path: Path) -> None:
+    assert repoassay("--version", cwd=tmp_path).stdout.startswith("repoassay ")
+    text = repoassay("--help", cwd=tmp_path).stdout
+    for verb in ("run", "resume", "report", "grade", "tasks", "metrics", "cache", "doctor"):
+        assert f"  {verb} " in text
+        assert "Examples:" in repoassay(verb, "--help", cwd=tmp_path).stdout
+
+
+def test_doctor_finds_what_a_run_needs(tmp_path: Path) -> None:
+    done = repoassay("doctor", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    found = {item["name"]: item["state"] for item in json.loads(done.stdout)}
+    assert found["sandbox"] == "ok"
+    assert found["network"] == "ok"
+    assert "sandbox" in repoassay("doctor", cwd=tmp_path).stdout
+
+
+def test_validate_proves_two_tasks_twice(tmp_path: Path) -> None:
+    tasks = ("--task", "sensor-log-daily", "--task", "edit-ledger-monthly")
+    done = repoassay("tasks", "validate", "starter", *tasks, "--repeat", "2", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    proofs = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {proof["proof"] for proof in proofs} >= {"reference", "nothing", "copycat", "empty", "garbage", "base"}
+    assert all(proof["sound"] and proof["stable"] and len(proof["outcomes"]) == 2 for proof in proofs)
+
+
+def test_validate_refuses_a_task_that_a_copy_of_its_input_passes(tmp_path: Path) -> None:
+    folder = tmp_path / "suite/tasks/echo"
+    for name in ("inputs", "tests", "solution"):
+        (folder / name).mkdir(parents=True)
+    (tmp_path / "suite/repositories/none").mkdir(parents=True)
+    (tmp_path / "suite/repositories/none/README").write_text("nothing\n")
+    (tmp_path / "suite/suite.toml").write_text('schema = 1\n[suite]\nname = "echo"\nversion = "1"\ntitle = "Echo"\n')
+    (folder / "inputs/in.txt").write_text("words\n")
+    (folder / "instruction.md").write_text("Write out.txt.\n")
+    (folder / "solution/solve.py").write_text("open('/workspace/output/out.txt', 'w').write('words')\n")
+    (folder / "task.toml").write_text("""schema = 1
+[task]
+id = "echo"
+title = "A task without a guard"
+kind = "deliverable"
+domain = "Tests"
+[repository]
+source = "bundled:none"
+licence = "MIT"
+[inputs]
+files = ["in.txt"]
+[outputs]
+files = ["out.txt"]
+[[grading.result]]
+metric = "token_recall"
+of = "out.txt"
+against = "input:in.txt"
+at_least = 1
+""")
+    done = repoassay("tasks", "validate", "suite", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "copycat" in done.stdout
+    assert "1 proofs that do not hold" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare of util-linux")
+def test_where_there_are_no_namespaces_a_run_stops_with_the_flag_that_accepts_none(tmp_path: Path) -> None:
+    before = ("unshare", "--user", "--map-root-user", "sh", "-c", NO_NAMESPACES)
+    run = ("run", "starter", "--agent", "nothing", "--task", "sensor-log-daily")
+    refused = repoassay(*run, cwd=tmp_path, before=before)
+    assert refused.returncode == 3, refused.stderr
+    assert "--isolation none" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert not (tmp_path / "runs").exists()
+    doctor = repoassay("doctor", cwd=tmp_path, before=before)
+    assert doctor.returncode == 3
+    assert "max_user_namespaces" in doctor.stdout
+    accepted = repoassay(*run, "--isolation", "none", cwd=tmp_path, before=before)
+    assert accepted.returncode == 0, accepted.stderr
+    assert "no_output" in accepted.stderr
