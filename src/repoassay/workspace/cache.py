@@ -77,10 +77,16 @@ class Cache:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a tree whatever its modes say; do nothing when it is not there."""
-    for folder, _, _ in os.walk(path):
-        with contextlib.suppress(OSError):
-            Path(folder).chmod(0o700)
+    """Remove a tree whatever its modes say; do nothing when it is not there. Links are removed, never followed."""
+    if path.is_symlink():
+        path.unlink()
+        return
+    with contextlib.suppress(OSError):
+        path.chmod(0o700)
+    for folder, folders, _ in os.walk(path):
+        for inner in (Path(folder, name) for name in folders):
+            if not inner.is_symlink():
+                inner.chmod(0o700)  # before the walk goes there
     shutil.rmtree(path, ignore_errors=True)
 
 

@@ -65,12 +65,13 @@ def changes_between(base: Path, tree: Path) -> bytes:
 
 
 def _drop_repositories(tree: Path) -> None:
+    # In any spelling, as git takes none of them up.
     for folder, folders, files in os.walk(tree):
-        if ".git" in folders:
-            folders.remove(".git")
-            remove_tree(Path(folder, ".git"))
-        if ".git" in files:
-            Path(folder, ".git").unlink()
+        for name in [name for name in folders if name.lower() == ".git"]:
+            folders.remove(name)
+            remove_tree(Path(folder, name))
+        for name in [name for name in files if name.lower() == ".git"]:
+            Path(folder, name).unlink()
 
 
 def _keep_links(tree: Path, env: Mapping[str, str]) -> None:

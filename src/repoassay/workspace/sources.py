@@ -87,7 +87,11 @@ def _find(index: str, name: str, sha256: str) -> str | None:
             "Check the network, or point UV_DEFAULT_INDEX at an index that can be reached.",
         ) from error
     if "json" in kind:
-        urls = (item["url"] for item in json.loads(body)["files"] if item.get("hashes", {}).get("sha256") == sha256)
+        try:
+            files = json.loads(body)["files"]
+            urls = iter([item["url"] for item in files if item.get("hashes", {}).get("sha256") == sha256])
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise InfraFault(f"The package index answers for {name} with what is no list of files.") from error
     else:
         links = re.findall(r'href="([^"]+)"', body.decode(errors="replace"))
         urls = (link for link in links if link.endswith(f"#sha256={sha256}"))

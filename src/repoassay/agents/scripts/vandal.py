@@ -242,11 +242,11 @@ ATTACKS: dict[str, Callable[[], list[str]]] = {
     "kill everything": kill_all,
     "fill the disk": lambda: fill(bytes(8 * 2**20), "fill"),
     "use up the inodes": lambda: fill(b"", "inode"),
-    "flood the output": flood,
     "fork bomb": fork_bomb,
     "daemon": daemon,
     "memory bomb": memory_bomb,
     "memory bomb of many": lambda: memory_bomb(8),
+    "flood the output": flood,  # last, as it drives every later line out of the log
 }
 
 

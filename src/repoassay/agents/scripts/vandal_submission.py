@@ -30,9 +30,25 @@ def _spoil():
     python = sys.modules.get("_pytest.python")
     if python is not None:
         python.Function.runtest = lambda self: None
+_spoil()
+"""
+UNITTEST = """
+def _spoil():
+    import sys
     unittest = sys.modules.get("unittest")
     if unittest is not None:
         unittest.TestCase.run = lambda self, result=None: result and (result.startTest(self), result.addSuccess(self))
+_spoil()
+"""
+PLUGIN = """
+def _spoil():
+    import gc
+    class Calm:
+        def pytest_pyfunc_call(self, pyfuncitem):
+            return True
+    for thing in gc.get_objects():
+        if type(thing).__name__ == "PytestPluginManager":
+            thing.register(Calm())
 _spoil()
 """
 FORGED_CHANNEL = """
@@ -49,12 +65,17 @@ EXIT = "\nimport os\nprint('1 passed in 0.01s', flush=True)\nos._exit(0)\n"
 TRACE = """
 import sys
 def _skip(frame, event, argument):
-    frame.f_trace_lines = False
-    return None
+    if frame.f_code.co_name.startswith("test"):
+        frame.f_trace = lambda frame, event, argument: _jump(frame)
+        return frame.f_trace
+def _jump(frame):
+    try:
+        frame.f_lineno = max(line for _, _, line in frame.f_code.co_lines() if line)
+    except ValueError:
+        pass
 sys.settrace(_skip)
-class _Equal(type):
-    __eq__ = __ne__ = lambda self, other: True
-    __hash__ = type.__hash__
+"""
+CALM = """
 import builtins
 builtins.AssertionError = type("Calm", (SystemExit,), {})
 """
@@ -97,7 +118,7 @@ def spoil_git() -> None:
     for name in names:
         (REPO / ".git/hooks" / name).chmod(0o755)
     attributes = "* filter=x diff=x merge=x text eol=crlf working-tree-encoding=UTF-16 ident\n"
-    leave({".gitattributes": attributes, ".gitignore": "*\n!spoiled.py\n", ".GIT/config": config, "git~1": "x"}, REPO)
+    leave({".gitattributes": attributes, ".gitignore": "*.py\n", ".GIT/config": config, "git~1": "x"}, REPO)
     (REPO / ".gitmodules").symlink_to("/etc/passwd")
 
 
@@ -116,6 +137,9 @@ EDITS: tuple[Callable[[], None], ...] = (
     lambda: spoil_modules(FORGED_CHANNEL),
     lambda: spoil_modules(IN_PROCESS),
     lambda: spoil_modules(TRACE),
+    lambda: spoil_modules(UNITTEST),
+    lambda: spoil_modules(PLUGIN),
+    lambda: spoil_modules(CALM),
 )  # fmt: skip
 
 

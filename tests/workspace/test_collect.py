@@ -1,0 +1,126 @@
+"""What crosses out of a dead sandbox, and what does not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from repoassay.workspace import Collect, Completed
+
+Inside = Callable[..., Completed]
+
+
+@pytest.fixture
+def leave(inside: Inside, tmp_path: Path) -> Callable[..., tuple[Path, dict[str, str]]]:
+    """Run code that leaves something in /out; return what crossed and why the rest did not."""
+
+    def run(code: str, **options: object) -> tuple[Path, dict[str, str]]:
+        into = tmp_path / "got"
+        collect = Collect("/out", into, **options)  # type: ignore[arg-type]  # any field
+        done = inside(f"import os\nos.chdir('/out')\n{code}", scratch=("/out",), collect=(collect,))
+        assert done.exit.code == 0, done.stderr.decode()
+        return into, {item.path: item.reason for item in done.rejected}
+
+    return run
+
+
+Leave = Callable[..., tuple[Path, dict[str, str]]]
+
+
+def test_files_cross_with_content_and_the_x_bit_alone(leave: Leave) -> None:
+    code = "os.makedirs('a/b')\nopen('a/b/data', 'wb').write(bytes(range(256)) * 9000)\n"
+    code += "for name, mode in (('x', 0o777), ('s', 0o6755), ('w', 0o666), ('o', 0o000), ('empty', 0o600)):\n"
+    code += "    open(name, 'w').write(name * (name != 'empty')); os.chmod(name, mode)"
+    into, rejected = leave(code)
+    assert rejected == {}
+    assert (into / "a/b/data").read_bytes() == bytes(range(256)) * 9000
+    modes = {path.name: path.stat().st_mode & 0o7777 for path in into.iterdir() if path.is_file()}
+    assert modes == {"x": 0o755, "s": 0o755, "w": 0o644, "o": 0o644, "empty": 0o644}
+    assert (into / "o").read_text() == "o"
+    assert {path.stat().st_uid for path in into.rglob("*")} == {os.getuid()}
+
+
+def test_locked_folders_are_opened(leave: Leave) -> None:
+    into, rejected = leave(
+        "os.mkdir('locked'); open('locked/file', 'w').write('x'); os.chmod('locked', 0); os.chmod('.', 0)"
+    )
+    assert rejected == {}
+    assert (into / "locked/file").read_text() == "x"
+
+
+def test_links_pipes_and_sockets_do_not_cross(leave: Leave) -> None:
+    code = "import socket\nos.symlink('/etc/passwd', 'link'); os.symlink('nowhere', 'dangling'); os.mkfifo('pipe')\n"
+    code += "socket.socket(socket.AF_UNIX).bind('socket'); open('kept', 'w'); os.link('kept', 'hard')"
+    into, rejected = leave(code)
+    assert sorted(path.name for path in into.iterdir()) == ["hard", "kept"]
+    assert set(rejected) == {"link", "dangling", "pipe", "socket"}
+    assert "symbolic link" in rejected["link"] and "device, pipe or socket" in rejected["pipe"]
+
+
+def test_the_limit_of_bytes_holds_for_all_files_together(leave: Leave) -> None:
+    into, rejected = leave("for n in 'abcd': open(n, 'wb').write(b'x' * 400)", max_bytes=1000)
+    assert sorted(path.name for path in into.iterdir()) == ["a", "b"]
+    assert rejected == dict.fromkeys("cd", "400 bytes are more than the 200 left of the submission's limit")
+
+
+def test_the_limit_of_files_holds_for_all_folders_together(leave: Leave) -> None:
+    code = "for f in 'ab':\n    os.mkdir(f)\n    for n in range(30): open(f'{f}/{n:02}', 'w')"
+    into, rejected = leave(code, max_files=20)
+    assert len(list(into.rglob("*"))) <= 20
+    assert "too many files" in next(iter(rejected.values()))
+
+
+def test_of_very_many_rejections_some_are_named(leave: Leave) -> None:
+    _, rejected = leave("for n in range(1500): os.symlink('x', f'{n:04}')")
+    assert len(rejected) == 201
+    assert rejected[""] == "1300 more were left behind"
+
+
+def test_holes_count_as_what_they_claim_and_stay_holes(leave: Leave) -> None:
+    code = (
+        "open('small', 'wb').truncate(8 * 2**20)\nwith open('mixed', 'wb') as f: f.seek(4 * 2**20); f.write(b'end')\n"
+    )
+    code += "open('large', 'wb').truncate(15 * 2**20)"
+    into, rejected = leave(code, max_bytes=13 * 2**20)
+    assert set(rejected) == {"large"} or set(rejected) == {"small"}
+    assert (into / "mixed").stat().st_size == 4 * 2**20 + 3
+    assert (into / "mixed").read_bytes().endswith(b"\0end")
+    assert (into / "mixed").stat().st_blocks * 512 < 2**20
+
+
+@pytest.mark.parametrize("name", ["b'\\xff\\xfe'", "b'new\\nline'", "b'\\x1b[31mred'", "'\\u202egnp.exe'.encode()"])
+def test_names_that_cannot_be_shown_are_refused_legibly(leave: Leave, name: str) -> None:
+    into, rejected = leave(f"open({name}, 'w'); open('kept', 'w')")
+    assert [path.name for path in into.iterdir()] == ["kept"]
+    ((path, reason),) = rejected.items()
+    assert path.isprintable() and "unprintable" in reason
+
+
+def test_names_of_all_languages_cross(leave: Leave) -> None:
+    into, rejected = leave("open('größe 数据.txt', 'w')")
+    assert rejected == {}
+    assert (into / "größe 数据.txt").exists()
+
+
+def test_bottomless_folders_are_cut(leave: Leave) -> None:
+    into, rejected = leave("for _ in range(300):\n    os.mkdir('d'); os.chdir('d')")
+    assert len(list(into.rglob("*"))) <= 60
+    assert "too deep" in next(iter(rejected.values()))
+
+
+@pytest.mark.parametrize(
+    "code", ["os.rmdir('/tmp/out')", "os.rename('/tmp/out', '/tmp/o'); open('/tmp/out', 'w')"], ids=["gone", "a file"]
+)
+def test_a_folder_that_is_no_more_is_said_so(inside: Inside, tmp_path: Path, code: str) -> None:
+    done = inside(f"import os; os.mkdir('/tmp/out'); {code}", collect=(Collect("/tmp/out", tmp_path / "got"),))
+    assert [item.reason for item in done.rejected] == ["the folder is gone or is not a folder"]
+
+
+def test_entries_to_skip_are_skipped_at_the_top_alone(leave: Leave) -> None:
+    code = "os.makedirs('.git'); os.symlink('x', '.git/link'); os.makedirs('a/.git'); open('a/.git/config', 'w')"
+    into, rejected = leave(code, skip=(".git",))
+    assert rejected == {}
+    assert sorted(str(path.relative_to(into)) for path in into.rglob("*")) == ["a", "a/.git", "a/.git/config"]
