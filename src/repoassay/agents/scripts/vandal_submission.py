@@ -66,9 +66,9 @@ TRACE = """
 import sys
 def _skip(frame, event, argument):
     if frame.f_code.co_name.startswith("test"):
-        frame.f_trace = lambda frame, event, argument: _jump(frame)
-        return frame.f_trace
-def _jump(frame):
+        return _jump
+def _jump(frame, event, argument):
+    frame.f_trace_lines = False
     try:
         frame.f_lineno = max(line for _, _, line in frame.f_code.co_lines() if line)
     except ValueError:
