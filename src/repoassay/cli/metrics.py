@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import inspect
 import json
+from typing import TYPE_CHECKING
 
 import click
 
 from repoassay.cli.options import json_option
+
+if TYPE_CHECKING:
+    from repoassay.grading.protocol import Metric
 
 __all__ = ["metrics"]
 
 
 @click.command()
 @click.argument("name", required=False)
+@click.option("--markdown", is_flag=True, help="A table for documentation.")
 @json_option
-def metrics(name: str | None, as_json: bool) -> None:
+def metrics(name: str | None, markdown: bool, as_json: bool) -> None:
     """List the metrics a criterion can use, or explain NAME.
 
     \b
@@ -34,6 +39,12 @@ def metrics(name: str | None, as_json: bool) -> None:
             for item in chosen
         ]  # fmt: skip
         click.echo(json.dumps(facts, indent=2))
+    elif markdown:
+        click.echo("| metric | unit | range | better | reference | what it measures | source |\n|" + "---|" * 7)
+        for item in chosen:
+            reference = "yes" if item.needs_reference else ""
+            cells = (f"`{item.name}`", item.unit, item.span, item.better, reference, _summary(item), item.source)
+            click.echo(f"| {' | '.join(fact.replace('|', chr(92) + '|') for fact in cells)} |")
     elif name:
         item = chosen[0]
         click.echo(f"{item.name}: {inspect.getdoc(item.measure)}\n")
@@ -41,5 +52,8 @@ def metrics(name: str | None, as_json: bool) -> None:
         click.echo(f"signature: {item.name}{inspect.signature(item.measure)}")
     else:
         for item in chosen:
-            summary = (inspect.getdoc(item.measure) or "").splitlines()[0]
-            click.echo(f"{item.name:<24} {item.unit:<10} {item.span:<12} {summary}")
+            click.echo(f"{item.name:<24} {item.unit:<10} {item.span:<12} {_summary(item)}")
+
+
+def _summary(item: Metric) -> str:
+    return (inspect.getdoc(item.measure) or "").partition("\n\n")[0].replace("\n", " ")

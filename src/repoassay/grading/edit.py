@@ -19,7 +19,7 @@ from repoassay.model import Ended, Outcome, TestResult, Verdict
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import FileEdit, Sandbox
 
-__all__ = ["grade_edit", "run_tests"]
+__all__ = ["can_doubt", "grade_edit", "run_tests"]
 
 
 def grade_edit(
@@ -96,6 +96,11 @@ def run_tests(
 ) -> list[TestResult]:
     """Run hidden tests once, without a canary, and return what each came to."""
     return run_hidden(folder, base, edits, sandbox, environment, ids=ids).told.tests
+
+
+def can_doubt(folder: TaskFolder) -> bool:
+    """Whether any hidden test of an edit task has an assertion that a canary can change."""
+    return bool(_draw(folder, random.Random(0))[1])  # noqa: S311 - any draw tells
 
 
 def _seconds(folder: TaskFolder) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.agents import find_agent
-from repoassay.grading.edit import run_tests
+from repoassay.grading.edit import can_doubt, run_tests
 from repoassay.model import Kind, Outcome
 from repoassay.run.attempt import Bench, work
 from repoassay.tasks import TaskFolder
@@ -44,7 +44,7 @@ def validate_task(folder: TaskFolder, bench: Bench, repeat: int = 1) -> list[Pro
     lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
     proofs = [_prove(folder, name, bench, repeat) for name in ("reference", *MUST_FAIL)]
     if folder.task.kind is Kind.EDIT:
-        proofs.append(_prove_base(folder, bench, repeat))
+        proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder)]
     return proofs
 
 
@@ -78,3 +78,10 @@ def _prove_base(folder: TaskFolder, bench: Bench, repeat: int) -> Proof:
         wrong |= off
     comment = f"on the base commit these do not behave as stated: {', '.join(sorted(wrong))}" if wrong else ""
     return Proof(folder.task.id, "base", tuple(outcomes), sound=not wrong, comment=comment)
+
+
+def _prove_doubt(folder: TaskFolder) -> Proof:
+    """Every pass can be doubted: some test that must pass has an assertion that can be changed so that it must fail."""
+    able = can_doubt(folder)
+    comment = "" if able else "no fail_to_pass test has a plain `assert` at its top level, so no pass can be doubted"
+    return Proof(folder.task.id, "canary", (Outcome.FAILED if able else Outcome.PASSED,), sound=able, comment=comment)
