@@ -44,7 +44,7 @@ def validate_task(folder: TaskFolder, bench: Bench, repeat: int = 1) -> list[Pro
     lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
     proofs = [_prove(folder, name, bench, repeat) for name in ("reference", *MUST_FAIL)]
     if folder.task.kind is Kind.EDIT:
-        proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder)]
+        proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder, repeat)]
     return proofs
 
 
@@ -80,8 +80,9 @@ def _prove_base(folder: TaskFolder, bench: Bench, repeat: int) -> Proof:
     return Proof(folder.task.id, "base", tuple(outcomes), sound=not wrong, comment=comment)
 
 
-def _prove_doubt(folder: TaskFolder) -> Proof:
+def _prove_doubt(folder: TaskFolder, repeat: int) -> Proof:
     """Every pass can be doubted: some test that must pass has an assertion that can be changed so that it must fail."""
     able = can_doubt(folder)
     comment = "" if able else "no fail_to_pass test has a plain `assert` at its top level, so no pass can be doubted"
-    return Proof(folder.task.id, "canary", (Outcome.FAILED if able else Outcome.PASSED,), sound=able, comment=comment)
+    outcomes = (Outcome.FAILED if able else Outcome.PASSED,) * repeat
+    return Proof(folder.task.id, "canary", outcomes, sound=able, comment=comment)
