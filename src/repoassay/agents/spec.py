@@ -32,7 +32,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from repoassay.errors import BadInput
 from repoassay.model import Record
-from repoassay.model.task import Identifier, Size
+from repoassay.model.fields import Identifier, Size
 
 __all__ = ["DIALECTS", "PARSERS", "AgentSpec", "File", "Install", "Run", "Transcript", "builtin_specs", "read_spec"]
 

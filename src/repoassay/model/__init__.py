@@ -8,24 +8,20 @@ from __future__ import annotations
 
 from repoassay.model.attempt import Attempt
 from repoassay.model.base import Record
+from repoassay.model.grading import Criterion, Grading, HiddenTests, Published, Reading
 from repoassay.model.run import Metering, NamedFile, Plan, PlannedTask
 from repoassay.model.spent import Spent, total_spent
 from repoassay.model.submission import Ended, Exit, Rejected, Submission, SubmittedFile
 from repoassay.model.suite import Suite, SuiteData
 from repoassay.model.task import (
-    Criterion,
     Economics,
     Environment,
-    Grading,
-    HiddenTests,
     Inputs,
     Kind,
     Limits,
     Network,
     NetworkPolicy,
     Outputs,
-    Published,
-    Reading,
     Repository,
     Task,
 )

@@ -8,13 +8,14 @@ from decimal import Decimal
 from pydantic import Field
 
 from repoassay.model.base import Record
-from repoassay.model.task import Kind, NetworkPolicy, Reading
+from repoassay.model.grading import Reading
+from repoassay.model.task import Economics, Kind, NetworkPolicy
 
 __all__ = ["Metering", "NamedFile", "Plan", "PlannedTask"]
 
 
 class PlannedTask(Record):
-    """One task of a plan: enough to report on it when its folder is gone."""
+    """One task of a plan: enough to report on it when its folder is gone; empty what plans did not keep before."""
 
     id: str
     digest: str
@@ -22,6 +23,11 @@ class PlannedTask(Record):
     title: str
     kind: Kind
     domain: str
+    subdomain: str = ""
+    modality: str = ""
+    repository: str = ""
+    economics: Economics | None = None
+    outputs: tuple[str, ...] = ()
 
 
 class NamedFile(Record):

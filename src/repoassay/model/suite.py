@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from repoassay.model.base import Record
-from repoassay.model.task import Identifier, InnerPath
+from repoassay.model.fields import Identifier, InnerPath
 
 __all__ = ["Suite", "SuiteData"]
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from repoassay.model.base import Record
-from repoassay.model.task import Reading
+from repoassay.model.grading import Reading
 
 __all__ = ["CriterionResult", "Outcome", "TestResult", "Verdict", "Whose"]
 

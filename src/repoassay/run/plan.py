@@ -53,6 +53,11 @@ def make_plan(suite: SuiteFolder, settings: Settings) -> Plan:
                 title=folder.task.title,
                 kind=folder.task.kind,
                 domain=folder.task.domain,
+                subdomain=folder.task.subdomain,
+                modality=folder.task.modality,
+                repository=folder.task.repository.name,
+                economics=folder.task.economics,
+                outputs=folder.task.outputs.files,
             )
             for folder in suite.tasks
         ),
