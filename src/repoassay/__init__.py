@@ -14,5 +14,6 @@ def __getattr__(name: str) -> str:
     if name == "__version__":
         from importlib.metadata import version
 
-        return version("repoassay")
+        globals()[name] = version("repoassay")  # it is asked for with every verdict
+        return str(globals()[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from repoassay.grading.hidden.parsing import parse
 
-__all__ = ["Site", "mutate", "sites"]
+__all__ = ["Site", "mutate", "other", "sites"]
 
 _PAIRS = (
     ("assertEqual", "assertNotEqual"), ("assertTrue", "assertFalse"), ("assertIn", "assertNotIn"),
@@ -79,7 +79,7 @@ def mutate(source: str, site: Site, chance: random.Random) -> str:
             return _replace(source, call.func, f"{ast.unparse(call.func.value)}.{_OPPOSITE[call.func.attr]}")
         constants = _compared(call)
     constant = chance.choice(constants)
-    return _replace(source, constant, repr(_other(constant.value, chance)))
+    return _replace(source, constant, repr(other(constant.value, chance)))
 
 
 def _inverse(test: ast.expr) -> ast.expr:
@@ -149,7 +149,7 @@ def _elements(side: ast.expr) -> list[ast.Constant]:
     return [each for item in items for each in ([item] if isinstance(item, ast.Constant) else _elements(item))]
 
 
-def _other(value: object, chance: random.Random) -> object:
+def other(value: object, chance: random.Random) -> object:
     """Another value of the same kind, near enough to look meant and too far to be taken for equal."""
     if isinstance(value, bool):
         return not value
@@ -158,7 +158,7 @@ def _other(value: object, chance: random.Random) -> object:
     if isinstance(value, float):
         return value + chance.choice((1, 2, 3)) * max(1.0, abs(value)) if abs(value) < 1e300 else 1.5
     if isinstance(value, bytes):
-        return str(_other(value.decode("latin-1"), chance)).encode("latin-1")
+        return str(other(value.decode("latin-1"), chance)).encode("latin-1")
     assert isinstance(value, str)
     places = [at for at, letter in enumerate(value) if letter in _LETTERS or letter in _DIGITS]
     if not places:

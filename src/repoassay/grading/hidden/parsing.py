@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import threading
+from functools import lru_cache
 
 __all__ = ["parse"]
 
@@ -15,6 +16,11 @@ _ONE = threading.Lock()
 
 
 def parse(source: str | bytes) -> ast.Module:
-    """The tree of a source text; raises what `ast.parse` raises."""
+    """The tree of a source text, not to be changed; raises what `ast.parse` raises."""
+    return _parsed(source)
+
+
+@lru_cache(maxsize=64)  # the tests of a task are looked at with every pass
+def _parsed(source: str | bytes) -> ast.Module:
     with _ONE:
         return ast.parse(source)

@@ -6,15 +6,16 @@ import json
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from repoassay.errors import InfraFault
+from repoassay.grading.hidden.node import node_command
 from repoassay.grading.hidden.results import Told, read_channel
 from repoassay.grading.hidden.warm import INI, PROGRAM, WarmPool
 from repoassay.model import Ended, Exit
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Access, Command, FileEdit, Mount, Sandbox
+from repoassay.workspace import Access, Command, Completed, FileEdit, Mount, Sandbox
 from repoassay.workspace.warm import WarmJob
 
 __all__ = ["Ran", "run_hidden"]
@@ -61,17 +62,21 @@ def run_hidden(
     ids = tuple(ids) or tests.all_ids
     key = secrets.token_bytes(32)
     paths = [str(PurePosixPath("/workspace/repo", part)) for part in folder.task.environment.path]
+    hidden = {
+        path.relative_to(folder.tests).as_posix(): path.read_bytes()
+        for path in sorted(folder.tests.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    hidden |= {name: source.encode() for name, source in (changed or {}).items()}
+    limits = folder.task.limits.model_copy(update={"seconds": tests.seconds, "output": 2**20})
+    if tests.runner == "node":
+        command = node_command(base, edits, hidden, ids, key)
+        return _ran(folder, sandbox.run(replace(command, limits=limits), cancel), key, ids)
     job = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI[0], "root": _ROOT}
     if tests.cwd == "repository":
         job["cwd"] = "/workspace/repo"
-    files: dict[str, FileEdit | None] = {}
-    for path in sorted(folder.tests.rglob("*")):
-        name = path.relative_to(folder.tests).as_posix()
-        if path.is_file() and "__pycache__" not in path.parts:
-            content = (changed or {}).get(name)
-            files[f"{_ROOT}/{name}"] = FileEdit(path.read_bytes() if content is None else content.encode())
+    files: dict[str, FileEdit | None] = {f"{_ROOT}/{name}": FileEdit(content) for name, content in hidden.items()}
     files |= {f"/workspace/repo/{name}": edit for name, edit in edits.items()}
-    limits = folder.task.limits.model_copy(update={"seconds": tests.seconds, "output": 2**20})
     if pool is not None:
         return _warm(
             pool,
@@ -95,6 +100,10 @@ def run_hidden(
         ),
         cancel,
     )
+    return _ran(folder, done, key, ids)
+
+
+def _ran(folder: TaskFolder, done: Completed, key: bytes, ids: Sequence[str]) -> Ran:
     told = read_channel(done.channel, key, ids)
     if not told.ready and done.exit.ended is Ended.EXITED:
         said = done.stderr.decode(errors="replace").strip()[-500:]

@@ -27,6 +27,8 @@ from typing import Any
 import _pytest.assertion.rewrite
 import _pytest.config
 import _pytest.fixtures
+import _pytest.main
+import _pytest.outcomes
 import _pytest.runner
 import pytest
 
@@ -119,7 +121,7 @@ _ARGUMENTS = (
     "-p", "no:setuponly", "-p", "no:setupplan", "--import-mode=importlib", "--tb=native", "--capture=sys",
 )  # fmt: skip
 _warm: dict[str, Any] = {}
-"""In a warm parent: pytest's configuration and its own function that rewrites tests."""
+"""In a warm parent: pytest's configuration, its started session, and its own function that rewrites tests."""
 _own: dict[str, bytes] = {}
 """In a warm parent: the tests of the job to be started, rewritten and marshalled, by path."""
 
@@ -132,7 +134,7 @@ class Silent:
 
 
 def prepare() -> None:
-    """Do in a warm parent, once, what every run of pytest would do: import its parts, configure it.
+    """Do in a warm parent, once, what every run of pytest would do: import its parts, configure it, start a session.
 
     A few tests of nothing are run, so that what pytest imports only when it runs is imported.
     """
@@ -149,11 +151,15 @@ def prepare() -> None:
         pytest.main([place, *_ARGUMENTS, f"--rootdir={place}"], plugins=[Recorder(Silent())])
     if Path("/run/pytest.ini").is_file():
         there = ["-c", "/run/pytest.ini", "--rootdir=/tests", "--confcutdir=/tests"]
-        _warm["config"] = _pytest.config._prepareconfig([*there, *_ARGUMENTS, "/tests"])
+        _warm["config"] = config = _pytest.config._prepareconfig([*there, *_ARGUMENTS, "/tests"])
         # A search of every name of every plug-in for fixtures wrapped by mistake: a quarter of a short run.
         setattr(_pytest.fixtures.FixtureManager, "_check_for_wrapped_fixture", lambda *_: None)  # noqa: B010 - as below
         _warm["rewrite"] = _pytest.assertion.rewrite._rewrite_test
         setattr(_pytest.assertion.rewrite, "_rewrite_test", _rewritten)  # noqa: B010 - its type is nobody's business
+        with contextlib.redirect_stdout(io.StringIO()):  # what pytest prints nobody reads
+            _warm["session"] = session = _pytest.main.Session.from_config(config)
+            config._do_configure()
+            config.hook.pytest_sessionstart(session=session)
 
 
 class Kept:
@@ -262,7 +268,13 @@ def _run_pytest(job: dict[str, Any], recorder: Recorder) -> int:
     config.args[:] = tests
     config.option.file_or_dir = tests
     config.pluginmanager.register(recorder)
-    return int(config.hook.pytest_cmdline_main(config=config))
+    try:
+        return int(_pytest.main._main(config, _warm["session"]) or 0)
+    except (KeyboardInterrupt, _pytest.outcomes.Exit):  # a file that cannot be collected among them
+        return int(pytest.ExitCode.INTERRUPTED)
+    except BaseException:  # noqa: BLE001 - whatever ended the session, its tests have not all been reported
+        traceback.print_exc()
+        return int(pytest.ExitCode.INTERNAL_ERROR)
 
 
 def work(job: dict[str, Any], descriptor: int) -> None:

@@ -1,0 +1,2 @@
+// What `node:test` is to hidden tests: `node_runner.cjs` fills it in before any of them is loaded.
+'use strict';
