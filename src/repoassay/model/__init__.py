@@ -9,6 +9,7 @@ from __future__ import annotations
 from repoassay.model.attempt import Attempt
 from repoassay.model.base import Record
 from repoassay.model.grading import Criterion, Grading, HiddenTests, Published, Reading
+from repoassay.model.rating import Anchor, AxisAnswer, Phase, Rating
 from repoassay.model.run import Metering, NamedFile, Plan, PlannedTask
 from repoassay.model.spent import Spent, total_spent
 from repoassay.model.submission import Ended, Exit, Rejected, Submission, SubmittedFile
@@ -29,7 +30,9 @@ from repoassay.model.usage import Usage
 from repoassay.model.verdict import CriterionResult, Outcome, TestResult, Verdict, Whose
 
 __all__ = [
+    "Anchor",
     "Attempt",
+    "AxisAnswer",
     "Criterion",
     "CriterionResult",
     "Economics",
@@ -47,9 +50,11 @@ __all__ = [
     "NetworkPolicy",
     "Outcome",
     "Outputs",
+    "Phase",
     "Plan",
     "PlannedTask",
     "Published",
+    "Rating",
     "Reading",
     "Record",
     "Rejected",

@@ -1,0 +1,161 @@
+"""Studies and their items in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from repoassay.errors import BadInput
+from repoassay.review.database import Database, append, stamp
+from repoassay.review.rubric import Rubric
+from repoassay.review.study import Hidden, Item, Payload, Study, check_study
+from repoassay.review.tables import items, studies
+from repoassay.tasks.wording import shown
+
+__all__ = [
+    "close_study", "closed", "create_study", "hidden_of", "item_names", "items_of", "payload_of", "read_rubric_of",
+    "study_names", "study_of",
+]  # fmt: skip
+
+
+def create_study(
+    database: Database, study: Study, rubric: Rubric, given: Sequence[Item], *, at: datetime, by: str = ""
+) -> None:
+    """Keep a new study with its rubric and items, which never change afterwards.
+
+    Raises:
+        BadInput: When the study cannot work (see `check_study`), or the name is taken.
+    """
+    check_study(study, rubric, given)
+    rows = [
+        {
+            "study": study.name,
+            "id": item.id,
+            "number": number,
+            "system": item.hidden.system,
+            "payload": item.payload.model_dump_json(),
+            "hidden": item.hidden.model_dump_json(),
+        }
+        for number, item in enumerate(given)
+    ]
+
+    def work(connection: sa.Connection) -> None:
+        if connection.execute(sa.select(studies.c.name).where(studies.c.name == study.name)).first():
+            raise BadInput(f"There is already a study {study.name!r}.", "Choose another name.")
+        row = {
+            "name": study.name,
+            "settings": study.model_dump_json(),
+            "rubric": rubric.to_json(),
+            "created": stamp(at),
+        }
+        connection.execute(sa.insert(studies), row)
+        connection.execute(sa.insert(items), rows)
+        append(connection, study.name, at, "study_created", by, items=len(rows), rubric=rubric.digest)
+
+    database.write(work)
+
+
+def study_names(database: Database) -> tuple[str, ...]:
+    """Return the names of all studies, oldest first."""
+    with database.reading() as connection:
+        return tuple(connection.scalars(sa.select(studies.c.name).order_by(studies.c.created, studies.c.name)))
+
+
+def study_of(database: Database, name: str) -> Study:
+    """Return a study.
+
+    Raises:
+        BadInput: When there is none of that name.
+    """
+    return _load(database, name)[0]
+
+
+def read_rubric_of(database: Database, name: str) -> Rubric:
+    """Return the rubric of a study, as it was when the study was made.
+
+    Raises:
+        BadInput: When there is no such study.
+    """
+    return _load(database, name)[1]
+
+
+def closed(database: Database, name: str) -> bool:
+    """Whether a study takes no more blind ratings."""
+    with database.reading() as connection:
+        return connection.scalar(sa.select(studies.c.closed).where(studies.c.name == name)) is not None
+
+
+def close_study(database: Database, name: str, *, at: datetime, by: str) -> None:
+    """Take no more blind ratings; where the study reveals after closing, revealed ones begin.
+
+    Raises:
+        BadInput: When there is no such study.
+    """
+    study_of(database, name)
+
+    def work(connection: sa.Connection) -> None:
+        open_ = sa.and_(studies.c.name == name, studies.c.closed.is_(None))
+        if connection.execute(sa.update(studies).where(open_).values(closed=stamp(at))).rowcount:
+            append(connection, name, at, "study_closed", by)
+
+    database.write(work)
+
+
+def item_names(database: Database, study: str) -> tuple[str, ...]:
+    """Return the opaque names of a study's items, in the order they were given."""
+    with database.reading() as connection:
+        return tuple(connection.scalars(sa.select(items.c.id).where(items.c.study == study).order_by(items.c.number)))
+
+
+def items_of(database: Database, study: str) -> tuple[Item, ...]:
+    """Return whole items, hidden halves included: for leads, figures and exports, never for a rater's page."""
+    with database.reading() as connection:
+        rows = connection.execute(sa.select(items).where(items.c.study == study).order_by(items.c.number)).all()
+    return tuple(
+        Item(
+            id=row.id,
+            payload=Payload.model_validate_json(row.payload),
+            hidden=Hidden.model_validate_json(row.hidden),
+        )
+        for row in rows
+    )
+
+
+def payload_of(database: Database, study: str, item: str) -> Payload:
+    """Return what raters see of an item; the hidden half is not read.
+
+    Raises:
+        BadInput: When there is no such item.
+    """
+    return Payload.model_validate_json(_column(database, study, item, items.c.payload))
+
+
+def hidden_of(database: Database, study: str, item: str) -> Hidden:
+    """Return what raters must not know of an item; callers check first that it may be revealed.
+
+    Raises:
+        BadInput: When there is no such item.
+    """
+    return Hidden.model_validate_json(_column(database, study, item, items.c.hidden))
+
+
+def _column(database: Database, study: str, item: str, column: sa.Column[str]) -> str:
+    with database.reading() as connection:
+        found = connection.scalar(sa.select(column).where(items.c.study == study, items.c.id == item))
+    if found is None:
+        raise BadInput(f"The study {shown(study)!r} has no item {shown(item)!r}.", "Open one from your queue.")
+    return str(found)
+
+
+def _load(database: Database, name: str) -> tuple[Study, Rubric]:
+    known: tuple[Study, Rubric] | None = database.cache.get(("study", name))
+    if known is None:
+        with database.reading() as connection:
+            row = connection.execute(sa.select(studies).where(studies.c.name == name)).first()
+        if row is None:
+            raise BadInput(f"There is no study {shown(name)!r}.", "List the studies to see their names.")
+        known = (Study.model_validate_json(row.settings), Rubric.model_validate_json(row.rubric))
+        database.cache["study", name] = known
+    return known

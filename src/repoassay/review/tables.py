@@ -1,0 +1,168 @@
+"""The tables of the review database. Ratings, adjudications and events refuse to be changed, by trigger."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    DDL,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    event,
+)
+
+__all__ = [
+    "adjudications", "assignments", "comments", "drafts", "events", "items", "metadata", "raters", "ratings", "studies",
+]  # fmt: skip
+
+metadata = MetaData()
+_NAME = String(64)
+# Times are ISO 8601 in UTC, written by us, so that both databases sort and keep them alike; leases end at seconds
+# since 1970. Values with a shape of their own are JSON text, checked by pydantic on the way out.
+_TIME = String(40)
+
+studies = Table(
+    "review_studies",
+    metadata,
+    Column("name", _NAME, primary_key=True),
+    Column("settings", Text, nullable=False),
+    Column("rubric", Text, nullable=False),
+    Column("created", _TIME, nullable=False),
+    Column("closed", _TIME),
+)
+
+items = Table(
+    "review_items",
+    metadata,
+    Column("study", _NAME, ForeignKey(studies.c.name), primary_key=True),
+    Column("id", _NAME, primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("system", Text, nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("hidden", Text, nullable=False),
+)
+
+raters = Table(
+    "review_raters",
+    metadata,
+    Column("id", _NAME, primary_key=True),
+    Column("study", _NAME, ForeignKey(studies.c.name), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("token", String(64), nullable=False, unique=True),
+    Column("created", _TIME, nullable=False),
+    Column("active", Boolean, nullable=False),
+    UniqueConstraint("study", "number"),
+    UniqueConstraint("study", "name"),
+)
+
+assignments = Table(
+    "review_assignments",
+    metadata,
+    Column("study", _NAME, ForeignKey(studies.c.name), primary_key=True),
+    Column("item", _NAME, primary_key=True),
+    Column("rater", _NAME, ForeignKey(raters.c.id), primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("submitted", Boolean, nullable=False),
+    Column("lease_until", Double),
+    Column("opened", _TIME),
+)
+Index("review_assignments_of_rater", assignments.c.rater, assignments.c.position)
+
+drafts = Table(
+    "review_drafts",
+    metadata,
+    Column("study", _NAME, primary_key=True),
+    Column("item", _NAME, primary_key=True),
+    Column("rater", _NAME, ForeignKey(raters.c.id), primary_key=True),
+    Column("phase", String(16), primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("answers", Text, nullable=False),
+    Column("saved", _TIME, nullable=False),
+)
+
+ratings = Table(
+    "review_ratings",
+    metadata,
+    Column("id", _NAME, primary_key=True),
+    Column("study", _NAME, ForeignKey(studies.c.name), nullable=False),
+    Column("item", _NAME, nullable=False),
+    Column("rater", _NAME, ForeignKey(raters.c.id), nullable=False),
+    Column("phase", String(16), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("key", String(200), nullable=False),
+    Column("rating", Text, nullable=False),
+    # One version follows another: two submissions at once cannot both be the first.
+    UniqueConstraint("study", "item", "rater", "version"),
+    UniqueConstraint("rater", "key"),
+)
+
+comments = Table(
+    "review_comments",
+    metadata,
+    Column("id", _NAME, primary_key=True),
+    Column("study", _NAME, ForeignKey(studies.c.name), nullable=False),
+    Column("item", _NAME, nullable=False),
+    Column("rater", _NAME, ForeignKey(raters.c.id), nullable=False),
+    Column("axis", _NAME),
+    Column("anchor", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("created", _TIME, nullable=False),
+    Column("removed", _TIME),
+)
+Index("review_comments_of_item", comments.c.study, comments.c.item)
+
+adjudications = Table(
+    "review_adjudications",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("study", _NAME, ForeignKey(studies.c.name), nullable=False),
+    Column("item", _NAME, nullable=False),
+    Column("axis", _NAME, nullable=False),
+    Column("adjudication", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+events = Table(
+    "review_events",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("study", _NAME, nullable=False),
+    Column("at", _TIME, nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("actor", _NAME, nullable=False),
+    Column("item", _NAME, nullable=False),
+    Column("details", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+Index("review_events_of_study", events.c.study, events.c.number)
+
+
+def _freeze(table: Table) -> None:
+    """Let rows of a table be added and read, never changed or deleted, whoever asks the database."""
+    for verb in ("UPDATE", "DELETE"):
+        name = f"{table.name}_no_{verb.lower()}"
+        sqlite = (
+            f"CREATE TRIGGER {name} BEFORE {verb} ON {table.name} "
+            f"BEGIN SELECT RAISE(ABORT, '{table.name} is append-only'); END"
+        )
+        postgres = (
+            f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$ BEGIN RAISE EXCEPTION '{table.name} is append-only'; END $$; "
+            f"CREATE TRIGGER {name} BEFORE {verb} ON {table.name} FOR EACH ROW EXECUTE FUNCTION {name}()"
+        )
+        for dialect, statement in (("sqlite", sqlite), ("postgresql", postgres)):
+            made = DDL(statement)  # type: ignore[no-untyped-call]  # the library's own signature has no types
+            event.listen(table, "after_create", made.execute_if(dialect=dialect))
+
+
+for _table in (ratings, adjudications, events):
+    _freeze(_table)
