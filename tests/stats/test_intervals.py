@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import comb
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
+from statsmodels.stats.proportion import proportion_confint
 
-from repoassay.stats import Interval, wilson
+from repoassay.stats import Interval, bootstrap_proportion, clopper_pearson, clopper_pearson_upper, wilson
 
 COUNTS = st.integers(0, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 SOME = COUNTS.filter(lambda pair: pair[1] > 0)
@@ -86,7 +91,7 @@ def test_more_confidence_is_never_narrower_and_more_data_never_wider(pair: tuple
 
 
 def test_no_observations_say_nothing() -> None:
-    assert wilson(0, 0) == Interval(None, None, "undefined", 0)
+    assert wilson(0, 0) == Interval(None, None, "undefined", 0, "there are no observations")
     assert not wilson(0, 0).defined
 
 
@@ -100,3 +105,71 @@ def test_impossible_counts_are_refused(counts: tuple[int, int]) -> None:
 def test_impossible_levels_are_refused(confidence: float) -> None:
     with pytest.raises(ValueError, match="confidence"):
         wilson(1, 2, confidence)
+
+
+def test_the_facts_of_small_samples() -> None:
+    """Four of fifteen, none of fifteen, seven of eighteen: to five digits."""
+
+    def ends(interval: Interval) -> tuple[float | None, float | None]:
+        return interval.low, interval.high
+
+    assert ends(wilson(4, 15)) == pytest.approx((0.10897, 0.51950), abs=5e-6)
+    assert ends(wilson(0, 15)) == pytest.approx((0, 0.20388), abs=5e-6)
+    assert ends(wilson(7, 18)) == pytest.approx((0.20305, 0.61381), abs=5e-6)
+    assert wilson(0, 4).high == pytest.approx(0.48989, abs=5e-6)
+    assert ends(clopper_pearson(4, 15)) == pytest.approx((0.07787, 0.55100), abs=5e-6)
+    assert ends(clopper_pearson(0, 15)) == pytest.approx((0, 0.21802), abs=5e-6)
+    assert ends(clopper_pearson_upper(0, 15)) == pytest.approx((0, 0.18104), abs=5e-6)
+
+
+@given(SOME, st.floats(0.5, 0.999))
+def test_both_are_those_of_statsmodels(pair: tuple[int, int], confidence: float) -> None:
+    for method, found in (("wilson", wilson(*pair, confidence)), ("beta", clopper_pearson(*pair, confidence))):
+        low, high = proportion_confint(*pair, alpha=1 - confidence, method=method)
+        assert found.low == pytest.approx(low, abs=1e-9)
+        assert found.high == pytest.approx(high, abs=1e-9)
+
+
+@given(SOME, st.floats(0.5, 0.999))
+def test_both_exact_bounds_are_those_of_scipy(pair: tuple[int, int], confidence: float) -> None:
+    expected = binomtest(*pair).proportion_ci(confidence, method="exact")
+    found = clopper_pearson(*pair, confidence)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    upper = binomtest(*pair, alternative="less").proportion_ci(confidence, method="exact").high
+    assert clopper_pearson_upper(*pair, confidence).high == pytest.approx(upper, abs=1e-9)
+
+
+@given(SOME)
+def test_the_exact_interval_mirrors_and_holds_the_share(pair: tuple[int, int]) -> None:
+    one, other = clopper_pearson(*pair), clopper_pearson(pair[1] - pair[0], pair[1])
+    assert one.low is not None and one.high is not None and other.high is not None
+    assert one.low == pytest.approx(1 - other.high, abs=1e-12)
+    assert one.low <= pair[0] / pair[1] <= one.high
+    upper = clopper_pearson_upper(*pair)
+    assert upper.high is not None
+    assert pair[0] / pair[1] <= upper.high <= one.high
+
+
+@pytest.mark.parametrize(
+    ("interval", "coverage"), [(wilson, 0.964), (clopper_pearson, 0.995), (bootstrap_proportion, 0.531)]
+)
+def test_how_often_a_rate_of_five_percent_is_covered_at_fifteen(
+    interval: Callable[[int, int], Interval], coverage: float
+) -> None:
+    covered = 0.0
+    for k in range(16):
+        found = interval(k, 15)
+        # What the bootstrap refuses would be [0, 0] or [1, 1], which covers nothing.
+        if found.low is not None and found.high is not None and found.low <= 0.05 <= found.high:
+            covered += comb(15, k) * 0.05**k * 0.95 ** (15 - k)
+    assert covered == pytest.approx(coverage, abs=5e-4)
+
+
+@pytest.mark.parametrize("interval", [clopper_pearson, clopper_pearson_upper])
+def test_the_exact_bounds_refuse_and_explain_the_same(interval: Callable[..., Interval]) -> None:
+    assert interval(0, 0).undefined == "there are no observations"
+    for counts in ((-1, 3), (4, 3)):
+        with pytest.raises(ValueError, match="impossible"):
+            interval(*counts)
+    with pytest.raises(ValueError, match="confidence"):
+        interval(1, 2, 1.0)
