@@ -114,7 +114,11 @@ def test_two_tasks_may_not_share_an_id(suite: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("startr", "There is no suite or folder 'startr'. Did you mean starter? Bundled suites: gittaskbench, starter"),
+        (
+            "startr",
+            "There is no suite or folder 'startr'. Did you mean starter? "
+            "Bundled suites: gittaskbench, pull-requests, starter",
+        ),
         ("no/where", "There is no suite or folder 'no/where'."),
         ("a\0b", r"There is no suite or folder 'a\x00b'."),
         ("x" * 5000, "There is no suite or folder 'xxxx"),

@@ -157,7 +157,7 @@ BROKEN: list[tuple[str, str, Break, list[str]]] = [
     ("section inside [task]", D, toml('kind = "deliverable"', 'kind = "deliverable"\ngrading = 1'),
      ["task.grading: is a section of its own. Write it as [grading]."]),
     ("unknown kind", D, toml('"deliverable"', '"deliverables"'),
-     ["task.kind: is 'deliverables'. It must be 'deliverable' or 'edit'."]),
+     ["task.kind: is 'deliverables'. It must be 'deliverable', 'edit' or 'pull_request'."]),
     ("network", D, toml('kind = "deliverable"', 'kind = "deliverable"\nnetwork = "host"'),
      ["task.network: is a section of its own. Write it as [network]."]),
     ("network policy", D, toml("[economics]", '[network]\npolicy = "host"\n[economics]'),
@@ -189,7 +189,8 @@ BROKEN: list[tuple[str, str, Break, list[str]]] = [
     ("pypi without digest", D, toml('"bundled:sums"', '"pypi:six==1.17.0"'), ["repository: needs sha256"]),
     ("git without revision", D, toml('"bundled:sums"', '"git:https://example.org/x"'), ["repository: needs revision"]),
     ("odd source", D, toml('"bundled:sums"', '"svn:x"'),
-     ["repository.source: is 'svn:x'. It must be pypi:NAME==VERSION, bundled:NAME, folder:PATH or git:URL."]),
+     ["repository.source: is 'svn:x'. It must be pypi:NAME==VERSION, npm:NAME==VERSION, bundled:NAME, "
+      "folder:PATH or git:URL."]),
     ("bundled repository unknown", D, toml('"bundled:sums"', '"bundled:sum"'),
      ["repository.source: names the bundled repository 'sum', which is not in repositories/. Did you mean sums?"]),
     ("folder repository outside", D, toml('"bundled:sums"', '"folder:../../repositories/sums"'),

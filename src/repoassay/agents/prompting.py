@@ -12,6 +12,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from repoassay.errors import BadInput
 from repoassay.model import Kind
 from repoassay.tasks import TaskFolder
+from repoassay.workspace.layout import BASE_BRANCH, DESCRIPTION, rules_place
 
 __all__ = ["render_prompt"]
 
@@ -24,7 +25,8 @@ def render_prompt(folder: TaskFolder, template: Path | None = None) -> str:
     Args:
         folder: The task.
         template: A Jinja template instead of ours. It knows `instruction`, `kind`, `task`, `title`, `repo`, `inputs`,
-            `input_files`, `output`, `output_files`, `python` and `workspace`.
+            `input_files`, `output`, `output_files`, `python`, `workspace`, and for pull requests `rules` (where the
+            contribution rules are, or empty), `checks` (commands), `description` (where to leave one) and `branch`.
 
     Raises:
         BadInput: The template cannot be read or filled in.
@@ -50,6 +52,10 @@ def render_prompt(folder: TaskFolder, template: Path | None = None) -> str:
                 output_files=list(task.outputs.files),
                 python="/env/bin/python",
                 workspace="/workspace",
+                rules=rules_place(task.rules),
+                checks=list(task.environment.checks),
+                description=f"/workspace/output/{DESCRIPTION}",
+                branch=BASE_BRANCH,
             )
         )
     except (OSError, TemplateError, ValueError, TypeError, ArithmeticError, RecursionError) as error:

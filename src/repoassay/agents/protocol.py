@@ -21,6 +21,7 @@ from repoassay.model import Kind, Limits
 from repoassay.model.trajectory import Trajectory
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Cache, Command, Completed, FileEdit, Layout, Mount, Sandbox
+from repoassay.workspace.layout import DESCRIPTION
 from repoassay.workspace.protocol import Door
 
 __all__ = ["AccessPoint", "Agent", "AsksModel", "PlacedAgent", "in_workspace", "plain_name", "scripted"]
@@ -121,9 +122,9 @@ def scripted(layout: Layout, limits: Limits, script: Path, *, fill: str = "") ->
     """A command that runs one of our own scripts in the workspace, told what the task expects by standard input."""
     task = layout.folder.task
     facts = {
-        "edit": task.kind is Kind.EDIT,
+        "edit": task.kind.changes_repository,
         "inputs": list(task.inputs.files),
-        "outputs": [plain_name(pattern) for pattern in task.outputs.files],
+        "outputs": [DESCRIPTION] if task.kind is Kind.PULL_REQUEST else list(map(plain_name, task.outputs.files)),
         "task": task.id,
         "fill": fill,
     }

@@ -16,10 +16,21 @@ from repoassay.workspace import Command, FileEdit, Layout, Mount
 __all__ = ["ReferenceAgent"]
 
 _START = "import sys, runpy; sys.path[:0] = sys.argv[2:]; runpy.run_path(sys.argv[1], run_name='__main__')"
+_PROPOSE = """\
+cd /workspace/repo
+git switch --quiet --create proposal
+git update-index -q --refresh
+git apply --index --whitespace=nowarn /run/solution/changes.diff
+sed -e '1s/^#* *//' /run/solution/description.md | git commit --quiet --no-verify --file=-
+cp /run/solution/description.md /workspace/output/PULL_REQUEST.md
+"""
+"""What a person does who proposes a change: a branch, a commit, a description."""
 
 
 class ReferenceAgent:
-    """Applies `solution/changes.diff` (edit), or runs `solution/solve.py` or `solution/make.py` (deliverable).
+    """Applies `solution/changes.diff` (edit; a pull request is committed and described too).
+
+    For deliverables it runs `solution/solve.py` or `solution/make.py`.
 
     `solve.py` works in the workspace as an agent does. `make.py`, which tasks of published benchmarks have, makes
     reference outputs out of inputs and ground truth with the libraries graders use, and needs no repository.
@@ -42,6 +53,8 @@ class ReferenceAgent:
         if layout.folder.task.kind is Kind.EDIT:
             apply = ("git", "-C", "/workspace/repo", "apply", "--whitespace=nowarn", "/run/solution/changes.diff")
             return in_workspace(layout, limits, apply, edits=files)
+        if layout.folder.task.kind is Kind.PULL_REQUEST:
+            return in_workspace(layout, limits, ("/bin/sh", "-e", "-c", _PROPOSE), edits=files)
         if "/run/solution/make.py" in files:
             return _make(layout, limits, files)
         return in_workspace(layout, limits, ("/env/bin/python", "-B", "/run/solution/solve.py"), edits=files)

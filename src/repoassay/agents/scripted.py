@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from repoassay.agents.protocol import scripted
-from repoassay.model import Kind, Limits
+from repoassay.model import Limits
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Command, Layout
 
@@ -22,8 +22,8 @@ class ScriptedAgent:
         self.name = name
 
     def needs_workspace(self, folder: TaskFolder) -> bool:
-        """Edits and attacks need the repository; files are made up without it."""
-        return self.name == "vandal" or folder.task.kind is Kind.EDIT
+        """Changes and attacks need the repository; files are made up without it."""
+        return self.name == "vandal" or folder.task.kind.changes_repository
 
     def command(self, layout: Layout, limits: Limits) -> Command:
         """The command for one task."""

@@ -107,7 +107,6 @@ def _engine(
 ) -> SubmissionEngine:  # fmt: skip
     from repoassay.errors import BadInput
     from repoassay.grading.registry import names
-    from repoassay.model import Kind
     from repoassay.resq import tasks_of
     from repoassay.run.attempt import Bench
     from repoassay.run.submit import SubmissionEngine
@@ -125,7 +124,7 @@ def _engine(
     elif suite is not None and dataset is None:
         found = find_suite(suite, metrics=names())
         repositories = found.repositories
-        tasks = {folder.task.id: folder for folder in found.tasks if folder.task.kind is Kind.EDIT}
+        tasks = {folder.task.id: folder for folder in found.tasks if folder.task.kind.changes_repository}
     else:
         raise BadInput("Give either --dataset or --suite.", "One of them says which tasks there are.")
     if not tasks:

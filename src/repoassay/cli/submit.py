@@ -91,14 +91,13 @@ def submit(
 def _tasks(dataset: Path | None, suite: str | None, mirrors: tuple[str, ...], place: Path) -> Mapping[str, TaskFolder]:
     from repoassay.errors import BadInput
     from repoassay.grading.registry import names
-    from repoassay.model import Kind
     from repoassay.suites import find_suite
 
     if (dataset is None) == (suite is None):
         raise BadInput("Give either --dataset or --suite.", "One of them says which tasks there are.")
     if suite is not None:
         found = find_suite(suite, metrics=names()).tasks
-        return {folder.task.id: folder for folder in found if folder.task.kind is Kind.EDIT}
+        return {folder.task.id: folder for folder in found if folder.task.kind.changes_repository}
     from repoassay.resq import tasks_of
 
     assert dataset is not None

@@ -193,6 +193,10 @@ def _entries(folder: TaskFolder) -> Iterator[tuple[str, str]]:
     yield "repository", ", ".join(part for part in (*repository, task.repository.homepage) if part)
     requirements = f", {task.environment.requirements}" if task.environment.requirements else ""
     yield "environment", f"Python {task.environment.python}{requirements}, path {' '.join(task.environment.path)}"
+    if task.rules:
+        yield "rules", task.rules
+    for check in task.environment.checks:
+        yield "check", check
     if task.inputs.files:
         yield "inputs", ", ".join(task.inputs.files)
     if folder.absent:

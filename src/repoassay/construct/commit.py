@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repoassay.construct.draft import Asked, Draft, draft_commit, evidence
+from repoassay.construct.draft import Asked, Draft, Proposal, draft_commit, evidence
 from repoassay.construct.hints import hints
 from repoassay.construct.history import find_repository, open_history
 from repoassay.construct.pins import pinned
@@ -26,7 +26,7 @@ from repoassay.workspace import Cache, Layout, Sandbox, lay_out
 from repoassay.workspace.cache import remove_tree
 from repoassay.workspace.sources import fetch_commit
 
-__all__ = ["Asked", "Constructed", "construct_commit"]
+__all__ = ["Asked", "Constructed", "Proposal", "construct_commit"]
 
 _MOST_GUARDS = 1000
 """Tests that pass on both sides kept as guards; more would make every verdict slow."""
@@ -130,10 +130,10 @@ def _finished(draft: Draft, proven: Proven, layout: Layout, times: int) -> tuple
     guards = [case.id for case in proven.of(Role.GUARD)]
     if len(guards) > _MOST_GUARDS:
         notes.append(f"Of {len(guards)} tests that pass on both sides, {_MOST_GUARDS} are kept as guards.")
-    pins = pinned(layout.environment, draft.files[REQUIREMENTS])
+    pins = pinned(layout.environment, draft.files[REQUIREMENTS]) if REQUIREMENTS in draft.files else b""
     if pins is None:
         notes.append("The requirements name a place, not a version, and were not pinned.")
-    else:
+    elif pins:
         draft = draft.with_file(REQUIREMENTS, pins)
     draft = draft.with_file("solution/proof.json", evidence(draft, [facts(case) for case in proven.cases], times))
     return draft.with_tests([case.id for case in proven.of(Role.MUST_PASS)], guards[:_MOST_GUARDS]), notes

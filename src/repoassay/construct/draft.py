@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from pydantic import ValidationError
 
 from repoassay.construct.history import Entry, History
-from repoassay.construct.select import Split, beside, split_change
+from repoassay.construct.select import NODE_SUFFIXES, Split, beside, split_change
 from repoassay.errors import BadInput
 from repoassay.interop.resq_tasks import REQUIREMENTS, safe_id
 from repoassay.interop.task_toml import edit_task_toml
@@ -19,9 +20,26 @@ from repoassay.model import Environment, Grading, HiddenTests, Kind, Repository,
 from repoassay.tasks.contents import read_regular
 from repoassay.tasks.wording import listed, quoted, shown
 
-__all__ = ["Asked", "Draft", "draft_commit", "evidence"]
+__all__ = ["Asked", "Draft", "Proposal", "draft_commit", "evidence"]
 
 _MAX_FILE = 16 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a pull-request task has beside what an edit task has.
+
+    Args:
+        rules: Contribution rules; None for a file of the repository's own, where it has one.
+        description: The reference pull request's; None for the commit message of the change.
+        checks: Commands that contributors run.
+        runner: What runs the hidden tests: `pytest` or `node`.
+    """
+
+    rules: str | None = None
+    description: str | None = None
+    checks: tuple[str, ...] = ()
+    runner: Literal["pytest", "node"] = "pytest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +60,7 @@ class Asked:
         seconds: How long the tests may take in one run.
         licence: The repository's licence.
         bundle: Whether the base tree is stored beside the task.
+        proposal: Makes it a pull-request task, where not None.
     """
 
     repository: str
@@ -57,6 +76,7 @@ class Asked:
     seconds: float = 60.0
     licence: str = "unknown"
     bundle: bool = False
+    proposal: Proposal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +124,9 @@ def draft_commit(asked: Asked, history: History, url: str, *, local: bool) -> Dr
         raise BadInput(f"{quoted(asked.id)} is no task id.", "Write up to 64 letters, digits, '-', '_' and '.'.")
     solution, base = _commits(asked, history)
     trees = history.tree(base), history.tree(solution)
-    split = split_change(*trees, asked.only)
+    proposal = asked.proposal
+    runner = proposal.runner if proposal else "pytest"
+    split = split_change(*trees, asked.only, runner)
     if not split.solution:
         raise BadInput(
             f"Between {base[:12]} and {solution[:12]} no file but tests changes, so there is nothing to solve.",
@@ -119,31 +141,64 @@ def draft_commit(asked: Asked, history: History, url: str, *, local: bool) -> Dr
         task = Task(
             id=name,
             title=_title(instruction, name),
-            kind=Kind.EDIT,
+            kind=Kind.PULL_REQUEST if proposal else Kind.EDIT,
             domain="Software",
             modality="code",
             provenance=f"change {solution} on {base}, taken by repoassay construct",
             licence=asked.licence,
+            rules=_rules(proposal, trees[0], warnings) if proposal else "",
             repository=repository,
             environment=Environment(
-                python=_python(asked.python), resolve=REQUIREMENTS, path=asked.import_path or _import_path(trees[0])
+                python=_python(asked.python),
+                resolve=REQUIREMENTS if runner == "pytest" or asked.requirements else None,
+                path=asked.import_path or _import_path(trees[0]),
+                checks=proposal.checks if proposal else (),
             ),
-            grading=Grading(tests=HiddenTests(fail_to_pass=("to::prove",), seconds=asked.seconds, cwd="repository")),
+            grading=Grading(
+                tests=HiddenTests(fail_to_pass=("to::prove",), seconds=asked.seconds, cwd="repository", runner=runner)
+            ),
         )
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise BadInput(f"No task can be made of this: {where}: {shown(first['msg'], 200)}.", "Correct it.") from error
-    diff = history.diff(base, solution, split.solution)
+    diff = history.diff(base, solution, split.whole if proposal else split.solution)
     files = {
         **hidden,
         "instruction.md": instruction.encode("utf-8", "replace"),
-        REQUIREMENTS: "".join(f"{line}\n" for line in _requirements(asked.requirements)).encode(),
         "solution/changes.diff": diff,
     }
-    given = tuple(path.name for path in asked.tests or ())
-    draft = Draft(task, base, solution, diff, files, given or split.tests, given, tuple(warnings))
+    if task.environment.resolve:
+        files[REQUIREMENTS] = "".join(f"{line}\n" for line in _requirements(asked.requirements)).encode()
+    if proposal:
+        files |= _proposed(proposal, history, solution)
+    given = tuple(name.removeprefix("tests/") for name in hidden) if asked.tests else ()
+    scripts = given if runner == "pytest" else ()
+    draft = Draft(task, base, solution, diff, files, given or split.tests, scripts, tuple(warnings))
     return draft.with_tests(("to::prove",))
+
+
+_RULES = tuple(f"{folder}CONTRIBUTING.{suffix}" for folder in ("", ".github/", "docs/") for suffix in ("md", "rst"))
+
+
+def _rules(proposal: Proposal, base: dict[str, Entry], warnings: list[str]) -> str:
+    """What task.toml says of the rules: a file that comes with the task, or one that the repository has."""
+    if proposal.rules is not None:
+        return "contributing.md"
+    found = next((path for path in _RULES if path in base and base[path].regular), "")
+    if not found:
+        warnings.append("The repository has no CONTRIBUTING file. Say with --rules what a contribution must keep to.")
+    return f"repository:{found}" if found else ""
+
+
+def _proposed(proposal: Proposal, history: History, solution: str) -> dict[str, bytes]:
+    description = history.message(solution) if proposal.description is None else proposal.description
+    if not description.strip():
+        raise BadInput(f"The commit {solution[:12]} has no message.", "Give --description.")
+    files = {"solution/description.md": (description.rstrip() + "\n").encode("utf-8", "replace")}
+    if proposal.rules is not None:
+        files["contributing.md"] = (proposal.rules.rstrip() + "\n").encode("utf-8", "replace")
+    return files
 
 
 def _commits(asked: Asked, history: History) -> tuple[str, str]:
@@ -166,22 +221,33 @@ def _commits(asked: Asked, history: History) -> tuple[str, str]:
 
 def _hidden(asked: Asked, history: History, split: Split, tree: dict[str, Entry]) -> dict[str, bytes]:
     """Hidden files by path in the task folder: tests, and what they may need beside themselves."""
+    node = asked.proposal is not None and asked.proposal.runner == "node"
     if asked.tests is not None:
         given = {path.name: path for path in asked.tests}
         if len(given) < len(asked.tests):
             raise BadInput("Two of the test files have the same name.", "Rename one.")
-        return {f"tests/{name}": _given(path) for name, path in given.items()}
+        place = _test_place(tree) if node else ""
+        return {f"tests/{place}{name}": _given(path, node=node) for name, path in given.items()}
     if not split.tests:
+        names = "*.test.js, *.spec.js or .js below test/" if node else "test_*.py, *_test.py or tests.py"
         raise BadInput(
-            "The change adds or alters no test: no test_*.py, *_test.py or tests.py.",
+            f"The change adds or alters no test: no {names}.",
             "Write hidden tests for it and name the file with --tests.",
         )
-    paths = dict.fromkeys((*split.tests, *beside(split.tests, tree), *split.support))
+    near = () if node else beside(split.tests, tree)  # tests for node run in the repository, where these are
+    paths = dict.fromkeys((*split.tests, *near, *split.support))
     return {f"tests/{path}": history.content(tree[path]) for path in paths}
 
 
-def _given(path: Path) -> bytes:
-    if path.suffix != ".py":
+def _test_place(tree: dict[str, Entry]) -> str:
+    """Folder of a repository where tests for node lie, with a slash; empty for its root."""
+    return next((f"{name}/" for name in ("test", "tests") if any(path.startswith(f"{name}/") for path in tree)), "")
+
+
+def _given(path: Path, *, node: bool = False) -> bytes:
+    if node and path.suffix not in NODE_SUFFIXES:
+        raise BadInput(f"The test file {quoted(path)} is no JavaScript file.", "Name a .js, .mjs or .cjs file.")
+    if not node and path.suffix != ".py":
         raise BadInput(f"The test file {quoted(path)} is no Python file.", "Name a .py file, or from-commit.")
     try:
         return read_regular(path, _MAX_FILE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -13,44 +14,55 @@ from repoassay.grading.patch import PatchError
 from repoassay.grading.patch.names import safe_path
 from repoassay.tasks.wording import listed, quoted, shown
 
-__all__ = ["Split", "beside", "is_test", "split_change"]
+__all__ = ["NODE_SUFFIXES", "Split", "beside", "is_test", "split_change"]
 
 _FOLDERS = frozenset({"test", "tests"})
 _MOST_FILES = 500
 """Changed files of one task: more is a release, not an edit."""
 _MOST_BYTES = 32 * 2**20
 _MOST_BESIDE = 2000
+NODE_SUFFIXES = (".js", ".mjs", ".cjs")
+_NODE_TEST = re.compile(r"(test-.+|test|.+[-._]test|.+\.spec)\.[mc]?js")
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Paths that a change touches: the solution's, the tests that the later commit has, and other files of tests."""
+    """Paths that a change touches: the solution's, the tests that the later commit has, and other files of tests.
+
+    `whole` are all of them that a patch can carry, as a pull request does.
+    """
 
     solution: tuple[str, ...]
     tests: tuple[str, ...]
     support: tuple[str, ...]
+    whole: tuple[str, ...] = ()
 
 
-def is_test(path: str) -> bool:
-    """Whether pytest or Django would call a file a test by its name."""
+def is_test(path: str, runner: str = "pytest") -> bool:
+    """Whether pytest or Django, or node's runner, would call a file a test by its name and place."""
     name = PurePosixPath(path).name
+    if runner == "node":
+        return bool(_NODE_TEST.fullmatch(name)) or (name.endswith(NODE_SUFFIXES) and _test_folder(path) is not None)
     return name.endswith(".py") and (name.startswith("test_") or name in ("tests.py",) or name.endswith("_test.py"))
 
 
-def split_change(base: Mapping[str, Entry], solution: Mapping[str, Entry], only: Sequence[str] = ()) -> Split:
+def split_change(
+    base: Mapping[str, Entry], solution: Mapping[str, Entry], only: Sequence[str] = (), runner: str = "pytest"
+) -> Split:
     """Sort what differs between two trees.
 
     Args:
         base: The earlier tree.
         solution: The later one.
         only: Globs (`*` crosses folders) over paths; what matches none is left out. Empty for all.
+        runner: Whose tests are told from the rest: `pytest` or `node`.
 
     Raises:
         BadInput: When there are too many files or bytes, or a path that no task can carry.
     """
     paths = sorted(path for path in base.keys() | solution.keys() if base.get(path) != solution.get(path))
     paths = [path for path in paths if not only or any(fnmatchcase(path, glob) for glob in only)]
-    code = [path for path in paths if not (is_test(path) or _test_folder(path))]
+    code = [path for path in paths if not (is_test(path, runner) or _test_folder(path))]
     ours = [path for path in paths if path not in set(code) and path in solution and solution[path].regular]
     size = sum(tree[path].size for tree in (base, solution) for path in paths if path in tree)
     if len(paths) > _MOST_FILES or size > _MOST_BYTES:
@@ -66,8 +78,10 @@ def split_change(base: Mapping[str, Entry], solution: Mapping[str, Entry], only:
             f"The change touches links or submodules, which no solution can: {listed(dict.fromkeys(strange), 5)}.",
             "Leave them out with --only.",
         )
-    tests = tuple(path for path in ours if is_test(path))
-    return Split(tuple(code), tests, tuple(path for path in ours if not is_test(path)))
+    tests = tuple(path for path in ours if is_test(path, runner))
+    whole = [path for path in paths if all(tree[path].regular for tree in (base, solution) if path in tree)]
+    support = tuple(path for path in ours if not is_test(path, runner))
+    return Split(tuple(code), tests, support, tuple(path for path in whole if _refusal(path) is None))
 
 
 def beside(tests: Sequence[str], solution: Mapping[str, Entry]) -> tuple[str, ...]:

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import repoassay
 from repoassay.errors import InfraFault
-from repoassay.grading.hidden.canary import Site, mutate, sites
+from repoassay.grading.hidden import canary, javascript
+from repoassay.grading.hidden.canary import Site
+from repoassay.grading.hidden.node import can_run_node
 from repoassay.grading.hidden.run import Ran, run_hidden
 from repoassay.grading.hidden.warm import WarmPool
 from repoassay.grading.patch import PatchError, apply_patch, read_patch
-from repoassay.model import Ended, Outcome, TestResult, Verdict
+from repoassay.model import Ended, Outcome, TestResult, Verdict, Whose
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import FileEdit, Sandbox
 
@@ -63,8 +65,8 @@ def grade_edit(
             task=folder.task.id,
             task_digest=folder.digest,
             outcome=outcome,
-            process=process,
-            result=outcome is Outcome.PASSED,
+            process=process if outcome.whose is Whose.AGENT else None,
+            result=outcome is Outcome.PASSED if outcome.whose is Whose.AGENT else None,
             tests=tuple(tests),
             comments=comments,
             grader=f"repoassay/{repoassay.__version__}",
@@ -72,6 +74,9 @@ def grade_edit(
             seconds=round(time.monotonic() - started, 3),
         )
 
+    assert folder.task.grading.tests is not None
+    if folder.task.grading.tests.runner == "node" and (why := can_run_node()):
+        return verdict(Outcome.NOT_GRADABLE, why)
     if not diff.strip():
         return verdict(Outcome.NO_OUTPUT, "The submission changes nothing.")
     try:
@@ -155,14 +160,20 @@ def _doubt(
     if ran.told.signs:
         return ran.told.signs[0]
     outcomes = {test.id: test.outcome for test in ran.told.tests}
-    names = {site.test.partition("[")[0] for site in chosen}
+    names = {site.test for site in chosen}
     for test, outcome in outcomes.items():
-        touched = test.partition("[")[0] in names
+        touched = _plain(folder, test) in names
         if touched and outcome == "passed":
             return f"{test} passed although an assertion in it had been changed so that it must fail."
         if outcome == "missing":
             return f"{test} was not reported when tests had been changed so that some must fail."
     return ""
+
+
+def _plain(folder: TaskFolder, test: str) -> str:
+    """A test's id without the parameters that pytest adds to it."""
+    tests = folder.task.grading.tests
+    return test if tests is not None and tests.runner == "node" else test.partition("[")[0]
 
 
 def _draw(folder: TaskFolder, chance: random.Random) -> tuple[dict[str, str], list[Site]]:
@@ -172,12 +183,13 @@ def _draw(folder: TaskFolder, chance: random.Random) -> tuple[dict[str, str], li
     """
     tests = folder.task.grading.tests
     assert tests is not None
+    language = javascript if tests.runner == "node" else canary
     found: list[tuple[str, Site]] = []
     sources: dict[str, str] = {}
-    for test in dict.fromkeys(name.partition("[")[0] for name in tests.fail_to_pass):
+    for test in dict.fromkeys(_plain(folder, name) for name in tests.fail_to_pass):
         file, _, inner = test.partition("::")
         source = sources.setdefault(file, (folder.tests / file).read_text(encoding="utf-8"))
-        found += [(file, Site(test, site.line, site.kind)) for site in sites(source, inner)]
+        found += [(file, Site(test, site.line, site.kind)) for site in language.sites(source, inner)]
     chosen: list[tuple[str, Site]] = []
     kind = "altered" if any(site.kind == "altered" for _, site in found) else "inverted"
     for _ in range(2):
@@ -188,5 +200,5 @@ def _draw(folder: TaskFolder, chance: random.Random) -> tuple[dict[str, str], li
     changed: dict[str, str] = {}
     for file, site in chosen:
         inside = Site(site.test.partition("::")[2], site.line, site.kind)
-        changed[file] = mutate(changed.get(file, sources[file]), inside, chance)
+        changed[file] = language.mutate(changed.get(file, sources[file]), inside, chance)
     return changed, [site for _, site in chosen]

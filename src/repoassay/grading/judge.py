@@ -11,14 +11,12 @@ import repoassay
 from repoassay.errors import RepoAssayError
 from repoassay.grading.deliverable import grade_deliverable
 from repoassay.grading.edit import grade_edit
+from repoassay.grading.pull_request import DIFF, diff_name, notes_on, read_pull_request
 from repoassay.model import Ended, Kind, Outcome, Reading, Submission, Verdict
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Layout, Sandbox
 
 __all__ = ["DIFF", "fault", "judge", "not_gradable", "with_ending"]
-
-DIFF = "changes.diff"
-"""Name of an edit task's submission file."""
 
 
 def judge(
@@ -34,8 +32,8 @@ def judge(
 
     Args:
         folder: The task.
-        layout: The task laid out; needed for edit tasks alone.
-        files: Folder of what crossed: the output files, or `changes.diff`.
+        layout: The task laid out; needed for changes of a repository alone.
+        files: Folder of what crossed: the output files, `changes.diff`, or a pull request's files.
         submission: How the agent ended and what did not cross.
         sandbox: Where hidden tests and metrics run.
         cancel: Set to give up early; the verdict is then meaningless.
@@ -44,9 +42,9 @@ def judge(
     Raises:
         InfraFault: When grading itself fails.
     """
-    if folder.task.kind is Kind.EDIT:
+    if folder.task.kind.changes_repository:
         assert layout is not None
-        diff = files / DIFF
+        diff = files / diff_name(folder.task.kind)
         verdict = grade_edit(
             folder,
             diff.read_bytes() if diff.is_file() else b"",
@@ -55,6 +53,9 @@ def judge(
             environment=layout.environment,
             cancel=cancel,
         )
+        if folder.task.kind is Kind.PULL_REQUEST:
+            notes = notes_on(read_pull_request(files))
+            verdict = verdict.model_copy(update={"comments": (*verdict.comments, *notes)})
     else:
         verdict = grade_deliverable(folder, files, sandbox, reading=reading, cancel=cancel)
     return with_ending(verdict, submission)

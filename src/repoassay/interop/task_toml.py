@@ -10,10 +10,10 @@ __all__ = ["edit_task_toml"]
 
 
 def edit_task_toml(task: Task) -> str:
-    """Write an edit task; keys that have their default are left out."""
+    """Write an edit or pull-request task; keys that have their default are left out."""
     assert task.grading.tests is not None
     tests, repository = task.grading.tests, task.repository
-    own = ("id", "title", "kind", "domain", "subdomain", "modality", "provenance", "licence")
+    own = ("id", "title", "kind", "domain", "subdomain", "modality", "provenance", "licence", "rules")
     lines = ["schema = 1", "", "[task]"]
     lines += [f"{key} = {_quoted(str(getattr(task, key)))}" for key in own if getattr(task, key)]
     lines += ["", "[repository]"]
@@ -23,9 +23,11 @@ def edit_task_toml(task: Task) -> str:
     lines += ["", "[environment]", f"python = {_quoted(task.environment.python)}"]
     lines += [f"resolve = {_quoted(task.environment.resolve)}"] if task.environment.resolve else []
     lines += [f"path = {_list(task.environment.path)}"]
+    lines += [f"checks = {_list(task.environment.checks)}"] if task.environment.checks else []
     lines += ["", "[grading.tests]", f"fail_to_pass = {_list(tests.fail_to_pass)}"]
     lines += [f"pass_to_pass = {_list(tests.pass_to_pass)}"] if tests.pass_to_pass else []
     lines += [f"seconds = {tests.seconds:g}", f"cwd = {_quoted(tests.cwd)}"]
+    lines += [f"runner = {_quoted(tests.runner)}"] if tests.runner != "pytest" else []
     return "\n".join(lines) + "\n"
 
 

@@ -76,18 +76,22 @@ class Criterion(Record):
 
 
 class HiddenTests(Record):
-    """Hidden tests of an edit task: pytest files below `tests/`, and the ids that must pass.
+    """Hidden tests of an edit or pull-request task: files below `tests/`, and the ids that must pass.
 
     `fail_to_pass` fail on the base commit and pass on the solution; `pass_to_pass` pass on both. An id is
     `FILE::NAME` or `FILE::CLASS::NAME`, FILE relative to `tests/`; parameters in brackets belong to the id. The id
     `FILE::__script__` stands for running the file as a script, which passes when it ends without an error. With `cwd`
     "repository" the tests run in the repository's root, else in an empty folder.
+
+    With `runner` "node" the files are tests for node's built-in test runner, laid over the repository at the same
+    paths; an id is `FILE::NAME` or `FILE::SUITE::NAME`, and they always run in the repository's root.
     """
 
     fail_to_pass: Annotated[tuple[str, ...], Field(min_length=1)]
     pass_to_pass: tuple[str, ...] = ()
     seconds: Seconds = 60.0
     cwd: Literal["scratch", "repository"] = "scratch"
+    runner: Literal["pytest", "node"] = "pytest"
 
     @property
     def all_ids(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from repoassay.model.base import Record
-from repoassay.model.fields import Dollars, HostName, Identifier, InnerPath, Seconds, Sha256, Size
+from repoassay.model.fields import Dollars, HostName, Identifier, InnerPath, Seconds, Sha256, Size, inner_path
 from repoassay.model.grading import Grading, Reading
 
 __all__ = [
@@ -32,19 +32,29 @@ class Kind(StrEnum):
 
     DELIVERABLE = "deliverable"
     EDIT = "edit"
+    PULL_REQUEST = "pull_request"
+
+    @property
+    def changes_repository(self) -> bool:
+        """Whether what is submitted is a change of the repository, which hidden tests decide on."""
+        return self is not Kind.DELIVERABLE
 
 
 class Repository(Record):
     """Where the code comes from; `subdirectory` of a git repository where it is not the whole of it.
 
-    `source` is one of `pypi:NAME==VERSION` (a source distribution, which needs `sha256`), `bundled:NAME` (a folder
-    `repositories/NAME` beside the suite's `tasks`), `folder:PATH` (relative to the task folder), or `git:URL` (needs
-    `revision`, a full commit id). `release` is a source distribution that may stand in for it where a run asks
-    for that.
+    `source` is one of `pypi:NAME==VERSION` (a source distribution, which needs `sha256`), `npm:NAME==VERSION` (a
+    package's tarball, which needs `sha256` too), `bundled:NAME` (a folder `repositories/NAME` beside the suite's
+    `tasks`), `folder:PATH` (relative to the task folder), or `git:URL` (needs `revision`, a full commit id). `release`
+    is a source distribution that may stand in for it where a run asks for that.
     """
 
     source: Annotated[
-        str, Field(pattern=r"^(pypi:[A-Za-z0-9_.-]+==[A-Za-z0-9_.!+-]+|bundled:[a-z0-9_-]+|folder:.+|git:.+)$")
+        str,
+        Field(
+            pattern=r"^(pypi:[A-Za-z0-9_.-]+==[A-Za-z0-9_.!+-]+|npm:(@[a-z0-9_.-]+/)?[a-z0-9_.-]+==[0-9A-Za-z.+-]+"
+            r"|bundled:[a-z0-9_-]+|folder:.+|git:.+)$"
+        ),
     ]
     sha256: Sha256 | None = None
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
@@ -58,6 +68,8 @@ class Repository(Record):
     def _pinned(self) -> Self:
         if self.source.startswith("pypi:") and self.sha256 is None:
             raise ValueError("needs sha256, the digest of the source distribution")
+        if self.source.startswith("npm:") and self.sha256 is None:
+            raise ValueError("needs sha256, the digest of the package's tarball")
         if self.source.startswith("git:") and self.revision is None:
             raise ValueError("needs revision, a full commit id")
         if (self.release is None) != (self.release_sha256 is None):
@@ -85,13 +97,15 @@ class Environment(Record):
     """The Python environment, and folders of the repository put on the import path.
 
     `requirements` is a file of wheels pinned by hash. `resolve` is one that is not pinned, as data sets of others have
-    it: uv resolves it when the environment is first built, and adds pytest.
+    it: uv resolves it when the environment is first built, and adds pytest. `checks` are commands that contributors
+    run in the repository's root before they ask for a merge; agents of pull-request tasks are told them.
     """
 
     python: str = ">=3.11"
     requirements: InnerPath | None = None
     resolve: InnerPath | None = None
     path: tuple[str, ...] = (".",)
+    checks: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=400)], ...], Field(max_length=20)] = ()
 
     @model_validator(mode="after")
     def _one_file(self) -> Self:
@@ -170,6 +184,9 @@ class Economics(Record):
 class Task(Record):
     """One task, as written in `task.toml`.
 
+    `rules` says what a contribution must keep to (pull-request tasks): a file of the task folder, or
+    `repository:PATH` for one that the repository has.
+
     Raises:
         pydantic.ValidationError: When a key is unknown, missing or malformed, or kind and grading disagree.
     """
@@ -182,6 +199,7 @@ class Task(Record):
     modality: str = ""
     provenance: str = ""
     licence: str = ""
+    rules: Annotated[str, Field(max_length=400)] = ""
     repository: Repository
     environment: Environment = Environment()
     inputs: Inputs = Inputs()
@@ -193,7 +211,7 @@ class Task(Record):
 
     @property
     def network_policy(self) -> NetworkPolicy:
-        """The policy it states, or that of its kind: edits need the model alone, deliverables packages too."""
+        """The policy it states, or that of its kind: changes need the model alone, deliverables packages too."""
         if self.network.policy is not None:
             return self.network.policy
         if self.kind is Kind.DELIVERABLE or self.network.hosts:
@@ -201,14 +219,26 @@ class Task(Record):
         return NetworkPolicy.MODEL
 
     @model_validator(mode="after")
+    def _rules_agree(self) -> Self:
+        if self.rules:
+            if self.kind is not Kind.PULL_REQUEST:
+                raise ValueError("rules: only pull-request tasks have contribution rules; remove them")
+            try:
+                inner_path(self.rules.removeprefix("repository:"))
+            except ValueError as error:
+                raise ValueError(f"rules: {error}") from error
+        return self
+
+    @model_validator(mode="after")
     def _kind_agrees(self) -> Self:
-        if self.kind is Kind.EDIT:
+        if self.kind.changes_repository:
+            name = "an edit task" if self.kind is Kind.EDIT else "a pull-request task"
             if self.grading.tests is None:
-                raise ValueError(
-                    "grading.tests: an edit task needs hidden tests; add [grading.tests] with fail_to_pass"
-                )
+                raise ValueError(f"grading.tests: {name} needs hidden tests; add [grading.tests] with fail_to_pass")
             if self.grading.result or self.grading.process or self.grading.published or self.outputs.files:
-                raise ValueError("grading: an edit task is graded by tests alone; remove its criteria and outputs")
+                raise ValueError(f"grading: {name} is graded by tests alone; remove its criteria and outputs")
+            if self.grading.tests.runner == "node" and self.kind is Kind.EDIT:
+                raise ValueError("grading.tests.runner: an edit task has tests for pytest; use kind pull_request")
         else:
             if self.grading.tests is not None:
                 raise ValueError("grading.tests: only edit tasks have hidden tests; use [[grading.result]] criteria")

@@ -6,7 +6,6 @@ Needs no money and, once the agent is installed and the tasks' environments are 
 from __future__ import annotations
 
 import re
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from repoassay.grading.judge import DIFF, judge
 from repoassay.model import Exit, Kind, Limits, Submission, Usage, Verdict
 from repoassay.model.trajectory import Trajectory
 from repoassay.run.attempt import describe
+from repoassay.run.change import crossing
 from repoassay.suites import find_suite
 from repoassay.workspace import (
     Cache,
@@ -31,7 +31,6 @@ from repoassay.workspace import (
     Layout,
     Network,
     Sandbox,
-    changes_between,
     lay_out,
     open_door,
 )
@@ -151,9 +150,8 @@ def _work(
         outputs = Collect("/workspace/output", files, max_bytes=layout.folder.task.outputs.max_bytes)
         done = sandbox.run(replace(command, collect=(outputs, *command.collect)), over)
         return done, tuple(file.path for file in describe(files))
-    with tempfile.TemporaryDirectory(prefix="repoassay-tree-", ignore_cleanup_errors=True) as tree:
-        repository = Collect("/workspace/repo", Path(tree), max_bytes=_MAX_TREE, skip=(".git",))
-        done = sandbox.run(replace(command, collect=(repository, *command.collect)), over)
-        diff = changes_between(layout.base, Path(tree))
-    (files / DIFF).write_bytes(diff)
-    return done, tuple(re.findall(r"^diff --git a/.* b/(.*)$", diff.decode(errors="replace"), re.MULTILINE))
+    with crossing(layout) as crossed:
+        done = sandbox.run(replace(command, collect=(*crossed.collect, *command.collect)), over)
+        crossed.submit(files, sandbox)
+    diff = (files / DIFF).read_text(encoding="utf-8", errors="replace")
+    return done, tuple(re.findall(r"^diff --git a/.* b/(.*)$", diff, re.MULTILINE))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -13,17 +12,16 @@ from pathlib import Path
 
 from repoassay.agents import Agent
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.grading.judge import DIFF, fault, judge, not_gradable
+from repoassay.grading.judge import fault, judge, not_gradable
 from repoassay.model import Kind, Limits, Reading, Rejected, Spent, Submission, SubmittedFile, Verdict
+from repoassay.run.change import crossing
 from repoassay.run.metered import Admitted, Meter
 from repoassay.run.ruling import ruled
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, Collect, Command, Completed, Layout, Sandbox, changes_between, lay_out
+from repoassay.workspace import Cache, Collect, Command, Completed, Layout, Sandbox, lay_out
 
 __all__ = ["Bench", "Entry", "Worked", "describe", "rejected_of", "work"]
 
-_MAX_TREE = 2 * 2**30
-"""Bytes of a repository with an agent's changes that may cross for the diff to be taken."""
 _START = 2.0
 """Seconds a sandbox may take to start, which the attempt's time at the gateway does not count."""
 
@@ -130,20 +128,18 @@ def _submit(layout: Layout, agent: Agent, bench: Bench, into: Path, limits: Limi
     files.mkdir(parents=True, exist_ok=True)
     command = account.command(agent, layout, limits)
     if task.kind is Kind.DELIVERABLE:
-        done = _run(command, bench, into, account, "/workspace/output", files, task.outputs.max_bytes)
+        outputs = Collect("/workspace/output", files, max_bytes=task.outputs.max_bytes, skip=(".git",))
+        done = _run(command, bench, into, account, (outputs,))
     else:
-        with tempfile.TemporaryDirectory(prefix="repoassay-tree-", ignore_cleanup_errors=True) as tree:
-            done = _run(command, bench, into, account, "/workspace/repo", Path(tree), _MAX_TREE)
+        with crossing(layout) as crossed:
+            done = _run(command, bench, into, account, crossed.collect)
             if not account.stopped.is_set():
-                (files / DIFF).write_bytes(changes_between(layout.base, Path(tree)))
+                crossed.submit(files, bench.sandbox, account.stopped)
     return Submission(files=describe(files), rejected=done.rejected, exit=done.exit)
 
 
-def _run(
-    command: Command, bench: Bench, into: Path, account: Admitted, source: str, target: Path, max_bytes: int
-) -> Completed:
-    ours = Collect(source, target, max_bytes=max_bytes, skip=(".git",))
-    command = replace(command, collect=(ours, *command.collect), log=into / "log.txt")
+def _run(command: Command, bench: Bench, into: Path, account: Admitted, ours: tuple[Collect, ...]) -> Completed:
+    command = replace(command, collect=(*ours, *command.collect), log=into / "log.txt")
     return account.ended(bench.sandbox.run(command, account.cancel))
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from repoassay.errors import BadInput, InfraFault, Unavailable
 from repoassay.grading.deliverable import Graded, Job, grade_deliverables
-from repoassay.grading.judge import DIFF, fault, judge, with_ending
+from repoassay.grading.judge import fault, judge, with_ending
+from repoassay.grading.pull_request import diff_name
 from repoassay.model import Kind, Submission, Verdict
 from repoassay.run.attempt import Bench, describe, rejected_of
 from repoassay.suites import SuiteFolder
@@ -61,11 +62,11 @@ def grade_outputs(
                     _grade_edit, folder, staged[folder.task.id], submissions[folder.task.id], bench
                 )
                 for folder in tasks
-                if folder.task.kind is Kind.EDIT
+                if folder.task.kind.changes_repository
             }
             for folder in tasks:
                 task = folder.task.id
-                if folder.task.kind is Kind.EDIT:
+                if folder.task.kind.changes_repository:
                     yield patched[task].result()
                 else:
                     yield _told(folder, next(measured), submissions[task], bench)
@@ -91,11 +92,12 @@ def _stage(folder: TaskFolder, given: Path, staged: Path) -> Submission:
         return Submission(rejected=rejected_of([(given.name, "there is no such folder among the outputs")]))
     task = folder.task
     rejected = collect(str(given), str(staged), task.outputs.max_bytes, 10_000, [])
-    if task.kind is Kind.EDIT and not (staged / DIFF).exists():
+    wanted = diff_name(task.kind)
+    if task.kind.changes_repository and not (staged / wanted).exists():
         found = sorted(path for path in staged.iterdir() if path.suffix in (".diff", ".patch"))
         if len(found) == 1:
-            found[0].rename(staged / DIFF)
+            found[0].rename(staged / wanted)
         elif found:
             names = ", ".join(path.name for path in found)
-            rejected.append((given.name, f"several patches ({names}); name one of them {DIFF}"))
+            rejected.append((given.name, f"several patches ({names}); name one of them {wanted}"))
     return Submission(files=describe(staged), rejected=rejected_of(rejected))

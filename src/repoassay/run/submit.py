@@ -13,7 +13,7 @@ from repoassay.errors import BadInput, InfraFault, Unavailable
 from repoassay.grading.edit import grade_edit
 from repoassay.grading.hidden.warm import WarmPool
 from repoassay.grading.judge import fault
-from repoassay.model import Kind, Limits, Outcome, Verdict
+from repoassay.model import Limits, Outcome, Verdict
 from repoassay.run.attempt import Bench
 from repoassay.store.verdicts import VerdictCache, verdict_key
 from repoassay.tasks import TaskFolder
@@ -196,7 +196,7 @@ class SubmissionEngine:
         with laying:
             found = self._layouts.get(name)
             if found is None:
-                if folder.task.kind is not Kind.EDIT:
+                if not folder.task.kind.changes_repository:
                     raise InfraFault(f"The task {name} is not graded by a patch.")
                 found = lay_out(folder, self.bench.repositories, self.bench.cache, self.bench.sandbox)
                 self._layouts[name] = found

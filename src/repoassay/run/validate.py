@@ -8,6 +8,7 @@ from pathlib import Path
 
 from repoassay.agents import find_agent
 from repoassay.grading.edit import can_doubt, run_tests
+from repoassay.grading.hidden.node import can_run_node
 from repoassay.model import Kind, Outcome
 from repoassay.run.attempt import Bench, work
 from repoassay.tasks import TaskFolder
@@ -18,6 +19,7 @@ __all__ = ["MUST_FAIL", "Proof", "validate_task"]
 MUST_FAIL = {
     Kind.DELIVERABLE: ("nothing", "copycat", "empty", "garbage", "constant", "noise"),
     Kind.EDIT: ("nothing", "copycat", "empty", "garbage"),
+    Kind.PULL_REQUEST: ("nothing", "copycat", "empty", "garbage"),
 }
 """Agents whose submissions are not solutions: untouched workspace, copied inputs, empty files, plausible garbage."""
 
@@ -44,10 +46,13 @@ def validate_task(folder: TaskFolder, bench: Bench, repeat: int = 1) -> list[Pro
     Raises:
         InfraFault: When the task's repository or environment cannot be had.
     """
+    tests = folder.task.grading.tests
+    if tests is not None and tests.runner == "node" and (why := can_run_node()):
+        return [Proof(folder.task.id, "node", (Outcome.NOT_GRADABLE,), sound=True, comment=why)]
     solved = folder.solution.is_dir()  # a published task may lack its solution
     names = (*(("reference",) if solved else ()), *MUST_FAIL[folder.task.kind])
     proofs = [_prove(folder, name, bench, repeat) for name in names]
-    if folder.task.kind is Kind.EDIT:
+    if folder.task.kind.changes_repository:
         proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder, repeat)]
     return proofs
 

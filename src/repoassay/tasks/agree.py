@@ -16,7 +16,11 @@ from repoassay.tasks.written import FILE, Written
 
 __all__ = ["SOLUTIONS", "disagreements"]
 
-SOLUTIONS = {Kind.DELIVERABLE: ("solution/solve.py", "solution/make.py"), Kind.EDIT: ("solution/changes.diff",)}
+SOLUTIONS = {
+    Kind.DELIVERABLE: ("solution/solve.py", "solution/make.py"),
+    Kind.EDIT: ("solution/changes.diff",),
+    Kind.PULL_REQUEST: ("solution/changes.diff",),
+}
 """What the reference solution of each kind of task may be."""
 _MAX_REQUIREMENTS = 4 * 2**20
 
@@ -53,8 +57,14 @@ def disagreements(
     if written.repository:
         place = _repository_folder(written.repository, folder, repositories)
         yield from [place] if isinstance(place, Problem) else _import_path(written.environment, place)
+        if isinstance(place, Path):
+            yield from _rules_there(written.rules, place)
     if written.kind and own:
         yield from _solution(SOLUTIONS[written.kind], contents)
+        if written.kind is Kind.PULL_REQUEST:
+            yield from _solution(("solution/description.md",), contents)
+    if written.rules:
+        yield from _rules(written.rules, contents)
 
 
 def _inputs(inputs: Inputs, contents: Contents) -> Iterator[Problem]:
@@ -201,6 +211,24 @@ def _solution(files: Collection[str], contents: Contents) -> Iterator[Problem]:
     for file in there:
         if contents.files[file] == 0:
             yield Problem(file, "", "is empty.", "Write the reference solution; it proves that the task can be done.")
+
+
+def _rules(rules: str, contents: Contents) -> Iterator[Problem]:
+    """Rules of the repository's own are looked for when it is laid out; those of the task must be in its folder."""
+    if rules.startswith("repository:"):
+        return
+    if _plain(rules) not in contents.files:
+        remedy = did_you_mean(rules, [name for name in contents.files if name.endswith(".md")]) or "Add the file."
+        yield Problem(FILE, "task.rules", f"names {quoted(rules)}, which does not exist.", remedy)
+    elif PurePosixPath(rules).parts[0] in {"tests", "solution"}:
+        yield Problem(FILE, "task.rules", f"names {quoted(rules)}, which agents must not see.", "Move the file.")
+
+
+def _rules_there(rules: str, repository: Path) -> Iterator[Problem]:
+    kind, _, name = rules.partition(":")
+    path = PurePosixPath(name)
+    if kind == "repository" and ".." not in path.parts and not (repository / path).is_file():
+        yield Problem(FILE, "task.rules", f"names {quoted(name)}, which the repository does not have.", "Correct it.")
 
 
 def _plain(path: str) -> str:

@@ -25,7 +25,7 @@ _FORMS = {
     "name": "must start with a letter or digit and hold only letters, digits, '.', '_' and '-', 64 at most",
     "sha256": "must be 64 lower-case hexadecimal digits",
     "revision": "must be a full commit id of 40 lower-case hexadecimal digits",
-    "source": "must be pypi:NAME==VERSION, bundled:NAME, folder:PATH or git:URL",
+    "source": "must be pypi:NAME==VERSION, npm:NAME==VERSION, bundled:NAME, folder:PATH or git:URL",
     "against": "must be input:NAME or truth:NAME",
     "metric": "must be the name of a metric: lower-case letters, digits and '_'",
 }

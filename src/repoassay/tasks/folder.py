@@ -39,11 +39,13 @@ class TaskFolder:
     ::
 
         task.toml        what this class calls `task`
-        instruction.md   what the agent is told
+        instruction.md   what the agent is told; the issue of a pull-request task
+        contributing.md  what a contribution must keep to, where task.toml names it (pull-request tasks)
         inputs/          what the agent is given
         environment/     hash-pinned requirements
         tests/           hidden: tests and ground truth
-        solution/        hidden: solve.py or make.py (deliverable) or changes.diff (edit)
+        solution/        hidden: solve.py or make.py (deliverable), changes.diff (edit), and beside that
+                         description.md (pull request)
 
     `digest` is the sha256 over every file of the folder (and what lies elsewhere); it is the task's identity.
     """

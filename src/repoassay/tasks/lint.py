@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.errors import BadTask, Problem
+from repoassay.model import Kind
 from repoassay.tasks.folder import Elsewhere, TaskFolder
 from repoassay.tasks.read import INSTRUCTION, read_task
 from repoassay.tasks.wording import quoted, shown
@@ -47,7 +48,10 @@ def lint(
 
 
 def _on_instruction(read: TaskFolder) -> Iterator[Advice]:
-    for name in sorted(set(_HIDDEN.findall(read.instruction))):
+    hidden = set(_HIDDEN.findall(read.instruction))
+    if read.task.kind is Kind.PULL_REQUEST:
+        hidden -= {"tests"}  # an issue may well speak of the repository's own
+    for name in sorted(hidden):
         yield Advice(INSTRUCTION, "", f"names {name}/, which the agent does not see.", "Say it without.")
     for file in read.task.outputs.files:
         if file.partition(" | ")[0] not in read.instruction and not any(sign in file for sign in "*{"):
@@ -65,6 +69,8 @@ def _on_grading(read: TaskFolder) -> Iterator[Advice]:
 def _on_facts(read: TaskFolder) -> Iterator[Advice]:
     if read.task.economics is None:
         yield Advice(FILE, "economics", "is missing.", "Add what the work is worth, with its source.")
+    if read.task.kind is Kind.PULL_REQUEST and not read.task.rules:
+        yield Advice(FILE, "task.rules", "is missing.", "Name what says how contributions to it are made.")
     if not read.task.licence.strip():
         yield Advice(FILE, "task.licence", "is missing.", "State the licence of the task's own files.")
     if not read.task.repository.licence.strip():

@@ -34,6 +34,7 @@ class Written:
     task: Task | None = None
     id: str | None = None
     kind: Kind | None = None
+    rules: str = ""
     repository: Repository | None = None
     environment: Environment | None = None
     inputs: Inputs | None = None
@@ -53,7 +54,16 @@ def understand(data: dict[str, Any]) -> Written:
     except ValidationError as error:
         return _in_part(fields, [*problems, *explain(error, Task, FILE, _key)])
     return Written(
-        task, task.id, task.kind, task.repository, task.environment, task.inputs, task.outputs, task.grading, problems
+        task,
+        task.id,
+        task.kind,
+        task.rules,
+        task.repository,
+        task.environment,
+        task.inputs,
+        task.outputs,
+        task.grading,
+        problems,
     )
 
 

@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
     from repoassay.workspace.cache import Cache
     from repoassay.workspace.changes import changes_between
+    from repoassay.workspace.commits import collect_git, read_left
     from repoassay.workspace.doors import open_door
     from repoassay.workspace.environment import build_environment
     from repoassay.workspace.layout import Layout, lay_out
@@ -46,12 +47,14 @@ _HOMES = {
     "Sandbox": "protocol",
     "build_environment": "environment",
     "changes_between": "changes",
+    "collect_git": "commits",
     "examine": "probe",
     "lay_out": "layout",
     "network_of": "network",
     "open_door": "doors",
     "open_sandbox": "sandbox",
     "permitted": "network",
+    "read_left": "commits",
 }
 
 __all__ = [
@@ -70,12 +73,14 @@ __all__ = [
     "Sandbox",
     "build_environment",
     "changes_between",
+    "collect_git",
     "examine",
     "lay_out",
     "network_of",
     "open_door",
     "open_sandbox",
     "permitted",
+    "read_left",
 ]
 
 

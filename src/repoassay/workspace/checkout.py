@@ -12,6 +12,7 @@ from repoassay.model import Repository
 from repoassay.tasks import TaskFolder, digest_folder
 from repoassay.workspace.cache import Cache, settle
 from repoassay.workspace.git import ATTRIBUTES, run_git
+from repoassay.workspace.npm import fetch_npm
 from repoassay.workspace.sources import fetch_commit, fetch_folders, fetch_sdist, unpack
 
 __all__ = ["check_no_history", "checkout"]
@@ -82,8 +83,10 @@ def _fill(part: Path, repository: Repository, local: Path | None, cache: Cache) 
             _fill_part(url, repository.revision, repository.subdirectory, part)
     else:
         assert repository.sha256 is not None
-        name, _, version = repository.source.removeprefix("pypi:").partition("==")
-        unpack(fetch_sdist(name, version, repository.sha256, cache), part)
+        kind, _, place = repository.source.partition(":")
+        name, _, version = place.partition("==")
+        fetch = fetch_npm if kind == "npm" else fetch_sdist
+        unpack(fetch(name, version, repository.sha256, cache), part)
 
 
 def _fill_part(url: str, revision: str, subdirectory: str, part: Path) -> None:

@@ -4,8 +4,9 @@ What an agent sees::
 
     /workspace/repo          the repository; copy-on-write
     /workspace/inputs        what it is given; read-only
-    /workspace/output        where it leaves files (deliverable tasks); empty
+    /workspace/output        where it leaves files (deliverable tasks) or PULL_REQUEST.md (pull-request tasks); empty
     /workspace/instruction.md
+    /workspace/contributing.md   what a contribution must keep to, where the task has it (pull-request tasks)
     /env                     the task's Python environment; read-only, first on the path
 """
 
@@ -22,7 +23,22 @@ from repoassay.workspace.checkout import checkout
 from repoassay.workspace.environment import build_environment
 from repoassay.workspace.protocol import Access, FileEdit, Mount, Sandbox
 
-__all__ = ["Layout", "lay_out"]
+__all__ = ["BASE_BRANCH", "DESCRIPTION", "IN_REPOSITORY", "RULES", "Layout", "lay_out", "rules_place"]
+
+BASE_BRANCH = "main"
+"""The branch that holds a checkout's one commit."""
+DESCRIPTION = "PULL_REQUEST.md"
+"""Name of the file in the output folder that says what a pull request is about."""
+RULES = "/workspace/contributing.md"
+"""Where an agent finds contribution rules that are not the repository's own."""
+IN_REPOSITORY = "repository:"
+"""How a task names rules that are."""
+_IDENTITY = {
+    f"GIT_{role}_{part}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for part, value in (("NAME", "Contributor"), ("EMAIL", "contributor@localhost"))
+}
+"""Who an agent's commits are by, whatever agent it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +62,17 @@ class Layout:
     @property
     def scratch(self) -> tuple[str, ...]:
         """Writable folders of an agent besides its home."""
-        output = ("/workspace/output",) if self.folder.task.kind is Kind.DELIVERABLE else ()
+        output = ("/workspace/output",) if self.folder.task.kind is not Kind.EDIT else ()
         return ("/workspace", *output)
 
     @property
     def edits(self) -> dict[str, FileEdit | None]:
         """Files put into the workspace before the agent starts."""
-        return {"/workspace/instruction.md": FileEdit(self.folder.instruction.encode())}
+        given = {"/workspace/instruction.md": FileEdit(self.folder.instruction.encode())}
+        rules = self.folder.task.rules
+        if rules and not _own(rules):
+            given[RULES] = FileEdit((self.folder.path / rules).read_bytes())
+        return dict(given)
 
     @property
     def env(self) -> dict[str, str]:
@@ -64,7 +84,19 @@ class Layout:
             "PYTHONPATH": ":".join(roots),
             "PYTHONDONTWRITEBYTECODE": "1",
             "REPOASSAY_WORKSPACE": "/workspace",
+            **(_IDENTITY if self.folder.task.kind is Kind.PULL_REQUEST else {}),
         }
+
+
+def rules_place(rules: str) -> str:
+    """Where in the workspace an agent finds the contribution rules that a task names; empty where it names none."""
+    if not rules:
+        return ""
+    return str(PurePosixPath("/workspace/repo", rules.removeprefix(IN_REPOSITORY))) if _own(rules) else RULES
+
+
+def _own(rules: str) -> bool:
+    return rules.startswith(IN_REPOSITORY)
 
 
 def lay_out(

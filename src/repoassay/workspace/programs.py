@@ -1,4 +1,4 @@
-"""The two programs we start on the host: uv, which our own installation brings, and the system's git."""
+"""Programs we start: uv, which our own installation brings, and the system's git; inside sandboxes its node too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 
 from repoassay.errors import Unavailable
 
-__all__ = ["git_program", "uv_program"]
+__all__ = ["git_program", "node_program", "uv_program"]
 
 
 @functools.cache
@@ -30,4 +30,13 @@ def git_program() -> str:
     found = shutil.which("git")
     if found is None:
         raise Unavailable("git is not installed.", "Install it with your system's package manager.")
+    return found
+
+
+@functools.cache
+def node_program() -> str:
+    """Path of node, where sandboxes see it too."""
+    found = shutil.which("node", path="/usr/local/bin:/usr/bin:/bin") or shutil.which("nodejs", path="/usr/bin:/bin")
+    if found is None:
+        raise Unavailable("node is not installed, and the hidden tests are for node.", "Install nodejs 18.19 or later.")
     return found

@@ -24,7 +24,7 @@ from repoassay.errors import InfraFault
 from repoassay.workspace.cache import Cache
 from repoassay.workspace.programs import uv_program
 
-__all__ = ["fetch_commit", "fetch_folders", "fetch_sdist", "unpack"]
+__all__ = ["download", "fetch_commit", "fetch_folders", "fetch_sdist", "open_url", "reason", "unpack"]
 
 _MAX_ARCHIVE = 256 * 2**20
 _MAX_UNPACKED = 2**30
@@ -47,7 +47,7 @@ def fetch_sdist(name: str, version: str, sha256: str, cache: Cache) -> Path:
                 "Check the task's repository section, or point UV_DEFAULT_INDEX at an index that has it.",
             )
         target = part / url.partition("#")[0].rpartition("/")[2]
-        digest = _download(url, target)
+        digest = download(url, target)
         if digest != sha256:
             raise InfraFault(f"{name} {version} came with sha256 {digest[:12]}... instead of {sha256[:12]}...")
 
@@ -78,12 +78,12 @@ def _find(index: str, name: str, sha256: str) -> str | None:
     page = f"{index}/{re.sub(r'[-_.]+', '-', name).lower()}/"
     accept = "application/vnd.pypi.simple.v1+json, text/html;q=0.1"
     try:
-        with _open(page, accept) as answer:
+        with open_url(page, accept) as answer:
             body = answer.read(64 * 2**20)
             kind = answer.headers.get("Content-Type", "")
     except (OSError, ValueError) as error:
         raise InfraFault(
-            f"The package index cannot be reached for {name}: {_reason(error)}.",
+            f"The package index cannot be reached for {name}: {reason(error)}.",
             "Check the network, or point UV_DEFAULT_INDEX at an index that can be reached.",
         ) from error
     if "json" in kind:
@@ -99,7 +99,8 @@ def _find(index: str, name: str, sha256: str) -> str | None:
     return None if found is None else urllib.parse.urljoin(page, found)
 
 
-def _open(url: str, accept: str) -> http.client.HTTPResponse:
+def open_url(url: str, accept: str) -> http.client.HTTPResponse:
+    """Open an address of http, https or file; raises `OSError` or `ValueError`."""
     if not url.startswith(("https://", "http://", "file://")):
         raise ValueError("its address is not http, https or file")
     request = urllib.request.Request(url, headers={"Accept": accept, "User-Agent": "repoassay"})  # noqa: S310 - checked
@@ -107,11 +108,16 @@ def _open(url: str, accept: str) -> http.client.HTTPResponse:
     return answer
 
 
-def _download(url: str, target: Path) -> str:
+def download(url: str, target: Path) -> str:
+    """Put what lies at an address into a file and return its sha256.
+
+    Raises:
+        InfraFault: When it cannot be had, or is too large.
+    """
     digest = hashlib.sha256()
     size = 0
     try:
-        with _open(url, "*/*") as answer, target.open("wb") as out:
+        with open_url(url, "*/*") as answer, target.open("wb") as out:
             while chunk := answer.read(1 << 20):
                 size += len(chunk)
                 if size > _MAX_ARCHIVE:
@@ -119,11 +125,12 @@ def _download(url: str, target: Path) -> str:
                 digest.update(chunk)
                 out.write(chunk)
     except (OSError, ValueError) as error:
-        raise InfraFault(f"{target.name} cannot be downloaded: {_reason(error)}.") from error
+        raise InfraFault(f"{target.name} cannot be downloaded: {reason(error)}.") from error
     return digest.hexdigest()
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Why an address could not be opened."""
     return str(error.reason if isinstance(error, urllib.error.URLError) else error)
 
 

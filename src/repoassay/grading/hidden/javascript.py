@@ -134,7 +134,7 @@ def _bodies(tokens: list[_Token], closing: dict[int, int], test: str) -> list[tu
         open_suites = [(end, name) for end, name in open_suites if end > at]
         if token.kind != "name" or token.text not in _TESTS | _SUITES or tokens[at + 1].text != "(":
             continue
-        if at and tokens[at - 1].text in (".", "function") or tokens[at + 2].kind != "string":
+        if (at and tokens[at - 1].text in (".", "function")) or tokens[at + 2].kind != "string":
             continue
         end = closing.get(at + 1)
         name = tokens[at + 2].text[1:-1]
