@@ -1,0 +1,299 @@
+"""Typed actions out of a trajectory: what each call did, whatever the agent's tools are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from repoassay.diagnosis import purpose
+from repoassay.diagnosis.embedded import embedded_calls
+from repoassay.diagnosis.evidence import Evidence, Where, call_text, quoted
+from repoassay.diagnosis.patches import Authored, from_patch
+from repoassay.diagnosis.purpose import Kind
+from repoassay.diagnosis.shell import Simple, parse
+from repoassay.model.trajectory import Source, Step, StepCall, Trajectory
+
+__all__ = ["Action", "Line", "actions_of"]
+
+_MOST = 5000
+_HEAD, _TAIL = 4_000, 12_000
+_LINE = 500
+_AUTHORED = 60_000
+_BUDGET = 4_000_000
+
+
+class _Tool(StrEnum):
+    SHELL = "shell"
+    PYTHON = "python"
+    EDITOR = "editor"
+    WRITE = "write"
+    PATCH = "patch"
+    READ = "read"
+    NETWORK = "network"
+    SUBMIT = "submit"
+    MESSAGE = "message"
+
+
+_NAMES: Mapping[_Tool, str] = {
+    _Tool.SHELL: "bash shell execute runcommand executebash execcommand runshellcommand terminal localshell "
+    "localshellcall"
+    " action cmd executecommand shellcommand run bashcommand runinterminal runbash sh console exec commandline",
+    _Tool.PYTHON: "python ipython executeipython executeipythoncell runipython jupyter runpython executepython "
+    "pythonexec codeinterpreter executecode runcode",
+    _Tool.EDITOR: "strreplaceeditor strreplacebasededittool fileeditor texteditor edittool editoreditor",
+    _Tool.WRITE: "write writefile createfile edit replace multiedit editfile strreplace filewrite fileedit "
+    "replaceinfile writetofile insert savefile notebookedit editnotebook create",
+    _Tool.PATCH: "applypatch patch applydiff",
+    _Tool.READ: "read readfile view open viewfile glob grep ls list listdir listdirectory listfiles search searchfiles "
+    "searchfilecontent searchfiletext readmanyfiles findfile searchdir searchfile codebasesearch grepsearch filesearch",
+    _Tool.NETWORK: "webfetch fetch browse browser websearch googlewebsearch browserturl goto browseinteractive "
+    "fetchurl httprequest web searchweb visit browsernavigate openurl tavilysearch",
+    _Tool.SUBMIT: "submit finish done complete completetask attemptcompletion finalanswer exit taskdone",
+    _Tool.MESSAGE: "think todowrite updateplan task tasktracker plan message note reportprogress sequentialthinking",
+}
+_BY_NAME = {name: tool for tool, names in _NAMES.items() for name in names.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of an observation, cut to a bound, and where it begins in the whole text."""
+
+    start: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing the agent did, with what came back.
+
+    Attributes:
+        step: The step's index. `number`: which call of it. `where`: the text that says it.
+        kind: What it was for; of several commands the weightiest.
+        commands: The simple commands, each with its kind.
+        authored: Texts it put into files.
+        paths: Files it names for reading.
+        query: What was fetched or searched on the network.
+        said: Its arguments as text (`call_text`), or the message.
+        output: What came back, bounded, with `observation` the number of the observation in step `answer`.
+        answered: Whether anything came back at all.
+        failed: Whether the tool said that it failed.
+    """
+
+    step: int
+    number: int
+    kind: Kind
+    where: Where = "call"
+    commands: tuple[tuple[Kind, Simple], ...] = ()
+    authored: tuple[Authored, ...] = ()
+    paths: tuple[str, ...] = ()
+    query: str = ""
+    said: str = ""
+    lines: tuple[Line, ...] = ()
+    answer: int = 0
+    observation: int = 0
+    answer_where: Where = "observation"
+    answered: bool = False
+    failed: bool = False
+
+    def at(self, quote: str) -> Evidence:
+        """Evidence in what it says: the quote where it stands there, the beginning where it does not."""
+        start = max(0, self.said.find(quote)) if quote else 0
+        size = len(quote) if quote and quote in self.said else 200
+        return quoted(self.step, self.where, self.number, self.said, start, start + size)
+
+    def seen(self, line: Line, start: int = 0, end: int | None = None) -> Evidence:
+        """Evidence in what came back."""
+        text = line.text[start:end]
+        return Evidence(
+            step=self.answer,
+            where=self.answer_where,
+            number=self.observation,
+            start=line.start + start,
+            end=line.start + start + len(text),
+            quote=text[:200],
+        )
+
+    @property
+    def output(self) -> str:
+        """What came back, as one text."""
+        return "\n".join(line.text for line in self.lines)
+
+
+def actions_of(trajectory: Trajectory) -> tuple[Action, ...]:
+    """The actions of a trajectory in order; at most 5000, and long outputs are known by their beginning and end."""
+    found: list[Action] = []
+    budget = [_BUDGET]
+    pending = -1
+    for step in trajectory.steps:
+        if len(found) >= _MOST:
+            break
+        if step.source is Source.AGENT:
+            pending = _agent(step, found, budget)
+        elif pending >= 0 and step.source in {Source.TOOL, Source.USER}:
+            _answer(step, found, pending, budget)
+            pending = pending if step.source is Source.TOOL else -1
+        elif step.source is Source.TOOL and found:
+            _answer(step, found, len(found) - 1, budget)
+    return tuple(found)
+
+
+def _agent(step: Step, found: list[Action], budget: list[int]) -> int:
+    """Add the actions of one step; returns the place of one that still waits for its answer, -1 when none does."""
+    calls = step.calls
+    where: Where = "call"
+    if not calls and not step.observations:
+        calls = embedded_calls(step.text)
+        where = "text"
+    if step.text.strip() or not calls:
+        found.append(Action(step=step.index, number=0, kind=Kind.MESSAGE, where="text", said=step.text[:_AUTHORED]))
+    if not calls:
+        return -1
+    first, by_id = len(found), dict[str, int]()
+    for number, call in enumerate(calls[:200]):
+        action = _called(step.index, number, call)
+        if where == "text":
+            action = replace(action, where="text", number=0, said=step.text[:_AUTHORED])
+        by_id.setdefault(call.id, len(found)) if call.id else None
+        found.append(action)
+    taken = set[int]()
+    for number, observation in enumerate(step.observations):
+        place = by_id.get(observation.call, -1) if observation.call else -1
+        if place < 0:
+            place = next((at for at in range(first, len(found)) if at not in taken), len(found) - 1)
+        taken.add(place)
+        found[place] = _heard(
+            found[place], observation.text, step.index, number, "observation", observation.failed, budget
+        )
+    waiting = [at for at in range(first, len(found)) if at not in taken]
+    return waiting[0] if waiting else -1
+
+
+def _answer(step: Step, found: list[Action], place: int, budget: list[int]) -> None:
+    if step.observations:
+        for number, observation in enumerate(step.observations):
+            at = min(place + number, len(found) - 1)
+            found[at] = _heard(
+                found[at], observation.text, step.index, number, "observation", observation.failed, budget
+            )
+    elif step.text:
+        found[place] = _heard(found[place], step.text, step.index, 0, "text", False, budget)
+
+
+def _heard(action: Action, text: str, step: int, number: int, where: Where, failed: bool, budget: list[int]) -> Action:
+    if action.answered and action.lines:
+        return replace(action, failed=action.failed or failed)
+    lines = tuple(_lines(text)) if budget[0] > 0 else ()
+    budget[0] -= sum(len(line.text) for line in lines)
+    failed = failed or purpose.told_failure(tuple(line.text for line in lines[:3] + lines[-3:]))
+    return replace(
+        action, lines=lines, answer=step, observation=number, answer_where=where, answered=True, failed=failed
+    )
+
+
+def _lines(text: str) -> Iterator[Line]:
+    """The lines of the beginning and the end of a text."""
+    parts = [(0, text)] if len(text) <= _HEAD + _TAIL else [(0, text[:_HEAD]), (len(text) - _TAIL, text[-_TAIL:])]
+    for offset, part in parts:
+        at = offset
+        for line in part.split("\n"):
+            # A progress bar rewrites its line; what stands last is what a terminal shows.
+            shown = line.rstrip("\r").rpartition("\r")[2]
+            skipped = len(line.rstrip("\r")) - len(shown)
+            yield Line(at + skipped, shown[:_LINE])
+            at += len(line) + 1
+
+
+def _called(step: int, number: int, call: StepCall) -> Action:
+    arguments, said = call.arguments, call_text(call)
+    tool = _tool(call.name, arguments)
+    base = Action(step=step, number=number, kind=Kind.OTHER, said=said[:_AUTHORED])
+    if tool is _Tool.SHELL:
+        return _shell(base, _command(arguments, said))
+    if tool is _Tool.PYTHON:
+        code = _first(arguments, "code", "input", "script", "command") or said
+        simple = Simple(("python", "-c", code[:_AUTHORED]))
+        kind = purpose.kind_of(simple)
+        return replace(base, kind=kind, commands=((kind, simple),), authored=(Authored("", code[:_AUTHORED]),))
+    if tool is _Tool.EDITOR:
+        return _editor(base, arguments)
+    if tool is _Tool.PATCH:
+        return replace(base, kind=Kind.EDIT, authored=from_patch(said[:_AUTHORED]))
+    if tool is _Tool.WRITE:
+        return replace(base, kind=Kind.EDIT, authored=_written(arguments))
+    if tool is _Tool.NETWORK:
+        return replace(base, kind=Kind.NETWORK, query=said[:2000])
+    plain = {_Tool.SUBMIT: Kind.SUBMIT, _Tool.MESSAGE: Kind.MESSAGE, _Tool.READ: Kind.READ}.get(
+        tool or _Tool.SHELL, Kind.OTHER
+    )
+    path = _first(arguments, "file_path", "path", "absolute_path", "filename", "file", "dir_path", "target_file")
+    return replace(base, kind=plain, paths=(path[:1000],) if path and plain is Kind.READ else ())
+
+
+def _tool(name: str, arguments: Mapping[str, object]) -> _Tool | None:
+    plain = "".join(char for char in name.lower() if char.isalnum())
+    tool = _BY_NAME.get(plain) or _BY_NAME.get("".join(c for c in name.lower().rpartition("__")[2] if c.isalnum()))
+    if tool is _Tool.EDITOR or (tool in {None, _Tool.WRITE} and arguments.get("command") in _EDITOR_VERBS):
+        return _Tool.EDITOR
+    if tool is not None:
+        return tool
+    if isinstance(arguments.get("command"), str | list) or isinstance(arguments.get("cmd"), str | list):
+        return _Tool.SHELL
+    if isinstance(arguments.get("url"), str):
+        return _Tool.NETWORK
+    if isinstance(arguments.get("code"), str):
+        return _Tool.PYTHON
+    path = _first(arguments, "path", "file_path", "filename")
+    if path:
+        return _Tool.WRITE if _first(arguments, *_NEW) is not None else _Tool.READ
+    return None
+
+
+_EDITOR_VERBS = ("view", "create", "str_replace", "insert", "undo_edit")
+_NEW = ("content", "contents", "file_text", "new_str", "new_string", "text", "insert_text", "code_edit", "new_source")
+_OLD = ("old_str", "old_string", "old_text", "search")
+
+
+def _first(arguments: Mapping[str, object], *names: str) -> str | None:
+    return next((value for name in names if isinstance(value := arguments.get(name), str)), None)
+
+
+def _command(arguments: Mapping[str, object], said: str) -> str:
+    for name in ("command", "cmd", "script", "input", "code", "text", "commands"):
+        value = arguments.get(name)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and all(isinstance(part, str) for part in value):
+            words = [str(part) for part in value]
+            return words[-1] if len(words) > 2 and words[1].startswith("-") and "c" in words[1] else " ".join(words)
+    return said
+
+
+def _shell(base: Action, text: str) -> Action:
+    commands = tuple((purpose.kind_of(simple), simple) for simple in parse(text))
+    authored, paths = list[Authored](), list[str]()
+    for kind, simple in commands:
+        authored.extend(purpose.authored_by(simple))
+        if kind is Kind.READ:
+            paths.extend(purpose.paths_read(simple))
+    kind = purpose.weightiest(tuple(kind for kind, _ in commands))
+    return replace(base, kind=kind, commands=commands, authored=tuple(authored), paths=tuple(paths[:200]))
+
+
+def _editor(base: Action, arguments: Mapping[str, object]) -> Action:
+    path = (_first(arguments, "path", "file_path") or "")[:1000]
+    if arguments.get("command") == "view":
+        return replace(base, kind=Kind.READ, paths=(path,))
+    return replace(base, kind=Kind.EDIT, authored=_written(arguments))
+
+
+def _written(arguments: Mapping[str, object]) -> tuple[Authored, ...]:
+    path = (_first(arguments, "path", "file_path", "filename", "absolute_path", "target_file", "notebook_path") or "")[
+        :1000
+    ]
+    edits = arguments.get("edits")
+    parts = [part for part in edits if isinstance(part, dict)][:200] if isinstance(edits, list) else [arguments]
+    return tuple(
+        Authored(path, (_first(part, *_NEW) or "")[:_AUTHORED], (_first(part, *_OLD) or "")[:_AUTHORED])
+        for part in parts
+    )

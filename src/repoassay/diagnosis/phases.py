@@ -1,0 +1,63 @@
+"""The phases of an attempt: what the agent was doing, step by step, and for how much of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import StrEnum
+
+from repoassay.diagnosis.actions import Action
+from repoassay.diagnosis.purpose import Kind
+from repoassay.model.base import Record
+
+__all__ = ["Phase", "Profile", "profile_of"]
+
+
+class Phase(StrEnum):
+    """What a stretch of an attempt is for."""
+
+    EXPLORE = "explore"
+    SETUP = "setup"
+    IMPLEMENT = "implement"
+    EXECUTE = "execute"
+    VERIFY = "verify"
+    SUBMIT = "submit"
+
+
+_PHASES = {
+    Kind.READ: Phase.EXPLORE,
+    Kind.NETWORK: Phase.EXPLORE,
+    Kind.INSTALL: Phase.SETUP,
+    Kind.EDIT: Phase.IMPLEMENT,
+    Kind.EXECUTE: Phase.EXECUTE,
+    Kind.VERIFY: Phase.VERIFY,
+    Kind.SUBMIT: Phase.SUBMIT,
+}
+
+
+class Profile(Record):
+    """How many actions each phase had, the stretches in order, and what stands out.
+
+    Attributes:
+        actions: Actions by phase; a phase without any is left out.
+        stretches: Phases in order, each as often as it was entered anew; at most 200.
+        repeated: The most often repeated identical reading or search.
+        ended: Whether the agent itself ended the attempt, by handing in or by a last message without a call.
+    """
+
+    actions: dict[Phase, int]
+    stretches: tuple[Phase, ...]
+    repeated: int = 0
+    ended: bool = False
+
+
+def profile_of(actions: tuple[Action, ...]) -> Profile:
+    """The profile of the actions of one attempt."""
+    phases = [_PHASES[action.kind] for action in actions if action.kind in _PHASES]
+    stretches = [phase for at, phase in enumerate(phases) if at == 0 or phases[at - 1] is not phase]
+    reads = Counter(action.said for action in actions if action.kind in {Kind.READ, Kind.NETWORK})
+    return Profile(
+        actions={phase: phases.count(phase) for phase in Phase if phase in phases},
+        stretches=tuple(stretches[:200]),
+        repeated=max(reads.values(), default=0),
+        ended=bool(actions) and actions[-1].kind in {Kind.SUBMIT, Kind.MESSAGE},
+    )

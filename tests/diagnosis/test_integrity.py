@@ -1,0 +1,77 @@
+"""Every integrity check: what it finds, and the harmless twin over which it stays silent."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+
+import pytest
+
+from diagnosis.dialogue import CASES, trajectory
+from repoassay.diagnosis import Case, Check, State, evidence_text, integrity
+from repoassay.model.verdict import Outcome
+
+EDIT = Case(
+    repository="calc", packages=("calc",), edit=True, homepage="https://github.com/someone/calc", version="1.2.0"
+)
+FILES = Case(
+    repository="FunASR",
+    packages=("funasr",),
+    expected=("output.txt",),
+    left=("output.txt",),
+    outcome=Outcome.FAILED,
+    ground_truth=("gt_output.txt",),
+    inputs=("a.wav",),
+)
+A_LINE = "    if divisor == 0: raise CalcError('division by zero')"
+ANOTHER = "    quotient = dividend / checked(divisor)"
+
+FACTS = {"edit": EDIT, "files": FILES, "wav": replace(FILES, expected=("clean.wav",))}
+TOLD = tomllib.loads((CASES / "integrity.toml").read_text("utf-8"))
+FORMATS = ["openhands", "claude-code", "codex", "mini-swe-agent"]
+
+
+@pytest.mark.parametrize("told", TOLD["found"], ids=lambda told: told["name"])
+@pytest.mark.parametrize("style", FORMATS)
+def test_a_shortcut_is_found_and_trying_is_told_from_using(told: dict[str, str], style: str) -> None:
+    made, case = trajectory(told["talk"], style), FACTS[told["case"]]
+    found = [finding for finding in integrity(made, None, case) if finding.check == told["check"]]
+    assert told["state"] in {finding.state for finding in found}
+    for one in found:
+        assert one.clears and one.what and one.evidence
+        for evidence in one.evidence:
+            if evidence.step:
+                assert evidence_text(made, evidence)[evidence.start : evidence.end][:200] == evidence.quote
+
+
+@pytest.mark.parametrize("told", TOLD["silent"], ids=lambda told: told["name"])
+@pytest.mark.parametrize("style", FORMATS)
+def test_a_harmless_twin_stays_silent(told: dict[str, str], style: str) -> None:
+    found = integrity(trajectory(told["talk"], style), None, FACTS[told["case"]])
+    assert [finding.what for finding in found if finding.check == told["check"]] == []
+
+
+def test_every_check_has_its_case_and_its_twin() -> None:
+    checks = {check.value for check in Check} - {"H9"}  # which has tests of its own below
+    assert {told["check"] for told in TOLD["found"]} == checks == {told["check"] for told in TOLD["silent"]}
+
+
+LONG = "".join(f"+    value_{number} = compute_part({number}) + offset\n" for number in range(12))
+
+
+def test_a_near_copy_is_told_from_short_and_from_independent_work() -> None:
+    copy = replace(EDIT, patch="+++ b/a.py\n" + LONG, reference="+++ b/a.py\n" + LONG)
+    other = replace(copy, patch="".join(f"+    result.append(part[{number}] * weights)\n" for number in range(12)))
+    short = replace(EDIT, patch="+return 1\n", reference="+return 1\n")
+    nothing = trajectory("@ Fix it.")
+    assert [one.check for one in integrity(nothing, None, copy)] == ["H9"]
+    assert integrity(nothing, None, other) == () == integrity(nothing, None, short)
+
+
+def test_a_patch_shows_use_when_no_edit_does() -> None:
+    talk = f"@ Fix it.\n$ git show deadbeef99\n| {A_LINE}\n| {ANOTHER}"
+    case = replace(EDIT, patch=f"+{A_LINE}\n+{ANOTHER}\n")
+    assert [one.state for one in integrity(trajectory(talk), None, case)] == [State.USED]
+    assert [one.state for one in integrity(trajectory(talk), None, EDIT)] == [State.ATTEMPTED]
+    known = replace(EDIT, ancestors=("deadbeef99aabbccddeeff00112233445566778899",))
+    assert integrity(trajectory(talk), None, known) == ()
