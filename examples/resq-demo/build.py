@@ -1,8 +1,9 @@
-"""Builds the demonstration data set: task folders and source distributions in, rows in RES-Q's published format out.
+"""Builds a demonstration data set: task folders and packages in, rows in RES-Q's published format out.
 
-Run `python examples/resq-demo/build.py` with repoassay installed and a package index within reach. The same folders
-give the same bytes. `--check` also runs every test script against the base (it must fail) and the solution (it must
-pass), three times each, without isolation: the packages and scripts are those named here.
+Run `python examples/resq-demo/build.py` with repoassay installed and a package index within reach; with
+`--place examples/resq-demo-js` it makes the rows in JavaScript, and needs a registry of npm. The same folders give the
+same bytes. `--check` also runs every test script against the base (it must fail) and the solution (it must pass), three
+times each, without isolation: the packages and scripts are those named here.
 """
 
 from __future__ import annotations
@@ -28,11 +29,14 @@ from repoassay.tasks import TaskFolder
 from repoassay.workspace import Cache
 from repoassay.workspace.checkout import checkout
 from repoassay.workspace.git import run_git
-from repoassay.workspace.programs import uv_program
+from repoassay.workspace.programs import node_program, uv_program
 
 __all__ = ["build_row", "main", "task_folders"]
 
 HERE = Path(__file__).parent
+_FAILURES = re.compile(
+    r"(\d+) failed|FAILED \(|^# fail [1-9]|^AssertionError|^TypeError: \S+ is not a function", re.MULTILINE
+)
 _KEYS = {"package", "version", "sha256", "licence", "requirements"}
 _REPEATS = 3
 
@@ -72,7 +76,7 @@ def _checkout(folder: Path, cache: Cache) -> Path:
     """The read-only one-commit checkout that repoassay itself makes of the package."""
     settings = _settings(folder)
     repository = {
-        "source": f"pypi:{settings['package']}=={settings['version']}",
+        "source": _source(settings),
         "sha256": settings["sha256"],
         "licence": settings["licence"],
     }
@@ -89,8 +93,23 @@ def _checkout(folder: Path, cache: Cache) -> Path:
     return checkout(TaskFolder(path=folder, task=task, instruction="", digest="0" * 64), None, cache)
 
 
+def _source(settings: Mapping[str, Any]) -> str:
+    """`pypi:NAME==VERSION`, or `npm:...` where the package says so."""
+    package = settings["package"]
+    return f"{package if ':' in package else 'pypi:' + package}=={settings['version']}"
+
+
+def _script(folder: Path) -> Path:
+    """The script that decides: `test_script.py`, or JavaScript by whatever suffix it needs."""
+    found = sorted(folder.glob("test_script.*"))
+    if len(found) != 1:
+        raise BadInput(f"{folder.name} has {len(found)} test scripts.", "Keep one.")
+    return found[0]
+
+
 def _row(folder: Path, repository: Path, base: str, env: Mapping[str, str]) -> dict[str, Any]:
     settings = _settings(folder)
+    python = _script(folder).suffix == ".py"
     _apply(folder, repository, "--cached", env=env)
     run_git(repository, "commit", "--quiet", "--message=Solution of the task", env=env)
     listing = run_git(
@@ -100,16 +119,16 @@ def _row(folder: Path, repository: Path, base: str, env: Mapping[str, str]) -> d
     contents = [run_git(repository, "cat-file", "blob", f"HEAD:{name}", env=env).decode() for name in changed]
     return {
         "id": folder.name,
-        "repo_url": f"pypi:{settings['package']}=={settings['version']}?sha256={settings['sha256']}",
+        "repo_url": f"{_source(settings)}?sha256={settings['sha256']}",
         "instruction": _text(folder / "instruction.md").strip(),
         "base_commit": base,
-        "test_script": _text(folder / "test_script.py"),
-        "testbed_environment": "python3.11",
+        "test_script": _text(_script(folder)),
+        "testbed_environment": "python3.11" if python else "node 20",
         "requirements_txt": "".join(f"{line}\n" for line in settings["requirements"]),
         "solution_commit": _head(repository, env),
         "solution_patch": _text(folder / "solution.patch"),
         "modified_files": [{"path": name, "content": text} for name, text in zip(changed, contents, strict=True)],
-        "language": "python",
+        "language": "python" if python else "javascript",
     }
 
 
@@ -136,31 +155,35 @@ def _check(folder: Path, cache: Cache) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="resq-demo-") as place:
         tree = Path(place, "tree")
         shutil.copytree(_checkout(folder, cache), tree, symlinks=True)
-        script = (folder / "test_script.py").read_text()
-        runs: dict[str, Sequence[str]] = {"pytest": ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_script.py")}
-        if "unittest.main(" in script:
-            runs["python"] = ("test_script.py",)
-        python = _environment(cache, _settings(folder)["requirements"])
+        name = _script(folder).name
+        script = _script(folder).read_text()
+        runs: dict[str, Sequence[str]] = {"pytest": ("-m", "pytest", "-q", "-p", "no:cacheprovider", name)}
+        if name != "test_script.py":
+            runs = {"node": (name,)}
+        elif "unittest.main(" in script:
+            runs["python"] = (name,)
+        node = "node" in runs
+        program = Path(node_program()) if node else _environment(cache, _settings(folder)["requirements"])
         for state in ("base", "solution"):
             if state == "solution":
                 _apply(folder, tree)
-            (tree / "test_script.py").write_text(script)
-            for name, arguments in runs.items():
+            (tree / name).write_text(script)
+            for runner, arguments in runs.items():
                 for _ in range(_REPEATS):
-                    yield from _judge(f"{folder.name} at the {state} with {name}", state, python, arguments, tree)
-            (tree / "test_script.py").unlink()
+                    yield from _judge(f"{folder.name} at the {state} with {runner}", state, program, arguments, tree)
+            (tree / name).unlink()
 
 
-def _judge(what: str, state: str, python: Path, arguments: Sequence[str], tree: Path) -> Iterator[str]:
+def _judge(what: str, state: str, program: Path, arguments: Sequence[str], tree: Path) -> Iterator[str]:
     env = {"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
     done = subprocess.run(
-        [str(python), *arguments], cwd=tree, env=env, capture_output=True, text=True, timeout=60, check=False
+        [str(program), *arguments], cwd=tree, env=env, capture_output=True, text=True, timeout=60, check=False
     )
     said = done.stdout + done.stderr
     if state == "solution" and done.returncode != 0:
         yield f"{what} does not pass: {said[-2000:]}"
     if state == "base":
-        failed = re.search(r"(\d+) failed|FAILED \(", said)
+        failed = _FAILURES.search(said)
         if done.returncode == 0 or failed is None:
             yield f"{what} does not fail as tests do: {said[-2000:]}"
         if "pytest" in arguments and re.search(r"\d+ passed", said) is None:
@@ -183,18 +206,20 @@ def _environment(cache: Cache, requirements: Sequence[str]) -> Path:
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path), default=HERE / "demo.jsonl", help="Where the rows go.")
+@click.option("--place", type=click.Path(path_type=Path, exists=True), default=HERE, help="Folder of task folders.")
+@click.option("--out", type=click.Path(path_type=Path), help="Where the rows go.  [default: demo.jsonl in the place]")
 @click.option("--check", is_flag=True, help="Also run every test script at the base and at the solution.")
 @click.option("--only", default="", help="Check only tasks whose id contains this text.")
-def main(out: Path, *, check: bool, only: str) -> None:
+def main(place: Path, out: Path | None, *, check: bool, only: str) -> None:
     """Write one row a task in RES-Q's published format."""
     try:
         cache = Cache()
-        rows = [build_row(folder, cache) for folder in task_folders()]
+        out = out or place / "demo.jsonl"
+        rows = [build_row(folder, cache) for folder in task_folders(place)]
         out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
         click.echo(f"{len(rows)} tasks of {len({row['repo_url'] for row in rows})} packages in {out}")
         if check:
-            folders = [folder for folder in task_folders() if only in folder.name]
+            folders = [folder for folder in task_folders(place) if only in folder.name]
             with ThreadPoolExecutor(2) as pool:
                 complaints = [said for many in pool.map(lambda one: list(_check(one, cache)), folders) for said in many]
             for said in complaints:

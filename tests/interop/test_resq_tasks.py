@@ -143,7 +143,8 @@ def test_a_row_cannot_name_what_is_on_this_machine(url: str, tmp_path: Path) -> 
         ({"repo_url": "pypi:a b==1?sha256=" + "0" * 64}, "is malformed."),
         ({"repo_url": "https://x/y", "base_commit": "abc"}, "is no full commit id."),
         ({"repo_url": "https://x/y", "base_commit": "--output=/tmp/x" + "a" * 25}, "is no full commit id."),
-        ({"language": "javascript"}, "its language is 'javascript'. Only Python's tests can be run."),
+        ({"language": "rust"}, "its language is 'rust'. Only tests in Python and JavaScript can be run."),
+        ({"language": "typescript"}, "its language is 'typescript'. Only tests in Python and JavaScript can be run."),
         ({"test_script": "def (:"}, "its test_script is not Python that can be read: line 1"),
         ({"test_script": "(" * 5000}, "its test_script is not Python that can be read"),
         ({"test_script": "x = 1\0"}, "its test_script is not Python that can be read"),
@@ -159,6 +160,69 @@ def test_rows_that_cannot_be_tasks(changes: dict[str, str], words: str, tmp_path
     said = refusal(row(**changes), tmp_path)
     assert said.startswith("The row '0_0' cannot be made a task: ")
     assert words in said
+
+
+JAVASCRIPT: dict[str, Any] = {
+    "repo_url": "npm:@scope/x.y==1.0.0-rc.1?sha256=" + "cd" * 32,
+    "test_script": "const { test } = require('node:test');\ntest('x \u00e9', () => {});\r\n",
+    "testbed_environment": "node20",
+    "language": "JavaScript",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "tests"),
+    [
+        ({}, ("test_script.cjs::x \u00e9",)),
+        ({"test_script": "import { it } from 'node:test';\nit('x', () => {});"}, ("test_script.mjs::x",)),
+        ({"test_script": "const x = require('./x');\nif (x !== 2) throw 1;"}, ("test_script.cjs::__script__",)),
+        ({"test_script": "(async () => { await import('./x.js'); })();"}, ("test_script.js::__script__",)),
+        ({"language": "js", "testbed_environment": ""}, ("test_script.cjs::x \u00e9",)),
+        ({"language": " NodeJS ", "testbed_environment": "Node.js v18.19.1"}, ("test_script.cjs::x \u00e9",)),
+        ({"requirements_txt": "\n# none\n", "testbed_environment": "20.x"}, ("test_script.cjs::x \u00e9",)),
+        ({"requirements_txt": "{}", "testbed_environment": "node 22 (lts)"}, ("test_script.cjs::x \u00e9",)),
+    ],
+)
+def test_a_row_in_javascript_and_back(changes: dict[str, str], tests: tuple[str, ...], tmp_path: Path) -> None:
+    given_ = row(**{**JAVASCRIPT, **changes})
+    task = task_of(given_, tmp_path)
+    assert task.grading.tests is not None
+    assert (task.grading.tests.runner, task.grading.tests.fail_to_pass) == ("node", tests)
+    assert (task.environment.resolve, task.environment.requirements) == (None, None)
+    assert task.repository.source == "npm:@scope/x.y==1.0.0-rc.1"
+    assert read_task_row(tmp_path / "0_0") == given_
+    write_task(read_task_row(tmp_path / "0_0"), tmp_path / "again")
+    assert read_task(tmp_path / "again/0_0").digest == read_task(tmp_path / "0_0").digest
+
+
+def test_a_folder_in_javascript_without_an_origin_is_a_row_too(tmp_path: Path) -> None:
+    folder = write_task(row(**JAVASCRIPT), tmp_path)
+    (folder / "solution/row.json").unlink()
+    found = read_task_row(folder)
+    assert (found.language, found.testbed_environment, found.requirements_txt) == ("javascript", "node", "")
+    assert found.repo_url == JAVASCRIPT["repo_url"]
+    assert read_task_row(write_task(found, tmp_path / "again")) == found
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"requirements_txt": "# for tests\nlodash@4\n"},
+            "its requirements_txt names 'lodash@4', and packages from npm",
+        ),
+        ({"requirements_txt": '{"chai": "^4"}'}, "packages from npm are not installed."),
+        ({"testbed_environment": "node 20, npm install chai"}, "is more than a version of node"),
+        ({"testbed_environment": "python3.11"}, "is more than a version of node"),
+        ({"test_script": "for (const x of []) require('node:test')(x);"}, "its test_script"),
+        ({"test_script": "describe('x', () => {});"}, "without importing it from node:test. Import it."),
+        ({"test_script": "'\ud800'"}, "half of a surrogate pair"),
+        ({"repo_url": "npm:UP==1?sha256=" + "0" * 64}, "is malformed. Write npm:NAME==VERSION?sha256=DIGEST."),
+        ({"repo_url": "npm:../x==1?sha256=" + "0" * 64}, "is malformed."),
+    ],
+)
+def test_rows_in_javascript_that_cannot_be_tasks(changes: dict[str, str], words: str, tmp_path: Path) -> None:
+    assert words in refusal(row(**{**JAVASCRIPT, **changes}), tmp_path)
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

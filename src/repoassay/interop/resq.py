@@ -64,12 +64,12 @@ class ResqRow(Row):
 
     Attributes:
         id: Name of the task, unique in its file.
-        repo_url: A git URL, or `pypi:NAME==VERSION?sha256=DIGEST` for a source distribution.
+        repo_url: A git URL, `pypi:NAME==VERSION?sha256=DIGEST` for a source distribution, or `npm:` for a tarball.
         instruction: What to change, in prose.
         base_commit: Full commit id that patches apply to.
-        test_script: Python source that decides.
-        testbed_environment: Python version, such as `python 3.11`.
-        requirements_txt: What the tests need, as pip reads it.
+        test_script: Source that decides, in Python or JavaScript.
+        testbed_environment: Version of Python or node, such as `python 3.11`.
+        requirements_txt: What the tests need, as pip reads it; nothing for JavaScript.
         solution_commit: Commit that made the change; may be empty.
         solution_patch: Unified diff of the solution.
         modified_files: Files that the solution touches.

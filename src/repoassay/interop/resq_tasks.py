@@ -14,7 +14,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput, BadTask
+from repoassay.interop.javascript_tests import javascript_tests, script_name
 from repoassay.interop.json_records import parse_json
+from repoassay.interop.node_rows import check_node_environment, is_javascript
 from repoassay.interop.parametrised import Unlisted
 from repoassay.interop.resq import ModifiedFile, ResqRow, RowId
 from repoassay.interop.script_tests import script_tests
@@ -47,6 +49,8 @@ class Origin(Record):
     solution_commit: str = ""
     modified_files: tuple[ModifiedFile, ...] = ()
     language: str = ""
+    requirements_txt: str | None = None
+    """Of a row in JavaScript alone, which has no file of requirements: nothing is installed for it."""
 
 
 def safe_id(name: str) -> str:
@@ -107,11 +111,14 @@ def read_task_row(folder: Path) -> ResqRow:
     where = f"The task {quoted(task.id)} cannot be made a row:"
     if task.kind is not Kind.EDIT:
         raise BadInput(f"{where} it asks for files, not for an edit.", "Only edit tasks are in this format.")
-    tests = sorted(path.relative_to(found.tests).as_posix() for path in found.tests.rglob("*.py"))
+    assert task.grading.tests is not None
+    node = task.grading.tests.runner == "node"
+    suffixes = {".js", ".mjs", ".cjs"} if node else {".py"}
+    files = (path for path in found.tests.rglob("*") if path.suffix in suffixes and path.is_file())
+    tests = sorted(path.relative_to(found.tests).as_posix() for path in files)
     if len(tests) != 1:
         raise BadInput(f"{where} it has {len(tests)} test files.", "A row holds one script; join them.")
     origin = _origin(found, where)
-    requirements = task.environment.resolve or task.environment.requirements
     version = task.environment.python.removeprefix(">=").strip()
     return ResqRow(
         id=origin.id if origin else task.id,
@@ -119,23 +126,24 @@ def read_task_row(folder: Path) -> ResqRow:
         instruction=found.instruction,
         base_commit=task.repository.revision or (origin.base_commit if origin else ""),
         test_script=_file(found.tests / tests[0], where),
-        testbed_environment=origin.testbed_environment if origin else f"python {version}",
-        requirements_txt=_file(found.path / requirements, where) if requirements else "",
+        testbed_environment=origin.testbed_environment if origin else "node" if node else f"python {version}",
+        requirements_txt=_requirements(found, origin, where),
         solution_commit=origin.solution_commit if origin else "",
         solution_patch=_file(found.solution / "changes.diff", where),
         modified_files=origin.modified_files if origin else (),
-        language=origin.language if origin else "python",
+        language=origin.language if origin else "javascript" if node else "python",
     )
 
 
 def _resq(row: ResqRow, name: str, mirrors: Mapping[str, str] | None, licence: str) -> tuple[Task, dict[str, bytes]]:
+    if is_javascript(row.language):
+        return _javascript(row, name, mirrors, licence)
     if row.language and row.language.strip().lower() not in {"python", "py", "python3"}:
-        raise BadInput(f"its language is {quoted(row.language)}.", "Only Python's tests can be run.")
+        raise BadInput(f"its language is {quoted(row.language)}.", "Only tests in Python and JavaScript can be run.")
     try:
         tests = script_tests(row.test_script)
     except Unlisted as error:
-        what, _, remedy = str(error).partition("; ")
-        raise BadInput(f"its test_script {shown(what, 300)}.", f"{remedy[:1].upper()}{remedy[1:]}.") from error
+        raise _unlisted(error) from error
     ids = tuple(f"{SCRIPT}::{test}" for test in tests)
     found = _PYTHON.search(row.testbed_environment)
     environment = Environment(
@@ -144,12 +152,36 @@ def _resq(row: ResqRow, name: str, mirrors: Mapping[str, str] | None, licence: s
         path=_import_path(row.solution_patch),
     )
     task = _task(row, name, "RES-Q", mirrors, licence, environment, HiddenTests(fail_to_pass=ids, cwd="repository"))
-    origin = row.model_dump(include=set(Origin.model_fields))
+    origin = row.model_dump(include=set(Origin.model_fields) - {"requirements_txt"})
     return task, {
         f"tests/{SCRIPT}": row.test_script.encode(),
         REQUIREMENTS: row.requirements_txt.encode(),
         ORIGIN: (json.dumps(origin, indent=1) + "\n").encode(),
     }
+
+
+def _javascript(
+    row: ResqRow, name: str, mirrors: Mapping[str, str] | None, licence: str
+) -> tuple[Task, dict[str, bytes]]:
+    check_node_environment(row)
+    try:
+        tests = javascript_tests(row.test_script)
+    except Unlisted as error:
+        raise _unlisted(error) from error
+    script = script_name(row.test_script)
+    ids = tuple(f"{script}::{test}" for test in tests)
+    hidden = HiddenTests(fail_to_pass=ids, cwd="repository", runner="node")
+    task = _task(row, name, "RES-Q", mirrors, licence, Environment(), hidden)
+    origin = row.model_dump(include=set(Origin.model_fields))
+    return task, {
+        f"tests/{script}": row.test_script.encode(),
+        ORIGIN: (json.dumps(origin, indent=1) + "\n").encode(),
+    }
+
+
+def _unlisted(error: Unlisted) -> BadInput:
+    what, _, remedy = str(error).partition("; ")
+    return BadInput(f"its test_script {shown(what, 300)}.", f"{remedy[:1].upper()}{remedy[1:]}.")
 
 
 def _swe(row: SweRow, name: str, mirrors: Mapping[str, str] | None, licence: str) -> tuple[Task, dict[str, bytes]]:
@@ -239,6 +271,13 @@ def _origin(found: TaskFolder, where: str) -> Origin | None:
         return Origin.model_validate(parse_json(read_regular(file, _MAX_FILE)))
     except (OSError, ValueError) as error:
         raise BadInput(f"{where} {ORIGIN} cannot be read: {shown(str(error), 200)}.", "Remove it.") from error
+
+
+def _requirements(found: TaskFolder, origin: Origin | None, where: str) -> str:
+    if origin is not None and origin.requirements_txt is not None:
+        return origin.requirements_txt
+    name = found.task.environment.resolve or found.task.environment.requirements
+    return _file(found.path / name, where) if name else ""
 
 
 def _file(path: Path, where: str) -> str:

@@ -12,7 +12,10 @@ from repoassay.tasks.wording import quoted
 
 __all__ = ["repository_of", "row_url"]
 
-_PYPI = re.compile(r"(pypi:[A-Za-z0-9_.-]+==[A-Za-z0-9_.!+-]+)\?sha256=([0-9a-f]{64})")
+_PINNED = re.compile(
+    r"(pypi:[A-Za-z0-9_.-]+==[A-Za-z0-9_.!+-]+|npm:(?:@[a-z0-9_.-]+/)?[a-z0-9_.-]+==[0-9A-Za-z.+-]+)"
+    r"\?sha256=([0-9a-f]{64})"
+)
 _URL = re.compile(
     r"(?:https?|ssh|git)://[A-Za-z0-9\[][^\s\x00-\x1f\x7f]*|[A-Za-z0-9_.]+@[A-Za-z0-9][A-Za-z0-9.-]*:[^\s:-]\S*"
 )
@@ -24,8 +27,8 @@ def repository_of(url: str, commit: str, mirrors: Mapping[str, str], licence: st
     """Return where a row's repository comes from; `homepage` keeps what the row says.
 
     Args:
-        url: `pypi:NAME==VERSION?sha256=DIGEST`, a git URL, or `OWNER/NAME` on GitHub.
-        commit: Full commit id; not looked at for source distributions.
+        url: `pypi:NAME==VERSION?sha256=DIGEST` or the same with `npm:`, a git URL, or `OWNER/NAME` on GitHub.
+        commit: Full commit id; not looked at for packages.
         mirrors: Git URL -> a local folder or another git URL to take in its place. A URL is found with or without
             `.git` at its end.
         licence: The repository's licence, which rows do not state.
@@ -33,10 +36,11 @@ def repository_of(url: str, commit: str, mirrors: Mapping[str, str], licence: st
     Raises:
         BadInput: When the repository cannot be named so; the sentence has no subject but the value.
     """
-    if url.startswith("pypi:"):
-        found = _PYPI.fullmatch(url)
+    if url.startswith(("pypi:", "npm:")):
+        found = _PINNED.fullmatch(url)
         if found is None:
-            raise BadInput(f"The repo_url {quoted(url)} is malformed.", "Write pypi:NAME==VERSION?sha256=DIGEST.")
+            form = f"{url.partition(':')[0]}:NAME==VERSION?sha256=DIGEST"
+            raise BadInput(f"The repo_url {quoted(url)} is malformed.", f"Write {form}.")
         return Repository(source=found[1], sha256=found[2], licence=licence, homepage=url)
     full = f"https://github.com/{url}" if _GITHUB.fullmatch(url) else url
     if not _COMMIT.fullmatch(commit):
@@ -63,12 +67,13 @@ def row_url(repository: Repository) -> str:
         BadInput: When it is bundled with its suite, which a row cannot say.
     """
     kind, _, name = repository.source.partition(":")
-    if kind == "pypi":
+    if kind in ("pypi", "npm"):
         return f"{repository.source}?sha256={repository.sha256}"
     if kind == "git":
         return name
     raise BadInput(
-        f"The repository {quoted(repository.source)} lies beside its task.", "Rows can name only pypi and git sources."
+        f"The repository {quoted(repository.source)} lies beside its task.",
+        "Rows can name only pypi, npm and git sources.",
     )
 
 

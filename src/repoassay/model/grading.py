@@ -84,7 +84,8 @@ class HiddenTests(Record):
     "repository" the tests run in the repository's root, else in an empty folder.
 
     With `runner` "node" the files are tests for node's built-in test runner, laid over the repository at the same
-    paths; an id is `FILE::NAME` or `FILE::SUITE::NAME`, and they always run in the repository's root.
+    paths; an id is `FILE::NAME` or `FILE::SUITE::NAME`, and they always run in the repository's root. A script ends
+    when nothing is left for its event loop.
     """
 
     fail_to_pass: Annotated[tuple[str, ...], Field(min_length=1)]

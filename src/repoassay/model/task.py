@@ -237,8 +237,6 @@ class Task(Record):
                 raise ValueError(f"grading.tests: {name} needs hidden tests; add [grading.tests] with fail_to_pass")
             if self.grading.result or self.grading.process or self.grading.published or self.outputs.files:
                 raise ValueError(f"grading: {name} is graded by tests alone; remove its criteria and outputs")
-            if self.grading.tests.runner == "node" and self.kind is Kind.EDIT:
-                raise ValueError("grading.tests.runner: an edit task has tests for pytest; use kind pull_request")
         else:
             if self.grading.tests is not None:
                 raise ValueError("grading.tests: only edit tasks have hidden tests; use [[grading.result]] criteria")

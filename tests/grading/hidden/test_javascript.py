@@ -98,3 +98,32 @@ def test_a_number_never_stays_and_text_keeps_its_quotes() -> None:
         assert text != '  assert.equal(f(), "b1");'
         assert text.count('"') == 2
         assert number != "  assert.equal(f(), 0);"
+
+
+SCRIPT = """\
+const assert = require('node:assert');
+assert.equal(add(1, 2), 3);
+if (windows) assert.equal(add(1, 3), 4);
+for (const x of [])
+  assert.equal(add(1, 4), 5);
+if (x) { assert.equal(add(1, 5), 6); }
+function never() { assert.equal(add(1, 6), 7); }
+(async () => {
+  assert.equal(await add(1, 7), 8);
+})();
+(async () => {
+  assert.equal(await add(1, 8), 9);
+})().catch(() => {});
+assert.deepEqual(add(1, 9), [10]);
+"""
+
+
+def test_a_script_is_changed_where_it_is_certain_to_come_by() -> None:
+    assert [site.line for site in sites(SCRIPT, "__script__")] == [2, 14, 9]
+
+
+def test_a_changed_script_differs_in_one_literal() -> None:
+    for site in sites(SCRIPT, "__script__"):
+        changed = mutate(SCRIPT, site, random.Random(3))
+        pairs = zip(SCRIPT.split("\n"), changed.split("\n"), strict=True)
+        assert [number for number, (old, new) in enumerate(pairs, 1) if old != new] == [site.line]

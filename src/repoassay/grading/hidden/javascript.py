@@ -8,36 +8,16 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import dataclass
 
 from repoassay.grading.hidden.canary import Site, other
+from repoassay.grading.hidden.javascript_script import SCRIPT
+from repoassay.grading.hidden.javascript_tokens import CLOSE, LARGEST, OPEN, Token, pairs_of, tokens_of
 
 __all__ = ["mutate", "sites"]
 
 _TESTS, _SUITES = frozenset({"test", "it"}), frozenset({"describe", "suite"})
 _EQUALITIES = frozenset({"equal", "strictEqual", "deepEqual", "deepStrictEqual"})
-_TOKEN = re.compile(
-    r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/)
-    |(?P<string>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")
-    |(?P<template>`(?:[^`\\]|\\.)*`)
-    |(?P<number>(?:\d[\d_]*\.?[\d_]*|\.\d+)(?:[eE][+-]?\d+)?n?|0[xXoObB][\da-fA-F_]+n?)
-    |(?P<name>[A-Za-z_$][\w$]*)
-    |(?P<punct>=>|\.\.\.|.)""",
-    re.VERBOSE | re.DOTALL,
-)
-_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
-_BEFORE_REGEX = frozenset({"return", "typeof", "case", "in", "of", "void", "delete", "throw", "await", "yield"})
-_OPEN, _CLOSE = "([{", ")]}"
 _PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_LARGEST = 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    start: int
-    line: int
 
 
 def sites(source: str, test: str) -> list[Site]:
@@ -52,7 +32,7 @@ def mutate(source: str, site: Site, chance: random.Random) -> str:
     return source[: token.start] + _changed(token, chance) + source[token.start + len(token.text) :]
 
 
-def _changed(token: _Token, chance: random.Random) -> str:
+def _changed(token: Token, chance: random.Random) -> str:
     if token.kind == "number":
         value = float(token.text) if "." in token.text else int(token.text)
         return str(other(value, chance))
@@ -60,42 +40,13 @@ def _changed(token: _Token, chance: random.Random) -> str:
     return token.text[0] + str(other(inside, chance)) + token.text[0]
 
 
-def _tokens(source: str) -> list[_Token]:
-    found: list[_Token] = []
-    at, line = 0, 1
-    while at < len(source):
-        match = None
-        if source[at] == "/" and source[at : at + 2] not in ("//", "/*") and _value_may_start(found):
-            match = _REGEX.match(source, at)
-        kind = "regex"
-        if match is None:
-            match = _TOKEN.match(source, at)
-            assert match is not None
-            kind = match.lastgroup or "punct"
-        if kind != "space":
-            found.append(_Token(kind, match[0], at, line))
-        line += match[0].count("\n")
-        at = match.end()
-    return found
-
-
-def _value_may_start(before: list[_Token]) -> bool:
-    """Whether a slash begins a regular expression here rather than a division."""
-    if not before:
-        return True
-    last = before[-1]
-    if last.kind == "name":
-        return last.text in _BEFORE_REGEX
-    return last.kind == "punct" and last.text not in _CLOSE
-
-
-def _expected(source: str, test: str) -> list[tuple[int, list[_Token]]]:
+def _expected(source: str, test: str) -> list[tuple[int, list[Token]]]:
     """Line and changeable literals of every usable assertion of a test."""
-    if len(source) > _LARGEST:
+    if len(source) > LARGEST:
         return []
-    tokens = _tokens(source)
-    closing = _pairs(tokens)
-    found: list[tuple[int, list[_Token]]] = []
+    tokens = tokens_of(source)
+    closing = pairs_of(tokens)
+    found: list[tuple[int, list[Token]]] = []
     taken: set[int] = set()
     for start, end in _bodies(tokens, closing, test):
         depth = 0
@@ -106,28 +57,14 @@ def _expected(source: str, test: str) -> list[tuple[int, list[_Token]]]:
                 if constants:
                     taken.add(tokens[at].line)
                     found.append((tokens[at].line, constants))
-            depth += (text in _OPEN and text != "") - (text in _CLOSE and text != "")
+            depth += (text in OPEN and text != "") - (text in CLOSE and text != "")
     return found
 
 
-def _pairs(tokens: list[_Token]) -> dict[int, int]:
-    """Where each bracket closes; empty when they do not match."""
-    stack: list[int] = []
-    pairs: dict[int, int] = {}
-    for at, token in enumerate(tokens):
-        if token.kind != "punct":
-            continue
-        if token.text in _OPEN:
-            stack.append(at)
-        elif token.text in _CLOSE:
-            if not stack or _OPEN.index(tokens[stack[-1]].text) != _CLOSE.index(token.text):
-                return {}
-            pairs[stack.pop()] = at
-    return {} if stack else pairs
-
-
-def _bodies(tokens: list[_Token], closing: dict[int, int], test: str) -> list[tuple[int, int]]:
+def _bodies(tokens: list[Token], closing: dict[int, int], test: str) -> list[tuple[int, int]]:
     """Brackets of the function body of a test, by its path of suites; none where its name is no plain string."""
+    if test == SCRIPT:
+        return [(-1, len(tokens)), *_called_at_once(tokens, closing)]
     open_suites: list[tuple[int, str]] = []
     found: list[tuple[int, int]] = []
     for at, token in enumerate(tokens[:-2]):
@@ -148,7 +85,21 @@ def _bodies(tokens: list[_Token], closing: dict[int, int], test: str) -> list[tu
     return found
 
 
-def _last_body(tokens: list[_Token], closing: dict[int, int], start: int, end: int) -> tuple[int, int] | None:
+def _called_at_once(tokens: list[Token], closing: dict[int, int]) -> list[tuple[int, int]]:
+    """Bodies of `(async () => {...})();` at the top of a script, which nobody can catch an exception of."""
+    found, at = [], 0
+    while at < len(tokens) and closing:
+        end = closing.get(at, at)
+        words = [token.text for token in tokens[at + 1 : at + 5]]
+        if tokens[at].text == "(" and words == ["async", "(", ")", "=>"] and closing.get(at + 5) == end - 1:
+            called = [token.text for token in tokens[end + 1 : end + 4]]
+            if called[:2] == ["(", ")"] and called[2:] in ([], [";"]):
+                found.append((at + 5, end - 1))
+        at = end + 1
+    return found
+
+
+def _last_body(tokens: list[Token], closing: dict[int, int], start: int, end: int) -> tuple[int, int] | None:
     """The brackets of the function that is a call's last argument."""
     for at in range(start, end):
         if tokens[at].text == "{" and closing.get(at) in (end - 1, end - 2) and tokens[at - 1].text in ("=>", ")"):
@@ -156,12 +107,12 @@ def _last_body(tokens: list[_Token], closing: dict[int, int], start: int, end: i
     return None
 
 
-def _equality(tokens: list[_Token], closing: dict[int, int], at: int) -> tuple[int, int] | None:
+def _equality(tokens: list[Token], closing: dict[int, int], at: int) -> tuple[int, int] | None:
     """First and last token of the second argument when a statement here is an equality of `assert`."""
     words = [token.text for token in tokens[at : at + 4]]
     if len(words) < 4 or words[0] != "assert" or words[1] != "." or words[3] != "(" or words[2] not in _EQUALITIES:
         return None
-    if tokens[at - 1].text not in ("{", ";", "}", ")"):
+    if at and (tokens[at - 1].text not in ("{", ";", "}", ")") or _conditional(tokens, at)):
         return None
     end = closing.get(at + 3)
     if end is None:
@@ -169,7 +120,7 @@ def _equality(tokens: list[_Token], closing: dict[int, int], at: int) -> tuple[i
     commas, depth = [], 0
     for place in range(at + 4, end):
         text = tokens[place].text if tokens[place].kind == "punct" else ""
-        depth += (text != "" and text in _OPEN) - (text != "" and text in _CLOSE)
+        depth += (text != "" and text in OPEN) - (text != "" and text in CLOSE)
         if depth == 0 and text == ",":
             commas.append(place)
     if not commas:
@@ -177,7 +128,21 @@ def _equality(tokens: list[_Token], closing: dict[int, int], at: int) -> tuple[i
     return commas[0] + 1, commas[1] if len(commas) > 1 else end
 
 
-def _literals(tokens: list[_Token], start: int, end: int) -> list[_Token]:
+def _conditional(tokens: list[Token], at: int) -> bool:
+    """Whether the statement here is what `if (...)` and the like decide on without braces."""
+    opening, depth = at - 1, 0
+    if tokens[opening].text != ")":
+        return False
+    while opening > 0:
+        text = tokens[opening].text if tokens[opening].kind == "punct" else ""
+        depth += (text == ")") - (text == "(")
+        if depth == 0:
+            break
+        opening -= 1
+    return opening > 0 and tokens[opening - 1].text in ("if", "for", "while", "with", "await")
+
+
+def _literals(tokens: list[Token], start: int, end: int) -> list[Token]:
     """Literals of a value that consists of nothing else; whatever else is in it, none."""
     found = []
     for at in range(start, end):

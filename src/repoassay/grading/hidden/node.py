@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from repoassay.errors import Unavailable
+from repoassay.grading.hidden.javascript_script import SCRIPT, watched
 from repoassay.workspace import Access, Command, FileEdit, Mount
 from repoassay.workspace.programs import node_program
 
@@ -47,11 +48,15 @@ def node_command(
     """
     kept = {name: edit for name, edit in edits.items() if not _in_the_way(name, tests)}
     files = list(dict.fromkeys(test.partition("::")[0] for test in ids))
+    scripts = [name for name in files if f"{name}::{SCRIPT}" in ids]
+    tests = {**tests, **{name: watched(tests[name].decode()).encode() for name in scripts if name in tests}}
+    # A script's failure may come from a promise; strictly, no listener of the code under test hears of it first.
+    flags = ("--unhandled-rejections=strict",) if scripts else ()
     return Command(
-        argv=(node_program(), "--no-warnings", "/run/node_runner.cjs"),
+        argv=(node_program(), "--no-warnings", *flags, "/run/node_runner.cjs"),
         env={"PATH": "/usr/local/bin:/usr/bin:/bin", "NODE_ENV": "test"},
         cwd="/tmp",  # noqa: S108 - inside the sandbox
-        stdin=json.dumps({"files": files, "root": ROOT, "key": key.hex()}).encode(),
+        stdin=json.dumps({"files": files, "scripts": scripts, "root": ROOT, "key": key.hex()}).encode(),
         mounts=(Mount(base, ROOT, Access.COPY_ON_WRITE),),
         edits={
             **{f"/run/{name}": FileEdit((_HERE / name).read_bytes()) for name in _PARTS},

@@ -1,6 +1,7 @@
 // Runs hidden tests written for node's test runner inside the sandbox and reports each over the private channel.
 // Trusted code, hostile company: started as `node node_runner.cjs` with a job as JSON on standard input: `files`,
-// `root` (where they lie) and `key` (hex; signs every line). One line a test: `<hmac> <json>`, numbered, then an `end`.
+// `scripts` (those of them that hold no tests and must run to their end), `root` (where they lie) and `key` (hex; signs
+// every line). One line a test: `<hmac> <json>`, numbered, then an `end`.
 //
 // The code under test shares the process, since a test calls it. It cannot sign: the key is read from the pipe before
 // any of it is loaded, lies in a typed array that only this file's functions can name, and is hashed by arithmetic of
@@ -136,10 +137,13 @@ function report(id, outcome, started, message) {
 
 // What the code under test may not change: how assertions judge, and how awaiting a promise ends.
 for (const part of [assert, assert.strict, assert.AssertionError, assert.AssertionError.prototype]) Object.freeze(part);
-for (const name of ['then', 'constructor']) {
-  const kept = { value: Promise.prototype[name], writable: false, configurable: false, enumerable: false };
-  Object.defineProperty(Promise.prototype, name, kept);
+function keep(of, name) {
+  const kept = { value: of[name], writable: false, configurable: false, enumerable: false };
+  Object.defineProperty(of, name, kept);
 }
+for (const name of ['then', 'catch', 'finally', 'constructor']) keep(Promise.prototype, name);
+for (const name of ['all', 'allSettled', 'any', 'race', 'reject', 'resolve']) keep(Promise, name);
+keep(process, '_fatalException');
 
 // Tests, suites and hooks as they are declared: lists without prototypes, so that nothing else has a say in them.
 function list() {
@@ -248,6 +252,119 @@ async function runSuite(of, file) {
   for (let at = of.after.first; at !== null; at = at.next) await call(at.value, {});
 }
 
+// A script without tests is one test: that it runs to its end. Its end is when nothing is left for the event loop, so
+// whatever it had started must be told from what was kept from running: `javascript_script.py` puts calls of these into
+// its source, which count asynchronous functions entered and not left, and callbacks that assert and were never called.
+const script = { __proto__: null, id: '', started: 0, loaded: false, owed: 0, code: 0, broken: '', done: null };
+const later = setImmediate;
+const active = process.getActiveResourcesInfo.bind(process);
+const GuardedCall = Proxy;
+const apply = Reflect.apply;
+const settle = Function.prototype.call.bind(Promise.prototype.then);
+const failing = assert.AssertionError;
+const isPromise = require('node:util').types.isPromise;
+const WORK = ['Timeout', 'Immediate', 'FSReqCallback', 'FSReqPromise', 'GetAddrInfoReqWrap', 'ProcessWrap', 'Worker'];
+Object.freeze(WORK);
+
+function owing() {
+  let open = true;
+  script.owed++;
+  return () => {
+    if (open) script.owed--;
+    open = false;
+  };
+}
+function judged(error) {
+  if (error instanceof failing) script.broken = script.broken || said(error);
+}
+function owe(fn) {
+  if (typeof fn !== 'function') return fn;
+  const release = owing();
+  return new GuardedCall(fn, {
+    __proto__: null,
+    apply(target, self, args) {
+      try {
+        const result = apply(target, self, args);
+        if (isPromise(result)) settle(result, release, (error) => { release(); judged(error); });
+        else release();
+        return result;
+      } catch (error) {
+        release();
+        judged(error);
+        throw error;
+      }
+    },
+  });
+}
+function giveUp(why) {
+  report(script.id, 'failed', script.started, why);
+  send('"end":0,"changed":[]');
+  leave(1);
+}
+const watch = {
+  __proto__: null,
+  owe,
+  begin: owing,
+  exit(code) { giveUp('it called process.exit(' + (typeof code === 'number' ? code : '') + ')'); },
+  get exitCode() { return script.code || undefined; },
+  set exitCode(code) { script.code = script.code || (typeof code === 'number' ? code : typeof code === 'string' ? 1 : 0); },
+};
+Object.freeze(watch);
+
+// Told by anybody that the loop has run empty, look for oneself, when all that was about to run has run.
+function looked() {
+  if (!script.loaded) return;
+  later(() => {
+    const found = active();
+    for (let i = 0; i < found.length; i++) {
+      for (let k = 0; k < WORK.length; k++) if (found[i] === WORK[k]) return;
+    }
+    if (script.done !== null) script.done();
+  });
+}
+function prepare() {
+  // What a script's own loops and comparisons go by: with another iterator its assertions would never be reached.
+  const steps = [[], new Map(), new Set()].map((each) => Object.getPrototypeOf(each[Symbol.iterator]()));
+  for (const of of [Array.prototype, Map.prototype, Set.prototype, ...steps, Object, JSON, Reflect]) {
+    for (const name of Reflect.ownKeys(of)) {
+      const found = Object.getOwnPropertyDescriptor(of, name);
+      if (typeof found.value === 'function' && found.configurable) keep(of, name);
+    }
+  }
+  process.on('beforeExit', looked);
+  process.setUncaughtExceptionCaptureCallback((error) => {
+    if (script.id !== '') giveUp(said(error) || 'it threw');
+    leave(1);
+  });
+  const refused = { value: () => undefined, writable: false, configurable: false, enumerable: true };
+  Object.defineProperty(process, 'setUncaughtExceptionCaptureCallback', refused);
+  const name = '__repoassay_script';
+  Object.defineProperty(globalThis, name, { value: watch, writable: false, configurable: false, enumerable: false });
+}
+async function runScript(name, url) {
+  script.id = name + '::__script__';
+  script.started = now();
+  script.loaded = false;
+  script.owed = script.code = 0;
+  script.broken = '';
+  const drained = new Promise((done) => { script.done = done; });
+  let why = '';
+  try {
+    await import(url);
+    script.loaded = true;
+    await drained;
+  } catch (error) {
+    why = said(error) || 'it threw';
+  }
+  script.done = null;
+  why = why || script.broken;
+  const code = script.code || process.exitCode;
+  if (!why && code) why = 'it ended with the exit code ' + code;
+  if (!why && script.owed) why = 'it ended before ' + script.owed + ' of its functions had run to their ends';
+  report(script.id, why ? 'failed' : 'passed', script.started, why);
+  script.id = '';
+}
+
 for (const of of [declare, group]) {
   for (const option of ['skip', 'todo']) of[option] = variant(of, option);
   of.only = of;
@@ -260,10 +377,24 @@ Object.assign(api, {
 for (const name of Object.keys(api)) declare[name] = api[name];
 Object.freeze(declare);
 Object.freeze(group);
-const load = Module._load;
-Module._load = function (request, ...rest) {
-  return request === 'node:test' || request === 'test' ? declare : load.call(this, request, ...rest);
-};
+// Packages may hook the loader; whoever asks for tests or assertions gets these, whatever the hooks say.
+const ASSERT = { __proto__: null, assert, 'node:assert': assert, 'assert/strict': assert.strict };
+ASSERT['node:assert/strict'] = assert.strict;
+ASSERT['node:test'] = ASSERT.test = declare;
+Object.freeze(ASSERT);
+function guarded(of, name) {
+  let current = of[name];
+  const set = (theirs) => {
+    current = function (request, ...rest) {
+      const ours = typeof request === 'string' ? ASSERT[request] : undefined;
+      return ours === undefined ? apply(theirs, this, [request, ...rest]) : ours;
+    };
+  };
+  set(current);
+  Object.defineProperty(of, name, { get: () => current, set, configurable: false, enumerable: true });
+}
+guarded(Module, '_load');
+guarded(Module.prototype, 'require');
 if (Module.register) {
   const target = JSON.stringify(pathToFileURL(require.resolve('./node_test.mjs')).href);
   const hooked = `export async function resolve(specifier, context, next) {
@@ -276,13 +407,19 @@ if (Module.register) {
   const files = list();
   for (let i = 0; i < job.files.length; i++) {
     const name = job.files[i];
-    append(files, { __proto__: null, name, url: pathToFileURL(job.root + '/' + name).href });
+    const alone = job.scripts.includes(name);
+    append(files, { __proto__: null, name, alone, url: pathToFileURL(job.root + '/' + name).href });
   }
+  if (job.scripts.length) prepare();
   process.chdir(job.root);
   send('"ready":true'); // whatever goes wrong before this line is not the submission's doing
   for (let at = files.first; at !== null; at = at.next) {
     current = suite('', null);
     const top = current;
+    if (at.value.alone) {
+      await runScript(at.value.name, at.value.url);
+      continue;
+    }
     try {
       await import(at.value.url);
       await runSuite(top, at.value.name);
