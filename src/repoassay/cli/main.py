@@ -21,10 +21,15 @@ _VERBS: dict[str, tuple[str, str]] = {
     "run": ("repoassay.cli.run", "Run an agent on a suite of tasks."),
     "resume": ("repoassay.cli.resume", "Continue a run that was stopped or killed."),
     "report": ("repoassay.cli.report", "Show what a run came to, as table, JSON and HTML."),
+    "compare": ("repoassay.cli.compare", "Compare systems on the same tasks; fail on a regression."),
+    "leaderboard": ("repoassay.cli.leaderboard", "Build a site of runs; pack and validate submissions."),
     "show": ("repoassay.cli.show", "Tell the story of an attempt: steps, tokens, cost, verdict."),
+    "diagnose": ("repoassay.cli.diagnose", "Say why attempts failed and whether they cheated; label them."),
     "grade": ("repoassay.cli.grade", "Grade outputs that were made elsewhere."),
     "submit": ("repoassay.cli.submit", "Grade patches in the submission environment."),
     "serve": ("repoassay.cli.serve", "Serve the submission environment over HTTP."),
+    "judge": ("repoassay.cli.judge", "Let a model rate a study beside people, and hold it against them."),
+    "review": ("repoassay.cli.review", "Let people review what runs left behind: would they merge it?"),
     "fetch": ("repoassay.cli.fetch", "Get the data of a suite and check it."),
     "construct": ("repoassay.cli.construct", "Make tasks of commits, with proof."),
     "agents": ("repoassay.cli.agents", "List, install and check agents that ask a model."),
@@ -81,7 +86,9 @@ def main() -> None:
     if os.geteuid() == 0:
         os.umask(0o022)  # what root writes is read in sandboxes by another account
     try:
-        cli.main(standalone_mode=False)
+        code = cli.main(standalone_mode=False)  # what `context.exit` was given; commands themselves return nothing
+        if isinstance(code, int) and code:
+            sys.exit(code)
     except RepoAssayError as error:
         sys.exit(_say(error))
     except click.ClickException as error:
@@ -90,8 +97,6 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
         sys.exit(130)
-    except click.exceptions.Exit as leaving:
-        sys.exit(leaving.exit_code)
     except BrokenPipeError:  # the reader of our output, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

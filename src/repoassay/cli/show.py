@@ -20,7 +20,7 @@ __all__ = ["show"]
 )
 @json_option
 def show(attempt: str, runs: Path, width: int, as_json: bool) -> None:
-    """Tell the story of ATTEMPT: steps, commands, edits, tokens, cost, verdict.
+    """Tell the story of ATTEMPT: steps, commands, edits, tokens, cost, verdict, and why it failed.
 
     ATTEMPT is an attempt's id, or its first or last letters, alone or after its run (RUN/ATTEMPT); or its folder. RUN
     alone, or `latest`, lists the attempts of a run.
@@ -32,14 +32,19 @@ def show(attempt: str, runs: Path, width: int, as_json: bool) -> None:
       repoassay show latest/01K9Z5T7 --json
       repoassay show runs/20260101-120000-starter-aider-ab12/attempts/01K9Z5T7Q8R9S0T1V2W3X4Y5Z6
     """
+    from repoassay.report.diagnosed import Examiner, subject_of
+    from repoassay.report.diagnosis_lines import document, short_lines
     from repoassay.report.figures import dollars, tokens
     from repoassay.report.story import find_attempts, lines, read_story, story_document
 
     found = find_attempts(attempt, runs)
     if len(found) == 1:
         story = read_story(*found[0])
-        text = json.dumps(story_document(story), indent=2) if as_json else "\n".join(lines(story, width))
-        click.echo(text)
+        looked = Examiner(found[0][0]).look(subject_of(*found[0]))
+        if as_json:
+            click.echo(json.dumps(story_document(story) | {"diagnosis": document(looked)}, indent=2))
+        else:
+            click.echo("\n".join((*lines(story, width), *short_lines(looked, width))))
         return
     rows = list(found[0][0].finished()) if found else []
     if as_json:

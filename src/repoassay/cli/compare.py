@@ -1,0 +1,84 @@
+"""`repoassay compare`: systems on the same tasks, and whether one is worse."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from repoassay.cli.options import PATH
+
+__all__ = ["compare"]
+
+
+@click.command()
+@click.argument("systems", nargs=-1, required=True, metavar="RUN[:AGENT]...")
+@click.option(
+    "--by",
+    type=click.Choice(["result", "process"]),
+    default="result",
+    show_default=True,
+    help="Compare tasks passed (TPR) or tasks executed (ECR).",
+)
+@click.option("--all-pairs", is_flag=True, help="Compare each system with each, instead of with the first.")
+@click.option("--across-versions", is_flag=True, help="Compare tasks also where their content differs.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Level of the tests.",
+)
+@click.option("--fail-on-regression", is_flag=True, help="Exit with 1 when a system is significantly worse.")
+@click.option(
+    "--max-drop",
+    type=click.FloatRange(0, 100),
+    metavar="POINTS",
+    help="Exit with 1 also when the rate falls by more, significant or not.",
+)
+@click.option("--any", "any_broken", is_flag=True, help="Exit with 1 also when any task broke.")
+@click.option("--junit", type=PATH, metavar="FILE", help="Write JUnit XML, one case a task.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "md", "json"]),
+    default="text",
+    show_default=True,
+    help="How it is printed.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+def compare(
+    systems: tuple[str, ...], by: str, all_pairs: bool, across_versions: bool, level: float, fail_on_regression: bool,
+    max_drop: float | None, any_broken: bool, junit: Path | None, form: str, as_json: bool,
+) -> None:  # fmt: skip
+    """Compare systems on the tasks they have in common; the first is the baseline.
+
+    A system is a run of one agent, or RUN:AGENT; one run of several agents, named alone, is compared within itself.
+    With one attempt a task: exact McNemar test and Tango interval; with several: permutation test and bootstrap over
+    tasks. Of more than two systems p-values are Holm's. Unknown is never false.
+
+    Exit codes: 0 no regression, or none was asked for; 1 a regression (--fail-on-regression, --max-drop, --any), also
+    when nothing could be judged; 2 the systems cannot be compared.
+
+    \b
+    Examples:
+      repoassay compare runs/before runs/after
+      repoassay compare latest:aider latest:codex --format md
+      repoassay compare runs/before runs/after --fail-on-regression --max-drop 5 --junit compare.xml
+    """
+    from repoassay.report.compare import Gate, Measure, as_markdown, as_text, read_sides, rule, write_junit
+    from repoassay.report.compare import as_json as json_of
+    from repoassay.report.compare import compare as compare_sides
+    from repoassay.run.slots import locate
+
+    gated = fail_on_regression or any_broken or max_drop is not None
+    sides = read_sides(systems, locate)
+    found = compare_sides(sides, Measure(by), across_versions=across_versions, every_pair=all_pairs, level=level)
+    rulings = rule(found, Gate(max_drop, any_broken)) if gated else None
+    write = json_of if as_json or form == "json" else as_markdown if form == "md" else as_text
+    click.echo(write(found, rulings).encode("utf-8", "backslashreplace").decode().rstrip("\n"))
+    if junit is not None:
+        write_junit(junit, found, rulings or ())
+    if rulings and any(one.reasons for one in rulings):
+        sys.exit(1)

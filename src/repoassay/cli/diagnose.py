@@ -1,0 +1,149 @@
+"""`repoassay diagnose`: why attempts failed, whether they cheated, and what people say of that."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from repoassay.cli.diagnose_labels import add_label, list_labels, score_labels
+from repoassay.cli.diagnose_options import classifier_options, classify_first, find_subjects, runs_option
+from repoassay.cli.options import PATH, json_option
+
+if TYPE_CHECKING:
+    from repoassay.report.diagnosed import Examiner, Looked, Subject
+
+__all__ = ["diagnose"]
+
+_FOLLOWING = "attempts"
+
+
+class _Diagnose(click.Group):
+    """A group whose first word may be a run or an attempt: then `attempts` is meant."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [_FOLLOWING, *args]
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        whole = self.commands[_FOLLOWING]
+        given = [each for each in whole.get_params(ctx) if isinstance(each, click.Option)]
+        told = [record for each in given if (record := each.get_help_record(ctx))]
+        with formatter.section("Options"):
+            formatter.write_dl(told)
+        self.format_commands(ctx, formatter)
+
+
+@click.group(cls=_Diagnose, subcommand_metavar="RUN|ATTEMPT | COMMAND ...")
+def diagnose() -> None:
+    """Say why attempts failed (classes E1 to E5, or unclear) and whether they took shortcuts, with the evidence.
+
+    Of a RUN (a folder, its name below ./runs, or `latest`) every attempt that counts and did not pass is diagnosed, and
+    those that passed are shown where they have integrity findings; shares follow. An ATTEMPT is an id, or its beginning
+    or end, alone or after its run. Findings are leads for people to confirm, never verdicts: `attempted` was tried,
+    USED is in the result.
+
+    Rules decide; labels by people override them and are kept with author and time in the run's labels.jsonl. A model
+    asked with --classifier labels beside them and never decides.
+
+    Exit codes: 0 done; 1 with --exit-code a shortcut was used, or a classifier had to stop early; 2 bad input.
+
+    \b
+    Examples:
+      repoassay diagnose latest
+      repoassay diagnose latest/01K9Z5T7 --json
+      repoassay diagnose runs/nightly --integrity-only --exit-code
+      repoassay diagnose latest --rules my-rules.toml
+      repoassay diagnose latest --classifier openai/gpt-4.1-mini --budget-usd 0.50
+      repoassay diagnose label latest/01K9Z5T7 E1 --by Ada --note "no wheel for this Python"
+      repoassay diagnose labels latest
+      repoassay diagnose score latest --classifier openai/gpt-4.1-mini --budget-usd 0.50
+    """
+
+
+diagnose.add_command(add_label)
+diagnose.add_command(list_labels)
+diagnose.add_command(score_labels)
+
+
+@diagnose.command(_FOLLOWING, hidden=True)
+@click.argument("where", metavar="RUN|ATTEMPT")
+@runs_option
+@json_option
+@click.option("--rules", type=PATH, metavar="FILE", help="TOML file of rules put on top of the shipped ones.")
+@click.option("--integrity-only", is_flag=True, help="Show integrity findings alone.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 when a shortcut was used, for CI.")
+@click.option("--width", type=click.IntRange(40, 10_000), default=160, show_default=True, help="Letters of a quote.")
+@classifier_options(required=False)
+def attempts(
+    where: str, runs: Path, as_json: bool, rules: Path | None, integrity_only: bool, exit_code: bool, width: int,
+    classifier: str | None, **asking: Any,
+) -> None:  # fmt: skip
+    """Diagnose a RUN or an ATTEMPT. Same as `repoassay diagnose RUN|ATTEMPT`.
+
+    \b
+    Examples:
+      repoassay diagnose latest
+    """
+    from repoassay.diagnosis import load_rules
+    from repoassay.report.diagnosed import Examiner, shares_of
+    from repoassay.report.diagnosis_lines import document, lines, share_lines, shares_document
+
+    if integrity_only and classifier:
+        raise click.UsageError("--integrity-only and --classifier contradict each other; give one.")
+    run, subjects, whole = find_subjects(where, runs)
+    examiner = Examiner(run, load_rules(rules) if rules is not None else None)
+    _tell_torn(examiner)
+    stopped = classify_first(examiner, subjects, classifier, **asking)[1] if classifier else ""
+    looked = []
+    for one in _looked(examiner, subjects, bar=as_json or not sys.stdout.isatty()):
+        looked.append(one)
+        if not as_json and (one.findings or not whole or (one.subject.failed and not integrity_only)):
+            _print("\n".join(lines(one, integrity_only=integrity_only, width=width)))
+    shares = shares_of(looked)
+    if as_json:
+        told: dict[str, Any] = {
+            "schema": "repoassay/diagnosis/1", "run": str(run.path), "attempts": [document(one) for one in looked],
+        }  # fmt: skip
+        click.echo(json.dumps(told | ({"shares": shares_document(shares)} if whole else {}), indent=2))
+    elif whole:
+        _print("\n".join(_ending(looked, share_lines(shares) if not integrity_only else ())))
+    if stopped:
+        click.echo(f"The classifier stopped early: {stopped}", err=True)
+    if stopped or (exit_code and any(one.used for one in looked)):
+        sys.exit(1)  # what click raises is lost on the way out of `main`
+
+
+def _looked(examiner: Examiner, subjects: list[Subject], *, bar: bool) -> Iterator[Looked]:
+    """Look at each, with a bar on a terminal that shows nothing else meanwhile."""
+    if not bar or len(subjects) < 2 or not sys.stderr.isatty():
+        yield from map(examiner.look, subjects)
+        return
+    with click.progressbar(subjects, label="Diagnosing", file=sys.stderr) as shown:
+        for subject in shown:
+            yield examiner.look(subject)
+
+
+def _ending(looked: list[Looked], shares: Iterable[str]) -> Iterator[str]:
+    quiet = sum(not one.subject.failed and not one.findings for one in looked)
+    tried = sum(bool(one.findings) for one in looked)
+    yield ""
+    yield (
+        f"{len(looked)} attempts: {sum(one.subject.failed for one in looked)} did not pass by the agent's doing;"
+        f" {tried} have integrity findings, {sum(one.used for one in looked)} of them used; {quiet} others not shown."
+    )
+    yield from shares
+
+
+def _tell_torn(examiner: Examiner) -> None:
+    for line in examiner.labels.torn[:20]:
+        click.echo(f"labels.jsonl line {line} is torn or no label and was passed over.", err=True)
+
+
+def _print(text: str) -> None:
+    click.echo(text.encode("utf-8", "backslashreplace").decode())

@@ -1,0 +1,30 @@
+"""A leaderboard as a static site, and the folders in which runs are handed in: packed, validated, shown.
+
+Reads run folders through the store and the report room. A validator recomputes every figure from the attempts; what it
+cannot know without grading again is said in docs/leaderboard.md.
+"""
+
+from __future__ import annotations
+
+from repoassay.report.leaderboard.figures import FIGURES_SCHEMA, figures_of
+from repoassay.report.leaderboard.pack import pack
+from repoassay.report.leaderboard.regrade import regrade
+from repoassay.report.leaderboard.site import Placed, build_site, rows_of
+from repoassay.report.leaderboard.submitted import Declarations, Refusal, Submitted, read_submitted
+from repoassay.report.leaderboard.validate import Validated, validate
+
+__all__ = [
+    "FIGURES_SCHEMA",
+    "Declarations",
+    "Placed",
+    "Refusal",
+    "Submitted",
+    "Validated",
+    "build_site",
+    "figures_of",
+    "pack",
+    "read_submitted",
+    "regrade",
+    "rows_of",
+    "validate",
+]

@@ -1,0 +1,47 @@
+"""Times: nothing happens in the future, before the plan, or takes longer than it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+from repoassay.model import Plan
+from repoassay.report.leaderboard.made import Made
+from repoassay.report.leaderboard.submitted import RUN, SUBMISSION, Refusal, Submitted
+
+__all__ = ["check_dates"]
+
+_EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
+_SLACK = timedelta(seconds=5)
+"""Clocks are set while attempts run; seconds of difference mean nothing."""
+
+
+def check_dates(plan: Plan, submitted: Submitted, made: Sequence[Made], latest: datetime) -> Iterator[Refusal]:
+    """Refuse times that cannot be. `latest` is the present, with some minutes of leave."""
+    created = _utc(plan.created)
+    if not _EARLIEST <= created <= latest:
+        yield Refusal(f"{RUN}/run.json", f"created is {created.isoformat()}, which is in the future or long past.")
+        return
+    if submitted.submitted > latest:
+        yield Refusal(SUBMISSION, f"submitted is {submitted.submitted.isoformat()}, which is in the future.")
+        return
+    for one in made:
+        attempt = one.attempt
+        started, ended, graded = _utc(attempt.started), _utc(attempt.ended), _utc(one.verdict.graded_at)
+        if max(started, ended, graded) > latest:
+            yield Refusal(one.place, "it started, ended or was graded in the future.")
+            continue
+        if started < created - _SLACK:
+            yield Refusal(one.place, f"it started at {started.isoformat()}, before its run was planned.")
+        if ended < started or graded < started:
+            yield Refusal(one.place, "it ended or was graded before it started.")
+        if ended > submitted.submitted + _SLACK:
+            yield Refusal(one.place, "it ended after it was submitted.")
+        ending = attempt.submission.exit
+        if ending is not None and not 0 <= ending.wall <= (ended - started + _SLACK).total_seconds():
+            took = (ended - started).total_seconds()
+            yield Refusal(one.place, f"its agent is said to have run {ending.wall:g} s in an attempt of {took:g} s.")
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

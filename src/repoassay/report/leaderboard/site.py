@@ -1,0 +1,229 @@
+"""The leaderboard as a static site: one page that needs nothing from anywhere, and evidence beside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from repoassay.errors import BadInput
+from repoassay.report.html import write_html
+from repoassay.report.inert import inert, one_line
+from repoassay.report.leaderboard.figures import figures_of
+from repoassay.report.leaderboard.submitted import RUN, SUBMISSION
+from repoassay.report.leaderboard.validate import validate
+from repoassay.report.rows import ResultRow, read_rows
+from repoassay.report.summary import summarise
+from repoassay.store import RunFolder
+
+__all__ = ["DATA", "Placed", "build_site", "rows_of"]
+
+DATA = "leaderboard.json"
+_MOST_REASONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One row: an agent of a run, its figures, and where its evidence lies, relative to the page.
+
+    `checked` is whether it was handed in and validated, or is a run of one's own.
+    """
+
+    system: str
+    framework: str
+    model: str
+    suite: str
+    suite_version: str
+    made: datetime
+    versions: Mapping[str, str]
+    isolation: str
+    attempts: int
+    checked: bool
+    organisation: str
+    notes: tuple[str, ...]
+    figures: Mapping[str, Any]
+    run: Path
+    evidence: str
+
+    @property
+    def limits(self) -> str:
+        """What the plan's name of the agent says beside framework and model, such as a limit of a sweep."""
+        return self.system.removeprefix(self.framework).removeprefix(f" @ {self.model}").strip(", ")
+
+    @property
+    def cost(self) -> float | None:
+        """Dollars an attempt; None where some are unknown, or none finished."""
+        dollars, finished = self.figures["dollars"], self.figures["finished"]
+        return None if dollars is None or not finished else float(Decimal(dollars) / finished)
+
+    @property
+    def tokens(self) -> float | None:
+        """Tokens an attempt, read and written; None where some are unknown or none finished."""
+        figures = self.figures
+        if not figures["finished"] or figures["tokens_partly"]:
+            return None
+        return float(figures["tokens_in"] + figures["tokens_out"]) / float(figures["finished"])
+
+
+def rows_of(paths: Sequence[Path]) -> list[Placed]:
+    """Rows of run folders and submission folders, the best first within a suite.
+
+    Raises:
+        BadInput: When a folder is neither, a submission is not sound, or one run is named twice.
+    """
+    rows: list[Placed] = []
+    for number, path in enumerate(paths, 1):
+        rows += _placed(path, f"{number:03d}")
+    seen: dict[tuple[str, str], Path] = {}
+    for row in rows:
+        key = (RunFolder(row.run).plan.id, row.system)
+        if key in seen:
+            raise BadInput(f"{seen[key]} and {row.run} are the same run of {one_line(row.system, 80)}.")
+        seen[key] = row.run
+    return sorted(rows, key=_rank)
+
+
+def _rank(row: Placed) -> tuple[object, ...]:
+    share = row.figures["result"]["over_all"]["value"]
+    return (row.suite, row.suite_version, -(share if share is not None else -1.0), row.system, row.evidence)
+
+
+def _placed(path: Path, number: str) -> list[Placed]:
+    notes: tuple[str, ...] = ()
+    organisation, checked, run = "", False, path
+    if (path / SUBMISSION).exists():
+        found = validate(path)
+        if found.submitted is None or not found.sound:
+            reasons = " ".join(map(str, found.refusals[:_MOST_REASONS]))
+            raise BadInput(f"The submission {path} is refused: {reasons}")
+        notes, organisation, checked, run = found.notes, found.submitted.organisation, True, path / RUN
+    plan = RunFolder(run).plan
+    by_agent: dict[str, list[ResultRow]] = {}
+    for row in read_rows([run]):
+        by_agent.setdefault(row.agent, []).append(row)
+    if not checked and plan.isolation == "none":
+        notes = ("The run had no isolation: agents could reach their own grading.",)
+    return [
+        Placed(
+            agent, rows[0].framework, rows[0].model, plan.suite, plan.suite_version, plan.created, plan.versions,
+            plan.isolation, plan.attempts, checked, organisation, notes, figures_of(rows), run,
+            f"evidence/{number}-{_slug(path)}/report.html",
+        )
+        for agent, rows in by_agent.items()
+    ]  # fmt: skip
+
+
+def _slug(path: Path) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.resolve().name).strip(".-")[:80] or "run"
+
+
+def build_site(rows: Sequence[Placed], out: Path, made: datetime | None = None) -> Path:
+    """Write the site; an earlier one is replaced, any other folder with something in it is not touched.
+
+    Returns:
+        Where the page is.
+
+    Raises:
+        BadInput: When `out` is something else, or cannot be written.
+    """
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / DATA).is_file())):
+        raise BadInput(f"{out} exists and is no leaderboard.", "Choose another --out.")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for row in {row.evidence: row for row in rows}.values():
+            page = out / row.evidence
+            page.parent.mkdir(parents=True, exist_ok=True)
+            write_html(summarise(RunFolder(row.run)), page)
+        (out / DATA).write_text(json.dumps([_document(row) for row in rows], indent=1) + "\n")
+        (out / "index.html").write_text(render(rows, made or datetime.now(UTC)), "utf-8", "backslashreplace")
+    except OSError as error:
+        raise BadInput(
+            f"The leaderboard cannot be written to {out}: {error.strerror}.", "Choose another --out."
+        ) from error
+    return out / "index.html"
+
+
+def _document(row: Placed) -> dict[str, Any]:
+    return {
+        "system": row.system,
+        "framework": row.framework,
+        "model": row.model,
+        "organisation": row.organisation,
+        "suite": row.suite,
+        "suite_version": row.suite_version,
+        "made": row.made.isoformat(),
+        "versions": dict(row.versions),
+        "isolation": row.isolation,
+        "attempts": row.attempts,
+        "validated": row.checked,
+        "notes": row.notes,
+        "evidence": row.evidence,
+        "figures": dict(row.figures),
+    }
+
+
+def render(rows: Sequence[Placed], made: datetime) -> str:
+    """The page as text."""
+    environment = Environment(
+        loader=PackageLoader("repoassay.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: inert(value) if type(value) is str else value,
+    )
+    environment.filters.update(line=one_line, percent=_percent, span=_span, dollars=_dollars, count=_count, day=_day)
+    style = "".join(_source(environment, name) for name in ("style.css", "leaderboard.css"))
+    script = _source(environment, "leaderboard.js")
+    return environment.get_template("leaderboard.html").render(
+        rows=rows,
+        suites=sorted({f"{row.suite} {row.suite_version}" for row in rows}),
+        made=made,
+        style=Markup(style),  # noqa: S704 - files of ours, nothing filled in
+        script=Markup(script),  # noqa: S704 - the same
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )
+
+
+def _source(environment: Environment, name: str) -> str:
+    assert environment.loader is not None
+    return "\n" + environment.loader.get_source(environment, name)[0]
+
+
+def _hash(text: str) -> str:
+    """A Content-Security-Policy source: only exactly this text may run."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f}%"
+
+
+def _span(share: Mapping[str, float | None]) -> str:
+    low, high = share["low"], share["high"]
+    return "no interval" if low is None or high is None else f"[{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _dollars(value: float | None, digits: int = 2) -> str:
+    if value is None:
+        return "unknown"
+    return f"{'-' if value < 0 else ''}${abs(value):,.{digits}f}"
+
+
+def _count(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:,.0f}"
+
+
+def _day(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d")

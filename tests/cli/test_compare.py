@@ -1,0 +1,63 @@
+"""`repoassay compare` on runs made by the product: the reference agent against one that does nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree.ElementTree import parse
+
+import pytest
+
+REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
+TASKS = ("sensor-log-daily", "sensor-log-outages", "edit-parse-replace", "edit-toolz-dissoc-in",
+         "edit-cachetools-peek", "edit-ledger-monthly")  # fmt: skip
+
+
+def repoassay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([REPOASSAY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=200, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`runs/` with one run of two agents, on six tasks that need no network."""
+    folder = tmp_path_factory.mktemp("compare")
+    chosen = [part for task in TASKS for part in ("--task", task)]
+    done = repoassay("run", "starter", "--agent", "reference", "--agent", "nothing", *chosen, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_the_p_value_is_that_of_six_coins(folder: Path) -> None:
+    """All six tasks broke: 2 / 2^6."""
+    done = repoassay("compare", "latest:reference", "latest:nothing", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["comparisons"]
+    assert found["test"]["p_value"] == 0.03125
+    assert found["changes"] == {"fixed": 0, "broken": 6, "same": 0, "unknown": 0}
+    assert found["difference"] == -1
+
+
+def test_a_regression_fails_and_is_told_to_ci(folder: Path) -> None:
+    done = repoassay("compare", "latest", "--fail-on-regression", "--junit", "out.xml", "--format", "md", cwd=folder)
+    assert done.returncode == 1, done.stderr
+    assert "Regression, reference -> nothing: The rate fell by 100.0 points" in done.stdout.replace("\\", "")
+    assert parse(folder / "out.xml").getroot().get("failures") == "7"
+    better = repoassay("compare", "latest:nothing", "latest:reference", "--fail-on-regression", "--any", cwd=folder)
+    assert better.returncode == 0
+    assert "No regression." in better.stdout
+
+
+def test_identical_systems(folder: Path) -> None:
+    done = repoassay("compare", "latest:nothing", "latest:nothing", "--fail-on-regression", cwd=folder)
+    assert done.returncode == 0
+    assert "p = 1, no difference beyond chance" in done.stdout
+
+
+def test_what_cannot_be_compared_is_a_sentence(folder: Path) -> None:
+    done = repoassay("compare", "latest:reference", "nowhere", cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "repoassay: nowhere is not a run folder: it has no run.json. Name a folder that `repoassay run` made.\n"
+    )

@@ -1,0 +1,173 @@
+"""The site: its table as kept in a golden file, and the page in a real browser without network.
+
+To write the golden file anew: REPOASSAY_GOLDEN=write pytest tests/report/leaderboard/test_site.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repoassay.errors import BadInput
+from repoassay.report.leaderboard import build_site, rows_of
+from repoassay.store import RunFolder
+
+MakeRun = Callable[..., RunFolder]
+NOW = datetime(2026, 2, 1, 12, 0, tzinfo=UTC)
+GOLDEN = Path(__file__).with_name("golden") / "table.html"
+HOSTILE = "</script><script>alert(1)</script>\x1b[31m\u202egnp <!-- {{ 7*7 }}"
+
+
+@pytest.fixture
+def site(make_run: MakeRun, handed_in: Path, tmp_path: Path) -> Path:
+    """A submission, and two runs of one's own, one of a hostile name and one not finished."""
+    hostile = make_run("other", HOSTILE, "2", days=1)
+    halved = make_run("third", "halved", "3", days=2)
+    lines = halved.journal.path.read_text().splitlines(keepends=True)
+    halved.journal.path.write_text("".join(line for line in lines if "b-sums" not in line))
+    return build_site(rows_of([handed_in, hostile.path, halved.path]), tmp_path / "site", NOW)
+
+
+def table_of(page: Path) -> str:
+    found = re.search(r"<table id=\"board\".*</table>", page.read_text(), re.DOTALL)
+    assert found
+    return found[0] + "\n"
+
+
+def test_the_table_is_as_kept(site: Path) -> None:
+    if os.environ.get("REPOASSAY_GOLDEN") == "write":
+        GOLDEN.parent.mkdir(exist_ok=True)
+        GOLDEN.write_text(table_of(site))
+    assert table_of(site) == GOLDEN.read_text()
+
+
+def test_every_row_links_to_its_evidence(site: Path) -> None:
+    links = re.findall(r'<a href="([^"]+)"', site.read_text())
+    assert len(links) == 3
+    assert all("RepoAssay report" in (site.parent / link).read_text() for link in links)
+    data = json.loads((site.parent / "leaderboard.json").read_text())
+    assert sorted(row["validated"] for row in data) == [False, False, True]
+    assert {row["evidence"] for row in data} == set(links)
+
+
+def test_nothing_is_loaded_from_anywhere(site: Path) -> None:
+    text = site.read_text()
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
+    assert policy and policy[1].startswith("default-src 'none'")
+    assert "unsafe" not in policy[1] and "http" not in policy[1]
+    assert not re.search(r"(?:src|href)=\"(?:https?:)?//", text)
+    assert "<script>alert" not in text and "\x1b" not in text and "\u202e" not in text
+
+
+def test_another_folder_is_not_touched_and_an_earlier_site_is(site: Path, make_run: MakeRun, tmp_path: Path) -> None:
+    rows = rows_of([make_run("fourth", "new", "4").path])
+    assert "halved" not in build_site(rows, site.parent, NOW).read_text()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("x")
+    with pytest.raises(BadInput, match="exists and is no leaderboard"):
+        build_site(rows, tmp_path / "full", NOW)
+
+
+def test_a_tampered_submission_is_not_shown(handed_in: Path) -> None:
+    (handed_in / "figures.json").write_text("{}")
+    with pytest.raises(BadInput, match=r"is refused: figures\.json: it is not the file of the manifest"):
+        rows_of([handed_in])
+
+
+def test_a_run_is_shown_once(make_run: MakeRun, handed_in: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="are the same run"):
+        rows_of([handed_in, tmp_path / "run"])
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        reason = (
+            "No Chromium is installed; the leaderboard was not looked at. Install it with: apt-get install chromium"
+        )
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("light", 1300),
+        ("dark", 390),
+        pytest.param("dark", 1300, marks=pytest.mark.exhaustive),
+        pytest.param("light", 390, marks=pytest.mark.exhaustive),
+    ],
+)
+def test_in_a_browser(site: Path, chromium: Any, scheme: str, width: int) -> None:
+    """No complaint, no request, no serious fault of accessibility; the page itself never scrolls sideways."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 844}, bypass_csp=False)
+    page = context.new_page()
+    complaints: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(site.as_uri())
+    assert page.locator("#count").inner_text() == "3 of 3 shown"
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert requests == [site.as_uri()]
+    assert complaints == []
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")] == []
+    context.close()
+
+
+def test_by_keyboard_alone(site: Path, chromium: Any) -> None:
+    page = chromium.new_page()
+    page.goto(site.as_uri())
+
+    def column(number: int) -> list[str]:
+        found: list[str] = page.eval_on_selector_all(
+            "#board tbody tr:not([hidden])", f"rows => rows.map(row => row.cells[{number}].dataset.v)"
+        )
+        return found
+
+    names = ["TPR, judged", "Date"]
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == names[0]:
+            break
+    page.keyboard.press("Enter")
+    assert column(5) == sorted(column(5), key=float, reverse=True)
+    page.keyboard.press("Space")
+    assert column(5) == sorted(column(5), key=float)
+    assert page.get_attribute("#board thead th:nth-child(6)", "aria-sort") == "ascending"
+    assert page.locator("[aria-sort]").count() == 1
+    page.locator("thead button", has_text=names[1]).focus()
+    page.keyboard.press("Enter")
+    assert column(12) == sorted(column(12))
+    page.locator("#find").focus()
+    page.keyboard.type("HALVED")
+    assert page.locator("#count").inner_text() == "1 of 3 shown"
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.locator("#by-suite").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#count").inner_text() == "3 of 3 shown"
+    page.locator("tbody tr:first-child a").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/report.html")
+    page.close()
