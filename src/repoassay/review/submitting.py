@@ -13,7 +13,7 @@ from repoassay.errors import BadInput
 from repoassay.model import Phase, Rating
 from repoassay.review.answers import Answers, Context, check_rating, rated
 from repoassay.review.database import Conflict, Database, append
-from repoassay.review.raters import Rater
+from repoassay.review.raters import Rater, RaterRole
 from repoassay.review.studies import read_rubric_of, study_of
 from repoassay.review.study import Reveal, Study
 from repoassay.review.tables import assignments, drafts, items, raters, ratings, studies
@@ -102,9 +102,17 @@ def may_reveal(database: Database, rater: Rater, item: str) -> bool:
         return rated_it and _revealed(connection, study)
 
 
-def ratings_of(database: Database, study: str, phase: Phase | None = None) -> tuple[Rating, ...]:
-    """Return a study's ratings, oldest first; of one phase only, if given. For leads, figures and exports."""
+def ratings_of(
+    database: Database, study: str, phase: Phase | None = None, *, judges: bool = False
+) -> tuple[Rating, ...]:
+    """Return a study's ratings, oldest first; of one phase only, if given. For leads, figures and exports.
+
+    Those of judges are left out unless asked for: no consensus, figure or queue may count a program as one of people.
+    """
     query = sa.select(ratings.c.rating).where(ratings.c.study == study)
+    if not judges:
+        programs = sa.select(raters.c.id).where(raters.c.study == study, raters.c.role == RaterRole.JUDGE.value)
+        query = query.where(ratings.c.rater.not_in(programs))
     if phase is not None:
         query = query.where(ratings.c.phase == phase.value)
     with database.reading() as connection:

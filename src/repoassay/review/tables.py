@@ -1,4 +1,4 @@
-"""The tables of the review database. Ratings, adjudications and events refuse to be changed, by trigger."""
+"""The tables of the review database. Ratings, judgements, adjudications and events refuse to be changed, by trigger."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from sqlalchemy import (
 )
 
 __all__ = [
-    "adjudications", "assignments", "comments", "drafts", "events", "items", "metadata", "raters", "ratings", "studies",
+    "adjudications", "assignments", "comments", "drafts", "events", "items", "metadata", "raters", "ratings",
+    "sessions", "studies",
 ]  # fmt: skip
 
 metadata = MetaData()
@@ -131,6 +132,28 @@ adjudications = Table(
     sqlite_autoincrement=True,
 )
 
+# A judge is a rater with a version; each of its samples is kept, also those that were void.
+judges = Table(
+    "review_judges",
+    metadata,
+    Column("rater", _NAME, ForeignKey(raters.c.id), primary_key=True),
+    Column("study", _NAME, ForeignKey(studies.c.name), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("definition", Text, nullable=False),
+    UniqueConstraint("study", "digest"),
+)
+
+judgements = Table(
+    "review_judgements",
+    metadata,
+    Column("rater", _NAME, ForeignKey(raters.c.id), primary_key=True),
+    Column("phase", String(16), primary_key=True),
+    Column("item", _NAME, primary_key=True),
+    Column("axis", _NAME, primary_key=True),
+    Column("sample", Integer, primary_key=True),
+    Column("judgement", Text, nullable=False),
+)
+
 events = Table(
     "review_events",
     metadata,
@@ -144,6 +167,16 @@ events = Table(
     sqlite_autoincrement=True,
 )
 Index("review_events_of_study", events.c.study, events.c.number)
+
+# Who is logged in to the application: a digest of the cookie's secret. Without a rater it is the owner of the server.
+sessions = Table(
+    "review_sessions",
+    metadata,
+    Column("token", String(64), primary_key=True),
+    Column("rater", _NAME, ForeignKey(raters.c.id)),
+    Column("created", Double, nullable=False),
+    Column("expires", Double, nullable=False),
+)
 
 
 def _freeze(table: Table) -> None:
@@ -164,5 +197,5 @@ def _freeze(table: Table) -> None:
             event.listen(table, "after_create", made.execute_if(dialect=dialect))
 
 
-for _table in (ratings, adjudications, events):
+for _table in (ratings, adjudications, events, judges, judgements):
     _freeze(_table)

@@ -1,0 +1,227 @@
+"""`repoassay judge`: a model as one more rater of a study, and how far it agrees with people."""
+
+from __future__ import annotations
+
+import re
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from repoassay.cli.options import PATH, json_option
+
+if TYPE_CHECKING:
+    from repoassay.review.judges.kept import Judge
+
+__all__ = ["judge"]
+
+
+class _Group(click.Group):
+    """`judge STUDY_DB ...` is `judge run STUDY_DB ...`; `calibrate` is in a file of its own."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return ["run", "calibrate"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == "calibrate":
+            from repoassay.cli import judge_calibrate
+
+            return judge_calibrate.calibrate
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.list_commands(ctx):
+            args = ["run", *args]
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # Options before the database belong to `run` as well.
+        if args and args[0].startswith("-") and args[0] not in {"-h", "--help"}:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_Group)
+def judge() -> None:
+    """Let a model rate the items of a study, beside people; `calibrate` holds it against them.
+
+    \b
+    Examples:
+      repoassay judge reviews.sqlite --study s --model openai/gpt-4.1 --samples 3 --budget-usd 5
+      repoassay judge reviews.sqlite --study s --model scripted/judge --dialogue answers.toml
+      repoassay judge calibrate reviews.sqlite --study s
+    """
+
+
+@judge.command("run")
+@click.argument("database", metavar="STUDY_DB")
+@click.option("--study", required=True, metavar="NAME", help="The study.")
+@click.option("--model", required=True, metavar="PROVIDER/NAME", help="Model that judges, such as openai/gpt-4.1.")
+@click.option(
+    "--samples",
+    type=click.IntRange(1, 100),
+    default=3,
+    show_default=True,
+    metavar="K",
+    help="How often each axis of each item is asked; the share of votes is the judge's confidence.",
+)
+@click.option("--axes", multiple=True, metavar="KEY,...", help="Only these axes; an item is rated when all are judged.")
+@click.option("--signals", is_flag=True, help="Make a second pass that knows what signals found; both are kept.")
+@click.option("--temperature", type=click.FloatRange(0, 2), metavar="T", help="Sent to the model; else its default.")
+@click.option("--with-description", is_flag=True, help="Show what the author says of the change; it sways judges.")
+@click.option(
+    "--max-diff",
+    type=click.IntRange(1_000, 4_000_000),
+    default=120_000,
+    show_default=True,
+    metavar="N",
+    help="Characters of a diff shown; longer ones are cut file by file.",
+)
+@click.option(
+    "--max-answer",
+    type=click.IntRange(64, 200_000),
+    default=8_000,
+    show_default=True,
+    metavar="N",
+    help="Tokens an answer may have, reasoning included.",
+)
+@click.option("--prompt", type=PATH, metavar="FOLDER", help="Own system.md.j2 or user.md.j2 (docs/judges.md).")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Calls at a time; a scripted model is asked one by one.",
+)
+@click.option("--budget-usd", metavar="USD", help="Dollars this judge may spend, what it spent before included.")
+@click.option("--yes", is_flag=True, help="Spend what it costs without being asked.")
+@click.option("--dialogue", type=PATH, metavar="FILE", help="What the models scripted/... say.")
+@click.option(
+    "--model-upstream",
+    "upstreams",
+    multiple=True,
+    type=PATH,
+    metavar="FILE",
+    help="TOML file that says where models are (docs/gateway.md); may be repeated.",
+)
+@click.option(
+    "--prices",
+    multiple=True,
+    type=PATH,
+    metavar="FILE",
+    help="Price table put on top of the shipped one; may be repeated.",
+)
+@click.option("--journal", type=PATH, metavar="FILE", help="Where calls are accounted for; beside the database.")
+@json_option
+def run(
+    database: str, *, study: str, model: str, samples: int, axes: tuple[str, ...], signals: bool,
+    temperature: float | None, with_description: bool, max_answer: int, max_diff: int, yes: bool,
+    prompt: Path | None, workers: int, budget_usd: str | None, dialogue: Path | None,
+    upstreams: tuple[Path, ...], prices: tuple[Path, ...],
+    journal: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Ask a model about every axis of every item that it has not answered yet.
+
+    Each answer must cite lines of the diff; one that cites what is not there is void. Answers are stored as they come:
+    run it again to go on after an interrupt, a spent budget or a failure, or with more --samples.
+    """
+    from repoassay.cli.judge_told import show, told
+    from repoassay.cli.run_options import several
+    from repoassay.gateway import Prices, ScriptedUpstream, known_upstreams
+    from repoassay.review.judges.definition import Parameters
+    from repoassay.review.judges.door import check_model, open_model
+    from repoassay.review.judges.judging import judge_study
+    from repoassay.review.studies import item_names, read_rubric_of
+    from repoassay.run.matrix import number
+
+    budget = Decimal(number("budget_usd", budget_usd)) if budget_usd else None
+    parameters = Parameters(
+        temperature=temperature, max_answer=max_answer, max_diff=max_diff, description=with_description
+    )
+    known: list[Any] = list(known_upstreams(upstreams).values())
+    if dialogue is not None:
+        known.append(ScriptedUpstream(dialogue))
+    free = check_model(model, known)
+    with opened(database) as found:
+        count = len(item_names(found, study)) * samples * (len(several(axes)) or len(read_rubric_of(found, study).axes))
+        _consent(model, count * (1 + signals), agreed=free or yes or budget is not None)
+        seated = _seated(found, study, model, parameters, prompt)
+        at = journal or _journal(database, seated)
+        click.echo(f"Judge {seated.rater.name}, samples {samples}; calls are accounted for in {at}.", err=True)
+        with open_model(seated, known, at, prices=Prices.shipped(*prices), budget=budget) as door:
+            done = judge_study(
+                found, seated, door.asker, samples=samples, axes=several(axes), signals=signals,
+                workers=1 if model.startswith("scripted/") else workers, told=told, abandon=door.abandon,
+            )  # fmt: skip
+            spent = door.totals()
+    show(seated, done, spent, as_json=as_json)
+
+
+def _consent(model: str, calls: int, *, agreed: bool) -> None:
+    """Return when a model may be paid for.
+
+    Raises:
+        Interrupted: The user said no.
+        BadInput: There is nobody to ask.
+    """
+    from repoassay.errors import BadInput, Interrupted
+
+    if agreed:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(
+            f"Up to {calls} answers of {model} may cost money, and nobody is there to be asked.",
+            "Limit it with --budget-usd, or agree beforehand with --yes.",
+        )
+    if not click.confirm(f"Ask {model} for up to {calls} answers?", err=True):
+        raise Interrupted("Nothing was asked.")
+
+
+def _seated(found: Any, study: str, model: str, parameters: Any, prompt: Path | None) -> Judge:
+    from datetime import UTC, datetime
+
+    from repoassay.errors import BadInput
+    from repoassay.review.judges.definition import Definition
+    from repoassay.review.judges.kept import seat
+    from repoassay.review.judges.prompt import bundled_templates, own_templates
+    from repoassay.review.studies import read_rubric_of
+
+    if len(model) > 180:
+        raise BadInput("The model's name is longer than 180 characters.", "Check it.")
+    system, user = bundled_templates() if prompt is None else own_templates(prompt)
+    definition = Definition(
+        model=model, rubric=read_rubric_of(found, study).digest, system=system, user=user,
+        own_prompt=(system, user) != bundled_templates(), parameters=parameters,
+    )  # fmt: skip
+    return seat(found, study, definition, at=datetime.now(UTC))
+
+
+def opened(database: str) -> Any:
+    """Open a review database that is there; a context manager.
+
+    Raises:
+        BadInput: When there is none.
+    """
+    from contextlib import closing
+
+    from repoassay.errors import BadInput
+    from repoassay.review.database import open_database
+
+    # Opening makes a database where there is none, which a mistyped name must not.
+    if "://" not in database and not Path(database).expanduser().is_file():
+        raise BadInput(f"There is no review database {database}.", "Give the file of a study, or its URL.")
+    return closing(open_database(database))
+
+
+def _journal(database: str, seated: Judge) -> Path:
+    name = f"judge-{seated.rater.id}.usage.jsonl"
+    if "://" not in database:
+        place = Path(database).expanduser()
+        return place.with_name(f"{place.name}.judges") / name
+    study = re.sub(r"[^A-Za-z0-9_.-]", "-", seated.rater.study)
+    return Path("judges") / study / name

@@ -1,0 +1,209 @@
+"""`repoassay judge calibrate`: a judge held against the people of its study."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from repoassay.cli.judge import judge, opened
+from repoassay.cli.options import json_option
+
+if TYPE_CHECKING:
+    from repoassay.review.judges.axis_figures import AxisFigures, Measured
+    from repoassay.review.judges.calibration import Calibration
+    from repoassay.review.judges.mergeable_rate import MergeableRate
+    from repoassay.stats.figure import Figure
+    from repoassay.stats.intervals import Interval
+    from repoassay.stats.rates import Proportion
+
+__all__ = ["calibrate"]
+
+_MOST = 20
+
+
+@judge.command()
+@click.argument("database", metavar="STUDY_DB")
+@click.option("--study", required=True, metavar="NAME", help="The study.")
+@click.option(
+    "--judge", "named", default="", metavar="NAME", help="Which judge, by model or version; the only one else."
+)
+@click.option(
+    "--floor",
+    type=click.FloatRange(0, 1),
+    metavar="X",
+    help="Lowest end of kappa's 95 % interval, on every axis, for a judge to stand in for people.  [default: 0.6]",
+)
+@click.option(
+    "--split",
+    type=click.Choice(["all", "dev", "test"]),
+    help="Which items figures are of: all; those a prompt is tuned on; those that test it.  "
+    "[default: all, or test where the prompt is your own]",
+)
+@click.option(
+    "--dev-share",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.5,
+    show_default=True,
+    metavar="X",
+    help="Share of tasks a prompt is tuned on.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of the split and of intervals."
+)
+@click.option("--check", is_flag=True, help="Leave with exit code 1 where the judge is refused as a substitute.")
+@json_option
+def calibrate(
+    database: str, *, study: str, named: str, floor: float | None, split: str | None, dev_share: float, seed: int,
+    check: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Say what a judge finds and misses beside people's majority, and what its answers are worth.
+
+    Only blind ratings of people count. Controls and flagged items are left out.
+    """
+    from datetime import UTC, datetime
+
+    from repoassay.model import Phase
+    from repoassay.review.adjudicate import latest
+    from repoassay.review.judges.calibration import calibrate as figures
+    from repoassay.review.judges.kept import find_judge, judgements_of, note_look
+    from repoassay.review.judges.split import Split
+    from repoassay.review.judges.substitute import FLOOR
+    from repoassay.review.settle import adjudications_of
+    from repoassay.review.studies import items_of, read_rubric_of
+    from repoassay.review.submitting import ratings_of
+
+    with opened(database) as at:
+        found = find_judge(at, study, named)
+        part = Split(split) if split else Split.TEST if found.definition.own_prompt else Split.ALL
+        looks = note_look(at, found, datetime.now(UTC)) if part is Split.TEST else 0
+        made = figures(
+            items_of(at, study), latest(ratings_of(at, study, Phase.BLIND)), judgements_of(at, found),
+            read_rubric_of(at, study), found.definition, adjudications_of(at, study), split=part, seed=seed,
+            dev_share=dev_share, floor=FLOOR if floor is None else floor,
+        )  # fmt: skip
+    if as_json:
+        click.echo(json.dumps(_plain(made) | {"test_looks": looks}, indent=2))
+    else:
+        _print(made, looks)
+    if check and not made.substitute.accepted:
+        sys.exit(1)
+
+
+def _plain(made: Calibration) -> dict[str, Any]:
+    """As JSON has it: every proportion with its value and interval."""
+    return {key: _value(value, getattr(made, key)) for key, value in asdict(made).items()}
+
+
+def _value(plain: Any, given: Any) -> Any:
+    from dataclasses import fields, is_dataclass
+
+    from repoassay.stats.rates import Proportion
+
+    if isinstance(given, Proportion):
+        return {**plain, "value": given.value, "interval": asdict(given.interval)}
+    if is_dataclass(given):
+        return {field.name: _value(plain[field.name], getattr(given, field.name)) for field in fields(given)}
+    if isinstance(given, tuple):
+        return [_value(one, other) for one, other in zip(plain, given, strict=True)]
+    return plain
+
+
+def _print(made: Calibration, looks: int) -> None:
+    say = click.echo
+    say(f"Judge {made.judge}, {made.samples} samples, {made.void} of them void.")
+    say(
+        f"{made.items} items ({made.split.value}), {made.left_out} controls and flagged ones left out; "
+        f"{made.people} people."
+    )
+    if looks:
+        times = "once" if looks == 1 else f"{looks} times"
+        say(f"The test part of this study has been looked at {times}.")
+    for axis in made.axes:
+        _print_axis(axis)
+    if made.rate is not None:
+        _print_rate(made.rate)
+    for order in made.orders:
+        say(
+            f"Order, {order.axis}: a problem in {_share(order.first)} with the reference first, {_share(order.last)} "
+            f"with it last; changed on {order.changed} of {order.items} items."
+        )
+    for each in made.second_pass:
+        say(
+            f"Signals, {each.axis}: {each.changed} of {each.n} verdicts changed; agreement {_share(each.blind)} "
+            f"without, {_share(each.revealed)} with."
+        )
+    kin = made.kin
+    say(
+        f"Kin ({kin.family or 'vendor not known'}): agreement {_share(kin.own)} on its own vendor's submissions, "
+        f"{_share(kin.other)} on others', {_share(kin.unknown)} where the vendor is not known; problems it denies: "
+        f"{_share(kin.milder_own)} on its own, {_share(kin.milder_other)} on others'."
+    )
+    if made.flagged:
+        say(f"Text that speaks to reviewers, to be looked at: {', '.join(made.flagged[:_MOST])}.")
+    for item, why in made.triage[:_MOST]:
+        say(f"People first: {item}, {why}.")
+    if len(made.triage) > _MOST:
+        say(f"... and {len(made.triage) - _MOST} more.")
+    say(made.substitute.sentence)
+
+
+def _print_axis(axis: AxisFigures) -> None:
+    say = click.echo
+    say(
+        f"\n{axis.title} [{axis.key}]: n = {axis.n}; people left {axis.unsettled} open, the judge had no verdict on "
+        f"{axis.abstained}"
+    )
+    if axis.positive:
+        say(
+            f"  {axis.positive}: {axis.found} found, {axis.missed} missed, {axis.false_alarm} false alarms, "
+            f"{axis.rejected} rightly not"
+        )
+        say(f"  precision            {_share(axis.precision)}")
+        say(f"  recall (sensitivity) {_share(axis.sensitivity)}")
+        say(f"  specificity          {_share(axis.specificity)}")
+    say(f"  agreement            {_measured(axis.percent)}")
+    say(f"  Cohen's kappa        {_measured(axis.kappa)}")
+    say(f"  Krippendorff's alpha {_measured(axis.alpha)}; of people among themselves {_measured(axis.human_alpha)}")
+    coefficient = "AC1" if "AC1" in axis.chance_free.figure.method else "AC2"
+    say(f"  Gwet's {coefficient}           {_measured(axis.chance_free)}")
+    say(f"  beside the majority of the others: judge {_figure(axis.judge_beside)}; people {_figure(axis.human)}")
+    if axis.brier.defined:
+        say(f"  vote share: Brier {_figure(axis.brier)}, calibration error {_figure(axis.calibration_error)}")
+
+
+def _print_rate(rate: MergeableRate) -> None:
+    say = click.echo
+    estimate = rate.estimate
+    say(f"\nMergeable among all judged ({estimate.labelled} rated by people, {estimate.unlabelled} not):")
+    say(f"  people alone         {_share(rate.people)}")
+    value = f"{estimate.value:.3f}" if estimate.value is not None else f"- ({estimate.undefined})"
+    say(f"  prediction-powered   {value}{_range(estimate.interval) if estimate.value is not None else ''}")
+    if rate.gained.value is not None:
+        say(f"  worth                {rate.gained.value:+.1f} ratings by people beside {estimate.labelled}")
+    say(f"  Rogan-Gladen         {_figure(rate.corrected)}{_range(rate.corrected_interval)}")
+    say(f"  the judge's own      {_share(rate.naive)}, which is biased: do not use it")
+    say("")
+
+
+def _share(share: Proportion) -> str:
+    if share.value is None:
+        return "- (no cases)"
+    return f"{share.value:.3f} ({share.successes}/{share.n}{_range(share.interval)})"
+
+
+def _measured(given: Measured) -> str:
+    return _figure(given.figure) + (_range(given.interval) if given.figure.defined else "")
+
+
+def _figure(given: Figure) -> str:
+    return f"{given.value:.3f}" if given.value is not None else f"- ({given.undefined})"
+
+
+def _range(given: Interval) -> str:
+    if given.low is None or given.high is None:
+        return f", no interval: {given.undefined}"
+    return f", 95 % {given.low:.3f} to {given.high:.3f}"
