@@ -1,7 +1,9 @@
-"""`repoassay report`: what a run came to."""
+"""`repoassay report`: what a run came to, or several; tables and plots in every format."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,35 +14,141 @@ from repoassay.cli.options import PATH, json_option
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from repoassay.report.figuring import Figured, Wanted
     from repoassay.store import RunFolder
 
 __all__ = ["print_report", "report"]
 
+_FORMATS = ("md", "tex", "csv", "json", "svg", "png")
+
 
 @click.command()
-@click.argument("run", type=PATH)
+@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN...")
 @json_option
-@click.option("--html", type=PATH, metavar="PATH", help="Where to write the page.  [default: RUN/report.html]")
-@click.option("--no-html", is_flag=True, help="Write no page.")
-def report(run: Path, as_json: bool, html: Path | None, no_html: bool) -> None:
-    """Show what RUN (a run folder, or `latest` below ./runs) came to.
+@click.option(
+    "--html", type=PATH, metavar="PATH", help="Where to write the page of one run.  [default: RUN/report.html]"
+)
+@click.option("--no-html", is_flag=True, help="Write no page of one run.")
+@click.option("--out", type=PATH, metavar="DIR", help="Write every table and plot, and a page with all of them, there.")
+@click.option("--format", "formats", metavar="FORMATS", default=",".join(_FORMATS), show_default=True,
+              help="What --out writes beside the page.")  # fmt: skip
+@click.option("--scores", type=PATH, metavar="FILE",
+              help="Scores of models on other benchmarks (CSV or TOML: model, benchmark, score).")  # fmt: skip
+@click.option("--sizes", type=PATH, metavar="FILE",
+              help="Sizes of repositories (CSV or TOML: repository, measure, value).")  # fmt: skip
+@click.option("--beside", default="auto", show_default=True, type=click.Choice(["auto", "published", "none"]),
+              help="Published figures beside these: of the runs' own suites, of all, or none.")  # fmt: skip
+@click.option("--diagnose", type=click.IntRange(0), default=1000, show_default=True, metavar="N",
+              help="Failed attempts to diagnose at most; of more, a sample.")  # fmt: skip
+def report(
+    runs: tuple[Path, ...], as_json: bool, html: Path | None, no_html: bool, out: Path | None, formats: str,
+    scores: Path | None, sizes: Path | None, beside: str, diagnose: int,
+) -> None:  # fmt: skip
+    """Show what RUN (a run folder, or `latest` below ./runs) came to; of several, tables over all of them.
 
-    Prints rates over all and over judged attempts with their intervals, domains and every attempt, and writes one
-    self-contained HTML page. The page is derived from the run folder and may be overwritten.
+    One RUN alone: prints rates over all and over judged attempts with their intervals, domains and every attempt, and
+    writes one self-contained HTML page. The page is derived from the run folder and may be overwritten.
+
+    With several, or --out: tables of frameworks and models, outcomes, domains, sweeps, alpha, errors, tokens,
+    repository sizes and pass@1 against other benchmarks. They are printed, and with --out written in every format,
+    with their plots and a page (DIR/index.html). Plots as files need the extra `plots`, p-values of correlations the
+    extra `stats`.
 
     \b
     Examples:
       repoassay report latest
       repoassay report runs/20260101-120000-starter-reference-ab12 --no-html
       repoassay report latest --json > report.json
-      repoassay report latest --html /tmp/report.html
+      repoassay report latest --out report
+      repoassay report runs/* --out report --format md,csv,svg --scores humaneval.csv
+      repoassay report runs/a runs/b --beside published --json > tables.json
     """
     from repoassay.run.slots import locate
     from repoassay.store import RunFolder
 
+    folders = [locate(run) for run in runs]
+    wanted_files = out is not None or len(folders) > 1
     if html is not None and no_html:
         raise click.UsageError("--html and --no-html contradict each other; give one.")
-    print_report(RunFolder(locate(run)), as_json=as_json, html=html, page=not no_html)
+    if wanted_files and (html is not None or no_html):
+        raise click.UsageError("--html and --no-html are of one run without --out; --out names a folder for the page.")
+    given = (scores is not None, sizes is not None, beside != "auto")
+    if not wanted_files and any(given):
+        raise click.UsageError("--scores, --sizes and --beside need several runs or --out DIR.")
+    if not wanted_files:
+        print_report(RunFolder(folders[0]), as_json=as_json, html=html, page=not no_html)
+        return
+    chosen = _formats(formats)
+    _set(folders, out, chosen, _wanted(scores, sizes, beside, diagnose), as_json)
+
+
+def _formats(text: str) -> tuple[str, ...]:
+    chosen = tuple(part.strip() for part in text.split(",") if part.strip())
+    unknown = [part for part in chosen if part not in _FORMATS]
+    if unknown:
+        raise click.UsageError(f"--format has no {unknown[0]!r}; it takes {', '.join(_FORMATS)}.")
+    return chosen
+
+
+def _wanted(scores: Path | None, sizes: Path | None, beside: str, diagnose: int) -> Wanted:
+    from repoassay.report.figuring import Wanted
+    from repoassay.report.given import read_scores, read_sizes
+
+    suites = {"auto": None, "none": (), "published": ("gittaskbench", "resq")}
+    return Wanted(
+        scores=read_scores(scores) if scores else {},
+        sizes=read_sizes(sizes) if sizes else {},
+        published=suites[beside],
+        diagnosed=diagnose,
+    )
+
+
+def _set(folders: Sequence[Path], out: Path | None, formats: Sequence[str], wanted: Wanted, as_json: bool) -> None:
+    from repoassay.report.everything import write_figured
+    from repoassay.report.figuring import figure_out
+    from repoassay.report.rows import read_rows
+
+    rows = read_rows(folders, lambda done, total: _progress("reading attempts", done, total))
+    _progress("working out", 0, 1)
+    figured = figure_out(rows, wanted)
+    made = write_figured(figured, out, formats, _progress) if out is not None else None
+    _progress("", 1, 1)
+    _print_set(figured, as_json)
+    if made is not None:
+        if made.without_plots:
+            click.echo(f"Plots are not written: {made.without_plots}", err=True)
+        click.echo(f"HTML: {made.page} ({len(made.files)} files written)", err=as_json)
+
+
+def _print_set(figured: Figured, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        from repoassay.report.writers.json_file import SCHEMA, table_document
+
+        runs = {row.run.id: row.run for row in figured.rows}
+        document = {
+            "schema": SCHEMA,
+            "runs": [{"id": run.id, "title": run.title, "suite": run.suite, "version": run.suite_version}
+                     for run in runs.values()],
+            "tables": [table_document(table) for table in figured.tables.values()],
+        }  # fmt: skip
+        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        return
+    from rich.console import Console as Terminal
+
+    from repoassay.report.writers.terminal import print_tables
+
+    print_tables(list(figured.tables.values()), Terminal())
+
+
+def _progress(what: str, done: int, total: int) -> None:
+    """One line that is written over, on a terminal alone."""
+    if not sys.stderr.isatty():
+        return
+    left = f"{what} {done:,} of {total:,}" if total > 1 else what
+    sys.stderr.write(f"\r\x1b[K{left}" if what and done < total else "\r\x1b[K")
+    sys.stderr.flush()
 
 
 def print_report(

@@ -5,13 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
-from repoassay.model import Attempt, Plan
+from repoassay.model import Plan
 
-__all__ = ["Place", "Slot", "Standing", "places", "slots_of"]
+__all__ = ["Chained", "Place", "Slot", "Standing", "places", "slots_of"]
 
 Slot = tuple[str, str, int]
 """Task id, agent name, attempt number: one place of a plan."""
+
+
+class Chained(Protocol):
+    """What must be known of an attempt to place it; `repoassay.model.Attempt` is one."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+    @property
+    def task(self) -> str:
+        """Its task's id."""
+
+    @property
+    def agent(self) -> str:
+        """Its name in the plan's `agents`."""
+
+    @property
+    def number(self) -> int:
+        """Counts from 1 within (agent, task)."""
+
+    @property
+    def retry_of(self) -> str | None:
+        """The attempt it repeats."""
 
 
 class Standing(StrEnum):
@@ -42,13 +67,13 @@ class Place:
     replaced_by: str | None = None
 
 
-def places(plan: Plan, attempts: Sequence[Attempt]) -> list[Place]:
+def places(plan: Plan, attempts: Sequence[Chained]) -> list[Place]:
     """Say for each attempt, in the order they ended, whether it counts.
 
     An attempt fills the slot of the first of its retry chain. Where several fill one slot, the last one counts and
     the earlier are superseded. An attempt whose slot the plan does not hold counts nowhere.
     """
-    by_id = {attempt.id: attempt for attempt in attempts}
+    by_id: dict[str, Chained] = {attempt.id: attempt for attempt in attempts}
     slots = [_slot(attempt, by_id) for attempt in attempts]
     last = dict(zip(slots, (attempt.id for attempt in attempts), strict=True))
     planned = set(slots_of(plan))
@@ -63,7 +88,7 @@ def places(plan: Plan, attempts: Sequence[Attempt]) -> list[Place]:
     return found
 
 
-def _slot(attempt: Attempt, by_id: Mapping[str, Attempt]) -> Slot:
+def _slot(attempt: Chained, by_id: Mapping[str, Chained]) -> Slot:
     seen = {attempt.id}
     first = attempt
     while (earlier := by_id.get(first.retry_of or "")) and earlier.id not in seen:  # a damaged run may hold a circle

@@ -22,7 +22,7 @@ from repoassay.report.money import sentence
 from repoassay.store import Finished, RunFolder
 from repoassay.store.spending import JOURNAL
 
-__all__ = ["Story", "find_attempts", "lines", "read_story", "story_document"]
+__all__ = ["Story", "find_attempts", "lines", "read_story", "read_trajectory", "story_document"]
 
 _MOST_FILE = 64 * 2**20
 _EDITS = ("edit", "write", "replace", "patch", "str_replace", "create", "insert")
@@ -85,11 +85,12 @@ def read_story(run: RunFolder, attempt: str) -> Story:
     """
     for found in run.finished():
         if found.attempt.id == attempt:
-            return Story(found, read_calls(found.folder / JOURNAL).calls, _trajectory(found.folder))
+            return Story(found, read_calls(found.folder / JOURNAL).calls, read_trajectory(found.folder))
     raise BadInput(f"{run.path} holds no finished attempt {attempt}.")
 
 
-def _trajectory(folder: Path) -> Trajectory | None:
+def read_trajectory(folder: Path) -> Trajectory | None:
+    """What the agent did, as kept in an attempt's folder; None where nothing can be read."""
     path = folder / "trajectory.json"
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_FILE:

@@ -1,0 +1,281 @@
+"""Every plot of a set of runs, out of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from repoassay.report.cells import shown_cell
+from repoassay.report.charts.value import Axis, Chart, Form, Point, Series
+from repoassay.report.figuring import Figured
+from repoassay.report.inert import one_line
+from repoassay.report.tables.value import Cell, Column, Estimate, Table
+from repoassay.stats import Proportion
+
+__all__ = ["MOST_CATEGORIES", "MOST_SERIES", "charts"]
+
+MOST_CATEGORIES = 40
+MOST_SERIES = 16
+_MOST_POINTS = 400
+_FEW = 3
+_SEVERAL = 8
+_PERCENT = Axis("percent", percent=True)
+
+
+def charts(figured: Figured) -> list[Chart]:
+    """The plots that have something to show, in the order of their tables."""
+    tables = figured.tables
+    names = ("frameworks", "outcomes", "success", "domains")
+    framework, outcome, success, domain = (tables[name] for name in names)
+    order = [_label(success, row, ("run", "agent")) for row in success.rows]
+    ecr_tpr = (("ecr_all", "ECR, all"), ("tpr_all", "TPR, all"))
+    found = [
+        _shares(framework, ("run", "framework", "model", "limits"), ecr_tpr, "rates", "Completion and pass rates"),
+        _outcomes(outcome),
+        _shares(success, ("run", "agent"), (("success", "Success"),), "success", success.title),
+        _grouped(domain, "domain", "tpr_all", "domains", "Pass rate by domain",
+                 Form.DOTS if len(order) <= _SEVERAL else Form.STRIP, _PERCENT, order),
+        *_sweeps(tables["sweeps"]),
+        _grouped(
+            tables["alpha_by_repository"], "repository", "alpha", "alpha", "Alpha by repository",
+            Form.BARS if len(order) <= _FEW else Form.STRIP, Axis("US dollars per attempt"), order,
+        ),
+        _pareto(tables["alpha_pareto"]),
+        _errors(tables["errors"]),
+        _tokens(tables["tokens"]),
+        *_sizes(tables["repository_tokens"], figured),
+        *_benchmarks(tables["pass_at_1"]),
+    ]  # fmt: skip
+    return [chart for chart in found if not chart.empty]
+
+
+def _value(cell: Cell) -> tuple[float, float | None, float | None] | None:
+    """What a cell puts on an axis: shares in percent, with the ends of their interval."""
+    if isinstance(cell, Proportion):
+        ends = cell.interval
+        return None if cell.value is None else (100 * cell.value, *_percent(ends.low, ends.high))
+    if isinstance(cell, Estimate):
+        return None if cell.value is None else (100 * cell.value, *_percent(cell.low, cell.high))
+    return (float(cell), None, None) if isinstance(cell, int | float | Decimal) else None
+
+
+def _percent(low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    return (None, None) if low is None or high is None else (100 * low, 100 * high)
+
+
+def _index(table: Table, *keys: str) -> dict[str, int]:
+    return {column.key: number for number, column in enumerate(table.columns) if not keys or column.key in keys}
+
+
+def _label(table: Table, row: Sequence[Cell], keys: Sequence[str]) -> str:
+    index = _index(table)
+    parts = [str(row[index[key]]) for key in keys if key in index and row[index[key]]]
+    return one_line(", ".join(parts), 200)
+
+
+def _column(table: Table, key: str) -> Column:
+    return next(column for column in table.columns if column.key == key)
+
+
+def _says(table: Table, key: str, cell: Cell) -> str:
+    return shown_cell(cell, _column(table, key))
+
+
+def _note(left_out: int, what: str, table: Table) -> str:
+    return f"{left_out} more {what} are left out here; the table “{table.title}” has them." if left_out > 0 else ""
+
+
+def _shares(table: Table, names: Sequence[str], wanted: Sequence[tuple[str, str]], name: str, title: str) -> Chart:
+    rows = table.rows[:MOST_CATEGORIES]
+    index = _index(table)
+    series = []
+    for key, word in wanted:
+        points = []
+        for number, row in enumerate(rows):
+            found = _value(row[index[key]])
+            if found is not None:
+                points.append(Point(found[0], number, _says(table, key, row[index[key]]), found[1], found[2]))
+        series.append(Series(word, tuple(points)))
+    return Chart(
+        name, title, table.after, Form.DOTS, Axis("percent, with 95% interval", percent=True), Axis(""), tuple(series),
+        tuple(_label(table, row, names) for row in rows), _note(len(table.rows) - len(rows), "entries", table),
+    )  # fmt: skip
+
+
+def _outcomes(table: Table) -> Chart:
+    rows = table.rows[:MOST_CATEGORIES]
+    index = _index(table)
+    kinds = [column for column in table.columns if column.key not in ("run", "agent", "n")]
+    series = []
+    for column in kinds:
+        points = []
+        for number, row in enumerate(rows):
+            count, planned = row[index[column.key]], row[index["n"]]
+            if isinstance(count, int) and isinstance(planned, int) and count:
+                points.append(Point(100 * count / planned, number, f"{count} of {planned} {column.title}"))
+        if points:
+            series.append(Series(column.title, tuple(points)))
+    return Chart(
+        "outcomes", "Outcomes", "", Form.STACKED, Axis("percent of planned attempts", percent=True), Axis(""),
+        tuple(series), tuple(_label(table, row, ("run", "agent")) for row in rows),
+        _note(len(table.rows) - len(rows), "entries", table),
+    )  # fmt: skip
+
+
+def _grouped(
+    table: Table, category: str, key: str, name: str, title: str, form: Form, axis: Axis, order: Sequence[str]
+) -> Chart:  # fmt: skip
+    """Categories of one column, a series for each agent in `order`, so that an agent looks the same in each plot."""
+    index = _index(table)
+    categories = list(dict.fromkeys(str(row[index[category]]) for row in table.rows))
+    present = {_label(table, row, ("run", "agent")) for row in table.rows}
+    agents = [name for name in order if name in present]
+    kept, shown = categories[:MOST_CATEGORIES], agents[:MOST_SERIES]
+    points: dict[str, list[Point]] = {agent: [] for agent in shown}
+    for row in table.rows:
+        agent, place = _label(table, row, ("run", "agent")), str(row[index[category]])
+        found = _value(row[index[key]])
+        if agent in points and place in kept and found is not None:
+            says = _says(table, key, row[index[key]])
+            ends = (None, None) if form is Form.STRIP else found[1:]  # on one line they would hide each other
+            points[agent].append(Point(found[0], kept.index(place), says, *ends))
+    notes = [
+        _note(len(categories) - len(kept), _plural(category), table),
+        _note(len(agents) - len(shown), "agents", table),
+    ]
+    return Chart(
+        name, title, table.after, form, axis, Axis(""),
+        tuple(Series(agent, tuple(points[agent])) for agent in shown), tuple(one_line(item, 200) for item in kept),
+        " ".join(filter(None, notes)),
+    )  # fmt: skip
+
+
+def _plural(word: str) -> str:
+    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+
+
+def _sweeps(table: Table) -> Iterator[Chart]:
+    """One chart for each limit that was swept and each rate."""
+    index = _index(table)
+    for limit in dict.fromkeys(str(row[index["limit"]]) for row in table.rows):
+        for key, word in (("ecr", "ECR"), ("tpr", "TPR")):
+            lines: dict[str, list[Point]] = {}
+            for row in table.rows:
+                found, where = _value(row[index[key]]), _number(row[index["value"]])
+                if str(row[index["limit"]]) == limit and found is not None and where is not None:
+                    label = _label(table, row, ("framework", "model", "others"))
+                    says = f"{limit}={row[index['value']]}: {_says(table, key, row[index[key]])}"
+                    lines.setdefault(label, []).append(Point(where, found[0], says, found[1], found[2]))
+            yield Chart(
+                f"sweep_{limit}_{key}", f"{word} by {limit.replace('_', ' ')}", table.after, Form.LINES,
+                Axis(limit.replace("_", " "), log=_spread(lines)), Axis(f"{word}, percent", percent=True),
+                _bounded(lines), note=_note(len(lines) - MOST_SERIES, "lines", table),
+            )  # fmt: skip
+
+
+def _number(cell: Cell) -> float | None:
+    try:
+        return float(str(cell))
+    except ValueError:
+        return None
+
+
+def _spread(lines: dict[str, list[Point]]) -> bool:
+    places = [point.x for points in lines.values() for point in points]
+    return bool(places) and min(places) > 0 and max(places) / min(places) >= 20
+
+
+def _bounded(lines: dict[str, list[Point]]) -> tuple[Series, ...]:
+    kept = list(lines.items())[:MOST_SERIES]
+    return tuple(Series(name, tuple(points[:_MOST_POINTS])) for name, points in kept)
+
+
+def _pareto(table: Table) -> Chart:
+    index = _index(table)
+    lines: dict[str, list[Point]] = {}
+    for row in table.rows:
+        cumulative, rank = _value(row[index["cumulative"]]), _value(row[index["rank"]])
+        if cumulative is not None and rank is not None:
+            name = one_line(str(row[index["repository"]]), 60)
+            says = f"{name}: {_says(table, 'cumulative', row[index['cumulative']])}"
+            lines.setdefault(_label(table, row, ("run", "agent")), []).append(Point(rank[0], cumulative[0], says))
+    return Chart(
+        "alpha_pareto", table.title, table.after, Form.LINES, Axis("repositories, largest alpha first"),
+        Axis("cumulative alpha, US dollars"), _bounded(lines), note=_note(len(lines) - MOST_SERIES, "agents", table),
+    )  # fmt: skip
+
+
+def _errors(table: Table) -> Chart:
+    if not table.rows:
+        return Chart("errors", table.title, table.after, Form.BARS, _PERCENT, Axis(""), ())
+    index = _index(table)
+    first = table.rows[0][index["agent"]]
+    rows = [row for row in table.rows if row[index["agent"]] == first][:6]
+    series = []
+    for key, word in (("primary", "primary class"), ("any", "seen at all")):
+        points = []
+        for number, row in enumerate(rows):
+            found = _value(row[index[key]])
+            if found is not None:
+                points.append(Point(found[0], number, _says(table, key, row[index[key]]), found[1], found[2]))
+        series.append(Series(word, tuple(points)))
+    return Chart(
+        "errors", table.title, table.after, Form.BARS, Axis("percent of diagnosed failures", percent=True), Axis(""),
+        tuple(series), tuple(f"{row[index['class']]} {row[index['meaning']]}" for row in rows),
+    )  # fmt: skip
+
+
+def _tokens(table: Table) -> Chart:
+    index = _index(table)
+    rows = [row for row in table.rows if row[index["tokens"]] is not None]
+    kept = rows[:MOST_CATEGORIES]
+    points = [
+        Point(found[0], number, _says(table, "tokens", row[index["tokens"]]))
+        for number, row in enumerate(kept)
+        if (found := _value(row[index["tokens"]])) is not None
+    ]
+    return Chart(
+        "tokens", table.title, table.after, Form.BARS, Axis("tokens, median over tasks"), Axis(""),
+        (Series("tokens per task", tuple(points)),), tuple(_label(table, row, ("run", "agent")) for row in kept),
+        _note(len(rows) - len(kept), "entries", table),
+    )  # fmt: skip
+
+
+def _sizes(table: Table, figured: Figured) -> Iterator[Chart]:
+    index = _index(table)
+    for measure in figured.sizes:
+        lines: dict[str, list[Point]] = {}
+        for row in table.rows:
+            size, spent = _value(row[index[f"size_{measure}"]]), _value(row[index["mean_tokens"]])
+            if size is not None and spent is not None:
+                name = one_line(str(row[index["repository"]]), 60)
+                says = f"{name}: {size[0]:,.0f} {measure.replace('_', ' ')}, {spent[0]:,.0f} tokens"
+                lines.setdefault(str(row[index["agent"]]), []).append(Point(size[0], spent[0], says, label=name))
+        yield Chart(
+            f"tokens_by_{_file(measure)}", f"Tokens by {measure.replace('_', ' ')} of the repository", table.after,
+            Form.SCATTER, Axis(measure.replace("_", " "), log=_spread(lines)), Axis("mean tokens of an attempt"),
+            _bounded(lines), note=_note(len(lines) - MOST_SERIES, "agents", table),
+        )  # fmt: skip
+
+
+def _file(name: str) -> str:
+    return "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)[:40]
+
+
+def _benchmarks(table: Table) -> Iterator[Chart]:
+    """pass@1 against each benchmark whose scores were given."""
+    index = _index(table)
+    for number, column in enumerate((one for one in table.columns if one.key.startswith("score_")), start=1):
+        lines: dict[str, list[Point]] = {}
+        for row in table.rows:
+            score, rate = _value(row[index[column.key]]), _value(row[index["pass_at_1"]])
+            if score is not None and rate is not None:
+                name = _label(table, row, ("model",))
+                says = f"{name}: {score[0]:g}, pass@1 {_says(table, 'pass_at_1', row[index['pass_at_1']])}"
+                line = lines.setdefault(_label(table, row, ("framework",)), [])
+                line.append(Point(score[0], rate[0], says, rate[1], rate[2], name))
+        yield Chart(
+            f"benchmark_{number}", f"pass@1 against {one_line(column.title, 60)}", "RES-Q Figure 4", Form.SCATTER,
+            Axis(one_line(column.title, 60)), Axis("pass@1, percent", percent=True), _bounded(lines),
+            note=_note(len(lines) - MOST_SERIES, "frameworks", table),
+        )  # fmt: skip

@@ -1,0 +1,89 @@
+"""Every table of a set of runs, worked out once, in the order they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from repoassay.economics import ParetoCurve, Quality
+from repoassay.report.rows import ResultRow
+from repoassay.report.tables.beside import beside, published_suites
+from repoassay.report.tables.domains import domains
+from repoassay.report.tables.errors import MOST_DIAGNOSED, Diagnosed, diagnosed, errors
+from repoassay.report.tables.external import Scores, benchmark_correlations, external
+from repoassay.report.tables.frameworks import frameworks
+from repoassay.report.tables.outcomes import outcomes
+from repoassay.report.tables.sizes import Sizes, repository_tokens, size_correlations, sizes_of
+from repoassay.report.tables.success import success
+from repoassay.report.tables.sweeps import sweeps
+from repoassay.report.tables.tokens import tokens
+from repoassay.report.tables.value import Table
+from repoassay.report.tables.worth import (
+    agent_alpha,
+    alpha_rows,
+    cumulated,
+    curves,
+    quality_notes,
+    repositories,
+    repository_alpha,
+)
+
+__all__ = ["Figured", "Wanted", "figure_out"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What goes in beside the runs.
+
+    `scores` are of other benchmarks, `sizes` of repositories. `published` are suites whose published figures stand
+    beside; None takes those of the runs. `quality` is reviewed quality by attempt id. At most `diagnosed` failed
+    attempts are diagnosed.
+    """
+
+    scores: Scores = field(default_factory=dict)
+    sizes: Sizes = field(default_factory=dict)
+    published: tuple[str, ...] | None = None
+    quality: Mapping[str, Quality] = field(default_factory=dict)
+    diagnosed: int = MOST_DIAGNOSED
+
+
+@dataclass(frozen=True, slots=True)
+class Figured:
+    """All tables by name, and what plots need beside them."""
+
+    rows: Sequence[ResultRow]
+    tables: Mapping[str, Table]
+    curves: Mapping[tuple[str, str], ParetoCurve]
+    diagnosed: Diagnosed
+    sizes: Sizes
+
+
+def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figured:
+    """Work out every table."""
+    given = wanted or Wanted()
+    attempts = alpha_rows(rows, given.quality)
+    parts = repositories(attempts)
+    bends = curves(parts)
+    said = quality_notes(attempts)
+    sizes = sizes_of(rows, given.sizes)
+    found = diagnosed(rows, given.diagnosed)
+    made = [
+        frameworks(rows),
+        outcomes(rows),
+        success(rows),
+        domains(rows),
+        domains(rows, subdomains=True),
+        sweeps(rows),
+        agent_alpha(attempts, said),
+        repository_alpha(parts, said),
+        cumulated(bends),
+        errors(rows, found),
+        tokens(rows),
+        repository_tokens(rows, sizes),
+        size_correlations(rows, sizes),
+        external(rows, given.scores),
+        benchmark_correlations(rows, given.scores),
+    ]
+    suites = published_suites(rows) if given.published is None else given.published
+    made += beside(suites, made)
+    return Figured(rows, {table.name: table for table in made}, bends, found, sizes)

@@ -1,0 +1,264 @@
+"""Runs as compact rows: one for each place of each plan, with what tables need and nothing else.
+
+Read from the run folders' own files each time; nothing is kept beside them that could grow old. Only the keys a row
+has are read from the records, so that 100,000 attempts take seconds; what is read is validated.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+
+from repoassay.errors import BadInput
+from repoassay.model import Outcome, Plan, PlannedTask
+from repoassay.model.task import Economics
+from repoassay.report.chains import Slot, Standing, places, slots_of
+from repoassay.report.lean import LeanAttempt, LeanVerdict, read_attempt
+from repoassay.store import RunFolder
+
+__all__ = ["Entry", "ResultRow", "RunInfo", "read_rows"]
+
+_LIMIT = re.compile(r", (?:timeout|max_iterations|max_tokens|context_window|budget_usd)=[^,]*$")
+_STEP = 500
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """What rows of one run share. `title` names it among those read together: its folder's name, made unique."""
+
+    id: str
+    title: str
+    path: Path
+    suite: str
+    suite_version: str
+    suite_folder: str
+    created: datetime
+    tasks: int
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a plan's `agents`: its name there, the framework (agent), the model, and all settings as text."""
+
+    name: str
+    framework: str
+    model: str
+    settings: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """One place of a plan and the attempt that counts there.
+
+    `outcome` is None, and `attempt` empty, where no attempt is finished: process and result are then unknown.
+    `tokens_in`, `tokens_out` and `calls` are None where the agent asked no model; with `tokens_partly` some calls told
+    none. `dollars` is 0 without a model and None where a price or usage is unknown; `dollars_known` is its lower bound.
+    `seconds` is the wall time of the agent's command.
+    """
+
+    run: RunInfo
+    entry: Entry
+    planned: PlannedTask
+    number: int
+    attempt: str = ""
+    moved: bool = False
+    outcome: Outcome | None = None
+    process: bool | None = None
+    result: bool | None = None
+    calls: int | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    tokens_partly: bool = False
+    dollars: Decimal | None = None
+    dollars_known: Decimal = Decimal(0)
+    seconds: float | None = None
+    comment: str = ""
+
+    @property
+    def finished(self) -> bool:
+        """Whether an attempt fills the place."""
+        return self.outcome is not None
+
+    @property
+    def agent(self) -> str:
+        """Name in the plan."""
+        return self.entry.name
+
+    @property
+    def framework(self) -> str:
+        """The agent without model and limits."""
+        return self.entry.framework
+
+    @property
+    def model(self) -> str:
+        """`provider/name`; empty without a model."""
+        return self.entry.model
+
+    @property
+    def task(self) -> str:
+        """The task's id."""
+        return self.planned.id
+
+    @property
+    def repository(self) -> str:
+        """The repository's name; empty in plans that did not keep it."""
+        return self.planned.repository
+
+    @property
+    def domain(self) -> str:
+        """The task's domain."""
+        return self.planned.domain
+
+    @property
+    def subdomain(self) -> str:
+        """The task's subdomain, or empty."""
+        return self.planned.subdomain
+
+    @property
+    def value(self) -> Economics | None:
+        """The task's market value, where it states one."""
+        return self.planned.economics
+
+    @property
+    def tokens(self) -> int | None:
+        """Tokens read and written; None without a model."""
+        return None if self.tokens_in is None or self.tokens_out is None else self.tokens_in + self.tokens_out
+
+    @property
+    def folder(self) -> Path | None:
+        """The attempt's folder; None where none is finished."""
+        return self.run.path / "attempts" / self.attempt if self.attempt else None
+
+
+def read_rows(paths: Sequence[Path], progress: Callable[[int, int], None] | None = None) -> list[ResultRow]:
+    """Read run folders, in the order given; within one by agent, task and number.
+
+    Superseded attempts and those outside their plan are not among the rows.
+
+    Args:
+        paths: Run folders.
+        progress: Called now and then with how many attempts are read, and how many are to be.
+
+    Raises:
+        BadInput: When a folder is no run, one is named twice, or a finished attempt cannot be read back.
+    """
+    runs = [RunFolder(path) for path in paths]
+    _refuse_twice(runs)
+    with _undisturbed():
+        finished = [_finished(run) for run in runs]
+        total = sum(map(len, finished))
+        rows: list[ResultRow] = []
+        done = 0
+        for run, title, names in zip(runs, _titles(runs), finished, strict=True):
+            read: list[tuple[LeanAttempt, LeanVerdict]] = []
+            for name in names:
+                read.append(read_attempt(run.path, name))
+                done += 1
+                if progress is not None and (done % _STEP == 0 or done == total):
+                    progress(done, total)
+            rows.extend(_rows(run, title, read))
+    return rows
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Without the cyclic collector: a hundred thousand new records make no cycles, and it would visit them all."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _refuse_twice(runs: Sequence[RunFolder]) -> None:
+    seen: dict[str, Path] = {}
+    for run in runs:
+        if run.plan.id in seen:
+            raise BadInput(
+                f"{seen[run.plan.id]} and {run.path} are the same run ({run.plan.id}).", "Name every run once."
+            )
+        seen[run.plan.id] = run.path
+
+
+def _titles(runs: Sequence[RunFolder]) -> list[str]:
+    names = [run.path.resolve().name or run.plan.id for run in runs]
+    return [
+        name if names.count(name) == 1 else f"{run.path.resolve().parent.name}/{name}"
+        for name, run in zip(names, runs, strict=True)
+    ]
+
+
+def _finished(run: RunFolder) -> list[str]:
+    """Ids in the order they ended; a journal line written twice is one attempt."""
+    events = run.journal.read().events
+    return list(dict.fromkeys(str(event.get("attempt")) for event in events if event.get("event") == "finished"))
+
+
+def _rows(run: RunFolder, title: str, read: Sequence[tuple[LeanAttempt, LeanVerdict]]) -> Iterator[ResultRow]:
+    plan = run.plan
+    info = RunInfo(
+        plan.id,
+        title,
+        run.path,
+        plan.suite,
+        plan.suite_version,
+        plan.suite_folder,
+        plan.created,
+        len(plan.tasks),
+        plan.attempts,
+    )
+    entries = {name: _entry(name, settings) for name, settings in plan.agents.items()}
+    tasks = {task.id: task for task in plan.tasks}
+    filled = _filled(plan, read)
+    for slot in slots_of(plan):
+        entry, task = entries[slot[1]], tasks[slot[0]]
+        found = filled.get(slot)
+        yield ResultRow(info, entry, task, slot[2]) if found is None else _row(info, entry, task, slot[2], *found)
+
+
+def _filled(plan: Plan, read: Sequence[tuple[LeanAttempt, LeanVerdict]]) -> dict[Slot, tuple[LeanAttempt, LeanVerdict]]:
+    found = places(plan, [attempt for attempt, _ in read])
+    return {place.slot: pair for pair, place in zip(read, found, strict=True) if place.standing is Standing.COUNTS}
+
+
+def _row(
+    info: RunInfo, entry: Entry, task: PlannedTask, number: int, attempt: LeanAttempt, verdict: LeanVerdict
+) -> ResultRow:
+    spent = attempt.spent
+    ending = attempt.submission.exit
+    return ResultRow(
+        run=info,
+        entry=entry,
+        planned=task,
+        number=number,
+        attempt=attempt.id,
+        moved=not task.digest == attempt.task_digest == verdict.task_digest,
+        outcome=verdict.outcome,
+        process=verdict.process,
+        result=verdict.result,
+        calls=spent.calls if spent else None,
+        tokens_in=spent.usage.input if spent else None,
+        tokens_out=spent.usage.output if spent else None,
+        tokens_partly=bool(spent and spent.unknown),
+        dollars=spent.dollars if spent else Decimal(0),
+        dollars_known=spent.dollars_known if spent else Decimal(0),
+        seconds=ending.wall if ending else None,
+        comment=verdict.comments[0][:400] if verdict.comments else "",
+    )
+
+
+def _entry(name: str, settings: Mapping[str, str]) -> Entry:
+    model = settings.get("model", "")
+    framework = name.partition(f" @ {model}")[0] if model else name
+    while (cut := _LIMIT.sub("", framework)) != framework:
+        framework = cut
+    return Entry(name, framework or name, model, dict(settings))

@@ -1,0 +1,92 @@
+"""Signals of attempts as lines for a terminal and as a document for programs; every text is made inert."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from repoassay.report.document import plain
+from repoassay.report.figures import seconds
+from repoassay.report.inert import one_line
+from repoassay.review.signals import Axis, Signal, State
+from repoassay.run.signal_files import Measured
+from repoassay.run.signals import Signalled
+
+__all__ = ["document", "head", "lines", "short"]
+
+_MOST_PLACES = 8
+
+
+def head(found: Signalled) -> str:
+    """Which change it is, as one line."""
+    change = found.change
+    if not change.attempt:
+        return f"reference of {one_line(change.planned.id, 80)}"
+    number = f" #{change.number}" if change.number > 1 else ""
+    return f"{one_line(change.attempt, 60)}  {one_line(change.planned.id, 80)}{number} by {one_line(change.agent, 80)}"
+
+
+def short(found: Signalled) -> str:
+    """What became of one change, as one line."""
+    if found.measured is None:
+        return f"{head(found)}: {one_line(str(found.problem), 400)}"
+    every = found.measured.signals
+    told = f"{_plural(_count(every, State.FINDING), 'finding')}, {_count(every, State.UNKNOWN)} unknown"
+    return f"{head(found)}: {told}, {'from before' if found.before else seconds(found.measured.seconds)}"
+
+
+def lines(found: Signalled, width: int = 160, *, places: int = _MOST_PLACES) -> Iterator[str]:
+    """One change: of each axis what was found, where, and what could not be looked for."""
+    if found.measured is None:
+        yield short(found)
+        return
+    yield head(found)
+    for axis in Axis:
+        yield from _axis(axis, [each for each in found.measured.signals if each.axis is axis], width, places)
+
+
+def _axis(axis: Axis, given: Sequence[Signal], width: int, places: int) -> Iterator[str]:
+    findings = [each for each in given if each.state is State.FINDING]
+    unknown = [each.id for each in given if each.state is State.UNKNOWN]
+    told = _plural(len(findings), "finding") if findings else "silent" if len(unknown) < len(given) else "unknown"
+    rest = f"; unknown: {', '.join(unknown)}" if unknown else ""
+    yield f"  {axis.value:<14} {told}{one_line(rest, width)}"
+    for each in findings:
+        yield f"    {each.id}: {one_line(each.title, width)}"
+        for place in each.evidence[:places]:
+            line = f":{place.line}" if place.line is not None else ""
+            side = " (base)" if place.side == "old" else ""
+            yield f"      {one_line(place.path, 200)}{line}{side}  {one_line(place.text or place.quote, width)}".rstrip()
+        more = each.more + max(0, len(each.evidence) - places)
+        if more:
+            yield f"      and {more} more"
+
+
+def document(found: Signalled) -> dict[str, Any]:
+    """One change for programs; what was measured is as it is kept, `problem` says why nothing was."""
+    change = found.change
+    return {
+        "attempt": change.attempt or None,
+        "reference": not change.attempt,
+        "task": change.planned.id,
+        "agent": plain(change.agent) or None,
+        "number": change.number if change.attempt else None,
+        "before": found.before,
+        "problem": plain(str(found.problem)) if found.problem is not None else None,
+        "measured": _measured(found.measured),
+    }
+
+
+def _measured(measured: Measured | None) -> dict[str, Any] | None:
+    if measured is None:
+        return None
+    told: dict[str, Any] = plain(measured.model_dump(mode="json", by_alias=True))
+    return told
+
+
+def _count(every: Sequence[Signal], state: State) -> int:
+    return sum(each.state is state for each in every)
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

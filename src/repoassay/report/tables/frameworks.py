@@ -1,0 +1,80 @@
+"""Frameworks and models: completion, pass, tokens and cost (after GitTaskBench, Table 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from repoassay.report.rows import ResultRow
+from repoassay.report.tables.grouped import by, limits_of, mean, median, named_runs, rates
+from repoassay.report.tables.value import Cell, Column, Table, Unit
+
+__all__ = ["UNKNOWN_NOTE", "frameworks"]
+
+UNKNOWN_NOTE = (
+    "Brackets are 95% Wilson score intervals. “All” counts every planned attempt, unknown ones in the denominator;"
+    " “judged” those whose answer is known. Unknown is never false."
+)
+
+
+def frameworks(rows: Sequence[ResultRow]) -> Table:
+    """A row for each entry of a plan: framework, model and limits."""
+    several = named_runs(rows)
+    entries = by(rows, lambda row: (row.run.title if several else "", row.agent))
+    return Table(
+        name="frameworks",
+        title="Frameworks and models",
+        after="GitTaskBench Table 3",
+        columns=(
+            Column("run", "Run"),
+            Column("framework", "Framework"),
+            Column("model", "Model"),
+            Column("limits", "Limits"),
+            Column("n", "Attempts", Unit.COUNT),
+            Column("ecr_all", "ECR, all", Unit.RATE),
+            Column("ecr_judged", "ECR, judged", Unit.RATE),
+            Column("tpr_all", "TPR, all", Unit.RATE),
+            Column("tpr_judged", "TPR, judged", Unit.RATE),
+            Column("tokens_in", "Tokens in", Unit.NUMBER, 0),
+            Column("tokens_out", "Tokens out", Unit.NUMBER, 0),
+            Column("dollars", "Cost", Unit.DOLLARS, 4),
+            Column("seconds", "Median wall time", Unit.SECONDS),
+        ),
+        rows=tuple(_row(run, members) for (run, _), members in entries.items()),
+        notes=(
+            UNKNOWN_NOTE,
+            "Tokens and cost (US dollars) are means over finished attempts where they are known, as counted at the"
+            " gateway; input includes what came from a cache. A dash: no model was asked, or it is not known.",
+            *_cost_notes(rows),
+        ),
+    ).without_empty("run", "model", "limits", "tokens_in", "tokens_out")
+
+
+def _row(run: str, rows: Sequence[ResultRow]) -> tuple[Cell, ...]:
+    first = rows[0]
+    process, result = rates(rows)
+    done = [row for row in rows if row.finished]
+    return (
+        run,
+        first.framework,
+        first.model,
+        limits_of(first),
+        len(rows),
+        process.over_all,
+        process.over_judged,
+        result.over_all,
+        result.over_judged,
+        mean(row.tokens_in for row in done),
+        mean(row.tokens_out for row in done),
+        mean(row.dollars for row in done),
+        median(row.seconds for row in done),
+    )
+
+
+def _cost_notes(rows: Sequence[ResultRow]) -> list[str]:
+    done = [row for row in rows if row.finished]
+    unknown = sum(row.dollars is None for row in done)
+    partly = sum(row.tokens_partly for row in done)
+    notes = [f"The cost of {unknown} of {len(done)} finished attempts is unknown and left out of the mean."] * bool(
+        unknown
+    )
+    return notes + [f"In {partly} attempts some calls told no tokens: their tokens are a lower bound."] * bool(partly)

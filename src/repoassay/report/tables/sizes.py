@@ -1,0 +1,131 @@
+"""Tokens against the size of the repository (after GitTaskBench, Figures 8 and 9)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from repoassay.errors import BadInput
+from repoassay.report.published import SizeFigure, read
+from repoassay.report.rows import ResultRow
+from repoassay.report.tables.correlated import COEFFICIENTS, correlated
+from repoassay.report.tables.grouped import by, label_of, mean
+from repoassay.report.tables.value import Cell, Column, Table, Unit
+from repoassay.survey import survey_repository
+
+__all__ = ["Sizes", "repository_tokens", "size_correlations", "sizes_of"]
+
+Sizes = Mapping[str, Mapping[str, float]]
+"""Measure -> repository (as named in the plan) -> its size."""
+
+_MEASURES = ("files", "code_lines", "functions", "tokens")
+_FEWEST = 3
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
+def sizes_of(rows: Sequence[ResultRow], given: Sizes | None = None) -> dict[str, dict[str, float]]:
+    """Sizes of the repositories in the rows.
+
+    In this order: what is given; a survey of repositories that lie in the suite's own folder on this machine; what
+    the paper's Table 5 has for GitTaskBench. Repositories are matched without regard to case.
+    """
+    wanted = {row.repository.lower(): row.repository for row in rows if row.repository}
+    found: dict[str, dict[str, float]] = {}
+    for measure, figures in (given or {}).items():
+        for name, value in figures.items():
+            if name.lower() in wanted:
+                found.setdefault(measure, {})[wanted[name.lower()]] = value
+    for name, folder in sorted({(row.repository, row.run.suite_folder) for row in rows if row.repository}):
+        for measure, value in _surveyed(folder, name).items():
+            found.setdefault(measure, {}).setdefault(name, value)
+    if any(row.run.suite == "gittaskbench" for row in rows):
+        for figure in read("gittaskbench-table-05", SizeFigure).row:
+            name = wanted.get(figure.repository.lower(), "")
+            if name:
+                found.setdefault(figure.measure, {}).setdefault(name, float(figure.value))
+    return {measure: dict(sorted(found[measure].items())) for measure in sorted(found)}
+
+
+def _surveyed(suite_folder: str, name: str) -> dict[str, float]:
+    """Measures of a repository that came with the suite; nothing where it is not there."""
+    folder = Path(suite_folder) / "repositories" / name
+    if not _PLAIN.fullmatch(name) or folder.is_symlink() or not folder.is_dir():
+        return {}
+    try:
+        measures = asdict(survey_repository(folder).measures)
+    except BadInput:
+        return {}
+    return {measure: float(measures[measure]) for measure in _MEASURES}
+
+
+def repository_tokens(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
+    """A row for each repository and framework with its model: sizes, and mean tokens of an attempt."""
+    groups = by((row for row in rows if row.finished), lambda row: (row.repository or "(not kept)", label_of(row)))
+    made: list[tuple[Cell, ...]] = []
+    for (repository, label), members in sorted(groups.items()):
+        known = [row for row in members if row.tokens is not None]
+        made.append(
+            (
+                repository,
+                label,
+                len({row.task for row in members}),
+                len(known),
+                mean(row.tokens for row in known),
+                *(sizes[measure].get(repository) for measure in sizes),
+            )
+        )
+    return Table(
+        name="repository_tokens",
+        title="Tokens and the size of the repository",
+        after="GitTaskBench Figures 8 and 9",
+        columns=(
+            Column("repository", "Repository"),
+            Column("agent", "Agent"),
+            Column("tasks", "Tasks", Unit.COUNT),
+            Column("n", "Attempts with a model", Unit.COUNT),
+            Column("mean_tokens", "Mean tokens", Unit.NUMBER, 0),
+            *(Column(f"size_{measure}", measure.replace("_", " "), Unit.NUMBER, 0) for measure in sizes),
+        ),
+        rows=tuple(made),
+        notes=(
+            "Mean over finished attempts whose tokens are known, input and output together. Sizes are as given, else"
+            " surveyed where the suite has the repository's files, else of the paper's Table 5; a dash: not known.",
+        ),
+    )
+
+
+def size_correlations(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
+    """Correlation of mean tokens with each measure of size, for each framework with its model, over repositories."""
+    table = repository_tokens(rows, sizes)
+    agents = list(dict.fromkeys(map(str, table.column("agent"))))
+    made: list[tuple[Cell, ...]] = []
+    for measure in sizes:
+        for agent in agents:
+            pairs = [
+                (size, tokens)
+                for name, tokens, size in zip(
+                    table.column("agent"), table.column("mean_tokens"), table.column(f"size_{measure}"), strict=True
+                )
+                if name == agent and isinstance(size, float) and isinstance(tokens, float)
+            ]
+            if len(pairs) >= _FEWEST:
+                made.append((measure.replace("_", " "), agent, *correlated(pairs)))
+    least = f"It takes {_FEWEST} repositories whose size is known; these runs have {_known(sizes)}."
+    return Table(
+        name="size_correlation",
+        title="Correlation of tokens with the size of the repository",
+        after="GitTaskBench Figures 8 and 9",
+        columns=(Column("measure", "Measure"), Column("agent", "Agent"), *COEFFICIENTS),
+        rows=tuple(made),
+        notes=(
+            "Over repositories, each weighing alike, between its size and the mean tokens of an attempt at it.",
+            "p-values are two-sided and not corrected for their number.",
+            *([] if made else [least]),
+        ),
+    ).without_empty("undefined")
+
+
+def _known(sizes: Sizes) -> int:
+    return max(map(len, sizes.values()), default=0)

@@ -1,0 +1,78 @@
+"""Success of each agent with intervals that know of tasks, and pass@k (after METR's and RES-Q's rates)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from repoassay.report.rows import ResultRow
+from repoassay.report.tables.grouped import by, label_of, named_runs
+from repoassay.report.tables.value import Cell, Column, Estimate, Table, Unit
+from repoassay.stats import clustered_mean, pass_at_k, pass_hat_k
+
+__all__ = ["pass_rates", "success"]
+
+
+def success(rows: Sequence[ResultRow]) -> Table:
+    """Mean success of each entry with a task-clustered interval, over judged attempts, and pass@k beside it."""
+    several = named_runs(rows)
+    entries = by(rows, lambda row: (row.run.title if several else "", row.agent))
+    most = min((row.run.attempts for row in rows), default=1)
+    made = [_row(run, members, most) for (run, _), members in entries.items()]
+    return Table(
+        name="success",
+        title="Success with intervals over tasks",
+        after="METR August 2025",
+        columns=(
+            Column("run", "Run"),
+            Column("agent", "Agent"),
+            Column("tasks", "Tasks", Unit.COUNT),
+            Column("n", "Judged attempts", Unit.COUNT),
+            Column("success", "Success", Unit.ESTIMATE),
+            Column("error", "Standard error", Unit.SHARE, 1),
+            Column("naive", "as if independent", Unit.SHARE, 1),
+            Column("pass_1", "pass@1", Unit.ESTIMATE),
+            Column("pass_k", f"pass@{most}", Unit.ESTIMATE),
+            Column("all_k", f"pass^{most}", Unit.ESTIMATE),
+            Column("undefined", "Why there is no interval"),
+        ),
+        rows=tuple(made),
+        notes=(
+            "Success is the mean of Result over judged attempts. Its interval is 95%, task-clustered (standard error"
+            " with C/(C-1) over C tasks, Student's t with C-1 degrees of freedom): attempts at one task are not"
+            " independent. It is cut to 0 and 100% where it is shown.",
+            "pass@k is the unbiased estimate that any of k attempts passes, pass^k that all do; intervals are Wilson's"
+            " over tasks. Tasks with fewer than k judged attempts are left out.",
+        ),
+    ).without_empty("run", "undefined", *(["pass_k", "all_k"] if most == 1 else []))
+
+
+def _row(run: str, rows: Sequence[ResultRow], most: int) -> tuple[Cell, ...]:
+    tasks = by([row for row in rows if row.result is not None], lambda row: row.task)
+    found = clustered_mean([[float(bool(row.result)) for row in members] for members in tasks.values()])
+    interval = found.interval
+    counts = [(len(members), sum(bool(row.result) for row in members)) for members in tasks.values()]
+    whole = Estimate(found.value, _cut(interval.low), _cut(interval.high), found.tasks, found.undefined)
+    several = [_estimate(counts, most, any_of) for any_of in (True, False)] if most > 1 else [None, None]
+    return (
+        run, rows[0].agent, found.tasks, found.n, whole, found.error, found.naive_error,
+        _estimate(counts, 1, True), *several, found.undefined,
+    )  # fmt: skip
+
+
+def _estimate(counts: Sequence[tuple[int, int]], k: int, any_of: bool) -> Estimate:
+    found = (pass_at_k if any_of else pass_hat_k)(counts, k)
+    return Estimate(found.value, found.interval.low, found.interval.high, found.tasks, found.undefined)
+
+
+def _cut(end: float | None) -> float | None:
+    return None if end is None else min(1.0, max(0.0, end))
+
+
+def pass_rates(rows: Sequence[ResultRow]) -> dict[str, Estimate]:
+    """pass@1 of each framework with its model, over all its runs together."""
+    found = {}
+    for label, members in by(rows, label_of).items():
+        tasks = by([row for row in members if row.result is not None], lambda row: (row.run.suite, row.task))
+        counts = [(len(group), sum(bool(row.result) for row in group)) for group in tasks.values()]
+        found[label] = _estimate(counts, 1, True)
+    return found

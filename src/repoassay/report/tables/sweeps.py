@@ -1,0 +1,87 @@
+"""What a limit does: rates, tokens and cost by its value (after GitTaskBench, Table 7 and Figure 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from repoassay.model import Outcome
+from repoassay.report.rows import ResultRow
+from repoassay.report.tables.frameworks import UNKNOWN_NOTE
+from repoassay.report.tables.grouped import LIMITS, by, limits_of, mean, natural, rates
+from repoassay.report.tables.value import Cell, Column, Table, Unit
+from repoassay.stats import Proportion
+
+__all__ = ["sweeps", "swept"]
+
+
+def swept(rows: Sequence[ResultRow]) -> list[str]:
+    """Names of limits that have several values within one framework and model, in the order of `LIMITS`."""
+    entries = {(row.framework, row.model, row.agent, row.run.id): row.entry.settings for row in rows}
+    values: dict[tuple[str, str, str], set[str]] = {}
+    for (framework, model, _, _), settings in entries.items():
+        for name in LIMITS:
+            values.setdefault((framework, model, name), set()).add(settings.get(name, ""))
+    return [name for name in LIMITS if any(len(found) > 1 for key, found in values.items() if key[2] == name)]
+
+
+def sweeps(rows: Sequence[ResultRow]) -> Table:
+    """A row for each framework, model, limit and value; entries that differ in another limit stand apart."""
+    found: list[tuple[Cell, ...]] = []
+    for name in swept(rows):
+        groups = by(rows, lambda row, name=name: (row.framework, row.model, _others(row, name)))  # type: ignore[misc] # bound per turn
+        for (framework, model, others), members in groups.items():
+            values = by(members, lambda row, name=name: row.entry.settings.get(name, ""))  # type: ignore[misc] # the same
+            if len(values) > 1:
+                found += [
+                    _row(framework, model, name, value, others, values[value]) for value in sorted(values, key=natural)
+                ]
+    return Table(
+        name="sweeps",
+        title="Sweeps of limits",
+        after="GitTaskBench Table 7 and Figure 5",
+        columns=(
+            Column("framework", "Framework"),
+            Column("model", "Model"),
+            Column("limit", "Limit"),
+            Column("value", "Value"),
+            Column("others", "Other limits"),
+            Column("n", "Attempts", Unit.COUNT),
+            Column("ecr", "ECR, all", Unit.RATE),
+            Column("tpr", "TPR, all", Unit.RATE),
+            Column("timed_out", "Stopped by a limit", Unit.RATE),
+            Column("tokens_in", "Tokens in", Unit.NUMBER, 0),
+            Column("tokens_out", "Tokens out", Unit.NUMBER, 0),
+            Column("dollars", "Cost", Unit.DOLLARS, 4),
+        ),
+        rows=tuple(found),
+        notes=(
+            UNKNOWN_NOTE,
+            "“Stopped by a limit” counts the outcomes timed out and budget. Tokens and cost (US dollars) are means over"
+            " finished attempts where they are known.",
+            *([] if found else ["No limit has several values for the same framework and model in these runs."]),
+        ),
+    ).without_empty("model", "others", "tokens_in", "tokens_out")
+
+
+def _others(row: ResultRow, name: str) -> str:
+    return ", ".join(part for part in limits_of(row).split(", ") if part and not part.startswith(f"{name}="))
+
+
+def _row(framework: str, model: str, name: str, value: str, others: str, rows: Sequence[ResultRow]) -> tuple[Cell, ...]:
+    process, result = rates(rows)
+    done = [row for row in rows if row.finished]
+    stopped = sum(row.outcome in (Outcome.TIMED_OUT, Outcome.BUDGET) for row in done)
+    return (
+        framework,
+        model,
+        name,
+        value or "none",
+        others,
+        len(rows),
+        process.over_all,
+        result.over_all,
+        Proportion(stopped, len(done)),
+        mean(row.tokens_in for row in done),
+        mean(row.tokens_out for row in done),
+        mean(row.dollars for row in done),
+    )

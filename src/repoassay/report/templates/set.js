@@ -1,0 +1,237 @@
+// Sorting and filtering of tables, values of plots, and the list of attempts. Tables and plots are whole without it.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const order = new Intl.Collator("en", { numeric: true });
+  for (const part of document.querySelectorAll(".needs-script:not(#load-line)")) part.hidden = false;
+
+  // What is unknown comes last, whichever way a column is sorted.
+  const compare = (a, b, kind, sign) => {
+    if (a === null || a === "" || b === null || b === "") return (a === null || a === "") - (b === null || b === "");
+    return (kind === "number" ? a - b : order.compare(a, b)) * sign;
+  };
+  const button = (head, act) => {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.append(...head.childNodes);
+    made.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      act(down ? -1 : 1);
+    });
+    head.append(made);
+  };
+
+  for (const table of document.querySelectorAll("table.sortable")) {
+    const body = table.tBodies[0];
+    [...table.tHead.rows[0].cells].forEach((head, index) => {
+      const kind = head.dataset.kind;
+      button(head, (sign) => {
+        const key = (row) => {
+          const cell = row.cells[index];
+          return kind === "number" ? (cell.dataset.v === undefined ? null : +cell.dataset.v) : cell.textContent;
+        };
+        const keyed = [...body.rows].map((row) => [key(row), row]);
+        keyed.sort(([a], [b]) => compare(a, b, kind, sign));
+        body.append(...keyed.map(([, row]) => row));
+      });
+    });
+  }
+
+  for (const find of document.querySelectorAll(".tabled .find")) {
+    const section = find.closest(".tabled");
+    const rows = [...section.querySelector("tbody").rows];
+    const words = rows.map((row) => row.textContent.toLowerCase());
+    find.addEventListener("input", () => {
+      const wanted = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      rows.forEach((row, index) => {
+        row.hidden = !wanted.every((word) => words[index].includes(word));
+        shown += row.hidden ? 0 : 1;
+      });
+      section.querySelector("output").textContent = wanted.length ? shown + " of " + rows.length + " shown" : "";
+    });
+  }
+
+  for (const figure of document.querySelectorAll(".plot")) {
+    const marks = [...figure.querySelectorAll(".mark")];
+    const readout = figure.querySelector(".readout");
+    const rest = () => {
+      const focused = marks.includes(document.activeElement) ? document.activeElement : null;
+      readout.textContent = focused ? focused.getAttribute("aria-label") : "\u00a0";
+      readout.classList.toggle("says", !!focused);
+    };
+    rest();
+    marks.forEach((mark, index) => {
+      const tell = () => {
+        readout.textContent = mark.getAttribute("aria-label");
+        readout.classList.add("says");
+      };
+      mark.addEventListener("mouseenter", tell);
+      mark.addEventListener("mouseleave", rest);
+      mark.addEventListener("focus", tell);
+      mark.addEventListener("blur", () => setTimeout(rest));
+      mark.addEventListener("click", () => go(index));
+      mark.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+        const target = event.key === "Home" ? 0 : event.key === "End" ? marks.length - 1 : step ? index + step : -1;
+        if (target >= 0 && target < marks.length) {
+          event.preventDefault();
+          go(target);
+        }
+      });
+    });
+    const go = (index) => {
+      for (const mark of marks) mark.setAttribute("tabindex", "-1");
+      marks[index].setAttribute("tabindex", "0");
+      marks[index].focus();
+    };
+  }
+
+  // The list of attempts: all rows in memory, one page of them in the document.
+  const PAGE = 50;
+  const { names } = data;
+  const several = names.runs.length > 1;
+  const money = (value) => (value === null ? "-" : "$" + value.toFixed(4));
+  const whole = (value) => (value === null ? "-" : value.toLocaleString("en"));
+  const answer = (value) => (value === null ? "unknown" : value ? "yes" : "no");
+  const columns = [
+    { title: "Outcome", key: (row) => names.outcomes[row[4]][2], outcome: true },
+    ...(several ? [{ title: "Run", key: (row) => names.runs[row[0]] }] : []),
+    { title: "Task", key: (row) => names.tasks[row[2]][0] },
+    { title: "Agent", key: (row) => names.agents[row[1]] },
+    { title: "No.", key: (row) => row[3], number: true, show: whole },
+    { title: "Domain", key: (row) => names.tasks[row[2]][1] },
+    { title: "ECR", key: (row) => row[5], number: true, show: answer, left: true },
+    { title: "TPR", key: (row) => row[6], number: true, show: answer, left: true },
+    { title: "Seconds", key: (row) => row[7], number: true, show: (value) => (value === null ? "-" : value.toFixed(1)) },
+    { title: "Tokens", key: (row) => row[8], number: true, show: whole },
+    { title: "Cost", key: (row) => row[9], number: true, show: money },
+    { title: "Comment", key: (row) => row[11], comment: true },
+    { title: "Attempt", key: (row) => row[10], code: true },
+  ];
+  const byId = (id) => document.getElementById(id);
+  const table = byId("attempts");
+  const body = table.tBodies[0];
+  let rows = [];
+  let kept = [];
+  let start = 0;
+  let sorting = null;
+
+  const cellOf = (row, column) => {
+    const cell = document.createElement("td");
+    const value = column.key(row);
+    const text = column.show ? column.show(value) : value;
+    const holder = document.createElement(column.code ? "code" : "bdi");
+    if (column.outcome) {
+      const [name, sign, word] = names.outcomes[row[4]];
+      const pill = document.createElement("span");
+      const mark = document.createElement("i");
+      pill.className = "pill p-" + name;
+      mark.setAttribute("aria-hidden", "true");
+      mark.textContent = sign;
+      pill.append(mark, " " + word);
+      cell.append(pill);
+      return cell;
+    }
+    holder.textContent = text;
+    if (column.number && !column.left) cell.className = "num";
+    if (column.comment) cell.className = "comment";
+    cell.append(holder);
+    return cell;
+  };
+  const draw = () => {
+    const page = kept.slice(start, start + PAGE).map((row) => {
+      const line = document.createElement("tr");
+      line.append(...columns.map((column) => cellOf(row, column)));
+      return line;
+    });
+    body.replaceChildren(...page);
+    byId("where").textContent = kept.length
+      ? whole(start + 1) + " to " + whole(Math.min(start + PAGE, kept.length)) + " of " + whole(kept.length)
+      : "none";
+    byId("count").textContent = whole(kept.length) + " of " + whole(rows.length) + " shown";
+    byId("back").disabled = start === 0;
+    byId("forth").disabled = start + PAGE >= kept.length;
+  };
+  const arrange = () => {
+    const wanted = byId("find").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const [run, agent, outcome] = ["by-run", "by-agent", "by-outcome"].map((id) => (byId(id) ? byId(id).value : ""));
+    const text = (row) =>
+      (names.tasks[row[2]].join(" ") + " " + names.agents[row[1]] + " " + row[10] + " " + row[11]).toLowerCase();
+    kept = rows.filter((row) => {
+      if (run !== "" && row[0] !== +run) return false;
+      if (agent !== "" && row[1] !== +agent) return false;
+      if (outcome !== "" && row[4] !== +outcome) return false;
+      if (!wanted.length) return true;
+      const said = text(row);
+      return wanted.every((word) => said.includes(word));
+    });
+    if (sorting) {
+      const { column, sign } = sorting;
+      const kind = column.number ? "number" : "text";
+      kept = kept.map((row) => [column.key(row), row]).sort(([a], [b]) => compare(a, b, kind, sign)).map(([, row]) => row);
+    }
+    start = 0;
+    draw();
+  };
+  const options = (id, texts) => {
+    const select = byId(id);
+    if (!select) return;
+    texts.forEach((text, index) => select.add(new Option(text, index)));
+    select.addEventListener("input", arrange);
+  };
+  const open = () => {
+    columns.forEach((column) => {
+      const head = document.createElement("th");
+      head.scope = "col";
+      if (column.number && !column.left) head.className = "num";
+      head.textContent = column.title;
+      button(head, (sign) => {
+        sorting = { column, sign };
+        arrange();
+      });
+      table.tHead.rows[0].append(head);
+    });
+    options("by-run", names.runs);
+    options("by-agent", names.agents);
+    options("by-outcome", names.outcomes.map(([, sign, word]) => sign + " " + word));
+    byId("find").addEventListener("input", arrange);
+    byId("filter").addEventListener("submit", (event) => event.preventDefault());
+    byId("back").addEventListener("click", () => { start = Math.max(0, start - PAGE); draw(); });
+    byId("forth").addEventListener("click", () => { start += PAGE; draw(); });
+    byId("browser").hidden = false;
+    arrange();
+  };
+
+  if (!data.parts.length) {
+    rows = data.rows;
+    open();
+    return;
+  }
+  byId("load-line").hidden = false;
+  const loaded = new Array(data.parts.length).fill(null);
+  window.repoassay = { add: (number, part) => { loaded[number] = part; } };
+  byId("load").addEventListener("click", () => {
+    byId("load").disabled = true;
+    const next = (number) => {
+      if (number === data.parts.length) {
+        rows = loaded.flat();
+        byId("load-line").hidden = true;
+        open();
+        byId("find").focus();
+        return;
+      }
+      byId("loading").textContent = "part " + (number + 1) + " of " + data.parts.length;
+      const script = document.createElement("script");
+      script.src = data.parts[number];
+      script.addEventListener("load", () => next(number + 1));
+      script.addEventListener("error", () => {
+        byId("loading").textContent = data.parts[number] + " is not beside this page; the list cannot be shown.";
+      });
+      document.body.append(script);
+    };
+    next(0);
+  });
+})();

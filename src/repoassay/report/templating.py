@@ -1,0 +1,97 @@
+"""What all pages share: how their templates are filled in, what their policy allows, and how they are written."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from repoassay.errors import BadInput
+from repoassay.report import figures
+from repoassay.report.chains import Standing
+from repoassay.report.inert import clip, inert, one_line
+from repoassay.report.money import sentence
+from repoassay.report.outcomes import shown
+
+__all__ = ["environment", "policy_hash", "source", "write_whole"]
+
+
+def environment() -> Environment:
+    """Templates with autoescape, in which every string filled in is made harmless to read."""
+    made = Environment(
+        loader=PackageLoader("repoassay.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: inert(value) if type(value) is str else value,
+    )
+    filters: dict[str, Any] = {
+        "inert": lambda text, most=4000: clip(inert(text[: most + 1]), most),
+        "line": one_line,
+        "shown": shown,
+        **{
+            name: getattr(figures, name)
+            for name in (
+                "dollars",
+                "figure",
+                "moment",
+                "percent",
+                "seconds",
+                "share",
+                "size",
+                "span",
+                "tokens",
+                "why_unknown",
+            )
+        },
+        "account": sentence,
+    }
+    made.filters.update(filters)
+    made.globals.update(
+        Standing=Standing,
+        answer={True: "yes", False: "no", None: "unknown"},
+        # Room at both sides, so that a dot at 0 or 100% is not cut.
+        place=lambda x: f"{1.5 + 0.97 * x:.2f}%",
+        extent=lambda width: f"{0.97 * width:.2f}%",
+    )
+    return made
+
+
+def source(made: Environment, name: str) -> str:
+    """A file of ours beside the templates, nothing filled in."""
+    assert made.loader is not None
+    return "\n" + made.loader.get_source(made, name)[0]
+
+
+def policy_hash(text: str) -> str:
+    """A Content-Security-Policy source: only exactly this text may run."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def write_whole(target: Path, content: bytes, option: str) -> None:
+    """Write a derived file, whole or not at all, replacing an earlier one.
+
+    Raises:
+        BadInput: When it cannot be written there; the remedy names `option`.
+    """
+    part = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".report-", delete=False) as stream:
+            part = Path(stream.name)
+            stream.write(content)
+        part.chmod(0o644)
+        os.replace(part, target)  # noqa: PTH105 - replaces a link itself, not what it points to
+    except OSError as error:
+        if part is not None:
+            with contextlib.suppress(OSError):
+                part.unlink()
+        raise BadInput(
+            f"The page cannot be written to {target}: {error.strerror}.", f"Name another place with {option}."
+        ) from error

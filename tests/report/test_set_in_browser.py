@@ -1,0 +1,160 @@
+"""The page of a set of runs in a real browser, from a file: nothing goes wrong, it is accessible, and it works."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from repoassay.model import Outcome
+from repoassay.report.everything import write_figured
+from repoassay.report.figuring import Wanted, figure_out
+from repoassay.report.rows import ResultRow
+from report.made_rows import entry, info, row, task
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>\u202egnp.exe\u202c\x1b[31m\x00"
+LONG = "very-long-" * 15
+VIEWS = [((1200, 900), "light"), ((1200, 900), "dark"), ((390, 844), "light"), ((390, 844), "dark")]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    api = pytest.importorskip("playwright.sync_api")
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        reason = "No Chromium is installed; the page of several runs was not looked at."
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND"]
+        )
+        yield found
+        found.close()
+
+
+class Opened:
+    """A page and everything that went wrong on it."""
+
+    def __init__(self, browser: Browser, path: Path, size: tuple[int, int], scheme: str) -> None:
+        view: Any = {"width": size[0], "height": size[1]}
+        self.page: Page = browser.new_page(viewport=view, color_scheme="dark" if scheme == "dark" else "light")
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri())
+
+
+def hostile_rows() -> list[ResultRow]:
+    outcomes = (Outcome.PASSED, Outcome.NO_OUTPUT, Outcome.INFRA_FAULT, None)
+    return [
+        row(
+            outcome, run=info(name), by=entry(agent, "p/m", max_iterations=limit),
+            of=task(f"{HOSTILE} {number}", HOSTILE, f"{LONG} {number}"), comment=HOSTILE,
+        )
+        for name in ("first", HOSTILE)
+        for agent in (HOSTILE, LONG, "\u0645\u0631\u062d\u0628\u0627")
+        for limit in ("10", "20")
+        for number, outcome in enumerate(outcomes)
+    ]  # fmt: skip
+
+
+def written(rows: list[ResultRow], out: Path) -> Path:
+    return write_figured(figure_out(rows, Wanted(diagnosed=0, scores={HOSTILE: {"m": 1.0}})), out, ["csv"]).page
+
+
+def column(page: Page, table: str, index: int) -> list[str]:
+    return page.locator(f"{table} tbody tr:not([hidden]) td:nth-child({index})").all_inner_texts()
+
+
+def test_hostile_names_stay_inert_and_nothing_is_inaccessible(browser: Browser, tmp_path: Path) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    path = written(hostile_rows(), tmp_path)
+    for size, scheme in VIEWS:
+        opened = Opened(browser, path, size, scheme)
+        assert opened.complaints == []
+        assert opened.requests == [path.as_uri()]
+        assert opened.page.title() != "owned"
+        assert opened.page.locator("img").count() == 0
+        assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert "\u202e" not in opened.page.content()
+        found = axe.run(opened.page).response["violations"]
+        assert [one for one in found if one["impact"] in ("serious", "critical")] == []
+        opened.page.close()
+
+
+def test_tables_and_plots_work_by_keyboard(browser: Browser, tmp_path: Path) -> None:
+    rows = [
+        row(Outcome.PASSED if n % 3 else Outcome.FAILED, of=task(f"t{n}", f"r{n}", f"d{n}"), tokens=100 * n)
+        for n in range(15)
+    ]
+    opened = Opened(browser, written(rows, tmp_path), (1200, 900), "light")
+    page = opened.page
+    table = "section:has(#table-domains) table"
+    head = page.locator(f"{table} th button").first
+    head.focus()
+    page.keyboard.press("Enter")
+    assert column(page, table, 1)[:3] == ["d0", "d1", "d2"]
+    page.keyboard.press("Space")
+    assert column(page, table, 1)[:3] == ["d14", "d13", "d12"]
+    assert page.locator(f"{table} th[aria-sort]").get_attribute("aria-sort") == "descending"
+    page.locator("section:has(#table-domains) .find").fill("d7")
+    assert column(page, table, 1) == ["d7"]
+    mark = page.locator("#plot-domains .mark").first
+    mark.focus()
+    first = page.locator("#plot-domains .readout").inner_text()
+    page.keyboard.press("ArrowRight")
+    second = page.locator("#plot-domains .readout").inner_text()
+    assert "d0" in first and first != second
+    assert page.locator("#plot-domains .mark[tabindex='0']").count() == 1
+    page.locator("#find").fill("t11")
+    assert page.locator("#where").inner_text() == "1 to 1 of 1"
+    page.locator("#find").fill("")
+    tokens = page.locator("#attempts th button", has_text="Tokens")
+    tokens.press("Enter")
+    tokens.press("Enter")
+    assert (
+        column(page, "#attempts", 9)[0] == "1,540" or "1,540" in page.locator("#attempts tbody tr").first.inner_text()
+    )
+    assert opened.complaints == []
+    page.close()
+
+
+def test_many_attempts_are_loaded_from_files_beside_the_page(browser: Browser, tmp_path: Path) -> None:
+    rows = [
+        row(Outcome.PASSED if n % 2 else Outcome.NO_OUTPUT, of=task(f"t{n % 50}"), number=n // 50 + 1, comment=HOSTILE)
+        for n in range(5_100)
+    ]
+    path = written(rows, tmp_path)
+    assert sorted(item.name for item in (tmp_path / "data").iterdir()) == ["attempts-0000.js", "attempts-0001.js"]
+    opened = Opened(browser, path, (1200, 900), "light")
+    page = opened.page
+    assert opened.requests == [path.as_uri()]
+    assert page.locator("#browser").is_hidden()
+    page.locator("#load").press("Enter")
+    page.wait_for_selector("#browser:not([hidden])")
+    assert page.locator("#where").inner_text() == "1 to 50 of 5,100"
+    page.locator("#by-outcome").select_option(label="∅ no output")
+    assert page.locator("#count").inner_text() == "2,550 of 5,100 shown"
+    page.locator("#forth").click()
+    assert page.locator("#where").inner_text() == "51 to 100 of 2,550"
+    assert page.locator("#attempts tbody tr").count() == 50
+    assert opened.complaints == []
+    assert all(url.startswith(tmp_path.as_uri()) for url in opened.requests)
+    page.close()
+    (tmp_path / "data" / "attempts-0001.js").unlink()
+    opened = Opened(browser, path, (1200, 900), "light")
+    opened.page.locator("#load").click()
+    opened.page.locator("#loading", has_text="not beside").wait_for()
+    opened.page.close()
