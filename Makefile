@@ -71,3 +71,4 @@ bench: .venv/.ready
 	.venv/bin/python benchmarks/submissions.py
 	.venv/bin/python benchmarks/gateway.py
 	.venv/bin/python benchmarks/matrix_kill.py
+	.venv/bin/python benchmarks/report.py

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from repoassay.cli.options import PATH, json_option
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from repoassay.economics import Quality
     from repoassay.report.figuring import Figured, Wanted
     from repoassay.store import RunFolder
 
@@ -36,13 +37,15 @@ _FORMATS = ("md", "tex", "csv", "json", "svg", "png")
               help="Scores of models on other benchmarks (CSV or TOML: model, benchmark, score).")  # fmt: skip
 @click.option("--sizes", type=PATH, metavar="FILE",
               help="Sizes of repositories (CSV or TOML: repository, measure, value).")  # fmt: skip
+@click.option("--reviews", metavar="DATABASE",
+              help="Quality as people rated it: the database of `repoassay review`.")  # fmt: skip
 @click.option("--beside", default="auto", show_default=True, type=click.Choice(["auto", "published", "none"]),
               help="Published figures beside these: of the runs' own suites, of all, or none.")  # fmt: skip
 @click.option("--diagnose", type=click.IntRange(0), default=1000, show_default=True, metavar="N",
               help="Failed attempts to diagnose at most; of more, a sample.")  # fmt: skip
 def report(
     runs: tuple[Path, ...], as_json: bool, html: Path | None, no_html: bool, out: Path | None, formats: str,
-    scores: Path | None, sizes: Path | None, beside: str, diagnose: int,
+    scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, diagnose: int,
 ) -> None:  # fmt: skip
     """Show what RUN (a run folder, or `latest` below ./runs) came to; of several, tables over all of them.
 
@@ -61,6 +64,7 @@ def report(
       repoassay report latest --json > report.json
       repoassay report latest --out report
       repoassay report runs/* --out report --format md,csv,svg --scores humaneval.csv
+      repoassay report latest --out report --reviews review.sqlite
       repoassay report runs/a runs/b --beside published --json > tables.json
     """
     from repoassay.run.slots import locate
@@ -72,14 +76,14 @@ def report(
         raise click.UsageError("--html and --no-html contradict each other; give one.")
     if wanted_files and (html is not None or no_html):
         raise click.UsageError("--html and --no-html are of one run without --out; --out names a folder for the page.")
-    given = (scores is not None, sizes is not None, beside != "auto")
+    given = (scores is not None, sizes is not None, reviews is not None, beside != "auto")
     if not wanted_files and any(given):
-        raise click.UsageError("--scores, --sizes and --beside need several runs or --out DIR.")
+        raise click.UsageError("--scores, --sizes, --reviews and --beside need several runs or --out DIR.")
     if not wanted_files:
         print_report(RunFolder(folders[0]), as_json=as_json, html=html, page=not no_html)
         return
     chosen = _formats(formats)
-    _set(folders, out, chosen, _wanted(scores, sizes, beside, diagnose), as_json)
+    _set(folders, out, chosen, _wanted(scores, sizes, reviews, beside, diagnose), as_json)
 
 
 def _formats(text: str) -> tuple[str, ...]:
@@ -90,7 +94,7 @@ def _formats(text: str) -> tuple[str, ...]:
     return chosen
 
 
-def _wanted(scores: Path | None, sizes: Path | None, beside: str, diagnose: int) -> Wanted:
+def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, diagnose: int) -> Wanted:
     from repoassay.report.figuring import Wanted
     from repoassay.report.given import read_scores, read_sizes
 
@@ -99,8 +103,15 @@ def _wanted(scores: Path | None, sizes: Path | None, beside: str, diagnose: int)
         scores=read_scores(scores) if scores else {},
         sizes=read_sizes(sizes) if sizes else {},
         published=suites[beside],
+        quality=_reviewed(reviews) if reviews else {},
         diagnosed=diagnose,
     )
+
+
+def _reviewed(where: str) -> Mapping[str, Quality]:
+    from repoassay.report.qualities import reviewed_qualities
+
+    return reviewed_qualities(where)
 
 
 def _set(folders: Sequence[Path], out: Path | None, formats: Sequence[str], wanted: Wanted, as_json: bool) -> None:

@@ -33,6 +33,7 @@ class Rule(StrEnum):
     MAJORITY = "strict majority"
     PLURALITY = "unique plurality"
     MEDIAN = "median of a tie"
+    ADJUDICATED = "adjudicated"
     RESULT = "result"
 
 
