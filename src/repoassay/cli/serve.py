@@ -13,6 +13,7 @@ from repoassay.cli.options import PATH, isolation_option, workers_option
 if TYPE_CHECKING:
     from repoassay.run.submit import SubmissionEngine
     from repoassay.web.queue import Queue
+    from repoassay.web.service import Service
 
 __all__ = ["serve"]
 
@@ -42,12 +43,20 @@ __all__ = ["serve"]
 @click.option("--lease", type=click.FloatRange(1, 3600), default=20.0, show_default=True, metavar="S",
               help="Seconds after which servers sharing a queue take over what a killed one was judging.")  # fmt: skip
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Whether a known verdict is used again.")
+@click.option("--review", is_flag=True, help="Serve the review application too, below /review; see `repoassay review`.")
+@click.option(
+    "--review-run", "runs", multiple=True, type=PATH, metavar="RUN", help="A run that studies may be made of."
+)
+@click.option("--review-database", metavar="URL", envvar="REPOASSAY_REVIEW_DATABASE", show_envvar=True,
+              help="Where ratings lie.")  # fmt: skip
+@click.option("--allow-host", "allowed", multiple=True, metavar="NAME", help="Name raters reach the review by.")
 @workers_option
 @isolation_option
 def serve(
     dataset: Path | None, suite: str | None, mirrors: tuple[str, ...], host: str, port: int, database: str | None,
     token_file: Path | None, insecure: bool, max_body: int, max_patch: int, queue_limit: int, rate_limit: str | None,
-    timeout: float | None, grace: float, lease: float, cache: bool, workers: int, isolation: str,
+    timeout: float | None, grace: float, lease: float, cache: bool, review: bool, runs: tuple[Path, ...],
+    review_database: str | None, allowed: tuple[str, ...], workers: int, isolation: str,
 ) -> None:  # fmt: skip
     """Serve the submission environment over HTTP: patches in, verdicts out, from a queue that survives being killed.
 
@@ -97,8 +106,26 @@ def serve(
                 err=True,
             )
 
-        left = run(Service(queue, engine, guards, lease), bound, grace, ready)
+        service = Service(queue, engine, guards, lease)
+        link = _mount_review(service, host, runs, review_database or "", allowed) if review else ""
+        if link:
+            click.echo(
+                f"The review owner's link, for you alone: http://{shown}:{bound.getsockname()[1]}{link}", err=True
+            )
+        left = run(service, bound, grace, ready)
     click.echo("Stopped." + (f" {left} submissions under way were put back." if left else ""), err=True)
+
+
+def _mount_review(
+    service: Service, host: str, runs: tuple[Path, ...], database: str, allowed: tuple[str, ...]
+) -> str:  # fmt: skip
+    """Put the review application beside the service; returns the path of its owner's link."""
+    from repoassay.web.review.app import mount_review
+    from repoassay.web.review.serving import hosts_for, open_desk
+
+    desk, token = open_desk(database, runs, (), hosts_for(host, allowed))
+    service.more = lambda app: mount_review(app, desk)
+    return f"/review/join/{token}"
 
 
 def _engine(

@@ -16,7 +16,7 @@ from repoassay.review.study import Mode
 from repoassay.review.tables import assignments, raters, studies
 from repoassay.tasks.wording import shown
 
-__all__ = ["Assigned", "open_item", "open_next", "queue_of", "release", "renew"]
+__all__ = ["Assigned", "open_item", "open_next", "place_of", "queue_of", "release", "renew"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,16 @@ def queue_of(database: Database, rater: Rater) -> tuple[Assigned, ...]:
     """Return everything a rater was given, in order."""
     with database.reading() as connection:
         return _queue(connection, rater)
+
+
+def place_of(database: Database, rater: Rater, item: str) -> Assigned:
+    """Return one item's place in a rater's queue.
+
+    Raises:
+        BadInput: When it is not in the queue.
+    """
+    with database.reading() as connection:
+        return _one(connection, rater, item)
 
 
 def open_next(database: Database, rater: Rater, now: datetime) -> Assigned | None:

@@ -40,6 +40,8 @@ def build_app(service: Service) -> FastAPI:
         docs_url=None, redoc_url=None, openapi_url="/v1/openapi.json",
     )  # fmt: skip
     app.state.service = service
+    if service.more is not None:
+        service.more(app)
     app.include_router(router)
     app.get("/healthz", tags=["operation"], summary="Ask whether work is accepted", responses=documented(503))(healthz)
     app.get(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from repoassay.run.submit import SubmissionEngine
 from repoassay.web.access import RateLimit, Tokens
@@ -11,6 +13,9 @@ from repoassay.web.bell import Bell
 from repoassay.web.meters import Meters
 from repoassay.web.queue import Queue
 from repoassay.web.workers import Workers
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 __all__ = ["Guards", "Service"]
 
@@ -50,9 +55,13 @@ class Service:
         engine: Judges them.
         guards: Limits on what comes in.
         lease: Seconds others wait for a killed server's submissions.
+
+    Attributes:
+        more: Puts further applications beside this one, such as the review; None for none.
     """
 
     def __init__(self, queue: Queue, engine: SubmissionEngine, guards: Guards, lease: float = 20.0) -> None:
+        self.more: Callable[[FastAPI], None] | None = None
         self.queue = queue
         self.engine = engine
         self.guards = guards

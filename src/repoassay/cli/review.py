@@ -1,0 +1,62 @@
+"""`repoassay review`: people review what runs left behind."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+
+import click
+
+from repoassay.cli.options import PATH
+
+__all__ = ["review"]
+
+
+@click.command()
+@click.argument("runs", nargs=-1, type=PATH, metavar="[RUN]...")
+@click.option("--database", metavar="URL", envvar="REPOASSAY_REVIEW_DATABASE", show_envvar=True,
+              help="Where ratings lie: postgresql://... or a file for SQLite; a file in the data folder when not "
+              "given.")  # fmt: skip
+@click.option("--rubric", "rubrics", multiple=True, metavar="FILE", help="Offer this rubric too; may be repeated.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0, the default, takes a free one.")
+@click.option("--allow-host", "allowed", multiple=True, metavar="NAME",
+              help="Name raters reach this server by; needed where it listens beyond this machine.")  # fmt: skip
+@click.option("--secure-cookies", is_flag=True, help="Cookies for HTTPS alone: behind a proxy that speaks it.")
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Whether to open the owner's page.")
+def review(
+    runs: tuple[Path, ...], database: str | None, rubrics: tuple[str, ...], host: str, port: int,
+    allowed: tuple[str, ...], secure_cookies: bool, browser: bool,
+) -> None:  # fmt: skip
+    """Let people review the submissions of RUNs: blind, by a rubric, from the keyboard.
+
+    Starts the review application and opens it with the link of its owner, who makes studies of the runs and invites
+    raters. The link is new at every start; invitations stay good. Needs the extra `review`.
+
+    \b
+    Examples:
+      repoassay review runs/20260101-120000-starter-aider-ab12
+      repoassay review runs/* --rubric my-rubric.toml --port 8800 --no-browser
+      repoassay review --database postgresql://lead@db/reviews --host 0.0.0.0 --allow-host review.example.org
+    """
+    from repoassay.errors import MissingExtra
+
+    try:
+        from repoassay.web.review.serving import address_of, hosts_for, open_desk, serve_review
+        from repoassay.web.server import listen
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] in {"fastapi", "multipart", "pygments", "starlette", "uvicorn"}:
+            raise MissingExtra(str(error.name), "review") from None
+        raise
+    desk, token = open_desk(database or "", runs, rubrics, hosts_for(host, allowed), secure=secure_cookies)
+    bound = listen(host, port)
+    address = address_of(host, bound)
+
+    def ready() -> None:
+        link = f"{address}/review/join/{token}"
+        click.echo(f"Reviewing on {address}/review/\nThe owner's link, for you alone: {link}", err=True)
+        if browser:
+            webbrowser.open(link)
+
+    serve_review(desk, bound, ready)
+    click.echo("Stopped.", err=True)

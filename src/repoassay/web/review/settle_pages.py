@@ -1,0 +1,139 @@
+"""Adjudication: what raters disagree on, most first, and settling it axis by axis."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import RedirectResponse
+
+from repoassay.errors import BadInput
+from repoassay.review.adjudicate import Adjudication, Cause, consensus, disputes
+from repoassay.review.comments import comments_on
+from repoassay.review.database import append
+from repoassay.review.settle import settle
+from repoassay.review.studies import closed, hidden_of, item_names
+from repoassay.web.review.desk import Desk, Shown
+from repoassay.web.review.evidence import evidence_of
+from repoassay.web.review.gathered import gather
+from repoassay.web.review.guard import AsLead, Denied, Form, Here, Led
+from repoassay.web.review.outputs import previews, send_output
+from repoassay.web.review.pages import page
+from repoassay.web.review.showing import diff_page, file_list
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/studies/{study}")
+Place = Annotated[int, Query(ge=0, le=10**6)]
+_FAST = 0.25
+
+
+@router.get("/disputes")
+def queue(desk: Here, led: AsLead) -> Response:
+    """The adjudication queue."""
+    known = gather(desk.database, led.study)
+    line = disputes(known.ratings, known.rubric, known.settled)
+    return page(
+        "disputes.html", viewer=led.viewer, study=known.study, rubric=known.rubric, disputes=line, tab="disputes",
+        known=known, settled=known.settled,
+    )  # fmt: skip
+
+
+@router.get("/items")
+def all_items(desk: Here, led: AsLead) -> Response:
+    """Every item, with its labels."""
+    known = gather(desk.database, led.study)
+    labels = consensus(known.ratings, known.rubric, known.settled)
+    names = item_names(desk.database, led.study)
+    counts = {name: sum(rating.submission == name for rating in known.ratings) for name in names}
+    return page(
+        "items.html", viewer=led.viewer, study=known.study, rubric=known.rubric, names=names, labels=labels,
+        counts=counts, tab="items",
+    )  # fmt: skip
+
+
+@router.get("/items/{item}")
+def one(desk: Here, led: AsLead, item: str, made: bool = False) -> Response:
+    """One item with everybody's answers; who made it only when asked for, which the log keeps."""
+    return _one(desk, led, item, made, "")
+
+
+def _one(desk: Desk, led: Led, item: str, made: bool, wrong: str) -> Response:
+    shown = _shown(desk, led, item)
+    known = gather(desk.database, led.study)
+    labels = consensus(known.ratings, known.rubric, known.settled).get(item, {})
+    mine = [rating for rating in known.ratings if rating.submission == item]
+    line = sorted(mine, key=lambda rating: known.name(rating.rater))
+    typical = sorted(rating.active_seconds for rating in known.ratings)
+    base = f"/review/studies/{led.study}/items/{item}"
+    fast = _FAST * typical[len(typical) // 2] if typical else 0.0
+    evidence = None
+    if made:
+        evidence = evidence_of(hidden_of(desk.database, led.study, item))
+        desk.database.write(
+            lambda connection: append(connection, led.study, desk.now(), "unmasked", led.viewer.id, item)
+        )
+    return page(
+        "settle.html", 422 if wrong else 200, viewer=led.viewer, study=known.study, rubric=known.rubric, item=item,
+        shown=shown, ratings=line, known=known, labels=labels, causes=list(Cause), tab="items", wrong=wrong,
+        comments=comments_on(desk.database, led.study, item), outputs=previews(desk.blobs, shown.payload.outputs),
+        evidence=evidence, fast=fast, closed=closed(desk.database, led.study), **file_list(shown, 0, base),
+        versions=[rating for rating in known.versions if rating.submission == item],
+        settled=[each for each in known.settled if each.item == item],
+    )  # fmt: skip
+
+
+@router.post("/items/{item}")
+def decide(desk: Here, led: AsLead, item: str, form: Form) -> Response:
+    """Settle every axis for which a state was chosen."""
+    _shown(desk, led, item)
+    known = gather(desk.database, led.study)
+    chosen = {axis.key: str(form.get(f"state.{axis.key}", "")) for axis in known.rubric.axes}
+    notes = str(form.get("notes", ""))
+    if not any(chosen.values()):
+        return _one(desk, led, item, False, "Choose a label for at least one axis, and why raters disagreed.")
+    made = []
+    try:
+        for axis, state in chosen.items():
+            if state:
+                cause = Cause(str(form.get(f"cause.{axis}", "")))
+                given = Adjudication(
+                    item=item, axis=axis, state=state, cause=cause, by=led.viewer.id, at=desk.now(), notes=notes
+                )
+                made.append(given)
+        for each in made:
+            settle(desk.database, led.study, each)
+    except ValueError:  # pydantic's error is one too
+        return _one(desk, led, item, False, "Each label needs the reason why raters disagreed.")
+    except BadInput as error:
+        return _one(desk, led, item, False, str(error))
+    return RedirectResponse(f"/review/studies/{led.study}/disputes", 303)
+
+
+@router.get("/items/{item}/files")
+def more_files(desk: Here, led: AsLead, item: str, start: Place = 0) -> Response:
+    """Places of further files."""
+    return page("files.html", **file_list(_shown(desk, led, item), start, f"/review/studies/{led.study}/items/{item}"))
+
+
+@router.get("/items/{item}/diff/{number}")
+def show_diff(desk: Here, led: AsLead, item: str, number: int, view: str = "unified", at: Place = 0) -> Response:
+    """Rows of one file, with everybody's comments."""
+    base = f"/review/studies/{led.study}/items/{item}"
+    found = comments_on(desk.database, led.study, item)
+    return diff_page(desk, _shown(desk, led, item), number, view, at, base, found)
+
+
+@router.get("/files/{item}/{number}/{which}")
+def show_file(desk: Here, led: AsLead, item: str, number: int, which: str) -> Response:
+    """A delivered file or the human's one beside it, inert."""
+    outputs = _shown(desk, led, item).payload.outputs
+    if not 0 <= number < len(outputs):
+        raise Denied(404, "There is no such file.")
+    return send_output(desk.blobs, outputs[number], which)
+
+
+def _shown(desk: Desk, led: Led, item: str) -> Shown:
+    if item not in item_names(desk.database, led.study):
+        raise Denied(404, "There is no such item in this study.")
+    return desk.shown(led.study, item, blind=False)
