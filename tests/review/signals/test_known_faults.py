@@ -153,6 +153,7 @@ def test_a_known_fault_is_found_at_its_line(found: Signals, name: str) -> None:
     assert {id for id, *_ in expected} <= speaking <= {id for id, *_ in expected} | besides
 
 
+@pytest.mark.exhaustive
 def test_several_faults_at_once(found: Signals) -> None:
     """What the exhaustive tests show one by one, in a change that has it all."""
     head = projects.required_parameter()
