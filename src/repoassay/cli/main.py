@@ -25,6 +25,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "leaderboard": ("repoassay.cli.leaderboard", "Build a site of runs; pack and validate submissions."),
     "show": ("repoassay.cli.show", "Tell the story of an attempt: steps, tokens, cost, verdict."),
     "diagnose": ("repoassay.cli.diagnose", "Say why attempts failed and whether they cheated; label them."),
+    "signals": ("repoassay.cli.signals", "Measure the changes a run left: tests, lint, documents, size, for review."),
     "grade": ("repoassay.cli.grade", "Grade outputs that were made elsewhere."),
     "submit": ("repoassay.cli.submit", "Grade patches in the submission environment."),
     "serve": ("repoassay.cli.serve", "Serve the submission environment over HTTP."),

@@ -47,16 +47,20 @@ def lines(found: Signalled, width: int = 160, *, places: int = _MOST_PLACES) -> 
 
 def _axis(axis: Axis, given: Sequence[Signal], width: int, places: int) -> Iterator[str]:
     findings = [each for each in given if each.state is State.FINDING]
-    unknown = [each.id for each in given if each.state is State.UNKNOWN]
-    told = _plural(len(findings), "finding") if findings else "silent" if len(unknown) < len(given) else "unknown"
-    rest = f"; unknown: {', '.join(unknown)}" if unknown else ""
-    yield f"  {axis.value:<14} {told}{one_line(rest, width)}"
+    unknown = list(dict.fromkeys(each.id.partition(".")[0] for each in given if each.state is State.UNKNOWN))
+    told = [_plural(len(findings), "finding")] if findings else []
+    if not findings and any(each.state is State.SILENT for each in given):
+        told = ["silent"]
+    if unknown:
+        told.append(f"unknown: {', '.join(unknown)}")
+    yield f"  {axis.value:<14} {one_line('; '.join(told), width)}".rstrip()
     for each in findings:
         yield f"    {each.id}: {one_line(each.title, width)}"
         for place in each.evidence[:places]:
             line = f":{place.line}" if place.line is not None else ""
             side = " (base)" if place.side == "old" else ""
-            yield f"      {one_line(place.path, 200)}{line}{side}  {one_line(place.text or place.quote, width)}".rstrip()
+            told_there = one_line(place.text or place.quote, width)
+            yield f"      {one_line(place.path, 200)}{line}{side}  {told_there}".rstrip()
         more = each.more + max(0, len(each.evidence) - places)
         if more:
             yield f"      and {more} more"
