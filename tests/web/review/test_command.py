@@ -24,6 +24,7 @@ def said(*line: str | Path) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.exhaustive  # each starts the command, which imports a web framework
 @pytest.mark.parametrize(
     ("line", "word"),
     [

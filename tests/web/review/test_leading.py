@@ -120,6 +120,7 @@ def test_disputes_are_settled_axis_by_axis(owner: Person, url: str) -> None:
     assert owner.form("/studies/st/items/nothing", **fields).status_code == 404
 
 
+@pytest.mark.exhaustive
 def test_figures_set_tests_beside_people(owner: Person, url: str) -> None:
     owner.study(controls="2", two="on", reveal="after_submission")
     assert "Nobody has submitted yet" in owner.get("/studies/st/figures").text
