@@ -9,7 +9,7 @@ import pytest
 
 from web.review.samples import SECRETS, Person, answers
 
-OTHERS = ("Bob", "BOB-SAYS", "no_problem_of_bob")
+OTHERS = ("Bobrinskoy", "BOB-SAYS", "no_problem_of_bob")
 
 
 def crawl(person: Person, start: str) -> dict[str, str]:
@@ -47,8 +47,8 @@ def test_nothing_reachable_tells_before_submission(owner: Person, url: str, refe
     controls = "0" if reference == "blind" else "2"
     made = owner.study(reference=reference, controls=controls, reveal="after_submission", two="on")
     assert made.url.path.endswith("/st"), made.text
-    ann, bob = Person(url, owner.invite("Ann")), Person(url, owner.invite("Bob"))
-    # Bob has been through everything, and left what must not be seen.
+    ann, bob = Person(url, owner.invite("Ann")), Person(url, owner.invite("Bobrinskoy"))
+    # Bobrinskoy has been through everything, and left what must not be seen.
     while item := bob.next():
         said = bob.call(
             f"/item/{item}/comments", file=0, side="new", line=_line(bob, item), text="BOB-SAYS", axis="core"
