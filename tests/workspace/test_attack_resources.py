@@ -141,8 +141,8 @@ def test_all_scratch_folders_together_hold_what_the_disk_limit_says(
     inside: Inside, plain: Plain, tmp_path: Path
 ) -> None:
     assert int(plain(FILL, "40", str(tmp_path)).stdout) == 40 * 2**20
-    places = ("/tmp", "/dev/shm", "/home/agent", "/work", "/work/output")
-    done = inside(FILL, "40", *places, scratch=("/work", "/work/output"))
+    places = ("/tmp", "/dev/shm", "/home/agent", "/scratch", "/scratch/output")
+    done = inside(FILL, "40", *places, scratch=("/scratch", "/scratch/output"))
     assert 12 * 2**20 < int(done.stdout) <= 16 * 2**20
 
 

@@ -6,7 +6,8 @@ repository a task is made of is hostile: it is copied over git's own protocol in
 
 from __future__ import annotations
 
-from repoassay.construct.commit import Asked, Constructed, Proposal, construct_commit
+from repoassay.construct.asked import Asked, Proposal
+from repoassay.construct.commit import Constructed, construct_commit
 from repoassay.construct.prove import Case, Finding, Proven, Role
 
 __all__ = ["Asked", "Case", "Constructed", "Finding", "Proposal", "Proven", "Role", "construct_commit"]

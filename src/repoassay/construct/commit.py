@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repoassay.construct.draft import Asked, Draft, Proposal, draft_commit, evidence
+from repoassay.construct.asked import Asked
+from repoassay.construct.draft import Draft, draft_commit, evidence
 from repoassay.construct.hints import hints
 from repoassay.construct.history import find_repository, open_history
 from repoassay.construct.pins import pinned
@@ -26,7 +27,7 @@ from repoassay.workspace import Cache, Layout, Sandbox, lay_out
 from repoassay.workspace.cache import remove_tree
 from repoassay.workspace.sources import fetch_commit
 
-__all__ = ["Asked", "Constructed", "Proposal", "construct_commit"]
+__all__ = ["Constructed", "construct_commit"]
 
 _MOST_GUARDS = 1000
 """Tests that pass on both sides kept as guards; more would make every verdict slow."""

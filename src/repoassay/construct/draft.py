@@ -7,76 +7,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from pydantic import ValidationError
 
+from repoassay.construct.asked import Asked, Proposal
 from repoassay.construct.history import Entry, History
-from repoassay.construct.select import NODE_SUFFIXES, Split, beside, split_change
+from repoassay.construct.select import Split, beside, split_change
 from repoassay.errors import BadInput
+from repoassay.grading.hidden.node import NODE_SUFFIXES
 from repoassay.interop.resq_tasks import REQUIREMENTS, safe_id
 from repoassay.interop.task_toml import edit_task_toml
-from repoassay.model import Environment, Grading, HiddenTests, Kind, Repository, Task
+from repoassay.model import IN_REPOSITORY, Environment, Grading, HiddenTests, Kind, Repository, Task
 from repoassay.tasks.contents import read_regular
 from repoassay.tasks.wording import listed, quoted, shown
 
-__all__ = ["Asked", "Draft", "Proposal", "draft_commit", "evidence"]
+__all__ = ["Draft", "draft_commit", "evidence"]
 
 _MAX_FILE = 16 * 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """What a pull-request task has beside what an edit task has.
-
-    Args:
-        rules: Contribution rules; None for a file of the repository's own, where it has one.
-        description: The reference pull request's; None for the commit message of the change.
-        checks: Commands that contributors run.
-        runner: What runs the hidden tests: `pytest` or `node`.
-    """
-
-    rules: str | None = None
-    description: str | None = None
-    checks: tuple[str, ...] = ()
-    runner: Literal["pytest", "node"] = "pytest"
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a user asks to be made.
-
-    Args:
-        repository: A folder, a git URL, or `OWNER/NAME` on GitHub.
-        solution: Revision after the change.
-        base: Revision before it; the solution's first parent when None.
-        tests: Hidden test files on this disk; None for the tests that the change adds or alters.
-        instruction: What the agent is told; None for the solution's commit message.
-        requirements: Lines for uv; pytest comes by itself.
-        python: Lowest Python version, such as `3.11`.
-        id: The task's id; made of the repository's name and the solution's id when None.
-        only: Globs over paths of the change; empty for all.
-        import_path: Folders of the repository to import from; the root, and `src` where there is one, when empty.
-        seconds: How long the tests may take in one run.
-        licence: The repository's licence.
-        bundle: Whether the base tree is stored beside the task.
-        proposal: Makes it a pull-request task, where not None.
-    """
-
-    repository: str
-    solution: str
-    base: str | None = None
-    tests: tuple[Path, ...] | None = None
-    instruction: str | None = None
-    requirements: tuple[str, ...] = ()
-    python: str = "3.11"
-    id: str | None = None
-    only: tuple[str, ...] = ()
-    import_path: tuple[str, ...] = ()
-    seconds: float = 60.0
-    licence: str = "unknown"
-    bundle: bool = False
-    proposal: Proposal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +135,7 @@ def _rules(proposal: Proposal, base: dict[str, Entry], warnings: list[str]) -> s
     found = next((path for path in _RULES if path in base and base[path].regular), "")
     if not found:
         warnings.append("The repository has no CONTRIBUTING file. Say with --rules what a contribution must keep to.")
-    return f"repository:{found}" if found else ""
+    return f"{IN_REPOSITORY}{found}" if found else ""
 
 
 def _proposed(proposal: Proposal, history: History, solution: str) -> dict[str, bytes]:
@@ -244,16 +191,16 @@ def _test_place(tree: dict[str, Entry]) -> str:
     return next((f"{name}/" for name in ("test", "tests") if any(path.startswith(f"{name}/") for path in tree)), "")
 
 
-def _given(path: Path, *, node: bool = False) -> bytes:
+def _given(path: Path, *, node: bool) -> bytes:
     if node and path.suffix not in NODE_SUFFIXES:
         raise BadInput(f"The test file {quoted(path)} is no JavaScript file.", "Name a .js, .mjs or .cjs file.")
     if not node and path.suffix != ".py":
-        raise BadInput(f"The test file {quoted(path)} is no Python file.", "Name a .py file, or from-commit.")
+        raise BadInput(f"The test file {quoted(path)} is no Python file.", "Name a .py file.")
     try:
         return read_regular(path, _MAX_FILE)
     except OSError as error:
         raise BadInput(
-            f"The test file {quoted(path)} cannot be read: {error.strerror}.", "Name a file, or from-commit."
+            f"The test file {quoted(path)} cannot be read: {error.strerror}.", "Correct the name."
         ) from error
 
 

@@ -10,18 +10,18 @@ from pathlib import PurePosixPath
 
 from repoassay.construct.history import Entry
 from repoassay.errors import BadInput
+from repoassay.grading.hidden.node import NODE_SUFFIXES
 from repoassay.grading.patch import PatchError
 from repoassay.grading.patch.names import safe_path
 from repoassay.tasks.wording import listed, quoted, shown
 
-__all__ = ["NODE_SUFFIXES", "Split", "beside", "is_test", "split_change"]
+__all__ = ["Split", "beside", "is_test", "split_change"]
 
 _FOLDERS = frozenset({"test", "tests"})
 _MOST_FILES = 500
 """Changed files of one task: more is a release, not an edit."""
 _MOST_BYTES = 32 * 2**20
 _MOST_BESIDE = 2000
-NODE_SUFFIXES = (".js", ".mjs", ".cjs")
 _NODE_TEST = re.compile(r"(test-.+|test|.+[-._]test|.+\.spec)\.[mc]?js")
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput, BadTask
+from repoassay.grading.hidden.node import NODE_SUFFIXES
 from repoassay.interop.javascript_tests import javascript_tests, script_name
 from repoassay.interop.json_records import parse_json
 from repoassay.interop.node_rows import check_node_environment, is_javascript
@@ -110,10 +111,10 @@ def read_task_row(folder: Path) -> ResqRow:
     task = found.task
     where = f"The task {quoted(task.id)} cannot be made a row:"
     if task.kind is not Kind.EDIT:
-        raise BadInput(f"{where} it asks for files, not for an edit.", "Only edit tasks are in this format.")
+        raise BadInput(f"{where} its kind is {task.kind.value}.", "Only edit tasks are in this format.")
     assert task.grading.tests is not None
     node = task.grading.tests.runner == "node"
-    suffixes = {".js", ".mjs", ".cjs"} if node else {".py"}
+    suffixes = NODE_SUFFIXES if node else (".py",)
     files = (path for path in found.tests.rglob("*") if path.suffix in suffixes and path.is_file())
     tests = sorted(path.relative_to(found.tests).as_posix() for path in files)
     if len(tests) != 1:

@@ -15,6 +15,7 @@ from repoassay.model.spent import Spent, total_spent
 from repoassay.model.submission import Ended, Exit, Rejected, Submission, SubmittedFile
 from repoassay.model.suite import Suite, SuiteData
 from repoassay.model.task import (
+    IN_REPOSITORY,
     Economics,
     Environment,
     Inputs,
@@ -30,6 +31,7 @@ from repoassay.model.usage import Usage
 from repoassay.model.verdict import CriterionResult, Outcome, TestResult, Verdict, Whose
 
 __all__ = [
+    "IN_REPOSITORY",
     "Anchor",
     "Attempt",
     "AxisAnswer",

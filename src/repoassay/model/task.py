@@ -14,6 +14,7 @@ from repoassay.model.fields import Dollars, HostName, Identifier, InnerPath, Sec
 from repoassay.model.grading import Grading, Reading
 
 __all__ = [
+    "IN_REPOSITORY",
     "Economics",
     "Environment",
     "Inputs",
@@ -25,6 +26,9 @@ __all__ = [
     "Repository",
     "Task",
 ]
+
+IN_REPOSITORY = "repository:"
+"""What stands before contribution rules that are a file of the repository's own."""
 
 
 class Kind(StrEnum):
@@ -224,7 +228,7 @@ class Task(Record):
             if self.kind is not Kind.PULL_REQUEST:
                 raise ValueError("rules: only pull-request tasks have contribution rules; remove them")
             try:
-                inner_path(self.rules.removeprefix("repository:"))
+                inner_path(self.rules.removeprefix(IN_REPOSITORY))
             except ValueError as error:
                 raise ValueError(f"rules: {error}") from error
         return self
@@ -239,7 +243,9 @@ class Task(Record):
                 raise ValueError(f"grading: {name} is graded by tests alone; remove its criteria and outputs")
         else:
             if self.grading.tests is not None:
-                raise ValueError("grading.tests: only edit tasks have hidden tests; use [[grading.result]] criteria")
+                raise ValueError(
+                    "grading.tests: only edit and pull-request tasks have hidden tests; use [[grading.result]] criteria"
+                )
             if not self.outputs.files:
                 raise ValueError("outputs.files: a deliverable task must name the files it expects")
             if not self.grading.result:

@@ -216,9 +216,8 @@ def _ending(path: Path) -> str:
 
 def _arrow() -> tuple[Any, Any]:
     try:
-        # pyarrow has no types, and is in another extra.
-        import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]
-        from pyarrow import parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]  # untyped, in another extra
+        from pyarrow import parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]  # the same
     except ImportError as error:
         raise MissingExtra("pyarrow", "datasets") from error
     return pyarrow, parquet

@@ -38,7 +38,6 @@ from repoassay.workspace import (
 __all__ = ["Checked", "check_agent"]
 
 _PORT = 8080
-_MAX_TREE = 2**30
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,17 @@ from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 
 from repoassay.errors import Problem
-from repoassay.model import Environment, Grading, HiddenTests, Inputs, Kind, Outputs, Published, Repository
+from repoassay.model import (
+    IN_REPOSITORY,
+    Environment,
+    Grading,
+    HiddenTests,
+    Inputs,
+    Kind,
+    Outputs,
+    Published,
+    Repository,
+)
 from repoassay.tasks.contents import Contents, is_cache, read_regular, real_folder, unreadable
 from repoassay.tasks.requirements import check_requirements
 from repoassay.tasks.wording import did_you_mean, listed, quoted, shown
@@ -215,7 +225,7 @@ def _solution(files: Collection[str], contents: Contents) -> Iterator[Problem]:
 
 def _rules(rules: str, contents: Contents) -> Iterator[Problem]:
     """Rules of the repository's own are looked for when it is laid out; those of the task must be in its folder."""
-    if rules.startswith("repository:"):
+    if rules.startswith(IN_REPOSITORY):
         return
     if _plain(rules) not in contents.files:
         remedy = did_you_mean(rules, [name for name in contents.files if name.endswith(".md")]) or "Add the file."
@@ -225,9 +235,9 @@ def _rules(rules: str, contents: Contents) -> Iterator[Problem]:
 
 
 def _rules_there(rules: str, repository: Path) -> Iterator[Problem]:
-    kind, _, name = rules.partition(":")
+    name = rules.removeprefix(IN_REPOSITORY)
     path = PurePosixPath(name)
-    if kind == "repository" and ".." not in path.parts and not (repository / path).is_file():
+    if rules.startswith(IN_REPOSITORY) and ".." not in path.parts and not (repository / path).is_file():
         yield Problem(FILE, "task.rules", f"names {quoted(name)}, which the repository does not have.", "Correct it.")
 
 

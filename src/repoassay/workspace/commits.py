@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from repoassay.model import Ended, Limits
 from repoassay.model.pull_request import Commit, Commits
+from repoassay.tasks.wording import shown_text
 from repoassay.workspace.changes import changes_between
 from repoassay.workspace.git import run_git
 from repoassay.workspace.protocol import Collect, Command, FileEdit, Mount, Sandbox
@@ -114,15 +115,15 @@ def _read(
 
 def _commits(told: Mapping[str, Any], start: str) -> Commits:
     if "failed" in told:
-        return Commits(base=start, notes=(f"The commits cannot be read: {_plain(told['failed'])}.",))
+        return Commits(base=start, notes=(f"The commits cannot be read: {shown_text(str(told['failed']))}.",))
     try:
         return Commits(
             base=start,
-            branch=_plain(told["branch"])[:200],
+            branch=shown_text(str(told["branch"]))[:200],
             tip=told["tip"],
             commits=tuple(_commit(each) for each in told["commits"]),
             more=told["more"],
-            notes=tuple(_plain(note) for note in told["notes"][:20]),
+            notes=tuple(shown_text(str(note)) for note in told["notes"][:20]),
         )
     except (LookupError, TypeError, ValidationError) as error:
         return Commits(base=start, notes=(f"The commits cannot be read: {type(error).__name__}.",))
@@ -139,15 +140,7 @@ def _commit(told: Mapping[str, Any]) -> Commit:
 
 def _texts(value: Any) -> Any:
     if isinstance(value, str):
-        return _plain(value)
+        return shown_text(value)
     if isinstance(value, list):
         return [_texts(item) for item in value]
     return {key: _texts(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-
-def _plain(text: object) -> str:
-    """Text without what steers terminals or turns the direction of writing; line breaks stay."""
-    return "".join(
-        letter if letter in "\n\t" or letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in str(text)
-    )

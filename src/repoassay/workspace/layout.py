@@ -16,23 +16,21 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from repoassay.model import Kind
+from repoassay.model import IN_REPOSITORY, Kind
 from repoassay.tasks import TaskFolder
 from repoassay.workspace.cache import Cache, settle
 from repoassay.workspace.checkout import checkout
 from repoassay.workspace.environment import build_environment
 from repoassay.workspace.protocol import Access, FileEdit, Mount, Sandbox
 
-__all__ = ["BASE_BRANCH", "DESCRIPTION", "IN_REPOSITORY", "RULES", "Layout", "lay_out", "rules_place"]
+__all__ = ["BASE_BRANCH", "DESCRIPTION", "Layout", "lay_out", "rules_place"]
 
 BASE_BRANCH = "main"
 """The branch that holds a checkout's one commit."""
 DESCRIPTION = "PULL_REQUEST.md"
 """Name of the file in the output folder that says what a pull request is about."""
-RULES = "/workspace/contributing.md"
+_RULES = "/workspace/contributing.md"
 """Where an agent finds contribution rules that are not the repository's own."""
-IN_REPOSITORY = "repository:"
-"""How a task names rules that are."""
 _IDENTITY = {
     f"GIT_{role}_{part}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -71,7 +69,7 @@ class Layout:
         given = {"/workspace/instruction.md": FileEdit(self.folder.instruction.encode())}
         rules = self.folder.task.rules
         if rules and not _own(rules):
-            given[RULES] = FileEdit((self.folder.path / rules).read_bytes())
+            given[_RULES] = FileEdit((self.folder.path / rules).read_bytes())
         return dict(given)
 
     @property
@@ -92,7 +90,7 @@ def rules_place(rules: str) -> str:
     """Where in the workspace an agent finds the contribution rules that a task names; empty where it names none."""
     if not rules:
         return ""
-    return str(PurePosixPath("/workspace/repo", rules.removeprefix(IN_REPOSITORY))) if _own(rules) else RULES
+    return str(PurePosixPath("/workspace/repo", rules.removeprefix(IN_REPOSITORY))) if _own(rules) else _RULES
 
 
 def _own(rules: str) -> bool:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from repoassay.gateway.dialects.openai import bearer, list_models, refuse_as_openai, sign_bearer
-from repoassay.gateway.dialects.protocol import Asks, JsonObject, Refusal, Route, Trouble
+from repoassay.gateway.dialects.openai import OpenAIShaped, refuse_as_openai
+from repoassay.gateway.dialects.protocol import Asks, JsonObject, Refusal, Route, Trouble, Watcher, token_limit
 from repoassay.model.usage import Usage
 
 __all__ = ["Chat"]
 
 
-class _Watch:
+class _Watch(Watcher):
     def __init__(self, hides_usage: bool) -> None:
-        self.usage: Usage | None = None
-        self.finished = False
-        self.error = ""
+        super().__init__()
         self.hides = hides_usage
 
     def wants(self, data: bytes) -> bool:
@@ -32,11 +30,10 @@ class _Watch:
         return self.hides and isinstance(usage, dict) and data.get("choices") == []
 
 
-class Chat:
+class Chat(OpenAIShaped):
     """`POST /v1/chat/completions` and `GET /v1/models`."""
 
     name = "chat"
-    end_marker = b"[DONE]"
 
     def route(self, method: str, path: str, query: Mapping[str, str]) -> Route | None:
         """See `Dialect`. The `/v1` may be missing, since some clients leave it out."""
@@ -48,14 +45,6 @@ class Chat:
             return Route(Asks.MODELS)
         return None
 
-    def key(self, headers: Mapping[str, str], query: Mapping[str, str]) -> str:
-        """See `Dialect`."""
-        return bearer(headers, query)
-
-    def sign(self, key: str) -> dict[str, str]:
-        """See `Dialect`."""
-        return sign_bearer(key)
-
     def url(self, base: str, route: Route, model: str) -> str:
         """See `Dialect`; `base` ends in `/v1` as OpenAI's clients have it."""
         del route, model
@@ -63,8 +52,7 @@ class Chat:
 
     def change(self, body: JsonObject, route: Route, model: str) -> bool:
         """See `Dialect`; also asks for usage in a stream that would not tell it."""
-        changed = body.get("model") != model
-        body["model"] = model
+        changed = super().change(body, route, model)
         if self.streams(body, route):
             options = body.get("stream_options")
             options = options if isinstance(options, dict) else {}
@@ -73,15 +61,9 @@ class Chat:
                 changed = True
         return changed
 
-    def streams(self, body: JsonObject, route: Route) -> bool:
-        """See `Dialect`."""
-        del route
-        return body.get("stream") is True
-
     def most_output(self, body: JsonObject) -> int | None:
         """See `Dialect`."""
-        most = body.get("max_completion_tokens") or body.get("max_tokens")
-        return most if isinstance(most, int) and most > 0 else None
+        return token_limit(body.get("max_completion_tokens") or body.get("max_tokens"))
 
     def usage(self, body: JsonObject) -> Usage | None:
         """See `Dialect`."""
@@ -96,7 +78,3 @@ class Chat:
     def refuse(self, trouble: Trouble, message: str) -> Refusal:
         """See `Dialect`. A spent budget is 403: LiteLLM, and so mini-swe-agent, tries again after OpenAI's 429."""
         return refuse_as_openai(trouble, message, (403, "insufficient_quota", "insufficient_quota"))
-
-    def models(self, names: list[str]) -> JsonObject:
-        """See `Dialect`."""
-        return list_models(names)

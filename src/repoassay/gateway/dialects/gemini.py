@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from repoassay.gateway.dialects.openai import bearer
-from repoassay.gateway.dialects.protocol import Asks, JsonObject, Refusal, Route, Trouble
+from repoassay.gateway.dialects.protocol import Asks, JsonObject, Refusal, Route, Trouble, Watcher, token_limit
 from repoassay.model.usage import Usage
 
 __all__ = ["Gemini"]
@@ -29,14 +29,7 @@ _SHAPES: dict[Trouble, tuple[int, str]] = {
 }
 
 
-class _Watch:
-    hides = False
-
-    def __init__(self) -> None:
-        self.usage: Usage | None = None
-        self.finished = False
-        self.error = ""
-
+class _Watch(Watcher):
     def wants(self, data: bytes) -> bool:
         return b'"usageMetadata"' in data or b'"finishReason"' in data or b'"error"' in data or b'"blockReason"' in data
 
@@ -106,8 +99,7 @@ class Gemini:
     def most_output(self, body: JsonObject) -> int | None:
         """See `Dialect`."""
         settings = body.get("generationConfig")
-        most = settings.get("maxOutputTokens") if isinstance(settings, dict) else None
-        return most if isinstance(most, int) and most > 0 else None
+        return token_limit(settings.get("maxOutputTokens")) if isinstance(settings, dict) else None
 
     def usage(self, body: JsonObject) -> Usage | None:
         """See `Dialect`."""

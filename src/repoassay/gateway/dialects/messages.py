@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from repoassay.gateway.dialects.openai import bearer
-from repoassay.gateway.dialects.protocol import Asks, JsonObject, Refusal, Route, Trouble
+from repoassay.gateway.dialects.protocol import Asks, JsonObject, Refusal, Route, Trouble, Watcher, token_limit
 from repoassay.model.usage import Usage
 
 __all__ = ["Messages"]
@@ -23,13 +23,9 @@ _SHAPES: dict[Trouble, tuple[int, str]] = {
 }
 
 
-class _Watch:
-    hides = False
-
+class _Watch(Watcher):
     def __init__(self) -> None:
-        self.usage: Usage | None = None
-        self.finished = False
-        self.error = ""
+        super().__init__()
         self._counts: JsonObject = {}
         self._final = False
 
@@ -103,8 +99,7 @@ class Messages:
 
     def most_output(self, body: JsonObject) -> int | None:
         """See `Dialect`."""
-        most = body.get("max_tokens")
-        return most if isinstance(most, int) and most > 0 else None
+        return token_limit(body.get("max_tokens"))
 
     def usage(self, body: JsonObject) -> Usage | None:
         """See `Dialect`."""

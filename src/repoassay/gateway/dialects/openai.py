@@ -1,12 +1,12 @@
-"""What OpenAI's two dialects share: key, errors and the list of models."""
+"""What OpenAI's two dialects share: key, model, streaming, errors and the list of models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from repoassay.gateway.dialects.protocol import JsonObject, Refusal, Trouble
+from repoassay.gateway.dialects.protocol import JsonObject, Refusal, Route, Trouble
 
-__all__ = ["bearer", "list_models", "refuse_as_openai", "sign_bearer"]
+__all__ = ["OpenAIShaped", "bearer", "refuse_as_openai"]
 
 _NEVER_AGAIN = {"x-should-retry": "false"}  # read by OpenAI's and Anthropic's own clients
 
@@ -29,11 +29,6 @@ def bearer(headers: Mapping[str, str], query: Mapping[str, str]) -> str:
     return token.strip() if kind.lower() == "bearer" else ""
 
 
-def sign_bearer(key: str) -> dict[str, str]:
-    """The header that carries `key`; none when there is no key, as local servers want it."""
-    return {"Authorization": f"Bearer {key}"} if key else {}
-
-
 def refuse_as_openai(trouble: Trouble, message: str, budget: tuple[int, str, str]) -> Refusal:
     """Word an error as OpenAI does; `budget` is the status, type and code of an exhausted budget."""
     status, kind, code = budget if trouble is Trouble.BUDGET else _SHAPES[trouble]
@@ -42,9 +37,34 @@ def refuse_as_openai(trouble: Trouble, message: str, budget: tuple[int, str, str
     return Refusal(status, {"error": error}, {} if trouble is Trouble.BUSY else _NEVER_AGAIN)
 
 
-def list_models(names: list[str]) -> JsonObject:
-    """The answer to `/v1/models`."""
-    return {
-        "object": "list",
-        "data": [{"id": name, "object": "model", "created": 0, "owned_by": "repoassay"} for name in names],
-    }
+class OpenAIShaped:
+    """The parts of a `Dialect` that are the same in both."""
+
+    end_marker = b"[DONE]"
+
+    def key(self, headers: Mapping[str, str], query: Mapping[str, str]) -> str:
+        """See `Dialect`."""
+        return bearer(headers, query)
+
+    def sign(self, key: str) -> dict[str, str]:
+        """See `Dialect`; no header without a key, as local servers want it."""
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def change(self, body: JsonObject, route: Route, model: str) -> bool:
+        """See `Dialect`."""
+        del route
+        changed = body.get("model") != model
+        body["model"] = model
+        return changed
+
+    def streams(self, body: JsonObject, route: Route) -> bool:
+        """See `Dialect`."""
+        del route
+        return body.get("stream") is True
+
+    def models(self, names: list[str]) -> JsonObject:
+        """See `Dialect`."""
+        return {
+            "object": "list",
+            "data": [{"id": name, "object": "model", "created": 0, "owned_by": "repoassay"} for name in names],
+        }

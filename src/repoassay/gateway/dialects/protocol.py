@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,7 +10,7 @@ from typing import Any, Protocol
 
 from repoassay.model.usage import Usage
 
-__all__ = ["Asks", "Dialect", "JsonObject", "Refusal", "Route", "Trouble", "Watcher"]
+__all__ = ["Asks", "Dialect", "JsonObject", "Refusal", "Route", "Trouble", "Watcher", "token_limit"]
 
 JsonObject = dict[str, Any]
 
@@ -55,7 +56,12 @@ class Refusal:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class Watcher(Protocol):
+def token_limit(value: object) -> int | None:
+    """A limit of tokens as a request says it, None when that is no number of tokens."""
+    return value if isinstance(value, int) and value > 0 else None
+
+
+class Watcher(ABC):
     """Reads along with a streamed response, one event's data at a time.
 
     Attributes:
@@ -65,22 +71,20 @@ class Watcher(Protocol):
         hides: Whether some events must be kept from the client.
     """
 
-    @property
-    def hides(self) -> bool:
-        """See above."""
-        ...
+    hides = False
 
-    usage: Usage | None
-    finished: bool
-    error: str
+    def __init__(self) -> None:
+        self.usage: Usage | None = None
+        self.finished = False
+        self.error = ""
 
+    @abstractmethod
     def wants(self, data: bytes) -> bool:
         """Whether this event's data is worth parsing; a cheap look at the bytes."""
-        ...
 
+    @abstractmethod
     def see(self, data: JsonObject) -> bool:
         """Take note of one event; returns whether it must be hidden from the client."""
-        ...
 
 
 class Dialect(Protocol):

@@ -11,7 +11,7 @@ import re
 
 from repoassay.grading.hidden.canary import Site, other
 from repoassay.grading.hidden.javascript_script import SCRIPT
-from repoassay.grading.hidden.javascript_tokens import CLOSE, LARGEST, OPEN, Token, pairs_of, tokens_of
+from repoassay.grading.hidden.javascript_tokens import CLOSE, LARGEST, OPEN, Token, argument_ends, pairs_of, tokens_of
 
 __all__ = ["mutate", "sites"]
 
@@ -117,15 +117,8 @@ def _equality(tokens: list[Token], closing: dict[int, int], at: int) -> tuple[in
     end = closing.get(at + 3)
     if end is None:
         return None
-    commas, depth = [], 0
-    for place in range(at + 4, end):
-        text = tokens[place].text if tokens[place].kind == "punct" else ""
-        depth += (text != "" and text in OPEN) - (text != "" and text in CLOSE)
-        if depth == 0 and text == ",":
-            commas.append(place)
-    if not commas:
-        return None
-    return commas[0] + 1, commas[1] if len(commas) > 1 else end
+    ends = argument_ends(tokens, at + 3, end)
+    return (ends[0] + 1, ends[1]) if len(ends) > 1 else None
 
 
 def _conditional(tokens: list[Token], at: int) -> bool:

@@ -15,8 +15,10 @@ from repoassay.grading.hidden.javascript_script import SCRIPT, watched
 from repoassay.workspace import Access, Command, FileEdit, Mount
 from repoassay.workspace.programs import node_program
 
-__all__ = ["can_run_node", "node_command"]
+__all__ = ["NODE_SUFFIXES", "can_run_node", "node_command"]
 
+NODE_SUFFIXES = (".js", ".mjs", ".cjs")
+"""What files are called that node runs as they are."""
 _HERE = Path(__file__).parent
 _PARTS = ("node_runner.cjs", "node_test.cjs", "node_test.mjs")
 ROOT = "/workspace/repo"

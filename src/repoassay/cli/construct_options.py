@@ -1,0 +1,129 @@
+"""What every verb of `construct` takes, and what it does with that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, TypeVar
+
+import click
+
+from repoassay.cli.construct_told import Telling, given_text, print_json, print_made
+from repoassay.cli.options import PATH, isolation_option, json_option, workers_option
+
+if TYPE_CHECKING:
+    from repoassay.construct import Proposal
+
+__all__ = ["Wanted", "make", "repo_option", "task_options"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Wanted(TypedDict):
+    """The values of `repo_option` and `task_options`."""
+
+    repo: str
+    base: str | None
+    tests: tuple[str, ...]
+    requirements: tuple[str, ...]
+    python: str
+    import_path: tuple[str, ...]
+    only: tuple[str, ...]
+    name: str | None
+    licence: str
+    bundle: bool
+    proofs: int
+    timeout: float
+    out: Path
+    workers: int
+    isolation: str
+    as_json: bool
+
+
+def repo_option(function: _Function) -> _Function:
+    """`--repo`."""
+    return click.option(
+        "--repo", required=True, metavar="PATH|URL", help="The repository: a folder, a git URL, or OWNER/NAME."
+    )(function)
+
+
+def task_options(own_tests: str) -> Callable[[_Function], _Function]:
+    """Everything else but the commit with the change; `own_tests` is the word for the tests of the change itself."""
+
+    def add(function: _Function) -> _Function:
+        for option in reversed(
+            [
+                click.option("--base", metavar="REV", help="The commit before it.  [default: its first parent]"),
+                click.option("--tests", multiple=True, required=True, metavar=f"FILE|{own_tests}",
+                             help="Hidden tests: a file (may be repeated), or those that the change adds or alters."),
+                click.option("--requirement", "requirements", multiple=True, metavar="NAME|@FILE",
+                             help="A package that tests, linters or repository need, or a file of them. For Python's "
+                             "tests pytest comes by itself."),
+                click.option("--python", default="3.11", show_default=True, metavar="VERSION",
+                             help="Lowest Python version."),
+                click.option("--import-path", multiple=True, metavar="DIR",
+                             help="Folder of the repository to import from.  [default: its root, and src]"),
+                click.option("--only", multiple=True, metavar="GLOB",
+                             help="Only these files of the change; may be repeated."),
+                click.option("--id", "name", metavar="ID", help="The task's id.  [default: repository and commit]"),
+                click.option("--licence", default="unknown", show_default=True, help="The repository's licence."),
+                click.option("--bundle", is_flag=True, help="Store the files of the base commit with the task."),
+                click.option("--proofs", type=click.IntRange(1, 1000), default=3, show_default=True, metavar="N",
+                             help="How often the tests run at the base, and with the change."),
+                click.option("--timeout", type=click.FloatRange(0, 86400, min_open=True), default=60.0,
+                             show_default=True, metavar="S", help="Seconds the tests may take in one run."),
+                click.option("--out", type=PATH, default=Path("suite"), show_default=True, metavar="DIR",
+                             help="Folder of tasks, or a suite's folder."),
+                workers_option,
+                isolation_option,
+                json_option,
+            ]
+        ):  # fmt: skip
+            function = option(function)
+        return function
+
+    return add
+
+
+def make(
+    solution: str, instruction: str | None, wanted: Wanted, own_tests: str, proposal: Proposal | None = None
+) -> NoReturn:
+    """Make the task, tell what became of it, and leave: with 0 when there is one, else with 1."""
+    from repoassay.construct import Asked, construct_commit
+    from repoassay.workspace import Cache, open_sandbox
+
+    asked = Asked(
+        repository=wanted["repo"],
+        solution=solution,
+        base=wanted["base"],
+        tests=_tests(wanted["tests"], own_tests),
+        instruction=instruction,
+        requirements=tuple(map(given_text, wanted["requirements"])),
+        python=wanted["python"],
+        id=wanted["name"],
+        only=wanted["only"],
+        import_path=wanted["import_path"],
+        seconds=wanted["timeout"],
+        licence=wanted["licence"],
+        bundle=wanted["bundle"],
+        proposal=proposal,
+    )
+    cache = Cache()
+    sandbox = open_sandbox(wanted["isolation"], cache)
+    with Telling(quiet=wanted["as_json"]) as telling:
+        made = construct_commit(
+            asked, wanted["out"], cache, sandbox, times=wanted["proofs"], workers=wanted["workers"],
+            step=telling.step, done=telling.done,
+        )  # fmt: skip
+    print_json(made, asked) if wanted["as_json"] else print_made(made, wanted["out"])
+    raise SystemExit(0 if made.folder else 1)
+
+
+def _tests(given: tuple[str, ...], own_tests: str) -> tuple[Path, ...] | None:
+    from repoassay.errors import BadInput
+
+    if own_tests not in given:
+        return tuple(map(Path, given))
+    if set(given) != {own_tests}:
+        raise BadInput(f"--tests names {own_tests} beside files.", "Give either.")
+    return None
