@@ -9,7 +9,7 @@ from typing import Literal
 from repoassay.model.base import Record
 from repoassay.model.grading import Reading
 
-__all__ = ["CriterionResult", "Outcome", "TestResult", "Verdict", "Whose"]
+__all__ = ["Assurance", "CriterionResult", "Feedback", "Grade", "Outcome", "TestResult", "Verdict", "Whose"]
 
 
 class Whose(StrEnum):
@@ -55,8 +55,15 @@ class CriterionResult(Record):
     comment: str = ""
 
 
+Feedback = Literal["verdict", "counts", "tests", "full"]
+"""What a submitter is told: the outcome; how many tests passed; which; with their messages."""
+Grade = Literal["attested", "doubted", "plain"]
+"""How a pass is assured: the values of the code under test were compared outside its process; the process itself was
+believed, but had to tell altered copies of the tests from real ones; it was believed."""
+
+
 class TestResult(Record):
-    """One hidden test: `missing` when it was never reported, as after an early exit."""
+    """One hidden test: `missing` when it was never reported, as after an early exit. `grade` is known of a pass."""
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
 
@@ -64,13 +71,30 @@ class TestResult(Record):
     outcome: Literal["passed", "failed", "error", "skipped", "missing"]
     seconds: float = 0.0
     message: str = ""
+    grade: Grade | None = None
+
+
+class Assurance(Record):
+    """How well a pass is assured.
+
+    Attributes:
+        grade: Of the weakest test that fails on the base commit.
+        bits: What a forger would have had to guess, less what answers to earlier submissions have told.
+        open: Tests that are not attested, and why, a sentence each.
+        feedback: How much submitters are told, which limits what a later pass is worth.
+    """
+
+    grade: Grade
+    bits: float = 0.0
+    open: tuple[str, ...] = ()
+    feedback: Feedback = "verdict"
 
 
 class Verdict(Record):
     """The outcome of grading one submission.
 
     `process` and `result` are what ECR and TPR count: true, false, or None where unknown (unknown is never false).
-    `reading` says which criteria decided.
+    `reading` says which criteria decided. `assurance` is known of changes of a repository that passed.
     """
 
     task: str
@@ -85,3 +109,4 @@ class Verdict(Record):
     grader: str
     graded_at: datetime
     seconds: float = 0.0
+    assurance: Assurance | None = None

@@ -14,16 +14,19 @@ from pydantic import ValidationError
 
 from repoassay.model import TestResult
 
-__all__ = ["Told", "read_channel"]
+__all__ = ["Seen", "Told", "read_channel"]
 
 _MOST_SIGNS = 20
+Seen = tuple[int, list[Any]]
+"""One observation: the number of an assertion, and its operands as nodes."""
 
 
 @dataclass
 class Told:
     """What the channel held: a result for every expected id, and signs of tampering in words.
 
-    `others` are results nobody asked for by id: those of a file's tests when the file was asked for.
+    `others` are results nobody asked for by id, as they came: those of a file's tests when the file was asked for.
+    `seen` holds what rewritten tests observed, by id: `[site, [operand, ...]]` in order.
     """
 
     tests: list[TestResult]
@@ -31,6 +34,7 @@ class Told:
     ready: bool = False
     signs: list[str] = field(default_factory=list)
     others: list[TestResult] = field(default_factory=list)
+    seen: dict[str, list[Seen]] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -41,6 +45,7 @@ class Told:
 def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> Told:
     """Judge every line; an id never reported is `missing`, as after an early exit."""
     found: dict[str, TestResult] = {}
+    seen: dict[str, list[Seen]] = {}
     signs: list[str] = []
     collected: list[str] = []
     complete = ready = False
@@ -66,10 +71,21 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> Told:
             if result.id in found:
                 signs.append(f"{result.id} was reported twice")
             found[result.id] = result
+            seen[result.id] = _seen(body.get("seen"))
     missing = (collected[0] if collected else "It was never reported: the run ended before it.")[:4000]
     tests = [found.get(test) or TestResult(id=test, outcome="missing", message=missing) for test in ids]
-    others = [found[name] for name in found.keys() - set(ids)]
-    return Told(tests, complete, ready, list(dict.fromkeys(signs))[:20], sorted(others, key=lambda test: test.id))
+    others = [result for name, result in found.items() if name not in set(ids)]
+    return Told(tests, complete, ready, list(dict.fromkeys(signs))[:20], others, seen)
+
+
+def _seen(value: object) -> list[Seen]:
+    """Observations as they were sent; what is none is left out."""
+    pairs = value if isinstance(value, list) else []
+    return [
+        (pair[0], pair[1])
+        for pair in pairs
+        if isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int and isinstance(pair[1], list)
+    ]
 
 
 def _result(body: Mapping[str, Any]) -> TestResult | None:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from repoassay.errors import InfraFault
 from repoassay.grading.hidden.node import node_command
 from repoassay.grading.hidden.results import Told, read_channel
-from repoassay.grading.hidden.warm import INI, PROGRAM, WarmPool
+from repoassay.grading.hidden.warm import INI, PROGRAM, WarmPool, run_files
 from repoassay.model import Ended, Exit
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Access, Command, Completed, FileEdit, Mount, Sandbox
@@ -43,6 +43,7 @@ def run_hidden(
     changed: Mapping[str, str] | None = None,
     cancel: threading.Event | None = None,
     pool: WarmPool | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> Ran:
     """Run hidden tests against `base` with `edits` applied.
 
@@ -56,6 +57,7 @@ def run_hidden(
         changed: Test files (path below tests/ -> source) to use in place of the real ones.
         cancel: Set to end early.
         pool: Warm parents to fork from, where there are any; else an interpreter of its own is started.
+        env: Variables of that interpreter.
     """
     tests = folder.task.grading.tests
     assert tests is not None
@@ -72,7 +74,7 @@ def run_hidden(
     if tests.runner == "node":
         command = node_command(base, edits, hidden, ids, key)
         return _ran(folder, sandbox.run(replace(command, limits=limits), cancel), key, ids)
-    job = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI[0], "root": _ROOT}
+    job = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}
     if tests.cwd == "repository":
         job["cwd"] = "/workspace/repo"
     files: dict[str, FileEdit | None] = {f"{_ROOT}/{name}": FileEdit(content) for name, content in hidden.items()}
@@ -90,11 +92,12 @@ def run_hidden(
         )
     done = sandbox.run(
         Command(
-            argv=("/env/bin/python", "-I", "-B", "/run/runner.py"),
+            argv=("/env/bin/python", "-B", "/run/runner.py") if env else ("/env/bin/python", "-I", "-B", "/run/runner.py"),
+            env=env or {},
             cwd="/tmp",  # noqa: S108 - inside the sandbox
             stdin=json.dumps(job).encode(),
             mounts=(Mount(base, "/workspace/repo", Access.COPY_ON_WRITE), Mount(environment, "/env")),
-            edits={"/run/runner.py": FileEdit(PROGRAM.read_bytes()), **dict([INI]), **files},
+            edits={"/run/runner.py": FileEdit(PROGRAM.read_bytes()), **run_files(), **files},
             limits=limits,
             channel=True,
         ),

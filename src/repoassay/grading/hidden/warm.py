@@ -7,18 +7,24 @@ from collections import OrderedDict
 from pathlib import Path
 
 from repoassay.grading.hidden.imports import imports_of
+from repoassay.grading.oracle.shipped import observer_source
 from repoassay.model import Limits
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Cache, FileEdit, open_sandbox
 from repoassay.workspace.bytecode import bytecode_of
 from repoassay.workspace.warm import WarmParent
 
-__all__ = ["INI", "PROGRAM", "WarmPool"]
+__all__ = ["INI", "PROGRAM", "WarmPool", "run_files"]
 
 PROGRAM = Path(__file__).with_name("runner.py")
 """What runs inside: trusted code, hostile company."""
-INI = ("/run/pytest.ini", FileEdit(b"[pytest]\n"))
+INI = "/run/pytest.ini"
 """The configuration of every run, where no repository can change it."""
+
+
+def run_files() -> dict[str, FileEdit | None]:
+    """What every run finds below /run beside its program."""
+    return {INI: FileEdit(b"[pytest]\n"), "/run/observer.py": FileEdit(observer_source().encode())}
 
 
 class WarmPool:
@@ -57,7 +63,7 @@ class WarmPool:
             )
             if found is None:
                 started = WarmParent(
-                    environment, PROGRAM, self._cache, self._slots, sorted(wanted), self._limits, dict([INI])
+                    environment, PROGRAM, self._cache, self._slots, sorted(wanted), self._limits, run_files()
                 )
                 found = (started, {folder.task.id})
                 with self._lock:

@@ -1,0 +1,122 @@
+"""Compares what a submission's tests observed with the reference, and says how well a pass is assured."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from repoassay.grading.hidden.results import Seen
+from repoassay.grading.oracle.judge import Judge
+from repoassay.grading.oracle.nodes import same
+from repoassay.grading.oracle.reference import Occurrence, Reference
+from repoassay.grading.oracle.sites import Mode, Site
+from repoassay.grading.oracle.weigh import Question, decide
+
+__all__ = ["Finding", "compare"]
+
+
+@dataclass(slots=True)
+class Finding:
+    """One test that was reported passed, as seen from outside.
+
+    Attributes:
+        wrong: Lines of assertions whose values are not right.
+        absent: Lines of assertions that every passing run reaches, and this one did not.
+        attested: Whether everything it observed is what it must be, so that the pass needs no further doubt.
+        why: Why it is not attested.
+    """
+
+    wrong: list[int] = field(default_factory=list)
+    absent: list[int] = field(default_factory=list)
+    attested: bool = True
+    why: str = ""
+
+    def doubt(self, why: str) -> None:
+        """Let the pass stand, not attested."""
+        self.attested, self.why = False, self.why or why
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    test: str
+    question: Question
+
+
+def compare(reference: Reference, seen: Mapping[str, Sequence[Seen]], judge: Judge) -> dict[str, Finding]:
+    """Judge every test of `seen` (observations by the test's real id) that the reference knows.
+
+    Raises:
+        InfraFault: When the judge cannot be started.
+    """
+    findings: dict[str, Finding] = {}
+    pending: defaultdict[str, list[_Pending]] = defaultdict(list)
+    for test, observed in seen.items():
+        finding = findings[test] = Finding()
+        if test in reference.open:
+            finding.doubt(reference.open[test])
+        if test in reference.expected:
+            name = test.partition("::")[0]
+            sites = {site.number: site for site in reference.files[name].sites}
+            pending[name] += _against(test, finding, reference.expected[test], observed, sites)
+    for name, waiting in pending.items():
+        questions = [each.question for each in waiting]
+        answers = decide(questions, reference.files[name].definitions, judge)
+        for each, answer in zip(waiting, answers, strict=True):
+            if answer != "holds":
+                findings[each.test].wrong.append(each.question.site.line)
+    return findings
+
+
+def _against(
+    test: str, finding: Finding, expected: Sequence[Occurrence], observed: Sequence[Seen], sites: Mapping[int, Site]
+) -> list[_Pending]:
+    """Compare one test's observations, site by site in the order in which each site was reached."""
+    if len(expected) == len(observed) and all(
+        one.site == number and one.nodes == nodes for one, (number, nodes) in zip(expected, observed, strict=True)
+    ):
+        return []  # to the letter what the reference yields
+    pending = []
+    wanted: defaultdict[int, list[Occurrence]] = defaultdict(list)
+    for one in expected:
+        wanted[one.site].append(one)
+    for number, nodes in observed:
+        site = sites.get(number)
+        if site is None or site.mode is Mode.LEFT:
+            finding.doubt("it observed what is not asked")
+            continue
+        one = wanted[number].pop(0) if wanted[number] else None
+        if one is None:
+            finding.doubt(f"line {site.line} was reached more often than by the reference")
+        if one is not None and _equal(one.nodes, nodes):
+            continue
+        if site.mode is Mode.OBSERVED:
+            if one is not None and one.stable:
+                finding.doubt(f"line {site.line} compares other values than the reference's")
+            continue
+        pending.append(_Pending(test, Question(site, _operands(site, one, nodes, finding))))
+    for number, left in wanted.items():
+        if left and sites[number].always:
+            finding.absent.append(sites[number].line)
+        elif left:
+            finding.doubt(f"line {sites[number].line} was not reached as often as by the reference")
+    return pending
+
+
+def _equal(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    return len(first) == len(second) and all(
+        one == other or same(one, other) for one, other in zip(first, second, strict=True)
+    )
+
+
+def _operands(site: Site, one: Occurrence | None, nodes: list[Any], finding: Finding) -> list[Any]:
+    """What the check is asked about: rows of tables are the reference's, since a forger would choose an easy one."""
+    if one is None or len(one.nodes) != len(nodes):
+        return nodes
+    changed = [place for place in range(len(nodes)) if not same(one.nodes[place], nodes[place])]
+    if any(place in site.pinned for place in changed):
+        finding.doubt(f"line {site.line} was reached with another row than the reference's")
+    if len(nodes) - len(site.pinned) > 1 and len(changed) > 0:
+        finding.doubt(f"line {site.line} compares values that depend on each other")
+    return [one.nodes[place] if place in site.pinned else nodes[place] for place in range(len(nodes))]
