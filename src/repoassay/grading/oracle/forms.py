@@ -14,7 +14,20 @@ import sys
 import types
 from typing import Any
 
-__all__ = ["KNOWN", "WHOLE", "canonical", "compares", "find_form", "in_order", "mro_of", "name_of", "own_of", "said_by"]
+__all__ = [
+    "KNOWN",
+    "PAIRED",
+    "UNORDERED",
+    "WHOLE",
+    "canonical",
+    "compares",
+    "find_form",
+    "in_order",
+    "mro_of",
+    "name_of",
+    "own_of",
+    "said_by",
+]
 
 TEXT = 2**20
 _DIGITS = 14_280
@@ -53,27 +66,23 @@ def said_by(walk: Any, error: BaseException) -> Any:
 
 
 def canonical(node: Any) -> str:
-    """One text for all nodes of equal values."""
-    return json.dumps(_sorted(node), separators=(",", ":"))
-
-
-def _sorted(node: Any) -> Any:
+    """One text for all nodes of equal values: JSON, with the items of mappings and sets in order of their own texts."""
     if type(node) is not list:
-        return node
-    node = [_sorted(item) for item in node]
+        return json.dumps(node)
     tag = node[0] if node else ""
-    first = _UNORDERED.get(tag) if type(tag) is str else None
-    if first is None:
-        return node
-    rest = node[first:]
-    if tag not in ("dict", "Counter", "defaultdict"):
-        return node[:first] + sorted(rest, key=json.dumps)
-    pairs = sorted(zip(rest[0::2], rest[1::2]), key=json.dumps)  # noqa: B905 - Python 3.8 has no strict
-    return node[:first] + [item for pair in pairs for item in pair]
+    parts = [canonical(item) for item in node]
+    first = UNORDERED.get(tag, 0) if type(tag) is str else 0
+    if first:
+        rest = parts[first:]
+        if tag in PAIRED:
+            rest = [f"{key},{value}" for key, value in zip(rest[0::2], rest[1::2])]  # noqa: B905 - not in Python 3.8
+        parts[first:] = sorted(rest)
+    return f"[{','.join(parts)}]"
 
 
-_UNORDERED = {"set": 1, "frozenset": 1, "keys": 1, "items": 1, "dict": 1, "Counter": 1, "defaultdict": 2}
-"""Nodes whose items have no order, and where these begin."""
+PAIRED = ("dict", "Counter", "defaultdict")
+UNORDERED = {"set": 1, "frozenset": 1, "keys": 1, "items": 1, "dict": 1, "Counter": 1, "defaultdict": 2}
+"""Nodes whose items have no order, and where these begin; the items of some are keys and values in turn."""
 
 
 def in_order(node: Any) -> Any:

@@ -19,7 +19,9 @@ def observer_source() -> str:
         source = Path(__file__).with_name(name).read_text()
         lines = source.splitlines()
         for statement in ast.parse(source).body:
-            if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(("__future__", "repoassay")):
+            if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(
+                ("__future__", "repoassay")
+            ):
                 assert statement.end_lineno
                 for number in range(statement.lineno - 1, statement.end_lineno):
                     lines[number] = ""
