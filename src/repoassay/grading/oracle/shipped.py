@@ -1,0 +1,29 @@
+"""The observer as one program text, to be sent into the sandbox."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from pathlib import Path
+
+__all__ = ["observer_source"]
+
+_PARTS = ("forms.py", "observer.py")
+
+
+@functools.cache
+def observer_source() -> str:
+    """Source that defines `encode` and `describe_exception`; it needs the standard library of Python 3.8 or newer."""
+    parts = ["from __future__ import annotations\n"]
+    for name in _PARTS:
+        source = Path(__file__).with_name(name).read_text()
+        lines = source.splitlines()
+        for statement in ast.parse(source).body:
+            if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(
+                ("__future__", "repoassay")
+            ):
+                assert statement.end_lineno
+                for number in range(statement.lineno - 1, statement.end_lineno):
+                    lines[number] = ""
+        parts.append("\n".join(lines))
+    return "\n".join(parts)
