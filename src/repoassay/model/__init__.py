@@ -28,9 +28,12 @@ from repoassay.model.task import (
     Task,
 )
 from repoassay.model.usage import Usage
-from repoassay.model.verdict import CriterionResult, Outcome, TestResult, Verdict, Whose
+from repoassay.model.verdict import Assurance, CriterionResult, Feedback, Grade, Outcome, TestResult, Verdict, Whose
 
 __all__ = [
+    "Assurance",
+    "Feedback",
+    "Grade",
     "IN_REPOSITORY",
     "Anchor",
     "Attempt",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Any
 
 from repoassay.grading.hidden.results import Seen
 from repoassay.grading.oracle.judge import Judge
-from repoassay.grading.oracle.nodes import same
+from repoassay.grading.oracle.nodes import alike, same
 from repoassay.grading.oracle.reference import Occurrence, Reference
 from repoassay.grading.oracle.sites import Mode, Site
 from repoassay.grading.oracle.weigh import Question, decide
@@ -73,9 +74,7 @@ def _against(
     test: str, finding: Finding, expected: Sequence[Occurrence], observed: Sequence[Seen], sites: Mapping[int, Site]
 ) -> list[_Pending]:
     """Compare one test's observations, site by site in the order in which each site was reached."""
-    if len(expected) == len(observed) and all(
-        one.site == number and one.nodes == nodes for one, (number, nodes) in zip(expected, observed, strict=True)
-    ):
+    if json.dumps([(one.site, one.nodes) for one in expected]) == json.dumps(observed):
         return []  # to the letter what the reference yields
     pending = []
     wanted: defaultdict[int, list[Occurrence]] = defaultdict(list)
@@ -89,7 +88,7 @@ def _against(
         one = wanted[number].pop(0) if wanted[number] else None
         if one is None:
             finding.doubt(f"line {site.line} was reached more often than by the reference")
-        if one is not None and _equal(one.nodes, nodes):
+        if one is not None and alike(one.nodes, nodes):
             continue
         if site.mode is Mode.OBSERVED:
             if one is not None and one.stable:
@@ -102,12 +101,6 @@ def _against(
         elif left:
             finding.doubt(f"line {sites[number].line} was not reached as often as by the reference")
     return pending
-
-
-def _equal(first: Sequence[Any], second: Sequence[Any]) -> bool:
-    return len(first) == len(second) and all(
-        one == other or same(one, other) for one, other in zip(first, second, strict=True)
-    )
 
 
 def _operands(site: Site, one: Occurrence | None, nodes: list[Any], finding: Finding) -> list[Any]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from repoassay.grading.oracle.values import Raised
 
-__all__ = ["almost", "approx", "count_equal", "raised"]
+__all__ = ["almost", "approx", "count_equal", "raised", "searched"]
 
 
 def approx(expected: Any, rel: Any = None, abs: Any = None, nan_ok: bool = False) -> Any:
@@ -144,3 +144,8 @@ def raised(value: Any, names: Any, match: Any = None) -> bool:
     if not any(name in value.names for name in wanted):
         return False
     return match is None or (isinstance(value.text, str) and re.search(match, value.text) is not None)
+
+
+def searched(pattern: Any, text: Any) -> bool:
+    """Whether unittest's `assertRegex` would find the pattern."""
+    return re.search(pattern, text) is not None

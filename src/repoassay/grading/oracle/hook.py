@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from repoassay.grading.oracle.observer import describe_exception, encode, name_of
+from repoassay.grading.oracle.forms import name_of
+from repoassay.grading.oracle.observer import describe_exception, encode
 
 __all__ = ["Hook"]
 

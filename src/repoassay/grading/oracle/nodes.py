@@ -7,11 +7,13 @@ Whoever controls the sandbox may send anything else.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 from repoassay.grading.oracle.forms import PAIRED, UNORDERED, canonical
 
-__all__ = ["check", "plain", "same", "size"]
+__all__ = ["alike", "check", "plain", "same", "size"]
 
 _DEPTH, _ITEMS, _LENGTH, _BITS = 64, 1_000_000, 16 * 2**20, 14_284
 _PLAIN = frozenset(
@@ -81,6 +83,14 @@ def same(first: object, second: object) -> bool:
     except ValueError:
         return False
     return canonical(first) == canonical(second)
+
+
+def alike(first: Sequence[object], second: Sequence[object]) -> bool:
+    """Whether two rows of operands are the same, one by one."""
+    if len(first) != len(second):
+        return False
+    # As text, since lists with 1 and with True in it are equal to Python.
+    return json.dumps(first) == json.dumps(second) or all(map(same, first, second))
 
 
 def plain(node: object) -> bool:

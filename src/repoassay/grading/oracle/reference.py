@@ -19,7 +19,7 @@ from repoassay.grading.hidden.results import Seen, Told
 from repoassay.grading.hidden.run import run_hidden
 from repoassay.grading.oracle.bits import bits_of
 from repoassay.grading.oracle.judge import Judge
-from repoassay.grading.oracle.nodes import same
+from repoassay.grading.oracle.nodes import alike
 from repoassay.grading.oracle.rewrite import rewrite
 from repoassay.grading.oracle.sites import Mode, Rewritten
 from repoassay.grading.oracle.weigh import Question, decide
@@ -236,8 +236,8 @@ def _occurrences(seen: Sequence[Sequence[Seen]], before: Sequence[Seen]) -> list
     found = []
     for place, (number, nodes) in enumerate(seen[0]):
         others = [each[place][1] if place < len(each) else None for each in seen[1:]]
-        stable = all(other is not None and same(nodes, other) for other in others)
-        telling = not any(number == each[0] and same(nodes, each[1]) for each in known)
+        stable = all(other is not None and alike(nodes, other) for other in others)
+        telling = not any(number == each[0] and alike(nodes, each[1]) for each in known)
         found.append(Occurrence(site=number, nodes=nodes, stable=stable, telling=telling))
     return found
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 __all__ = ["observer_source"]
 
-_PARTS = ("forms.py", "observer.py")
+_PARTS = ("forms.py", "observer.py", "hook.py")
 
 
 @functools.cache
 def observer_source() -> str:
-    """Source that defines `encode` and `describe_exception`; it needs the standard library of Python 3.8 or newer."""
+    """Source that defines `Hook`, and `encode` and `describe_exception`; it needs the standard library of Python 3.8 or newer."""
     parts = ["from __future__ import annotations\n"]
     for name in _PARTS:
         source = Path(__file__).with_name(name).read_text()
