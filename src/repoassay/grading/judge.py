@@ -11,6 +11,7 @@ import repoassay
 from repoassay.errors import RepoAssayError
 from repoassay.grading.deliverable import grade_deliverable
 from repoassay.grading.edit import grade_edit
+from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.pull_request import DIFF, diff_name, notes_on, read_pull_request
 from repoassay.model import Ended, Kind, Outcome, Reading, Submission, Verdict
 from repoassay.tasks import TaskFolder
@@ -27,6 +28,7 @@ def judge(
     sandbox: Sandbox,
     cancel: threading.Event | None = None,
     reading: Reading = Reading.FAIR,
+    oracle: Oracle | None = None,
 ) -> Verdict:
     """Grade one submission in a second, fresh workspace.
 
@@ -38,6 +40,7 @@ def judge(
         sandbox: Where hidden tests and metrics run.
         cancel: Set to give up early; the verdict is then meaningless.
         reading: Which criteria of a deliverable decide.
+        oracle: Compares values of changed code outside its sandbox.
 
     Raises:
         InfraFault: When grading itself fails.
@@ -51,6 +54,7 @@ def judge(
             sandbox,
             base=layout.base,
             environment=layout.environment,
+            oracle=oracle,
             cancel=cancel,
         )
         if folder.task.kind is Kind.PULL_REQUEST:

@@ -31,11 +31,9 @@ from repoassay.model.usage import Usage
 from repoassay.model.verdict import Assurance, CriterionResult, Feedback, Grade, Outcome, TestResult, Verdict, Whose
 
 __all__ = [
-    "Assurance",
-    "Feedback",
-    "Grade",
     "IN_REPOSITORY",
     "Anchor",
+    "Assurance",
     "Attempt",
     "AxisAnswer",
     "Criterion",
@@ -44,6 +42,8 @@ __all__ = [
     "Ended",
     "Environment",
     "Exit",
+    "Feedback",
+    "Grade",
     "Grading",
     "HiddenTests",
     "Inputs",

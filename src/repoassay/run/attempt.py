@@ -13,6 +13,7 @@ from pathlib import Path
 from repoassay.agents import Agent
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading.judge import fault, judge, not_gradable
+from repoassay.grading.oracle.oracle import Oracle
 from repoassay.model import Kind, Limits, Reading, Rejected, Spent, Submission, SubmittedFile, Verdict
 from repoassay.run.change import crossing
 from repoassay.run.metered import Admitted, Meter
@@ -41,13 +42,17 @@ class Worked:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What every attempt of a run shares."""
+    """What every attempt of a run shares; its `oracle` compares values of the code under test outside sandboxes."""
 
     repositories: Path | None
     cache: Cache
     sandbox: Sandbox
     timeout: float | None = None
     reading: Reading = Reading.FAIR
+    oracle: Oracle = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "oracle", Oracle(self.cache, self.sandbox))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,8 @@ def work(
             if not entry.graded:
                 verdict = ungraded(folder, bench.reading)
             else:
-                verdict = judge(folder, layout, into / "submission", submission, bench.sandbox, cancel, bench.reading)
+                verdict = judge(folder, layout, into / "submission", submission, bench.sandbox, cancel, bench.reading,
+                                bench.oracle)  # fmt: skip
     except (InfraFault, Unavailable) as error:
         verdict = fault(folder, error, bench.reading)
     verdict = ruled(verdict, folder, submission, account)

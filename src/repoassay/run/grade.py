@@ -81,7 +81,7 @@ def _told(folder: TaskFolder, graded: Graded, submission: Submission, bench: Ben
 def _grade_edit(folder: TaskFolder, staged: Path, submission: Submission, bench: Bench) -> Verdict:
     try:
         layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
-        return judge(folder, layout, staged, submission, bench.sandbox)
+        return judge(folder, layout, staged, submission, bench.sandbox, oracle=bench.oracle)
     except (InfraFault, Unavailable) as error:
         return fault(folder, error)
 

@@ -96,6 +96,7 @@ class SubmissionEngine:
         """End every warm parent."""
         if self._pool:
             self._pool.close()
+        self.bench.oracle.close()
 
     def __enter__(self) -> SubmissionEngine:
         return self
@@ -172,8 +173,8 @@ class SubmissionEngine:
 
     def _grade(self, folder: TaskFolder, layout: Layout, patch: bytes, cancel: threading.Event | None) -> Verdict:
         return grade_edit(
-            folder, patch, self.bench.sandbox, base=layout.base, environment=layout.environment, cancel=cancel,
-            pool=self._pool, lenient=self.lenient,
+            folder, patch, self.bench.sandbox, base=layout.base, environment=layout.environment,
+            oracle=self.bench.oracle, cancel=cancel, pool=self._pool, lenient=self.lenient,
         )  # fmt: skip
 
     def _timed(self, folder: TaskFolder) -> TaskFolder:

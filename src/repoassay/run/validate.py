@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.agents import find_agent
-from repoassay.grading.edit import can_doubt, run_tests
+from repoassay.grading.doubt import can_doubt
+from repoassay.grading.edit import run_tests
 from repoassay.grading.hidden.node import can_run_node
 from repoassay.model import Kind, Outcome
 from repoassay.run.attempt import Bench, work

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repoassay.grading.edit import can_doubt
+from repoassay.grading.doubt import can_doubt
 from repoassay.grading.hidden.canary import Site, mutate, sites
 from repoassay.model import Kind
 from repoassay.suites import find_suite

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from repoassay.errors import Unavailable
-from repoassay.grading.edit import can_doubt, grade_edit
+from repoassay.grading.doubt import can_doubt
+from repoassay.grading.edit import grade_edit
 from repoassay.grading.hidden.javascript_script import watched
 from repoassay.model import Outcome, Verdict
 from repoassay.suites import find_suite

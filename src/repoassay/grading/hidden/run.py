@@ -92,7 +92,9 @@ def run_hidden(
         )
     done = sandbox.run(
         Command(
-            argv=("/env/bin/python", "-B", "/run/runner.py") if env else ("/env/bin/python", "-I", "-B", "/run/runner.py"),
+            argv=("/env/bin/python", "-B", "/run/runner.py")
+            if env
+            else ("/env/bin/python", "-I", "-B", "/run/runner.py"),
             env=env or {},
             cwd="/tmp",  # noqa: S108 - inside the sandbox
             stdin=json.dumps(job).encode(),

@@ -79,7 +79,7 @@ def unittest_check(split: Split, call: ast.Call) -> ast.expr | None:
             return ast.Compare(split.value(value), [ast.IsNot()], [ast.Constant(None)])
         case "assertCountEqual", [first, second, *_] if split.names.closed(first) or split.names.closed(second):
             return ast.Call(ast.Name("count_equal"), [split.value(first), split.value(second)], [])
-        case ("assertRegex" | "assertNotRegex"), [text, pattern, *_] if split.names.closed(pattern):
+        case (("assertRegex" | "assertNotRegex"), [text, pattern, *_]) if split.names.closed(pattern):
             asked: ast.expr = ast.Call(ast.Name("searched"), [split.convert(pattern), split.value(text)], [])
             return asked if name == "assertRegex" else ast.UnaryOp(ast.Not(), asked)
     return None
@@ -113,7 +113,7 @@ def raises(call: ast.expr, names: Names) -> Raises | None:
         case ast.Attribute(attr="assertRaises" | "assertRaisesRegex" as form, value=ast.Name(id=owner)):
             rest = list(call.args[1:])
             pattern = rest.pop(0) if form == "assertRaisesRegex" and rest else None
-            if options and not rest or (pattern is not None and not names.closed(pattern)):
+            if (options and not rest) or (pattern is not None and not names.closed(pattern)):
                 return None
             return Raises(call, owner, call.args[0], _names(call.args[0], names), pattern, tuple(rest))
         case _:

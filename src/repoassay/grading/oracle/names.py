@@ -313,9 +313,22 @@ class Names(ast.NodeVisitor):
                 parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
                 parts += [part for each in node.generators for part in (each.iter, *each.ifs)]
                 return all(self.closed(part, inner) for part in parts)
-            case ast.List() | ast.Tuple() | ast.Set() | ast.Dict() | ast.UnaryOp() | ast.BinOp() | ast.BoolOp() | (
-                ast.Compare()
-            ) | ast.IfExp() | ast.Subscript() | ast.Slice() | ast.JoinedStr() | ast.FormattedValue() | ast.Starred():
+            case (
+                ast.List()
+                | ast.Tuple()
+                | ast.Set()
+                | ast.Dict()
+                | ast.UnaryOp()
+                | ast.BinOp()
+                | ast.BoolOp()
+                | (ast.Compare())
+                | ast.IfExp()
+                | ast.Subscript()
+                | ast.Slice()
+                | ast.JoinedStr()
+                | ast.FormattedValue()
+                | ast.Starred()
+            ):
                 children = (part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
                 return all(self.closed(part, bound) for part in children)
         return False

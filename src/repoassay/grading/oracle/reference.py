@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from repoassay.grading.oracle.rewrite import rewrite
 from repoassay.grading.oracle.sites import Mode, Rewritten
 from repoassay.grading.oracle.weigh import Question, decide
 from repoassay.grading.patch import PatchError, apply_patch, read_patch
+from repoassay.model import HiddenTests
 from repoassay.model.base import Record
 from repoassay.tasks import TaskFolder
 from repoassay.tasks.contents import read_regular
@@ -105,12 +107,11 @@ def _programs() -> str:
 class _Recording:
     """The reference of one task, in the making."""
 
-    def __init__(
-        self, folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, judge: Judge
-    ) -> None:
-        self.folder, self.base, self.environment, self.sandbox, self.judge = folder, base, environment, sandbox, judge
+    def __init__(self, folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, judge: Judge) -> None:
+        self.base, self.environment, self.sandbox, self.judge = base, environment, sandbox, judge
         tests = folder.task.grading.tests
         assert tests is not None
+        self.folder = _patient(folder, tests)
         self.ids = tests.all_ids
         self.names = list(dict.fromkeys(test.partition("::")[0] for test in self.ids))
 
@@ -226,9 +227,7 @@ class _Recording:
             elif not any(kinds.get(each.site) is Mode.WITHHELD or each.stable for each in expected[test]):
                 open_[test] = "no assertion of it sends a value that is the same every time"
         bits, total = bits_of(files, {test: each for test, each in expected.items() if test not in open_})
-        return Reference(
-            files=dict(files), inner=dict(inner), expected=expected, bits=bits, total=total, open=open_
-        )
+        return Reference(files=dict(files), inner=dict(inner), expected=expected, bits=bits, total=total, open=open_)
 
 
 def _occurrences(seen: Sequence[Sequence[Seen]], before: Sequence[Seen]) -> list[Occurrence]:
@@ -240,6 +239,14 @@ def _occurrences(seen: Sequence[Sequence[Seen]], before: Sequence[Seen]) -> list
         telling = not any(number == each[0] and alike(nodes, each[1]) for each in known)
         found.append(Occurrence(site=number, nodes=nodes, stable=stable, telling=telling))
     return found
+
+
+def _patient(folder: TaskFolder, tests: HiddenTests) -> TaskFolder:
+    """The task with a time limit that does not decide anything while whole files run."""
+    grading = folder.task.grading.model_copy(
+        update={"tests": tests.model_copy(update={"seconds": max(300.0, 3 * tests.seconds)})}
+    )
+    return replace(folder, task=folder.task.model_copy(update={"grading": grading}))
 
 
 def _of_file(told: Told, name: str) -> list[str]:

@@ -241,9 +241,7 @@ def _in_body(
         yield from _in_statement(node, test, names, always, fixed, prefix)
 
 
-def _in_statement(
-    node: ast.stmt, test: str, names: Names, always: bool, fixed: bool, prefix: str
-) -> Iterator[_Place]:
+def _in_statement(node: ast.stmt, test: str, names: Names, always: bool, fixed: bool, prefix: str) -> Iterator[_Place]:
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             outer = test == SCRIPT
