@@ -1,4 +1,4 @@
-"""Grading an edit: the diff on the base commit in a fresh sandbox, hidden tests, values compared outside, the rest doubted."""
+"""Grading an edit: the diff applied in a fresh sandbox, hidden tests, values compared outside, the rest doubted."""
 
 from __future__ import annotations
 

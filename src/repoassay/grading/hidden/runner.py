@@ -41,7 +41,7 @@ OBSERVER = "/run/observer.py"
 def _load_hook() -> Any:
     space: dict[str, Any] = {"__name__": "repoassay_observer"}
     exec(compile(Path(OBSERVER).read_bytes(), OBSERVER, "exec"), space)  # noqa: S102 - our own program
-    builtins.ɵ = (hook := space["Hook"]())
+    hook = vars(builtins)["ɵ"] = space["Hook"]()
     return hook
 
 

@@ -78,8 +78,8 @@ def _against(
         return []  # to the letter what the reference yields
     pending = []
     wanted: defaultdict[int, list[Occurrence]] = defaultdict(list)
-    for one in expected:
-        wanted[one.site].append(one)
+    for occurrence in expected:
+        wanted[occurrence.site].append(occurrence)
     for number, nodes in observed:
         site = sites.get(number)
         if site is None or site.mode is Mode.LEFT:

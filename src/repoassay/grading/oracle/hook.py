@@ -1,4 +1,4 @@
-"""What rewritten tests call: it sends values of the code under test and lets the test go on. Runs in the hostile process.
+"""What rewritten tests call: it sends values of the code under test. Runs in the hostile process.
 
 Shipped with the observer as one program text (`shipped.py`), of which `encode` and `describe_exception` are part.
 """
@@ -35,12 +35,11 @@ class Hook:
     def note(self, site: int, nodes: list[Any]) -> None:
         """Keep one observation."""
         for place, node in enumerate(nodes):
-            if type(node) is str:
-                self._room -= len(node)
-            elif type(node) is list:
-                self._room -= len(str(node))
+            if type(node) in (str, list):
+                text = str(node)
+                self._room -= len(text) if text.isascii() else 6 * len(text)  # as JSON spells it
                 if self._room < 0:
-                    nodes[place] = ["?", str(node[0])[:100]]
+                    nodes[place] = ["?", "too much"]
         self._room -= 16
         self.seen.append([site, nodes])
 
@@ -65,7 +64,7 @@ class _Expected:
 
             self._inner: Any = pytest.raises(kind)
         else:
-            self._inner = owner.assertRaises(kind)
+            self._inner = owner.assertRaises(kind)  # noqa: PT027 - the test is in unittest's form
 
     def __enter__(self) -> Any:
         return self._inner.__enter__()

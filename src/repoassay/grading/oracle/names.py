@@ -1,4 +1,4 @@
-"""Names of a test file: where each is bound, where it is used, and which expressions need nothing of the code under test.
+"""Names of a test file: where they are bound and used, and which expressions need nothing of the code under test.
 
 An expression is *closed* when the test file alone says what it is worth: literals, operators, pure functions of the
 standard library, and names that are bound once to such an expression.
@@ -202,7 +202,7 @@ class Names(ast.NodeVisitor):
             self.visit(statement)
         self._leave(with_body)
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - names that ast asks for
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         """As a function."""
@@ -231,15 +231,15 @@ class Names(ast.NodeVisitor):
             self.visit(part)
         self._leave(before)
 
-    visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = _comprehension
+    visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = _comprehension  # noqa: N815 - names that ast asks for
 
     def _nested(self, node: ast.AST) -> None:
         before, self._direct = self._direct, False
         self.generic_visit(node)
         self._direct = before
 
-    visit_If = visit_For = visit_AsyncFor = visit_While = visit_Try = visit_With = visit_AsyncWith = _nested
-    visit_Match = visit_TryStar = _nested
+    visit_If = visit_For = visit_AsyncFor = visit_While = visit_Try = visit_With = visit_AsyncWith = _nested  # noqa: N815 - names that ast asks for
+    visit_Match = visit_TryStar = _nested  # noqa: N815 - names that ast asks for
 
     def _parameters(self, args: ast.arguments) -> None:
         for arg in [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]:
@@ -268,7 +268,7 @@ class Names(ast.NodeVisitor):
     # What is closed
 
     def constant(self, scope: Scope, name: str) -> ast.expr | None:
-        """The closed expression that a name is bound to once and for all, as seen from a scope; None if there is none."""
+        """The closed expression that a name is bound to once and for all, as seen from a scope, or None."""
         owner = scope.find(name)
         if owner is None or (owner, name) in self.open or (owner, name) in self.changed:
             return None

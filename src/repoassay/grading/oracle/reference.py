@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from repoassay.errors import InfraFault
 from repoassay.grading.hidden.results import Seen, Told
@@ -65,12 +65,12 @@ class Reference(Record):
     """
 
     version: str = _VERSION
-    files: dict[str, Rewritten] = {}
-    inner: dict[str, str] = {}
-    expected: dict[str, tuple[Occurrence, ...]] = {}
-    bits: dict[str, float] = {}
+    files: dict[str, Rewritten]
+    inner: dict[str, str]
+    expected: dict[str, tuple[Occurrence, ...]]
+    bits: dict[str, float] = Field(default_factory=dict)
     total: float = 0.0
-    open: dict[str, str] = {}
+    open: dict[str, str] = Field(default_factory=dict)
 
 
 def reference_of(
@@ -174,7 +174,7 @@ class _Recording:
 
     def _inner(self, plain: Told, run: Told, files: Mapping[str, Rewritten]) -> dict[str, str]:
         """Ids of tests when their files are rewritten: the n-th of a file is the n-th."""
-        inner = {}
+        inner: dict[str, str] = {}
         for name in self.names:
             before, after = (_of_file(told, name) for told in (plain, run))
             if name in files and len(before) == len(after):
@@ -231,12 +231,11 @@ class _Recording:
 
 
 def _occurrences(seen: Sequence[Sequence[Seen]], before: Sequence[Seen]) -> list[Occurrence]:
-    known = [list(each) for each in before]
     found = []
     for place, (number, nodes) in enumerate(seen[0]):
         others = [each[place][1] if place < len(each) else None for each in seen[1:]]
         stable = all(other is not None and alike(nodes, other) for other in others)
-        telling = not any(number == each[0] and alike(nodes, each[1]) for each in known)
+        telling = not any(number == at and alike(nodes, operands) for at, operands in before)
         found.append(Occurrence(site=number, nodes=nodes, stable=stable, telling=telling))
     return found
 

@@ -9,6 +9,7 @@ import ast
 import builtins
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from repoassay.grading.hidden.parsing import parse
 from repoassay.grading.oracle.assertions import Raises, method, raises, unittest_check
@@ -139,7 +140,7 @@ class _Rewriting:
         whole = self.edits.span(node)
         spelt = [_spelt(operand) for operand in split.operands]
         spans = [self.edits.span(inner) if inner else (0, 0) for _, inner, _ in spelt]
-        ascending = all(first[1] <= second[0] for first, second in zip(spans, spans[1:], strict=False))
+        ascending = all(first[1] <= second[0] for first, second in pairwise(spans))
         if split.respelled or not ascending:
             text = ", ".join(ast.unparse(operand) for operand in split.operands)
             self.edits.replace(*whole, f"{HOOK}({number},{text})")
@@ -190,15 +191,23 @@ class _Rewriting:
             self.edits.replace(*self.edits.span(entry), str(row))
 
     def _blank(self) -> None:
-        """Take out comments and the documentation strings of tests."""
+        """Take out comments, and the documentation strings of tests; others may be what is tested."""
         self.edits.blank_comments()
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
-                match node.body[:1]:
-                    case [ast.Expr(value=ast.Constant(value=str())) as text]:
-                        start, end = self.edits.span(text)
-                        breaks = "\n" * self.edits.source[start:end].count(b"\n")
-                        self.edits.swap(start, end, f'"""{breaks}"""')
+        for node in [self.tree, *_tests(self.tree.body)]:
+            match node.body[:1]:
+                case [ast.Expr(value=ast.Constant(value=str())) as text]:
+                    start, end = self.edits.span(text)
+                    breaks = "\n" * self.edits.source[start:end].count(b"\n")
+                    self.edits.swap(start, end, f'"""{breaks}"""')
+
+
+def _tests(body: list[ast.stmt]) -> Iterator[_Function]:
+    """Test functions, also those of classes."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from _tests(node.body)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+            yield node
 
 
 def _spelt(operand: ast.expr) -> tuple[str, ast.expr | None, str]:
@@ -272,8 +281,9 @@ def _in_statement(node: ast.stmt, test: str, names: Names, always: bool, fixed: 
         case ast.Expr(value=value) if (found_ := raises(value, names)) is not None and found_.called:
             yield _Place(found_, test, node.lineno, always, fixed)
         case _:
-            for part in ("body", "orelse"):
-                yield from _in_body(getattr(node, part, []), test, names, always=False, fixed=fixed, prefix="")
+            for block in ("body", "orelse"):
+                inner_body: list[ast.stmt] = getattr(node, block, [])
+                yield from _in_body(inner_body, test, names, always=False, fixed=fixed, prefix="")
             for case in getattr(node, "cases", []):
                 yield from _in_body(case.body, test, names, always=False, fixed=fixed, prefix="")
 

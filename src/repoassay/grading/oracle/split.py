@@ -126,7 +126,7 @@ class Split:
     def _convert(self, node: ast.AST) -> ast.AST:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             return self._name(node)
-        fields = {}
+        fields: dict[str, object] = {}
         for name, value in ast.iter_fields(node):
             if isinstance(value, list):
                 fields[name] = [self._convert(each) if isinstance(each, ast.AST) else each for each in value]

@@ -22,7 +22,7 @@ class Column:
 
 def columns(tree: ast.Module, names: Names) -> list[Column]:
     """Every column of closed entries whose name is bound by its table alone."""
-    found = []
+    found: list[Column] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.For | ast.AsyncFor):
             scope = names.scope_of.get(node)
