@@ -20,6 +20,7 @@ import types
 from typing import Any
 
 from repoassay.grading.oracle.forms import (
+    ABSTRACT,
     KNOWN,
     WHOLE,
     canonical,
@@ -160,6 +161,9 @@ class _Walk:
         enum = sys.modules.get("enum")
         if enum is not None and any(base is enum.Enum for base in mro):
             return self.member(value, kind, mro, depth)
+        array = self.array(value, kind, mro, depth)
+        if array is not None:
+            return array
         for place, base in enumerate(mro):
             known = find_form(base)
             if known is None:
@@ -168,9 +172,6 @@ class _Walk:
             if base is kind or known[1] in WHOLE:
                 return node
             return ["sub", name_of(kind), compares(mro, place), node, *self.fields(value, mro, depth)]
-        array = self.array(value, kind, mro, depth)
-        if array is not None:
-            return array
         if any("__next__" in own_of(base) for base in mro) or any(base is io.IOBase for base in mro):
             return ["?", name_of(kind)]
         return self.view(value, kind, mro, depth) or self.object(value, kind, mro, depth)
@@ -209,10 +210,12 @@ class _Walk:
 
     def array(self, value: Any, kind: type, mro: Any, depth: int) -> Any:
         numpy = sys.modules.get("numpy")
-        if numpy is None or not any(name_of(base) in ("numpy.ndarray", "numpy.generic") for base in mro):
+        if numpy is None:
             return None
-        if not any(base is numpy.ndarray for base in mro):
+        if any(base is numpy.generic for base in mro):
             return ["sub", name_of(kind), True, self.node(numpy.generic.item(value), depth)]
+        if not any(base is numpy.ndarray for base in mro):
+            return None
         shape = [int(size) for size in numpy.shape(value)]
         form, size = numpy.ndarray.dtype.__get__(value), numpy.size(value)
         if size <= 2000:
@@ -235,7 +238,7 @@ class _Walk:
             return [
                 "view",
                 name_of(kind),
-                compares(mro, place) and word != "list",
+                word != "list" and compares(mro, place, ABSTRACT),
                 in_order(node) if word == "set" else node,
             ]
         return None
