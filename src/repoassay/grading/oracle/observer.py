@@ -37,7 +37,7 @@ __all__ = ["describe_exception", "encode"]
 
 NODES, LENGTH, DEPTH = 50_000, 2**20, 12
 """Beyond so many nodes or characters a value is a digest; below so many levels it is a mark."""
-_MOST = 20 * NODES
+_MOST = 10 * NODES
 _INT = 2**63
 _abc = collections.abc
 
@@ -224,13 +224,13 @@ class _Walk:
         return ["array", str(form), shape, ["digest", name_of(kind), hashlib.sha256(data).hexdigest()]]
 
     def view(self, value: Any, kind: type, mro: Any, depth: int) -> Any:
-        """What a mapping, set or sequence of the repository's own yields; nothing when it fails to."""
+        """What a mapping, set or sequence of the repository's own yields first; nothing when it fails to."""
         for word, abc in (("dict", _abc.Mapping), ("set", _abc.Set), ("list", _abc.Sequence)):
             if not any(base is abc for base in mro):
                 continue
             place = next(at for at, base in enumerate(mro) if base is abc)
             try:
-                listed = list(itertools.islice(value, _MOST))
+                listed = list(itertools.islice(value, NODES + 1))
                 items = [(key, value[key]) for key in listed] if word == "dict" else listed
             except Exception:  # noqa: BLE001 - the repository's
                 return None
