@@ -35,7 +35,7 @@ def test_checks_are_decided_in_order(judge: Judge) -> None:
     definitions = (
         "import datetime\nfrom pytest import approx as near\nfrom decimal import Decimal\nWANTED = {'a': [1, 2]}"
     )
-    checks = [
+    checks: list[tuple[str, list[Any], str]] = [
         ("_0 == WANTED", [{"a": [1, 2]}], "holds"), ("_0 == WANTED", [{"a": [2, 1]}], "fails"),
         ("_0 == near(0.3)", [0.1 + 0.2], "holds"), ("_0 == pytest.approx([1, 2])", [[1, 2.1]], "fails"),
         ("_0 in WANTED and _1 not in WANTED", ["a", "b"], "holds"), ("almost(_0, 1, places=2)", [1.001], "holds"),
@@ -137,7 +137,7 @@ def test_it_reaches_neither_network_nor_files_of_the_host(judge: Judge, tmp_path
         "reach(os.fork)": "fails",
         "len(os.listdir('/checkouts')) + len(os.listdir('/bytecode'))": "fails",
         "os.getuid() == 0 and reach(lambda: os.chroot('/'))": "fails",
-        "[line for line in Path('/proc/net/dev').read_text().splitlines()[2:] if not line.strip().startswith('lo')]": "fails",
+        "[line for line in Path('/proc/net/dev').read_text().splitlines()[2:] if 'lo:' not in line]": "fails",
         "Path('/proc/self/status').read_text().count('NoNewPrivs:\\t1')": "holds",
         "'TOKEN_OF_THE_HOST' in os.environ": "fails",
     }  # fmt: skip

@@ -61,23 +61,12 @@ def test_a_subclass_that_overrides_everything_is_read_by_the_base(base: type, ar
 
 
 def test_objects_that_lie_and_raise() -> None:
-    class Liar:
-        __slots__ = ("held",)
-
-        @property
-        def __class__(self) -> Any:  # type: ignore[override]
-            raise SystemExit
-
-        @property
-        def __dict__(self) -> Any:  # type: ignore[override]
-            raise SystemExit
-
-        def __getattribute__(self, name: str) -> Any:
-            raise SystemExit
-
-    liar = Liar()
-    Liar.held.__set__(liar, 3)  # type: ignore[attr-defined]
-    assert encode(liar)[2:] == ["held", 3]
+    raising = {name: property(trap(name)) for name in ("__class__", "__dict__")}
+    liar: Any = type("Liar", (), {"__slots__": ("held",), "__getattribute__": trap("get"), **raising})
+    value = object.__new__(liar)
+    liar.held.__set__(value, 3)
+    called.clear()
+    assert encode(value)[2:] == ["held", 3]
     called.clear()
     encode(object.__new__(trapped(object)))
     assert not called
@@ -179,10 +168,11 @@ def doubling(times: int) -> Any:
 
 
 HARD = [
-    datetime(2020, 1, 1, tzinfo=Zone()), Reader(), Endless(), Unsaid("a"), nested(13), nested(900), nested(50_000), released(),
+    datetime(2020, 1, 1, tzinfo=Zone()), Reader(), Endless(), Unsaid("a"), nested(13), nested(900), nested(50_000),
+    released(),
     doubling(11), doubling(40), "x" * (2**20 + 1), "é" * 2**20, "\ud800" * 2**20, b"x" * (2**20 + 1), 1 << 200_000,
     [10**5000], list(range(60_000)), ["y" * 2**18] * 5, {number: number for number in range(60_000)},
-    list(range(2_000_000)), sys, type, encode, len, [].append, object, sys._getframe(), (lambda: 0).__code__, sys.flags,
+    list(range(600_000)), sys, type, encode, len, [].append, object, sys._getframe(), (lambda: 0).__code__, sys.flags,
 ]  # fmt: skip
 
 
@@ -247,5 +237,6 @@ def test_both_sides_know_the_same_tags() -> None:
     assert not [tag for tag in TAGS if f'"{tag}"' not in source and tag not in _BY_NAME]
 
 
-_BY_NAME = {"bytes", "bytearray", "memoryview", "set", "frozenset", "OrderedDict", "date", "datetime", "time", "timedelta",
+_BY_NAME = {"bytes", "bytearray", "memoryview", "set", "frozenset", "OrderedDict", "date", "datetime", "time",
+            "timedelta",
             "range", "slice", "Fraction", "partial", "defaultdict", "decimal", "pathlib", "ipaddress"}  # fmt: skip

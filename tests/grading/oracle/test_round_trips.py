@@ -95,7 +95,7 @@ def test_any_tree_of_them_returns(value: Any) -> None:
     assert same(encode(found), encode(value))
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.dictionaries(KEYS, TREES, min_size=2), st.randoms())
 def test_the_order_of_a_mapping_is_kept_and_does_not_count(value: dict[Any, Any], chance: random.Random) -> None:
     items = list(value.items())
