@@ -15,6 +15,7 @@ import types
 from typing import Any
 
 __all__ = [
+    "ABSTRACT",
     "KNOWN",
     "PAIRED",
     "UNORDERED",
@@ -32,6 +33,8 @@ __all__ = [
 TEXT = 2**20
 _DIGITS = 14_280
 _COMPARING = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__len__", "__bool__")
+ABSTRACT = tuple(name for name in _COMPARING if name not in ("__len__", "__contains__"))
+"""The comparisons a mapping or set of the repository need not define."""
 mro_of = type.__dict__["__mro__"].__get__
 own_of = type.__dict__["__dict__"].__get__
 _module = type.__dict__["__module__"].__get__
@@ -50,9 +53,9 @@ def _plain(text: Any) -> str:
     return str.__str__(text).encode("utf-8", "backslashreplace").decode() if isinstance(text, str) else "?"
 
 
-def compares(mro: Any, place: int) -> bool:
+def compares(mro: Any, place: int, names: Any = _COMPARING) -> bool:
     """Whether no class before `mro[place]` has comparisons of its own."""
-    return not any(name in own_of(base) for base in mro[:place] for name in _COMPARING)
+    return not any(name in own_of(base) for base in mro[:place] for name in names)
 
 
 def said_by(walk: Any, error: BaseException) -> Any:

@@ -20,7 +20,7 @@ __all__ = ["Check", "Judge"]
 _HERE = Path(__file__).parent
 _PARTS = ("forms", "nodes", "values", "comparing")
 _LIMITS = Limits(seconds=30, memory=640 * 2**20, disk=16 * 2**20, processes=64, output=2**16)
-"""A job ends itself at 5 seconds of CPU and 512 MiB; these hold should it not."""
+"""A job ends itself at its CPU time and 512 MiB; these hold should it not."""
 _DEATHS = 3
 
 
@@ -38,17 +38,18 @@ class Judge:
     Args:
         cache: Whose mountpoint its sandbox uses.
         slots: How many calls at a time.
+        seconds: CPU time after which a check is given up, together with those before it in the same call.
     """
 
-    def __init__(self, cache: Cache, *, slots: int = 2) -> None:
-        self._cache, self._slots = cache, slots
+    def __init__(self, cache: Cache, *, slots: int = 2, seconds: int = 5) -> None:
+        self._cache, self._slots, self._seconds = cache, slots, seconds
         self._parent: WarmParent | None = None
         self._lock = threading.Lock()
 
     def decide(self, definitions: str, checks: Sequence[Check]) -> list[str]:
         """Answer `holds`, `fails` or `error: TEXT` for each check, in order.
 
-        A check that takes 5 seconds or too much memory is an `error: time` or `error: memory`; after three of them
+        A check that takes too long or too much memory is an `error: time` or `error: memory`; after three of them
         the rest of the call is not decided (`error: time`) either.
 
         Args:
@@ -73,7 +74,8 @@ class Judge:
     def _ask(self, definitions: str, checks: Sequence[Check]) -> tuple[tuple[str, ...], str]:
         """The answers of one job, and what to say of the check at which it ended early."""
         document = json.dumps([(each.expression, each.values) for each in checks])
-        job = WarmJob(None, None, {}, {"definitions": definitions, "checks": document}, _LIMITS)
+        facts = {"definitions": definitions, "checks": document, "seconds": self._seconds}
+        job = WarmJob(None, None, {}, facts, _LIMITS)
         parent = self._running()
         try:
             done = parent.run(job)

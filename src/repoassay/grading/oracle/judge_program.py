@@ -19,7 +19,7 @@ __all__ = ["PLACE", "prepare", "work"]
 
 PLACE = "/run/judge"
 """Where the package's files are, which the judge decodes and compares with."""
-_MEMORY, _SECONDS = 512 * 2**20, 5
+_MEMORY = 512 * 2**20
 _MODULES = (
     "base64", "binascii", "bisect", "calendar", "cmath", "collections", "collections.abc", "contextlib", "copy", "csv",
     "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "html", "inspect",
@@ -46,7 +46,7 @@ def work(job: dict[str, Any], channel: int) -> None:
     """Decide the checks of one job, in order, and tell each answer at once."""
     facts = job["facts"]
     for limit, value in (
-        (resource.RLIMIT_CPU, _SECONDS),
+        (resource.RLIMIT_CPU, facts["seconds"]),
         (resource.RLIMIT_AS, _MEMORY),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_NPROC, 0),

@@ -41,6 +41,8 @@ def check(node: object) -> None:
         item, depth = stack.pop()
         items += 1
         if type(item) is list:
+            if items + len(stack) + len(item) > _ITEMS:
+                raise ValueError("a node is too large")
             _check_list(item, depth)
             raw = _RAW.get(item[0])
             stack += [(part, depth + 1) for place, part in enumerate(item) if not (raw and place == 2)]
@@ -54,7 +56,7 @@ def check(node: object) -> None:
                 raise ValueError("a number has too many digits")
         elif item is not None and type(item) is not bool:
             raise ValueError(f"a node holds a {type(item).__name__}")
-        if items + len(stack) > _ITEMS or length > _LENGTH:
+        if length > _LENGTH:
             raise ValueError("a node is too large")
 
 

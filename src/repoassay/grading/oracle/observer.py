@@ -20,6 +20,7 @@ import types
 from typing import Any
 
 from repoassay.grading.oracle.forms import (
+    ABSTRACT,
     KNOWN,
     WHOLE,
     canonical,
@@ -36,7 +37,7 @@ __all__ = ["describe_exception", "encode"]
 
 NODES, LENGTH, DEPTH = 50_000, 2**20, 12
 """Beyond so many nodes or characters a value is a digest; below so many levels it is a mark."""
-_MOST = 20 * NODES
+_MOST = 10 * NODES
 _INT = 2**63
 _abc = collections.abc
 
@@ -160,6 +161,9 @@ class _Walk:
         enum = sys.modules.get("enum")
         if enum is not None and any(base is enum.Enum for base in mro):
             return self.member(value, kind, mro, depth)
+        array = self.array(value, kind, mro, depth)
+        if array is not None:
+            return array
         for place, base in enumerate(mro):
             known = find_form(base)
             if known is None:
@@ -168,9 +172,6 @@ class _Walk:
             if base is kind or known[1] in WHOLE:
                 return node
             return ["sub", name_of(kind), compares(mro, place), node, *self.fields(value, mro, depth)]
-        array = self.array(value, kind, mro, depth)
-        if array is not None:
-            return array
         if any("__next__" in own_of(base) for base in mro) or any(base is io.IOBase for base in mro):
             return ["?", name_of(kind)]
         return self.view(value, kind, mro, depth) or self.object(value, kind, mro, depth)
@@ -209,10 +210,12 @@ class _Walk:
 
     def array(self, value: Any, kind: type, mro: Any, depth: int) -> Any:
         numpy = sys.modules.get("numpy")
-        if numpy is None or not any(name_of(base) in ("numpy.ndarray", "numpy.generic") for base in mro):
+        if numpy is None:
             return None
-        if not any(base is numpy.ndarray for base in mro):
+        if any(base is numpy.generic for base in mro):
             return ["sub", name_of(kind), True, self.node(numpy.generic.item(value), depth)]
+        if not any(base is numpy.ndarray for base in mro):
+            return None
         shape = [int(size) for size in numpy.shape(value)]
         form, size = numpy.ndarray.dtype.__get__(value), numpy.size(value)
         if size <= 2000:
@@ -221,13 +224,13 @@ class _Walk:
         return ["array", str(form), shape, ["digest", name_of(kind), hashlib.sha256(data).hexdigest()]]
 
     def view(self, value: Any, kind: type, mro: Any, depth: int) -> Any:
-        """What a mapping, set or sequence of the repository's own yields; nothing when it fails to."""
+        """What a mapping, set or sequence of the repository's own yields first; nothing when it fails to."""
         for word, abc in (("dict", _abc.Mapping), ("set", _abc.Set), ("list", _abc.Sequence)):
             if not any(base is abc for base in mro):
                 continue
             place = next(at for at, base in enumerate(mro) if base is abc)
             try:
-                listed = list(itertools.islice(value, _MOST))
+                listed = list(itertools.islice(value, NODES + 1))
                 items = [(key, value[key]) for key in listed] if word == "dict" else listed
             except Exception:  # noqa: BLE001 - the repository's
                 return None
@@ -235,7 +238,7 @@ class _Walk:
             return [
                 "view",
                 name_of(kind),
-                compares(mro, place) and word != "list",
+                word != "list" and compares(mro, place, ABSTRACT),
                 in_order(node) if word == "set" else node,
             ]
         return None

@@ -179,8 +179,10 @@ def _zone(offset: Any, name: Any) -> datetime.timezone | None:
     _need(name is None or type(name) is str)
     if offset is None:
         return None
-    delta = datetime.timedelta(microseconds=_number(offset))
-    return datetime.timezone(delta) if name is None else datetime.timezone(delta, name)
+    zone = datetime.timezone(datetime.timedelta(microseconds=_number(offset)))
+    if name is None or name == zone.tzname(None):
+        return zone if offset else datetime.UTC
+    return datetime.timezone(zone.utcoffset(None), name)
 
 
 def _datetime(*fields: Any) -> datetime.datetime:
