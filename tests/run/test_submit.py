@@ -16,6 +16,7 @@ from demo_set import demo_tasks
 from repoassay.grading.patch import apply_patch, read_patch
 from repoassay.model import Outcome
 from repoassay.run.attempt import Bench
+from repoassay.run.feedback import Ledger
 from repoassay.run.submit import SubmissionEngine, word
 from repoassay.store.verdicts import VerdictCache
 from repoassay.tasks import TaskFolder
@@ -44,7 +45,7 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TaskFolder]:
 
 @pytest.fixture(scope="module")
 def engine(tasks: dict[str, TaskFolder]) -> Iterator[SubmissionEngine]:
-    with SubmissionEngine(tasks, bench(), workers=2) as found:
+    with SubmissionEngine(tasks, bench(), workers=2, ledger=Ledger("full")) as found:
         yield found
 
 
@@ -69,7 +70,7 @@ def test_solutions_pass_and_nothing_else_does_whatever_the_order(
 
     some = list(range(0, len(given), 7))
     random.Random(7).shuffle(some)
-    with SubmissionEngine(tasks, bench(), workers=3, warm=False) as other:
+    with SubmissionEngine(tasks, bench(), workers=3, warm=False, ledger=Ledger("full")) as other:
         for number, answer in zip(some, other.grade_many(given[each] for each in some), strict=True):
             assert word(answer.verdict) == expected[number]
             assert {test.id: test.outcome for test in answer.verdict.tests} == said(number)

@@ -16,6 +16,7 @@ from repoassay.cli.options import PATH, isolation_option, json_option, workers_o
 
 if TYPE_CHECKING:
     from repoassay.interop.submissions import PatchSubmission
+    from repoassay.model import Feedback
     from repoassay.run.submit import Answer, SubmissionEngine
     from repoassay.tasks import TaskFolder
 
@@ -34,6 +35,10 @@ __all__ = ["submit"]
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="N",
               help="Grade each submission N times and say which are unstable.")  # fmt: skip
 @click.option("--lenient", is_flag=True, help="Let up to 2 lines of context at either end of a hunk differ.")
+@click.option("--feedback", type=click.Choice(["verdict", "counts", "tests", "full"]), default="verdict",
+              show_default=True, help="How much of a verdict is told; what is told is charged against later passes.")  # fmt: skip
+@click.option("--require-attested", type=click.FloatRange(0), default=0.0, metavar="BITS",
+              help="Take a pass only when a forger would have had to guess so many bits.")  # fmt: skip
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Whether a known verdict is used again.")
 @click.option("--junit", type=PATH, metavar="FILE", help="Write a JUnit XML report too.")
 @workers_option
@@ -42,7 +47,7 @@ __all__ = ["submit"]
 def submit(
     dataset: Path | None, suite: str | None, submissions: Path, results: Path | None, mirrors: tuple[str, ...],
     timeout: float | None, repeat: int, lenient: bool, cache: bool, junit: Path | None, workers: int, isolation: str,
-    as_json: bool,
+    as_json: bool, feedback: Feedback, require_attested: float,
 ) -> None:  # fmt: skip
     """Grade patches, each in an isolated workspace of its own, and print PASS, FAIL, PATCH FAILED or TIMED OUT.
 
@@ -59,6 +64,7 @@ def submit(
     from repoassay.errors import Interrupted
     from repoassay.interop.submissions import read_submissions
     from repoassay.run.attempt import Bench
+    from repoassay.run.feedback import Ledger
     from repoassay.run.submit import SubmissionEngine
     from repoassay.store.verdicts import VerdictCache
     from repoassay.workspace import Cache, open_sandbox
@@ -69,7 +75,10 @@ def submit(
     bench = Bench(_repositories(suite), store, open_sandbox(isolation, store), timeout=timeout)
     known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
     cancel = threading.Event()
-    with SubmissionEngine(tasks, bench, workers, known, repeat, lenient) as engine:
+    ledger = Ledger(feedback)
+    with SubmissionEngine(
+        tasks, bench, workers, known, repeat, lenient, ledger=ledger, required=require_attested
+    ) as engine:
         for each in given:
             engine.task(each.id)
         try:
@@ -173,6 +182,7 @@ def _record(each: PatchSubmission, answer: Answer, repository: str) -> dict[str,
         "task_digest": verdict.task_digest,
         "grader": verdict.grader,
         "tests": {test.id: test.outcome for test in verdict.tests},
+        "assurance": None if verdict.assurance is None else verdict.assurance.model_dump(mode="json"),
     }
     if answer.verdicts:
         record["repeats"] = [word(one) for one in answer.verdicts]

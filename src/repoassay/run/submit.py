@@ -15,6 +15,7 @@ from repoassay.grading.hidden.warm import WarmPool
 from repoassay.grading.judge import fault
 from repoassay.model import Limits, Outcome, Verdict
 from repoassay.run.attempt import Bench
+from repoassay.run.feedback import Ledger, ruled_by
 from repoassay.store.verdicts import VerdictCache, verdict_key
 from repoassay.tasks import TaskFolder
 from repoassay.tasks.wording import did_you_mean, quoted
@@ -68,6 +69,8 @@ class SubmissionEngine:
         repeat: How often each submission is graded.
         lenient: Whether hunks may be applied without some of their context; every verdict says so.
         warm: Whether to fork from warm parents, as is fast; without namespaces there are none.
+        ledger: How much submitters are told, and what they have been told before.
+        required: Bits that a pass must be attested with to count as one; 0 takes doubted and plain passes too.
     """
 
     tasks: Mapping[str, TaskFolder]
@@ -77,6 +80,8 @@ class SubmissionEngine:
     repeat: int = 1
     lenient: bool = False
     warm: bool = True
+    ledger: Ledger = field(default_factory=Ledger)
+    required: float = 0.0
     _pool: WarmPool | None = None
     _layouts: dict[str, Layout] = field(default_factory=dict)
     _laying: dict[str, threading.Lock] = field(default_factory=dict)
@@ -124,13 +129,14 @@ class SubmissionEngine:
             grader = f"repoassay/{repoassay.__version__}" + (" lenient" if self.lenient else "")
             key = verdict_key(folder.digest, data, layout.environment.name, grader)
             if self.known is not None and self.repeat == 1 and (kept := self.known.get(key)):
-                return Answer(name, kept, cached=True)
+                return Answer(name, self._told(kept), cached=True)
             verdicts = tuple(self._grade(folder, layout, data, cancel) for _ in range(self.repeat))
         except (InfraFault, Unavailable) as error:
             return Answer(name, fault(folder, error))
         if self.known is not None and not (cancel and cancel.is_set()):
             self.known.put(key, verdicts[0])
-        return Answer(name, verdicts[0], verdicts=verdicts if self.repeat > 1 else ())
+        told = tuple(map(self._told, verdicts))
+        return Answer(name, told[0], verdicts=told if self.repeat > 1 else ())
 
     def grade_many(
         self,
@@ -176,6 +182,10 @@ class SubmissionEngine:
             folder, patch, self.bench.sandbox, base=layout.base, environment=layout.environment,
             oracle=self.bench.oracle, cancel=cancel, pool=self._pool, lenient=self.lenient,
         )  # fmt: skip
+
+    def _told(self, verdict: Verdict) -> Verdict:
+        """The verdict as the submitter gets it; a pass that is not assured as required is none, and nobody's fault."""
+        return ruled_by(self.ledger.tell(verdict), self.required)
 
     def _timed(self, folder: TaskFolder) -> TaskFolder:
         """The task with the time limit in force."""
