@@ -36,7 +36,7 @@ __all__ = ["submit"]
               help="Grade each submission N times and say which are unstable.")  # fmt: skip
 @click.option("--lenient", is_flag=True, help="Let up to 2 lines of context at either end of a hunk differ.")
 @click.option("--feedback", type=click.Choice(["verdict", "counts", "tests", "full"]), default="verdict",
-              show_default=True, help="How much of a verdict is told; what is told is charged against later passes.")  # fmt: skip
+              show_default=True, help="How much of a verdict is told, at a price: see docs/assurance.md.")  # fmt: skip
 @click.option("--require-attested", type=click.FloatRange(0), default=0.0, metavar="BITS",
               help="Take a pass only when a forger would have had to guess so many bits.")  # fmt: skip
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Whether a known verdict is used again.")
