@@ -57,7 +57,9 @@ def compare(reference: Reference, seen: Mapping[str, Sequence[Seen]], judge: Jud
         finding = findings[test] = Finding()
         if test in reference.open:
             finding.doubt(reference.open[test])
-        if test in reference.expected:
+        if test not in reference.expected:
+            finding.doubt("no reference")
+        else:
             name = test.partition("::")[0]
             sites = {site.number: site for site in reference.files[name].sites}
             pending[name] += _against(test, finding, reference.expected[test], observed, sites)
