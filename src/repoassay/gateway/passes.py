@@ -159,7 +159,7 @@ class Pass:
             self._faults[call.fault] += 1
         answered = call.answered
         priced = call.price if call.price is not None else Decimal(0)
-        unpriced = answered and bool(call.price_note)
+        unpriced = answered and (call.price is None or bool(call.price_note))
         outage = old.outage
         if call.forwarded:
             outage = call.fault if call.whose in {"upstream", "ours"} else ""
