@@ -74,7 +74,10 @@ class Upstream(Record):
 _BOTH = ("chat", "responses")
 _BUILT_IN = (
     Upstream(
-        name="openai", base_url="https://api.openai.com/v1", dialects=_BOTH, key_env="OPENAI_API_KEY",
+        name="openai",
+        base_url="https://api.openai.com/v1",
+        dialects=_BOTH,
+        key_env="OPENAI_API_KEY",
         output_field="max_completion_tokens",
     ),
     Upstream(

@@ -49,7 +49,10 @@ def confine(body: JsonObject) -> list[str]:
     _settings(body)
     contents = body.get("contents")
     whole = contents if isinstance(contents, list) else [contents] if contents is not None else []
-    for content in [*listed(whole, "'contents'"), *listed([body.get("systemInstruction") or {}], "'systemInstruction'")]:
+    for content in [
+        *listed(whole, "'contents'"),
+        *listed([body.get("systemInstruction") or {}], "'systemInstruction'"),
+    ]:
         parts = content.get("parts")
         for part in listed(parts if isinstance(parts, list) else [parts] if parts is not None else [], "'parts'"):
             _part(part)

@@ -10,7 +10,7 @@ from repoassay.gateway.dialects import JsonObject
 __all__ = ["Outside", "client_tools", "inline", "keep_fields", "listed", "name_of", "whole_number"]
 
 
-class Outside(Exception):  # noqa: N818 - a verdict on a request, no failure
+class Outside(Exception):
     """The request may not be forwarded; its text is the sentence the agent is told."""
 
     def __init__(self, what: str) -> None:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from repoassay.gateway.dialects.openai import OpenAIShaped, refuse_as_openai
-from repoassay.gateway.dialects.protocol import Asks, JsonObject, Refusal, Route, Trouble, Watcher, count_of, token_limit
+from repoassay.gateway.dialects.protocol import (
+    Asks,
+    JsonObject,
+    Refusal,
+    Route,
+    Trouble,
+    Watcher,
+    count_of,
+    token_limit,
+)
 from repoassay.model.usage import Usage
 
 __all__ = ["Chat"]

@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from repoassay.gateway.dialects.openai import bearer
-from repoassay.gateway.dialects.protocol import Asks, JsonObject, Refusal, Route, Trouble, Watcher, count_of, token_limit
+from repoassay.gateway.dialects.protocol import (
+    Asks,
+    JsonObject,
+    Refusal,
+    Route,
+    Trouble,
+    Watcher,
+    count_of,
+    token_limit,
+)
 from repoassay.model.usage import Usage
 
 __all__ = ["Gemini"]
