@@ -239,9 +239,9 @@ def test_a_pipe_is_not_waited_for(run: Path) -> None:
     refused(run, "not a plain file")
 
 
-@pytest.mark.parametrize("line", ['{"event":"finished"}', '{"event":"finished","attempt":"../../../etc"}',
-                                  '{"event":"finished","attempt":"01ABC"}', '{"event":"finished","attempt":7}'])  # fmt: skip
-def test_a_journal_names_attempts_of_the_run_alone(run: Path, line: str) -> None:
+@pytest.mark.parametrize("attempt", [None, "../../../etc", "01ABC", 7])
+def test_a_journal_names_attempts_of_the_run_alone(run: Path, attempt: object) -> None:
+    line = json.dumps({"event": "finished", "attempt": attempt})
     with (run / "journal.jsonl").open("a") as journal:
         journal.write(line + "\n" + "[" * 200_000 + "\n")
     refused(run, "journal.jsonl")

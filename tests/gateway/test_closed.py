@@ -1,4 +1,4 @@
-"""What a vendor would do for an agent that may reach its model alone: refused or taken out; with an open policy, told."""
+"""What a vendor would do for an agent that may reach its model alone: refused or taken out; else told."""
 
 from __future__ import annotations
 
@@ -143,7 +143,8 @@ AS_AGENTS_ASK: list[tuple[str, dict[str, Any]]] = [
         "systemInstruction": {"role": "user", "parts": [{"text": "You are"}]},
         "generationConfig": {"temperature": 0, "topP": 1, "thinkingConfig": {"includeThoughts": True}},
         "tools": [{"functionDeclarations": [{"name": "run_shell_command"}]}],
-        "contents": [{"role": "user", "parts": [{"text": "Hi"}, {"inlineData": {"mimeType": "image/png", "data": "a"}}]},
+        "contents": [{"role": "user", "parts": [{"text": "Hi"},
+                                                {"inlineData": {"mimeType": "image/png", "data": "a"}}]},
                      {"role": "model", "parts": [{"functionCall": {"name": "run_shell_command", "args": {"url": URL}},
                                                   "thoughtSignature": "s"}]},
                      {"role": "user", "parts": [{"functionResponse": {"name": "run_shell_command", "response": {
@@ -201,7 +202,8 @@ def test_what_real_agents_send_goes_on_working(dialect: str, body: dict[str, Any
 
 def test_beta_features_that_reach_out_are_dropped() -> None:
     asked = {
-        "anthropic-beta": "claude-code-20250219, web-fetch-2025-09-10,mcp-client-2025-04-04,interleaved-thinking-2025-05-14",
+        "anthropic-beta": "claude-code-20250219, web-fetch-2025-09-10,mcp-client-2025-04-04,"
+        "interleaved-thinking-2025-05-14",
         "Anthropic-Version": "2023-06-01", "OpenAI-Beta": "assistants=v2", "X-Forwarded-For": "1.2.3.4",
     }  # fmt: skip
     kept = passed_on(asked, closed=True)

@@ -1,4 +1,4 @@
-"""What a call may cost and what it did: a request as a need of the budgets, and a finished exchange as what is charged."""
+"""What a call may cost and what it did: a request as a need of the budgets, a finished exchange as a charge."""
 
 from __future__ import annotations
 

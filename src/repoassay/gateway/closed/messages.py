@@ -37,7 +37,8 @@ def confine(body: JsonObject) -> list[str]:
     blocks = [*listed(body.get("system"), "'system'"), *listed(body.get("tools"), "'tools'"), body]
     for message in listed(body.get("messages"), "'messages'"):
         blocks += _content(message.get("content"))
-    if any([_short_cache(block) for block in blocks]):
+    shortened = [_short_cache(block) for block in blocks]  # all of them, not only the first
+    if any(shortened):
         gone.append("cache_control.ttl")
     return gone
 

@@ -1,4 +1,4 @@
-"""What the four dialects' rules share: fields on a list, tools that the client runs, content that lies in the request."""
+"""What the four dialects' rules share: fields on a list, tools that the client runs, content in the request."""
 
 from __future__ import annotations
 
