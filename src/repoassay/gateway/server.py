@@ -122,7 +122,8 @@ class Gateway:
             keep_bodies: Whether to keep bodies, compressed, in `usage.bodies/`.
             record: File to write a dialogue to, for the scripted upstream, when the pass is closed.
             closed_world: Whether the attempt may reach its model alone: what the vendor would do for it beyond
-                answering is refused or taken out. Without it such requests pass, and the journal says what has no price.
+                answering is refused or taken out. Without it such requests pass, and the journal says what has no
+                price.
             on_exhausted: Called once, on the gateway's thread, with a sentence; must return at once.
 
         Raises:

@@ -1,9 +1,9 @@
 """What a run folder asks for that only the command line may grant, when the run goes on.
 
 A folder may come from somebody else, so its plan is a wish. What would open this machine (no isolation, an open
-network) is granted by name alone, always. What would read this machine's files, send a key somewhere or spend money is granted
-by name unless the plan was made here (`planned_here`); a received plan's paths are never followed: the files named on
-the command line take their place, and must say what the plan's said.
+network) is granted by name alone, always. What would read this machine's files, send a key somewhere or spend
+money is granted by name unless the plan was made here (`planned_here`); a received plan's paths are never
+followed: the files named on the command line take their place, and must say what the plan's said.
 """
 
 from __future__ import annotations
