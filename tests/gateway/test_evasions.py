@@ -137,7 +137,7 @@ def test_attempts_share_the_budget_of_their_run(scene: Any, tmp_path: Path) -> N
 
 def test_a_pass_that_is_closed_under_a_call_is_charged_all_it_was_allowed(scene: Any) -> None:
     biller, gateway, entry = scene(Budget(tokens=10_000))
-    gateway.limits = gateway._door.limits = Limits(settle=0.1)
+    gateway.limits = gateway._open_door().limits = Limits(settle=0.1)
     biller.gate.clear()
     abort(gateway, entry)
     assert entry.close().unknown == 1
