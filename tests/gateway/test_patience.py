@@ -185,7 +185,7 @@ def test_no_retry_outlives_the_attempt(build: Any, turn: Any) -> None:
     assert entry.close().retries == 0
 
 
-def test_a_client_that_leaves_is_noted(build: Any, turn: Any) -> None:
+def test_a_client_that_leaves_is_noted_and_its_answer_counted(build: Any, turn: Any) -> None:
     long = {"text": "word " * 200_000}
     rig = build(long)
     entry = rig.admit()
@@ -199,4 +199,5 @@ def test_a_client_that_leaves_is_noted(build: Any, turn: Any) -> None:
     while time.monotonic() < until and not entry.totals().faults:
         time.sleep(0.02)
     totals = entry.close()
-    assert totals.faults == {"client_gone": 1} and totals.unknown == 1 and totals.outage == ""
+    assert totals.faults == {"client_gone": 1} and totals.outage == ""
+    assert totals.unknown == 0 and totals.usage.output == 20  # the answer was read to its end

@@ -34,10 +34,10 @@ def test_within_its_limits_an_attempt_is_judged_as_ever_and_every_token_counted(
     ("limits", "prices", "calls"),
     [
         ({"max_iterations": "2"}, "", 2),
-        ({"max_tokens": "300"}, "", 2),
-        ({"max_tokens": "301"}, "", 3),
+        ({"max_tokens": "500"}, "", 3),
+        ({"max_tokens": "600"}, "", 4),
         ({"budget_usd": "0.4"}, PRICES, 2),
-        ({"budget_usd": "0.41"}, PRICES, 3),
+        ({"budget_usd": "0.6"}, PRICES, 3),
     ],
 )
 def test_a_spent_budget_ends_the_attempt_within_one_call_and_its_work_is_graded(

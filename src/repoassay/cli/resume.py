@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.cli.grants import granting_options
 from repoassay.cli.options import PATH, json_option
 
 if TYPE_CHECKING:
@@ -20,12 +21,16 @@ __all__ = ["resume"]
 @click.argument("run", type=PATH)
 @click.option("--only", metavar="OUTCOME,...", help="Make attempts with these outcomes again, such as timed_out.")
 @click.option("--budget-usd", metavar="USD", help="Dollars the whole run may spend, what was spent before included.")
+@granting_options
 @json_option
-def resume(run: Path, only: str | None, budget_usd: str | None, as_json: bool) -> None:
+def resume(run: Path, only: str | None, budget_usd: str | None, as_json: bool, **named: Any) -> None:
     """Continue RUN (a run folder, or `latest`) where it stopped.
 
     Finished attempts are kept and never made again. Attempts that were under way, and those a fault of ours spoiled,
     are made as new attempts; the old ones stay on disk. What was spent before counts against the run's budget.
+
+    What the plan may not have by itself is repeated here by name: isolation none and an open network always; files,
+    folders and money of a run that was not planned on this machine.
 
     \b
     Examples:
@@ -33,10 +38,12 @@ def resume(run: Path, only: str | None, budget_usd: str | None, as_json: bool) -
       repoassay resume runs/20260101-120000-starter-reference-ab12
       repoassay resume latest --only infra_fault,timed_out
       repoassay resume latest --budget-usd 50
+      repoassay resume ./received --suite ./their-tasks --agent-dir ./their-agent --yes
     """
     from repoassay.cli.progress import Live
     from repoassay.cli.report import print_report
     from repoassay.run import resume as resume_run
+    from repoassay.run.granted import Grants
     from repoassay.run.matrix import number
     from repoassay.run.slots import locate
     from repoassay.store import RunFolder
@@ -45,7 +52,7 @@ def resume(run: Path, only: str | None, budget_usd: str | None, as_json: bool) -
     outcomes = _outcomes(only)
     money = Decimal(number("budget_usd", budget_usd)) if budget_usd else None
     with Live(folder.plan.size) as live:
-        found = resume_run(folder, live, outcomes, money)
+        found = resume_run(folder, live, outcomes, money, Grants(**named))
     if found.left == 0:
         what = f"no attempt ended with {only}" if only else f"all {found.kept} attempts are finished"
         click.echo(f"Nothing is left to do: {what}.", err=True)

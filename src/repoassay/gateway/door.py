@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from decimal import Decimal
+from collections.abc import Callable
+from dataclasses import replace
 
 import orjson
 from aiohttp import web
 
+from repoassay.gateway.admission import Admission, Need
+from repoassay.gateway.charge import charged, need_of, unlimited, with_limit
+from repoassay.gateway.closed import confine, passed_on
 from repoassay.gateway.dialects import DIALECTS, Asks, Dialect, JsonObject, Route, Trouble, guess, recognise
 from repoassay.gateway.estimate import raw_estimate
 from repoassay.gateway.exchange import Exchange
 from repoassay.gateway.forward import forward
-from repoassay.gateway.ledger import Ledger, Reserve
+from repoassay.gateway.ledger import Ledger
 from repoassay.gateway.limits import Limits
 from repoassay.gateway.passes import Pass
 from repoassay.gateway.prices import Prices
 from repoassay.gateway.wire import Ask, Wire
-from repoassay.model.usage import Usage
 
 __all__ = ["Door"]
 
-_PASSED_ON = frozenset(
-    {"accept", "content-type", "user-agent", "originator", "session_id", "conversation_id", "version"}
-)
-_PASSED_ON_PREFIXES = ("anthropic-", "openai-beta", "x-stainless-", "x-goog-api-client")
-_UNTOLD_OUTPUT = 2_000  # tokens set aside for an answer whose length the request does not bound
 _BODY_TIME = 120.0
 
 
@@ -41,7 +38,7 @@ class Door:
         """Every open pass, by its token and by its key."""
         self.wires: dict[str, Wire] = {}
         self._orphans = orphans
-        self._settled = asyncio.Condition()
+        self._admission = Admission()
         self._places: dict[str, asyncio.Semaphore] = {}
 
     def place(self, wire: Wire) -> asyncio.Semaphore:
@@ -85,8 +82,8 @@ class Door:
 
     def _who(self, request: web.BaseRequest, bound: Pass | None) -> tuple[str, Pass | None, str]:
         """The path without its secret, the pass, and why there is none."""
-        if request.rel_url.is_absolute() or request.method == "CONNECT":
-            return str(request.rel_url)[:300], None, "This is a gateway to models, not a proxy."
+        if not request.raw_path.startswith("/"):  # the target as it came; the parsed one has lost its beginning
+            return "/[elsewhere]", None, "This is a gateway to models, not a proxy."
         head, _, tail = request.rel_url.raw_path.removeprefix("/").partition("/")
         by_path = self.passes.get(head)
         path = f"/{tail}" if by_path is not None else request.rel_url.raw_path
@@ -143,58 +140,60 @@ class Door:
             )
             exchange.fault = "dialect"
             return exchange.refuse(dialect, Trouble.BAD_REQUEST, message)
-        raw = orjson.dumps(body) if dialect.change(body, route, entry.model) else exchange.raw
+        if refusal := self._outside(exchange, entry, dialect, body):
+            return refusal
+        dialect.change(body, route, entry.model)
+        # Written anew: of a name that stands twice, the vendor might read another than we did.
         ask = Ask(
-            dialect, route, entry.model, body, raw, entry.attempt, exchange.stream, _passed_on(exchange.request.headers)
-        )
+            dialect, route, entry.model, body, orjson.dumps(body), entry.attempt, exchange.stream,
+            passed_on(exchange.request.headers, closed=entry.closed_world),
+        )  # fmt: skip
         if route.asks is Asks.COUNT:
             if spent := entry.ledger.spent() or self.run.spent():
                 return self._spent(exchange, entry, dialect, spent)
             return await forward(exchange, wire, ask, asked, self.limits, (entry.ledger, self.run))
-        estimate = raw_estimate(body) if self._must_estimate(entry) else 0.0
+        estimates = entry.context_window is not None or self._must_estimate(entry)
+        estimate = raw_estimate(body) if estimates else 0.0
         if refusal := self._too_long(exchange, entry, dialect, entry.estimator.correct(estimate)):
             return refusal
         return await self._metered(exchange, entry, wire, ask, asked, estimate)
+
+    def _outside(self, exchange: Exchange, entry: Pass, dialect: Dialect, body: JsonObject) -> web.Response | None:
+        """Hold a request to the model alone; under an open policy say what of it has no price."""
+        if entry.closed_world:
+            found = confine(dialect.name, body)
+            exchange.left_out = found.left_out
+            return exchange.refuse(dialect, Trouble.OUTSIDE, found.refused) if found.refused else None
+        found = confine(dialect.name, orjson.loads(exchange.raw))
+        told = found.refused.partition(" is not available")[0] or ", ".join(found.left_out)
+        exchange.unpriced = f"what the vendor may charge beside tokens is unknown: {told}" if told else ""
+        return None
 
     async def _metered(
         self, exchange: Exchange, entry: Pass, wire: Wire, ask: Ask, asked: JsonObject, estimate: float
     ) -> web.StreamResponse:
         ledgers = (entry.ledger, self.run)
-        reserve = self._reserve(entry, ask, entry.estimator.correct(estimate), exchange)
-        async with self._settled:
-            while not (spent := entry.ledger.spent() or self.run.spent()) and any(one.tight() for one in ledgers):
-                await self._settled.wait()
-            if spent:
-                return self._spent(exchange, entry, ask.dialect, spent)
-            for ledger in ledgers:
-                ledger.reserve(reserve)
+        model = f"{entry.upstream}/{entry.model}"
+        watched = self._must_estimate(entry)
+        likely = entry.estimator.correct(estimate)
+        need = need_of(ask, likely, self.prices, model, exchange.at) if watched else unlimited()
+        allowed = await self._admission.enter(ledgers, need)
+        if isinstance(allowed, str):
+            return self._spent(exchange, entry, ask.dialect, allowed)
         try:
+            if watched:
+                ask = _limited(ask, need, allowed, wire.output_field)
             async with self.place(wire):
                 return await forward(exchange, wire, ask, asked, self.limits, ledgers)
         finally:
-            usage = exchange.usage
-            if usage is not None:
-                entry.estimator.learn(estimate, usage.input)
-            price = self.prices.cost(f"{entry.upstream}/{entry.model}", usage, exchange.at).dollars
-            counts = exchange.answered or exchange.fault in {"rejected", "closed", "client_gone"}
-            tokens = (usage.total if usage is not None else None) if exchange.answered else 0
-            for ledger in ledgers:
-                ledger.settle(reserve, counts=counts, tokens=tokens, dollars=price if exchange.answered else Decimal(0))
-            async with self._settled:
-                self._settled.notify_all()
+            if exchange.usage is not None:
+                entry.estimator.learn(estimate, exchange.usage.input)
+            price = self.prices.cost(model, exchange.usage, exchange.at).dollars
+            await self._admission.leave(ledgers, need, charged(exchange, need, allowed, price))
 
     def _must_estimate(self, entry: Pass) -> bool:
         budgets = (entry.ledger.budget, self.run.budget)
-        return entry.context_window is not None or any(
-            one.tokens is not None or one.dollars is not None for one in budgets
-        )
-
-    def _reserve(self, entry: Pass, ask: Ask, prompt: int, exchange: Exchange) -> Reserve:
-        if not self._must_estimate(entry):
-            return Reserve(0, Decimal(0))
-        usage = Usage(input=prompt, output=min(ask.dialect.most_output(ask.body) or _UNTOLD_OUTPUT, 32_000))
-        price = self.prices.cost(f"{entry.upstream}/{entry.model}", usage, exchange.at).dollars
-        return Reserve(usage.total, price or Decimal(0))
+        return any(one.tokens is not None or one.dollars is not None for one in budgets)
 
     def _spent(self, exchange: Exchange, entry: Pass, dialect: Dialect, why: str) -> web.Response:
         entry.exhaust(why)
@@ -237,7 +236,9 @@ class Door:
         return body
 
 
-def _passed_on(headers: Mapping[str, str]) -> dict[str, str]:
-    named = {name.lower(): value for name, value in headers.items()}
-    kept = {name: value for name, value in named.items() if name in _PASSED_ON or name.startswith(_PASSED_ON_PREFIXES)}
-    return {**kept, "content-type": "application/json"}
+def _limited(ask: Ask, need: Need, allowed: int, field: str) -> Ask:
+    """The request with what the budget leaves, where that is less than it asks for or than models can write."""
+    if need.asked is not None:
+        # Written anew even when it stays: under a name that the upstream knows, and as a number.
+        return replace(with_limit(ask, min(need.asked, allowed), field), set_limit=None)
+    return ask if allowed * need.choices == need.output else with_limit(ask, allowed, field)

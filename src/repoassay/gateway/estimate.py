@@ -5,16 +5,20 @@ The estimate counts the text of the request (message contents, tool descriptions
 for an embedded picture or file. That is a little more than vendors count for English (about 4.2 bytes a token) and
 about what they count for code. As soon as the upstream has counted a prompt of the same attempt, later estimates are
 corrected by the ratio of its count to ours, between a half and two.
+
+Beside what is likely stands what is possible: no vendor makes more tokens of a text than it has bytes.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Estimator", "raw_estimate"]
+__all__ = ["Estimator", "most_tokens", "raw_estimate"]
 
 _BYTES_A_TOKEN = 3.6
 _A_PICTURE = 1_000
+_LARGEST_PICTURE = 50_000
+_LOOKED_AT = 4_096
 _NOT_PROMPT = frozenset(
     {"model", "stream", "stream_options", "metadata", "user", "store", "prompt_cache_key", "signature"}
 )
@@ -24,6 +28,7 @@ def raw_estimate(body: dict[str, Any]) -> float:
     """Tokens of a request's prompt, uncorrected."""
     tokens = 0.0
     stack: list[Any] = [value for name, value in body.items() if name not in _NOT_PROMPT]
+    # Deeper down these names are anybody's: a tool may have a parameter called metadata.
     while stack:
         value = stack.pop()
         if isinstance(value, str):
@@ -32,7 +37,7 @@ def raw_estimate(body: dict[str, Any]) -> float:
             if "role" in value:
                 tokens += 4
             for name, inner in value.items():
-                if name not in _NOT_PROMPT:
+                if name != "signature":
                     tokens += (len(name) + 4) / _BYTES_A_TOKEN / 2
                     if _is_embedded(name, inner, value):
                         tokens += _A_PICTURE  # counting the letters of base64 would refuse any picture
@@ -45,9 +50,31 @@ def raw_estimate(body: dict[str, Any]) -> float:
     return tokens
 
 
+def most_tokens(body: dict[str, Any], size: int) -> int:
+    """More tokens than any vendor makes of a prompt whose body has `size` bytes."""
+    return size + _LARGEST_PICTURE * _pictures(body)
+
+
+def _pictures(body: dict[str, Any]) -> int:
+    found, stack = 0, [body]
+    while stack:
+        value: Any = stack.pop()
+        if isinstance(value, dict):
+            for name, inner in value.items():
+                if _is_embedded(name, inner, value):
+                    found += 1
+                else:
+                    stack.append(inner)
+        elif isinstance(value, list):
+            stack.extend(value)
+    return found
+
+
 def _is_embedded(name: str, inner: Any, holder: dict[str, Any]) -> bool:
     """Whether a field is where one of the dialects has a picture or file; nothing is judged by how it looks alone."""
     if not isinstance(inner, str):
+        return False
+    if any(space in inner[:_LOOKED_AT] for space in " \n"):
         return False
     if name in ("url", "image_url", "file_data"):
         return inner.startswith("data:")

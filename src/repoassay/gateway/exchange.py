@@ -52,6 +52,10 @@ class Exchange:
         self.first_byte: float | None = None
         self.raw = b""
         self.sent = 0
+        self.seen = 0
+        """Bytes of the answer that came from the upstream."""
+        self.left_out: tuple[str, ...] = ()
+        self.unpriced = ""
         self.kept = bytearray()
 
     def begin(self) -> None:
@@ -98,7 +102,7 @@ class Exchange:
         price, note = None, ""
         if self.answered and self.entry is not None:
             cost = prices.cost(f"{self.entry.upstream}/{self.served}", self.usage, self.at)
-            price, note = cost.dollars, cost.note
+            price, note = cost.dollars, cost.note or self.unpriced
         whose: Whose = ""
         if self.fault:
             whose = "ours" if self.fault in _OURS else "agent" if self.fault in _AGENTS or self.refused else "upstream"
@@ -126,6 +130,7 @@ class Exchange:
             detail=self.detail[:1000],
             request_bytes=len(self.raw),
             response_bytes=self.sent,
+            left_out=self.left_out,
             body=f"{self.seq:06d}" if self.entry is not None and self.entry.keep_bodies and self.forwarded else "",
         )
 

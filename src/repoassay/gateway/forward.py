@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import orjson
 from aiohttp import ClientConnectionError, web
 
+from repoassay.gateway.charge import shorter
 from repoassay.gateway.dialects import Asks, Dialect, JsonObject, Trouble, Watcher
 from repoassay.gateway.exchange import Exchange, passed_back
 from repoassay.gateway.ledger import Ledger
@@ -28,6 +29,9 @@ async def forward(
     """
     exchange.forwarded = True
     outcome = await open_patiently(wire, ask, limits, ledgers)
+    while isinstance(outcome, Failed) and (again := shorter(ask, outcome, wire.output_field)) is not None:
+        ask = again
+        outcome = await open_patiently(wire, ask, limits, ledgers)
     exchange.retries = outcome.retries
     if isinstance(outcome, Failed):
         return _failed(exchange, ask.dialect, outcome)
@@ -38,6 +42,7 @@ async def forward(
             return await _stream(exchange, ask.dialect.watcher(asked), ask.dialect, outcome, limits)
         if exchange.answered:
             exchange.usage = ask.dialect.usage(outcome.parsed or {})
+            exchange.seen = len(outcome.first)
         return exchange.reply(outcome.answer.status, outcome.first, passed_back(outcome.answer.headers))
     finally:
         await outcome.answer.close()
@@ -61,36 +66,58 @@ async def _stream(
     headers = {**passed_back(opened.answer.headers), "Cache-Control": "no-cache"}
     response = web.StreamResponse(status=opened.answer.status, headers=headers)
     exchange.status = opened.answer.status
-    hides = watcher.hides
+    client = _Client(exchange, response)
     reader = EventReader()
-    passed = 0
     try:
-        await response.prepare(exchange.request)
+        await client.prepare()
         async for chunk in _whole(opened):
-            passed += len(chunk)
-            if passed > limits.response:
+            exchange.seen += len(chunk)
+            if exchange.seen > limits.response:
                 raise UpstreamTrouble("too_large")  # noqa: TRY301 - the same end as a trouble the wire raises
             shown = _read_along(exchange, watcher, dialect, reader, chunk)
-            out = exchange.clean(shown if hides else chunk)
-            if out:
-                exchange.keep(out)
-                await response.write(out)
-        if hides and (rest := reader.rest()):
-            await response.write(exchange.clean(rest))
+            await client.write(shown if watcher.hides else chunk)
+        if watcher.hides:
+            await client.write(reader.rest())
         if not watcher.finished and not watcher.error:
             raise UpstreamTrouble("cut", "the stream ended early")  # noqa: TRY301 - the same end again
-        exchange.fault = exchange.fault or watcher.error
+        exchange.fault = "client_gone" if client.gone else exchange.fault or watcher.error
     except UpstreamTrouble as trouble:
-        exchange.fault, exchange.detail = trouble.fault, trouble.detail
+        exchange.fault, exchange.detail = "client_gone" if client.gone else trouble.fault, trouble.detail
         _hang_up(exchange.request)
-    except (ConnectionError, ClientConnectionError):
-        exchange.fault = "client_gone"
     except asyncio.CancelledError:
         exchange.fault = "closed"
         raise
     finally:
         exchange.usage = watcher.usage
     return response
+
+
+class _Client:
+    """Who is told the answer. When it hangs up the answer is still read to its end: the vendor charges for it, and
+    only its end tells how much; until then the call counts as under way.
+    """
+
+    def __init__(self, exchange: Exchange, response: web.StreamResponse) -> None:
+        self.gone = False
+        self._exchange, self._response = exchange, response
+
+    async def prepare(self) -> None:
+        """Send the head."""
+        try:
+            await self._response.prepare(self._exchange.request)
+        except (ConnectionError, ClientConnectionError):
+            self.gone = True
+
+    async def write(self, data: bytes) -> None:
+        """Pass a piece on."""
+        out = self._exchange.clean(data)
+        if self.gone or not out:
+            return
+        self._exchange.keep(out)
+        try:
+            await self._response.write(out)
+        except (ConnectionError, ClientConnectionError):
+            self.gone = True
 
 
 async def _whole(opened: Opened) -> AsyncIterator[bytes]:

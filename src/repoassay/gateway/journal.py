@@ -51,6 +51,7 @@ class Call(Record):
         refused: Why the gateway did not forward it, empty when it did.
         fault: What went wrong, empty when nothing; see docs/gateway.md for the words. `whose` says whose doing it is.
         request_bytes: Size of the request's body; `response_bytes`: of what the client was sent.
+        left_out: What the gateway took out of the request, since the attempt may reach its model alone.
         body: Stem of the files beside the journal that hold the bodies, empty when they were not kept.
     """
 
@@ -77,6 +78,7 @@ class Call(Record):
     detail: str = Field(default="", max_length=2000)
     request_bytes: int = 0
     response_bytes: int = 0
+    left_out: tuple[str, ...] = ()
     body: str = ""
 
 

@@ -1,7 +1,7 @@
 """What has been spent of a budget, and what calls under way may still spend.
 
-Only the gateway's loop touches a ledger. A call is let in when the budget is not spent; while calls under way could
-spend what is left, further ones wait for them, so that parallel calls do not overrun a limit by more than one call.
+Only the gateway's loop touches a ledger. Calls are let in side by side only while the most that all of them may spend
+fits into what is left; a call that does not fit so waits until nothing else is under way, and then has all of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Ledger", "Reserve"]
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """What a call is expected to spend."""
+    """Tokens and dollars: what a call may spend at most, or what it spent."""
 
     tokens: int
     dollars: Decimal
@@ -32,8 +32,12 @@ class Ledger:
         self.tokens = 0
         self.dollars = Decimal(0)
         self.deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
+        self.queue: list[object] = []
+        """Calls that wait for it, in the order they came; none overtakes another."""
         self._of = of
+        self._over = ""
         self._under_way = 0
+        self._alone = False
         self._held_tokens = 0
         self._held_dollars = Decimal(0)
 
@@ -48,35 +52,58 @@ class Ledger:
             return f"The {self._of}'s budget of {budget.tokens} tokens is spent."
         if budget.dollars is not None and self.dollars >= budget.dollars:
             return f"The {self._of}'s budget of {budget.dollars} dollars is spent."
-        return ""
+        return self._over
 
-    def tight(self) -> bool:
-        """Whether the calls under way may spend what is left."""
-        if not self._under_way:
-            return False
+    def close(self) -> str:
+        """Let no further call in, since what is left does not hold the one that came; returns the sentence."""
         budget = self.budget
-        if budget.calls is not None and self.calls + self._under_way >= budget.calls:
-            return True
-        if budget.tokens is not None and self.tokens + self._held_tokens >= budget.tokens:
-            return True
-        return budget.dollars is not None and self.dollars + self._held_dollars >= budget.dollars
+        tokens, dollars = self.left_tokens(), self.left_dollars()
+        amount = f"{budget.tokens} tokens" if tokens is not None else f"{budget.dollars} dollars"
+        left = f"{tokens} tokens" if tokens is not None else f"{dollars} dollars"
+        self._over = f"The {self._of}'s budget of {amount} is spent but for {left}, which do not hold another call."
+        return self._over
 
-    def reserve(self, reserve: Reserve) -> None:
-        """Let a call in."""
+    def left_tokens(self) -> int | None:
+        """Tokens not spent yet, None without a limit."""
+        return None if self.budget.tokens is None else self.budget.tokens - self.tokens
+
+    def left_dollars(self) -> Decimal | None:
+        """Dollars not spent yet, None without a limit."""
+        return None if self.budget.dollars is None else self.budget.dollars - self.dollars
+
+    def fits(self, most: Reserve) -> bool:
+        """Whether a call that spends so much may go beside those under way."""
+        tokens, dollars, calls = self.left_tokens(), self.left_dollars(), self.budget.calls
+        return (
+            not self._alone
+            and (calls is None or self.calls + self._under_way < calls)
+            and (tokens is None or self._held_tokens + most.tokens <= tokens)
+            and (dollars is None or self._held_dollars + most.dollars <= dollars)
+        )
+
+    def lets_in(self, ticket: object, most: Reserve) -> bool:
+        """Whether it is a call's turn: nobody came before it, and it fits or has the ledger to itself."""
+        first = not self.queue or self.queue[0] is ticket
+        return first and (not self._under_way or self.fits(most))
+
+    def reserve(self, most: Reserve) -> None:
+        """Let a call in; one that does not fit must be the only one, and stays so until it is settled."""
+        self._alone = not self.fits(most)
         self._under_way += 1
-        self._held_tokens += reserve.tokens
-        self._held_dollars += reserve.dollars
+        self._held_tokens += most.tokens
+        self._held_dollars += most.dollars
 
-    def settle(self, reserve: Reserve, *, counts: bool, tokens: int | None, dollars: Decimal | None) -> None:
-        """A call ended. `counts`: it is one of the budget's calls. An unknown figure is charged as it was reserved."""
+    def settle(self, most: Reserve, spent: Reserve | None) -> None:
+        """A call ended that was reserved as `most`. `spent`: what it cost; None when it is none of the budget's."""
         self._under_way -= 1
-        self._held_tokens -= reserve.tokens
-        self._held_dollars -= reserve.dollars
-        if not counts:
+        self._alone = False
+        self._held_tokens -= most.tokens
+        self._held_dollars -= most.dollars
+        if spent is None:
             return
         self.calls += 1
-        self.tokens += reserve.tokens if tokens is None else tokens
-        self.dollars += reserve.dollars if dollars is None else dollars
+        self.tokens += spent.tokens
+        self.dollars += spent.dollars
 
     def remaining(self) -> float | None:
         """Seconds left, None without a limit."""

@@ -70,6 +70,7 @@ class Pass:
         attempt: The attempt's id.
         token: The unguessable part of its path. `key`: the key its agent is given; worthless elsewhere and afterwards.
         model: The model its calls are sent to, without the provider. `upstream`: the provider.
+        closed_world: Whether it may reach its model alone, so that the vendor must not act for it either.
         exhausted: Set once a budget, or the context window twice in a row, stopped it; `why` then says so.
     """
 
@@ -85,6 +86,7 @@ class Pass:
         context_window: int | None,
         keep_bodies: bool,
         recorder: Recorder | None,
+        closed_world: bool,
         on_exhausted: Callable[[str], None] | None,
     ) -> None:
         self.attempt = attempt
@@ -97,6 +99,7 @@ class Pass:
         self.context_window = context_window
         self.keep_bodies = keep_bodies
         self.recorder = recorder
+        self.closed_world = closed_world
         self.estimator = Estimator()
         self.exhausted = threading.Event()
         self.why = ""
@@ -156,7 +159,7 @@ class Pass:
             self._faults[call.fault] += 1
         answered = call.answered
         priced = call.price if call.price is not None else Decimal(0)
-        unpriced = answered and call.price is None
+        unpriced = answered and (call.price is None or bool(call.price_note))
         outage = old.outage
         if call.forwarded:
             outage = call.fault if call.whose in {"upstream", "ours"} else ""

@@ -198,6 +198,7 @@ class ScriptedWire:
 
     dialects = frozenset(DIALECTS)
     concurrency: int | None = None
+    output_field = "max_tokens"
     secret = ""
 
     def __init__(self, upstream: ScriptedUpstream, idle: float) -> None:

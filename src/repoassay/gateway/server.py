@@ -108,6 +108,7 @@ class Gateway:
         context_window: int | None = None,
         keep_bodies: bool = False,
         record: Path | None = None,
+        closed_world: bool = True,
         on_exhausted: Callable[[str], None] | None = None,
     ) -> Pass:
         """Let an attempt in.
@@ -120,6 +121,9 @@ class Gateway:
             context_window: The longest prompt, tokens; longer ones get the vendor's own error.
             keep_bodies: Whether to keep bodies, compressed, in `usage.bodies/`.
             record: File to write a dialogue to, for the scripted upstream, when the pass is closed.
+            closed_world: Whether the attempt may reach its model alone: what the vendor would do for it beyond
+                answering is refused or taken out. Without it such requests pass, and the journal says what has no
+                price.
             on_exhausted: Called once, on the gateway's thread, with a sentence; must return at once.
 
         Raises:
@@ -138,7 +142,8 @@ class Gateway:
         entry = Pass(
             self, attempt=attempt, upstream=provider, model=name, budget=budget, journal=calls,
             context_window=context_window, keep_bodies=keep_bodies,
-            recorder=Recorder(record) if record is not None else None, on_exhausted=on_exhausted,
+            recorder=Recorder(record) if record is not None else None, closed_world=closed_world,
+            on_exhausted=on_exhausted,
         )  # fmt: skip
         calls.hide(entry.key, entry.token)
         self._wait(self._enter(entry))

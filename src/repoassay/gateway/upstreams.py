@@ -7,6 +7,7 @@
     dialects = ["chat", "responses"]
     key_env = "MY_KEY"                     # environment variable of the harness; none for servers without keys
     concurrency = 8                        # calls under way at once, over all attempts
+    output_field = "max_tokens"            # what it calls the limit of an answer in chat completions
     headers = { x-team = "evals" }
 """
 
@@ -16,6 +17,7 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator
@@ -36,6 +38,7 @@ class Upstream(Record):
     key_env: str = ""
     concurrency: int | None = Field(default=None, ge=1)
     headers: dict[str, str] = Field(default_factory=dict)
+    output_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
 
     @field_validator("base_url")
     @classmethod
@@ -70,7 +73,13 @@ class Upstream(Record):
 
 _BOTH = ("chat", "responses")
 _BUILT_IN = (
-    Upstream(name="openai", base_url="https://api.openai.com/v1", dialects=_BOTH, key_env="OPENAI_API_KEY"),
+    Upstream(
+        name="openai",
+        base_url="https://api.openai.com/v1",
+        dialects=_BOTH,
+        key_env="OPENAI_API_KEY",
+        output_field="max_completion_tokens",
+    ),
     Upstream(
         name="anthropic", base_url="https://api.anthropic.com", dialects=("messages",), key_env="ANTHROPIC_API_KEY"
     ),

@@ -22,7 +22,10 @@ class UpstreamTrouble(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One request to an upstream: `raw` is `body` as bytes, `headers` are those passed on from the agent."""
+    """One request to an upstream: `raw` is `body` as bytes, `headers` are those passed on from the agent.
+
+    `set_limit` is the limit of output that the gateway put in where the agent gave none.
+    """
 
     dialect: Dialect
     route: Route
@@ -32,6 +35,7 @@ class Ask:
     attempt: str
     stream: bool
     headers: Mapping[str, str] = field(default_factory=dict)
+    set_limit: int | None = None
 
 
 class Answer(Protocol):
@@ -59,6 +63,8 @@ class Wire(Protocol):
     name: str
     dialects: frozenset[str]
     concurrency: int | None
+    output_field: str
+    """What it calls the limit of an answer in chat completions."""
     secret: str
     """The real key, for scrubbing; empty when there is none."""
 

@@ -207,7 +207,8 @@ class Meter:
 
         entry = gateway.admit(
             attempt, model=settings["model"], journal=found.into / JOURNAL, budget=budget,
-            context_window=int(window) if window else None, on_exhausted=exhausted,
+            context_window=int(window) if window else None,
+            closed_world=found.policy is not NetworkPolicy.OPEN, on_exhausted=exhausted,
         )  # fmt: skip
         found.entry, found.calls = entry, budget.calls
 

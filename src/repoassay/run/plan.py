@@ -14,6 +14,7 @@ from ulid import ULID
 
 import repoassay
 from repoassay.model import Metering, Plan, PlannedTask, Reading
+from repoassay.run.planned_here import note_plan
 from repoassay.store import RunFolder
 from repoassay.suites import SuiteFolder
 
@@ -87,4 +88,6 @@ def open_run(plan: Plan, runs: Path) -> RunFolder:
     words = "-".join([plan.suite, *list(kinds)[:3]])
     stamp = plan.created.strftime("%Y%m%d-%H%M%S")
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{stamp}-{words}-{plan.id[-4:].lower()}")
-    return RunFolder.create(runs / name, plan)
+    run = RunFolder.create(runs / name, plan)
+    note_plan(run.path)
+    return run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,11 +12,15 @@ from pydantic import ValidationError
 from repoassay.errors import BadInput
 from repoassay.model import Attempt, Outcome, Verdict
 from repoassay.run.execute import Progress, execute, held
+from repoassay.run.granted import Grants, granted
+from repoassay.run.planned_here import planned_here
+from repoassay.run.sane import check_sane
 from repoassay.run.slots import open_slots
 from repoassay.store import RunFolder
+from repoassay.store.sound import check_sound
 from repoassay.suites import SuiteFolder, find_suite
 
-__all__ = ["Resumed", "recover", "resume", "suite_of"]
+__all__ = ["Resumed", "check_finished", "recover", "resume", "suite_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +34,9 @@ class Resumed:
 
 
 def resume(
-    run: RunFolder, progress: Progress, only: Collection[Outcome] = (), budget_usd: Decimal | None = None
-) -> Resumed:
+    run: RunFolder, progress: Progress, only: Collection[Outcome] = (), budget_usd: Decimal | None = None,
+    grants: Grants | None = None,
+) -> Resumed:  # fmt: skip
     """Fill every open slot of a run.
 
     Args:
@@ -39,12 +44,19 @@ def resume(
         progress: Who watches.
         only: Instead make those attempts again that had one of these outcomes, each as a new one that names the old.
         budget_usd: The whole run's budget from now on, what was spent before included; the plan's when None.
+        grants: What the command line repeats by name of what the plan may not have by itself.
 
     Raises:
-        BadInput: When another process works on the run, or its tasks have changed since it was planned.
+        BadInput: When the folder is none that a run leaves, its plan asks for what was not granted,
+            another process works on the run, or its tasks have changed since it was planned.
         Interrupted: When stopped early again.
     """
+    check_sound(run.path)
+    check_sane(run.plan)
+    wanted = replace(grants or Grants(), budget_usd=budget_usd)
+    run.plan = granted(run.plan, wanted, here=planned_here(run.path))
     with held(run):
+        check_finished(run)
         recovered = recover(run)
         torn = run.journal.read().torn
         slots = open_slots(run, only)
@@ -59,6 +71,26 @@ def resume(
             progress.resuming(found.kept, found.recovered, found.torn, found.left)
             execute(run, suite, slots, progress, budget_usd=budget_usd)
     return found
+
+
+def check_finished(run: RunFolder) -> None:
+    """Make sure that every attempt the journal calls finished can be read.
+
+    Raises:
+        BadInput: The journal names none of ours, or its files are none of a run.
+    """
+    for event in run.events():
+        name = event.get("attempt")
+        if event.get("event") == "finished" and not (isinstance(name, str) and name.isalnum() and len(name) <= 64):
+            raise BadInput(f"{run.journal.path} names an attempt that is none of a run: {str(name)[:80]!r}.")
+    try:
+        for _ in run.finished():
+            pass
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            f"An attempt that {run.journal.path} calls finished cannot be read ({type(error).__name__}).",
+            "Continue only runs that `repoassay run` left, copied as they are.",
+        ) from error
 
 
 def recover(run: RunFolder) -> int:

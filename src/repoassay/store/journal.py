@@ -52,7 +52,7 @@ class Journal:
                 continue
             try:
                 record = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 record = None
             if isinstance(record, dict) and "event" in record:
                 events.append(record)

@@ -13,6 +13,7 @@ from repoassay.errors import BadInput
 from repoassay.model import Attempt, Plan, Verdict
 from repoassay.store.durable import write_once
 from repoassay.store.journal import Journal
+from repoassay.store.sound import check_plan_file
 
 __all__ = ["Finished", "RunFolder"]
 
@@ -36,10 +37,11 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         plan = path / "run.json"
-        if not plan.is_file():
+        if not (plan.is_file() or plan.is_symlink()):
             raise BadInput(
                 f"{path} is not a run folder: it has no run.json.", "Name a folder that `repoassay run` made."
             )
+        check_plan_file(plan)
         try:
             self.plan = Plan.model_validate_json(plan.read_bytes())
         except ValidationError as error:

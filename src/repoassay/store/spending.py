@@ -22,7 +22,7 @@ def journal_spent(attempt_folder: Path) -> Spent:
     total = Spent()
     outage = ""
     for call in read_calls(attempt_folder / JOURNAL).calls:
-        unpriced = call.answered and call.price is None
+        unpriced = call.answered and (call.price is None or bool(call.price_note))
         total += Spent(
             calls=int(call.answered),
             failed=int(call.forwarded and not call.answered and bool(call.fault)),

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from repoassay.gateway.dialects.openai import OpenAIShaped, refuse_as_openai
-from repoassay.gateway.dialects.protocol import Asks, JsonObject, Refusal, Route, Trouble, Watcher, token_limit
+from repoassay.gateway.dialects.protocol import (
+    Asks,
+    JsonObject,
+    Refusal,
+    Route,
+    Trouble,
+    Watcher,
+    count_of,
+    token_limit,
+)
 from repoassay.model.usage import Usage
 
 __all__ = ["Chat"]
@@ -64,6 +73,16 @@ class Chat(OpenAIShaped):
     def most_output(self, body: JsonObject) -> int | None:
         """See `Dialect`."""
         return token_limit(body.get("max_completion_tokens") or body.get("max_tokens"))
+
+    def limit(self, body: JsonObject, tokens: int, field: str) -> None:
+        """See `Dialect`. The other name goes: a server that does not know it would not be bound by it."""
+        body.pop("max_tokens", None)
+        body.pop("max_completion_tokens", None)
+        body[field] = tokens
+
+    def choices(self, body: JsonObject) -> int:
+        """See `Dialect`."""
+        return count_of(body.get("n"))
 
     def usage(self, body: JsonObject) -> Usage | None:
         """See `Dialect`."""

@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from repoassay.gateway.dialects.openai import bearer
-from repoassay.gateway.dialects.protocol import Asks, JsonObject, Refusal, Route, Trouble, Watcher, token_limit
+from repoassay.gateway.dialects.protocol import (
+    Asks,
+    JsonObject,
+    Refusal,
+    Route,
+    Trouble,
+    Watcher,
+    count_of,
+    token_limit,
+)
 from repoassay.model.usage import Usage
 
 __all__ = ["Gemini"]
@@ -20,6 +29,7 @@ _SHAPES: dict[Trouble, tuple[int, str]] = {
     Trouble.NOT_FOUND: (404, "NOT_FOUND"),
     Trouble.NO_PASS: (401, "UNAUTHENTICATED"),
     Trouble.BAD_REQUEST: (400, "INVALID_ARGUMENT"),
+    Trouble.OUTSIDE: (400, "INVALID_ARGUMENT"),
     Trouble.TOO_LARGE: (413, "INVALID_ARGUMENT"),
     Trouble.BUSY: (429, "RESOURCE_EXHAUSTED"),
     Trouble.BUDGET: (403, "PERMISSION_DENIED"),
@@ -100,6 +110,17 @@ class Gemini:
         """See `Dialect`."""
         settings = body.get("generationConfig")
         return token_limit(settings.get("maxOutputTokens")) if isinstance(settings, dict) else None
+
+    def limit(self, body: JsonObject, tokens: int, field: str) -> None:
+        """See `Dialect`."""
+        del field
+        settings = body.get("generationConfig")
+        body["generationConfig"] = {**(settings if isinstance(settings, dict) else {}), "maxOutputTokens": tokens}
+
+    def choices(self, body: JsonObject) -> int:
+        """See `Dialect`."""
+        settings = body.get("generationConfig")
+        return count_of(settings.get("candidateCount")) if isinstance(settings, dict) else 1
 
     def usage(self, body: JsonObject) -> Usage | None:
         """See `Dialect`."""

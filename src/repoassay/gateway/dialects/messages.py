@@ -10,10 +10,13 @@ from repoassay.model.usage import Usage
 
 __all__ = ["Messages"]
 
+_LEAST_THINKING = 1024
+
 _SHAPES: dict[Trouble, tuple[int, str]] = {
     Trouble.NOT_FOUND: (404, "not_found_error"),
     Trouble.NO_PASS: (401, "authentication_error"),
     Trouble.BAD_REQUEST: (400, "invalid_request_error"),
+    Trouble.OUTSIDE: (400, "invalid_request_error"),
     Trouble.TOO_LARGE: (413, "request_too_large"),
     Trouble.BUSY: (429, "rate_limit_error"),
     Trouble.BUDGET: (400, "invalid_request_error"),
@@ -100,6 +103,23 @@ class Messages:
     def most_output(self, body: JsonObject) -> int | None:
         """See `Dialect`."""
         return token_limit(body.get("max_tokens"))
+
+    def limit(self, body: JsonObject, tokens: int, field: str) -> None:
+        """See `Dialect`. Thinking must stay below the limit, and has a least length of its own."""
+        del field
+        body["max_tokens"] = tokens
+        thinking = body.get("thinking")
+        planned = token_limit(thinking.get("budget_tokens")) if isinstance(thinking, dict) else None
+        if planned is not None and planned >= tokens:
+            if tokens > _LEAST_THINKING:
+                body["thinking"] = {**body["thinking"], "budget_tokens": tokens - 1}
+            else:
+                del body["thinking"]
+
+    def choices(self, body: JsonObject) -> int:
+        """See `Dialect`."""
+        del body
+        return 1
 
     def usage(self, body: JsonObject) -> Usage | None:
         """See `Dialect`."""

@@ -14,6 +14,7 @@ _SHAPES: dict[Trouble, tuple[int, str, str | None]] = {
     Trouble.NOT_FOUND: (404, "invalid_request_error", "unknown_url"),
     Trouble.NO_PASS: (401, "invalid_request_error", "invalid_api_key"),
     Trouble.BAD_REQUEST: (400, "invalid_request_error", None),
+    Trouble.OUTSIDE: (400, "invalid_request_error", "unsupported_value"),
     Trouble.TOO_LARGE: (413, "invalid_request_error", "request_too_large"),
     Trouble.BUSY: (429, "requests", "rate_limit_exceeded"),
     Trouble.CONTEXT: (400, "invalid_request_error", "context_length_exceeded"),

@@ -10,9 +10,10 @@ from typing import Any, Protocol
 
 from repoassay.model.usage import Usage
 
-__all__ = ["Asks", "Dialect", "JsonObject", "Refusal", "Route", "Trouble", "Watcher", "token_limit"]
+__all__ = ["Asks", "Dialect", "JsonObject", "Refusal", "Route", "Trouble", "Watcher", "count_of", "token_limit"]
 
 JsonObject = dict[str, Any]
+_MOST_CHOICES = 128
 
 
 class Asks(StrEnum):
@@ -34,6 +35,7 @@ class Trouble(StrEnum):
     BUSY = "busy"
     BUDGET = "budget"
     CONTEXT = "context"
+    OUTSIDE = "outside"
     UPSTREAM = "upstream"
     SILENCE = "silence"
 
@@ -58,7 +60,12 @@ class Refusal:
 
 def token_limit(value: object) -> int | None:
     """A limit of tokens as a request says it, None when that is no number of tokens."""
-    return value if isinstance(value, int) and value > 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def count_of(value: object) -> int:
+    """How many answers a request asks for; what is no number may be read as many."""
+    return 1 if value is None else min(token_limit(value) or _MOST_CHOICES, _MOST_CHOICES)
 
 
 class Watcher(ABC):
@@ -120,6 +127,14 @@ class Dialect(Protocol):
 
     def most_output(self, body: JsonObject) -> int | None:
         """How many tokens the request allows the model to write, None when it does not say."""
+        ...
+
+    def limit(self, body: JsonObject, tokens: int, field: str) -> None:
+        """Let each answer have so many tokens at most; `field` is the upstream's own name for it, where names vary."""
+        ...
+
+    def choices(self, body: JsonObject) -> int:
+        """How many answers the request asks for."""
         ...
 
     def usage(self, body: JsonObject) -> Usage | None:

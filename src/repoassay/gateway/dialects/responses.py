@@ -48,6 +48,16 @@ class Responses(OpenAIShaped):
         """See `Dialect`."""
         return token_limit(body.get("max_output_tokens"))
 
+    def limit(self, body: JsonObject, tokens: int, field: str) -> None:
+        """See `Dialect`."""
+        del field
+        body["max_output_tokens"] = tokens
+
+    def choices(self, body: JsonObject) -> int:
+        """See `Dialect`."""
+        del body
+        return 1
+
     def usage(self, body: JsonObject) -> Usage | None:
         """See `Dialect`."""
         usage = body.get("usage")

@@ -1,0 +1,71 @@
+"""Whether a run folder is what `repoassay run` leaves: plain files and folders, none of them a way out of it.
+
+A folder may come from somebody else. A link in it would have us write elsewhere, a pipe wait for ever, a huge file
+fill the memory; so nothing in it is opened before this has looked at it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+
+from repoassay.errors import BadInput
+
+__all__ = ["LARGEST_PLAN", "check_plan_file", "check_sound"]
+
+LARGEST_PLAN = 64 << 20
+_LARGEST = 1 << 30
+_MOST_ENTRIES = 1_000_000
+_ID = re.compile(r"[0-9A-Za-z]{1,64}")
+_REMEDY = "Continue only runs that `repoassay run` left, copied as they are."
+
+
+def check_plan_file(path: Path) -> None:
+    """Look at a `run.json` before it is read.
+
+    Raises:
+        BadInput: It is no plain file, or too large.
+    """
+    _plain(path, LARGEST_PLAN)
+
+
+def check_sound(run: Path) -> None:
+    """Look at everything in a run folder that is read or written when the run goes on.
+
+    Raises:
+        BadInput: Something is a link, no plain file, or too large; or an attempt has no name of ours.
+    """
+    for entry in _entries(run):
+        if entry.name != "attempts":
+            _plain(Path(entry.path), _LARGEST, folders=True)
+    attempts = run / "attempts"
+    if attempts.is_symlink() or not attempts.is_dir():
+        raise BadInput(f"{attempts} is not a folder.", _REMEDY)
+    for attempt in _entries(attempts):
+        if not _ID.fullmatch(attempt.name) or not attempt.is_dir(follow_symlinks=False):
+            raise BadInput(f"{attempts} holds {attempt.name[:80]!r}, which is no attempt of a run.", _REMEDY)
+        for entry in _entries(Path(attempt.path)):
+            _plain(Path(entry.path), _LARGEST, folders=True)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            found.append(entry)
+            if len(found) > _MOST_ENTRIES:
+                raise BadInput(f"{folder} holds more than {_MOST_ENTRIES} entries.", _REMEDY)
+    return found
+
+
+def _plain(path: Path, largest: int, *, folders: bool = False) -> None:
+    state = path.lstat()
+    if folders and stat.S_ISDIR(state.st_mode):
+        return
+    if not stat.S_ISREG(state.st_mode):
+        what = "a link" if stat.S_ISLNK(state.st_mode) else "not a plain file"
+        raise BadInput(f"{path} is {what}, which no run folder has.", _REMEDY)
+    if state.st_size > largest:
+        raise BadInput(f"{path} is larger than {largest >> 20} MiB.", _REMEDY)
