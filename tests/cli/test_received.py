@@ -145,6 +145,7 @@ def test_a_key_goes_to_no_upstream_that_the_folder_names(run: Path, tmp_path: Pa
         settings(plan).update(model="openai/gpt-4o", command=ask)
 
     edit(run, plan_it)
+    options: tuple[str, ...]
     for options, word in (((), "--model-upstream"), (("--model-upstream", "up.toml"), "spend your money")):
         done = repoassay("resume", str(run), *options, cwd=tmp_path, OPENAI_API_KEY="sk-mine")
         assert done.returncode == 2 and word in done.stderr and not keys

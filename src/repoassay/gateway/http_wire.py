@@ -40,7 +40,7 @@ class HttpWire:
         self.name = upstream.name
         self.dialects = frozenset(upstream.dialects)
         self.concurrency = upstream.concurrency
-        self.output_field = upstream.output_field
+        self.output_field: str = upstream.output_field
         self.secret = key
         self._upstream = upstream
         local = urlsplit(upstream.base_url).hostname in _LOOPBACK
