@@ -94,7 +94,7 @@ class Suite:
             "PYTHONPATH": f"{self.place}:{self.tree / 'src'}:{self.tree}", "TOLD": str(told), "PYTHONHASHSEED": "0",
             "PYTHONDONTWRITEBYTECODE": "1",
         }  # fmt: skip
-        command = [self.python, "-m", "pytest", "-q", "-p", "agreement_plugin", "-p", "no:cacheprovider"]
+        command = [str(self.python), "-m", "pytest", "-q", "-p", "agreement_plugin", "-p", "no:cacheprovider"]
         try:
             done = subprocess.run(
                 [*command, *self.options, *self.tests], cwd=self.tree, env=env, capture_output=True, timeout=900,
