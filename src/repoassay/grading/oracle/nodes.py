@@ -13,7 +13,7 @@ from typing import Any
 
 from repoassay.grading.oracle.forms import PAIRED, UNORDERED, canonical
 
-__all__ = ["alike", "check", "plain", "same", "size"]
+__all__ = ["alike", "check", "opaque", "plain", "same", "size"]
 
 _DEPTH, _ITEMS, _LENGTH, _BITS = 64, 1_000_000, 16 * 2**20, 14_284
 _PLAIN = frozenset(
@@ -93,6 +93,18 @@ def alike(first: Sequence[object], second: Sequence[object]) -> bool:
         return False
     # As text, since lists with 1 and with True in it are equal to Python.
     return json.dumps(first) == json.dumps(second) or all(map(same, first, second))
+
+
+def opaque(nodes: Sequence[object]) -> bool:
+    """Whether something in a row of operands is known by its type alone, so that others of the type look the same."""
+    stack = list(nodes)
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list):
+            if item and item[0] in ("?", "deep"):
+                return True
+            stack += item
+    return False
 
 
 def plain(node: object) -> bool:

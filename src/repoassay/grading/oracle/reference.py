@@ -20,7 +20,7 @@ from repoassay.grading.hidden.results import Seen, Told
 from repoassay.grading.hidden.run import run_hidden
 from repoassay.grading.oracle.bits import bits_of
 from repoassay.grading.oracle.judge import Judge
-from repoassay.grading.oracle.nodes import alike
+from repoassay.grading.oracle.nodes import alike, opaque
 from repoassay.grading.oracle.rewrite import rewrite
 from repoassay.grading.oracle.sites import Mode, Rewritten
 from repoassay.grading.oracle.weigh import Question, decide
@@ -221,13 +221,27 @@ class _Recording:
                 continue
             seen = [told.seen.get(inner[test], []) for told in runs]
             expected[test] = tuple(_occurrences(seen, before.seen.get(inner[test], [])))
-            kinds = {site.number: site.mode for site in files[test.partition("::")[0]].sites}
-            if any([number for number, _ in each] != [number for number, _ in seen[0]] for each in seen[1:]):
-                open_[test] = "its assertions do not come in the same order every time"
-            elif not any(kinds.get(each.site) is Mode.WITHHELD or each.stable for each in expected[test]):
-                open_[test] = "no assertion of it sends a value that is the same every time"
+            why = _open(test, files[test.partition("::")[0]], expected[test], seen)
+            if why:
+                open_[test] = why
         bits, total = bits_of(files, {test: each for test, each in expected.items() if test not in open_})
         return Reference(files=dict(files), inner=dict(inner), expected=expected, bits=bits, total=total, open=open_)
+
+
+def _open(test: str, file: Rewritten, expected: Sequence[Occurrence], seen: Sequence[Sequence[Seen]]) -> str:
+    """Why a pass of a test cannot be attested by what it observes; empty when it can."""
+    sites = {site.number: site for site in file.sites}
+    if any([number for number, _ in each] != [number for number, _ in seen[0]] for each in seen[1:]):
+        return "its assertions do not come in the same order every time"
+    if not expected:
+        return "it has no assertion that sends a value"
+    for site in file.sites:
+        if site.test == _function(test) and site.mode is Mode.LEFT:
+            return f"what line {site.line} asserts is decided inside"
+    for one in expected:
+        if sites[one.site].mode is Mode.OBSERVED and (not one.stable or opaque(one.nodes)):
+            return f"what line {sites[one.site].line} compares changes from run to run or cannot be seen"
+    return ""
 
 
 def _occurrences(seen: Sequence[Sequence[Seen]], before: Sequence[Seen]) -> list[Occurrence]:

@@ -264,6 +264,8 @@ def _in_statement(node: ast.stmt, test: str, names: Names, always: bool, fixed: 
             found = [raises(item.context_expr, names) for item in node.items]
             for each in filter(None, found):
                 yield _Place(each, test, node.lineno, always and isinstance(node, ast.With), fixed)
+            if any(_catches(item.context_expr) and each is None for item, each in zip(node.items, found, strict=True)):
+                yield _Place(node, test, node.lineno, always=False, fixed=True)
             catches = [item.context_expr for item in node.items if _catches(item.context_expr)]
             loose = any(_swallows(each) for each in catches)
             yield from _in_body(node.body, test, names, always=always and not catches, fixed=fixed or loose, prefix="")
@@ -280,6 +282,8 @@ def _in_statement(node: ast.stmt, test: str, names: Names, always: bool, fixed: 
             yield _Place(node, test, node.lineno, always, fixed or _unsafe(node))
         case ast.Expr(value=value) if (found_ := raises(value, names)) is not None and found_.called:
             yield _Place(found_, test, node.lineno, always, fixed)
+        case ast.Expr() | ast.Raise() if _asserts(node):
+            yield _Place(node, test, node.lineno, always, fixed=True)
         case _:
             for block in ("body", "orelse"):
                 inner_body: list[ast.stmt] = getattr(node, block, [])
@@ -296,6 +300,14 @@ def _own(function: _Function) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             pending += ast.iter_child_nodes(node)
+
+
+def _asserts(node: ast.Expr | ast.Raise) -> bool:
+    """Whether a statement asserts in a way that is not understood here."""
+    called = node.value if isinstance(node, ast.Expr) else node.exc
+    name = called.func if isinstance(called, ast.Call) else called
+    spelt = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
+    return spelt.startswith("assert") or spelt in {"fail", "AssertionError"}
 
 
 def _catches(context: ast.expr) -> bool:

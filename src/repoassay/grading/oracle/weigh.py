@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ from repoassay.grading.oracle.values import decode
 
 __all__ = ["Question", "decide"]
 
+_SMALL = 4096
+"""Characters of a node that may be decoded here: equal hashes, chosen by an attacker, make large ones slow."""
 _OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: lambda a, b: a == b,
     ast.NotEq: lambda a, b: a != b,
@@ -58,7 +61,7 @@ def decide(questions: Sequence[Question], definitions: str, judge: Judge) -> lis
 
 def _here(question: Question, definitions: str) -> str | None:
     """The answer where it takes nothing but plain values and literals."""
-    if not all(plain(node) for node in question.nodes):
+    if not all(isinstance(node, str) or (plain(node) and len(json.dumps(node)) < _SMALL) for node in question.nodes):
         return None
     try:
         values = [decode(node) for node in question.nodes]
