@@ -220,6 +220,7 @@ def _simple(node: ast.expr) -> bool:
     return (
         isinstance(node, ast.FormattedValue)
         and isinstance(node.value, ast.Name | ast.Attribute)
+        and node.conversion == -1  # what an object calls itself is not known outside
         and (node.format_spec is None or all(isinstance(each, ast.Constant) for each in ast.walk(node.format_spec)
                                             if isinstance(each, ast.expr) and not isinstance(each, ast.JoinedStr)))
     )  # fmt: skip
