@@ -32,7 +32,7 @@ _MOST_FRAMES = 100
 _MOST_FILE = 64 * 2**20
 _MOST_DOCUMENT = 8 * 2**20
 _MOST_UNPACKED = 64 * 2**20
-_MOST_PNG = 24 * 2**20
+_MOST_PNG = 8 * 2**20
 
 
 def main() -> None:

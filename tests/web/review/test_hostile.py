@@ -110,6 +110,12 @@ def test_endless_lines_are_cut_and_not_coloured() -> None:
     assert len(html) < 10_000 and html.count("line cut here") == 2
 
 
+def test_a_diff_of_endless_empty_lines_is_cut() -> None:
+    (file,) = parse_diff("--- a/x\n+++ b/x\n@@ -0,0 +1,9999999 @@\n" + "+\n" * 400_000)
+    assert len(file.entries) < 300_001 and file.entries[-1].row is not None
+    assert file.entries[-1].row.text == "The rest of the change, 100,003 lines, is not shown."
+
+
 @given(st.text(max_size=300))
 def test_any_text_is_a_diff(text: str) -> None:
     for whole in (text, f"--- a/x.py\n+++ b/x.py\n@@ -1,9 +1,9 @@\n{text}", f"diff --git {text}\n@@ -1 +1 @@\n{text}"):

@@ -163,4 +163,5 @@ class Desk:
 
 
 def _size(shown: Shown) -> int:
-    return len(shown.payload.diff) + len(shown.payload.reference or "") + 10_000
+    rows = sum(len(file.entries) for file in (*shown.files, *shown.reference.values()))
+    return len(shown.payload.diff) + len(shown.payload.reference or "") + 10 * rows + 10_000

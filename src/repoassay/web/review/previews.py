@@ -35,7 +35,7 @@ _HEAP = 768 * 2**20
 _THREADS = 2
 _VERSION = 1
 """Of what is kept; another one is made anew."""
-_MOST_BYTES = 32 * 2**20
+_MOST_BYTES = 16 * 2**20
 _SIGN = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _Cell = Annotated[str, Field(max_length=MOST_CELL)]
 
