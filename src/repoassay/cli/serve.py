@@ -130,6 +130,7 @@ def _mount_review(
 
     desk, token = open_desk(database, runs, (), hosts_for(host, allowed))
     service.more = lambda app: mount_review(app, desk)
+    click.get_current_context().call_on_close(desk.previews.close)
     return f"/review/join/{token}"
 
 

@@ -19,12 +19,25 @@ from typing import Any, TypeVar
 from repoassay.errors import InfraFault, MissingExtra
 from repoassay.grading.protocol import UnreadableOutput
 
-__all__ = ["content", "extra_of", "need", "pixels", "read_json", "read_table", "read_text", "reference", "workbook"]
+__all__ = [
+    "LONG",
+    "content",
+    "extra_of",
+    "need",
+    "pixels",
+    "read_json",
+    "read_table",
+    "read_text",
+    "reference",
+    "workbook",
+]
 
 _MAX_TEXT = 64 * 2**20
 _MAX_UNPACKED = 256 * 2**20
 _MAX_DEPTH = 200
 _MAX_PIXELS = 64_000_000
+LONG = 45.0
+"""Seconds of computing that opening a workbook or a document may take; honest ones take a few."""
 _Result = TypeVar("_Result")
 
 
@@ -154,7 +167,7 @@ def workbook(path: Path) -> dict[str, dict[str, object]]:
         raise UnreadableOutput(f"it unpacks to {sum(sizes)} bytes in {len(sizes)} parts, more than is opened")
     if any(name.lower().endswith("vbaproject.bin") for name in names):
         raise UnreadableOutput("it holds macros")
-    with _mapped("a workbook"):
+    with _mapped("a workbook", LONG):
         book = openpyxl.load_workbook(io.BytesIO(data), data_only=False)
         # Only cells there are: between the first and one in the last corner lie seventeen thousand million places.
         return {
@@ -184,11 +197,11 @@ def _over(*_: object) -> None:
 class _mapped:  # noqa: N801 - read as a clause: with _mapped("an image")
     """Turns whatever a parsing library raises over a hostile file into `UnreadableOutput`.
 
-    So it does with a library that computes for more than `seconds`, where it is written in Python; what is not, only
-    the sandbox can stop.
+    So it does with a library that computes for more than `seconds`, if these are given and it is written in Python;
+    what is not, only the sandbox can stop.
     """
 
-    def __init__(self, what: str, seconds: float = 45) -> None:
+    def __init__(self, what: str, seconds: float = 0) -> None:
         self._what = what
         self._seconds = seconds
         self._before: Any = None
@@ -196,7 +209,7 @@ class _mapped:  # noqa: N801 - read as a clause: with _mapped("an image")
     def __enter__(self) -> None:
         sys.setrecursionlimit(2000)
         free = signal.getitimer(signal.ITIMER_PROF)[0] == 0 and signal.getsignal(signal.SIGPROF) is signal.SIG_DFL
-        if free and threading.current_thread() is threading.main_thread():
+        if self._seconds and free and threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGPROF, _over)
             signal.setitimer(signal.ITIMER_PROF, self._seconds, 1)  # and again, should it be passed over
 
