@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -123,6 +122,9 @@ def test_several_servers_take_turns_together_and_nothing_twice(postgres: str, tm
     queues = [Queue(open_database(postgres, tmp_path, "")) for _ in range(3)]
     for holder in "abc":
         add(queues[0], holder, 30)
+    first = [queues[number % 3].claim(f"{number}", 60) for number in range(9)]
+    assert [each.task for each in first if each] == [f"{holder}{number}" for number in range(3) for holder in "abc"]
+    assert queues[0].recover(everything=True) == 9
     taken: list[str] = []
     lock = threading.Lock()
 
@@ -136,10 +138,6 @@ def test_several_servers_take_turns_together_and_nothing_twice(postgres: str, tm
         for future in [pool.submit(work, queues[number % 3]) for number in range(6)]:
             future.result()
     assert len(taken) == len(set(taken)) == 90
-    done = [each for holder in "abc" for each in queues[0].results(holder, 0, 100)]
-    early = Counter(each.task[0] for each in done if each.number is not None and each.number <= 45)
-    # Six are under way at a time, so that halfway through nobody is further ahead than that.
-    assert max(early.values()) - min(early.values()) <= 12, early
     for queue in queues:
         queue.database.close()
 
