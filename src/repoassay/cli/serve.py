@@ -35,6 +35,10 @@ __all__ = ["serve"]
               help="Largest patch.")  # fmt: skip
 @click.option("--queue-limit", type=click.IntRange(1, 10**7), default=10_000, show_default=True, metavar="N",
               help="How many submissions may wait.")  # fmt: skip
+@click.option("--token-queue", type=click.IntRange(1, 10**7), metavar="N",
+              help="How many submissions of each token may wait; an equal share when not given.")  # fmt: skip
+@click.option("--token-running", type=click.IntRange(1, 10**5), metavar="N",
+              help="How many submissions of each token may be judged at a time; no limit when not given.")  # fmt: skip
 @click.option("--rate-limit", metavar="N/min", help="Requests a minute of each token; no limit when not given.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S",
               help="Seconds a submission's tests may take.")  # fmt: skip
@@ -54,7 +58,8 @@ __all__ = ["serve"]
 @isolation_option
 def serve(
     dataset: Path | None, suite: str | None, mirrors: tuple[str, ...], host: str, port: int, database: str | None,
-    token_file: Path | None, insecure: bool, max_body: int, max_patch: int, queue_limit: int, rate_limit: str | None,
+    token_file: Path | None, insecure: bool, max_body: int, max_patch: int, queue_limit: int, token_queue: int | None,
+    token_running: int | None, rate_limit: str | None,
     timeout: float | None, grace: float, lease: float, cache: bool, review: bool, runs: tuple[Path, ...],
     review_database: str | None, allowed: tuple[str, ...], workers: int, isolation: str,
 ) -> None:  # fmt: skip
@@ -88,8 +93,8 @@ def serve(
     tokens = read_tokens(token_file) if token_file else Tokens()
     check_bind(host, tokens, insecure=insecure)
     guards = Guards(
-        tokens, RateLimit(parse_rate(rate_limit)), max_body, max_patch, queue_limit,
-        frozenset() if tokens or not is_loopback(host) else frozenset({"127.0.0.1", "localhost", "[::1]", host}),
+        tokens, RateLimit(parse_rate(rate_limit)), max_body, max_patch, queue_limit, token_queue, token_running,
+        hosts=frozenset() if tokens or not is_loopback(host) else frozenset({"127.0.0.1", "localhost", "[::1]", host}),
     )  # fmt: skip
     with _engine(dataset, suite, mirrors, isolation, timeout, workers, cache) as engine:
         name = dataset.stem if dataset else Path(str(suite)).name
@@ -125,6 +130,7 @@ def _mount_review(
 
     desk, token = open_desk(database, runs, (), hosts_for(host, allowed))
     service.more = lambda app: mount_review(app, desk)
+    click.get_current_context().call_on_close(desk.previews.close)
     return f"/review/join/{token}"
 
 
