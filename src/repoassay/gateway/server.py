@@ -20,7 +20,7 @@ from repoassay.gateway.http_wire import HttpWire
 from repoassay.gateway.journal import CallJournal
 from repoassay.gateway.ledger import Ledger
 from repoassay.gateway.limits import Budget, Limits
-from repoassay.gateway.looped import LoopThread
+from repoassay.workspace.proxy.looped import LoopThread
 from repoassay.gateway.passes import Pass
 from repoassay.gateway.prices import Prices
 from repoassay.gateway.record import Recorder

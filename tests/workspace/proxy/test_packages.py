@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.gateway.allowed import HostRule, forbidden
-from repoassay.gateway.packages import PackageProxy, ProxyLimits, Visit, Visitor
+from repoassay.workspace.proxy.allowed import HostRule, forbidden
+from repoassay.workspace.proxy.packages import PackageProxy, ProxyLimits, Visit, Visitor
 from repoassay.workspace import Cache, Command, Network, open_door
 from repoassay.workspace.namespaces import NamespaceSandbox
 
