@@ -161,7 +161,6 @@ def install_agent(key: str, recipe: Recipe, interpreter: Interpreter, cache: Cac
         BadInput: A requirement names a file that is not there.
     """
 
-
     def build(part: Path) -> None:
         _build(part, recipe, interpreter, cache, sandbox)
 

@@ -15,6 +15,7 @@ from repoassay.errors import InfraFault
 from repoassay.model import Ended
 from repoassay.workspace.cache import SANDBOX_UID, Cache, remove_tree
 from repoassay.workspace.doors import open_door
+from repoassay.workspace.growth import MOST_FILES, Growth
 from repoassay.workspace.protocol import Access, Command, Completed, Mount, Network, Sandbox
 from repoassay.workspace.proxy.indexes import Indexes
 from repoassay.workspace.proxy.packages import PackageProxy, Visit
@@ -27,6 +28,7 @@ __all__ = ["run_build"]
 _RELAY, _PROXY = 4711, 4712
 _DOWNLOADS = ".downloads"
 """Folder of the tree for the tools' caches: in one mount with what they install, so that they can link to it."""
+_MOST_BYTES = 32 * 2**30
 
 
 def run_build(what: str, tree: Path, at: str, command: Command, cache: Cache, sandbox: Sandbox) -> None:
@@ -60,14 +62,16 @@ def run_build(what: str, tree: Path, at: str, command: Command, cache: Cache, sa
             open_door(sandbox, Network.NONE, _RELAY, relay.serve),
             open_door(sandbox, Network.NONE, _PROXY, visitor.serve, visitor.close),
         )
-        env = {**indexes.env(doors[1].port), **relay.env(doors[0].port), **command.env, "HOME": f"{at}/{_DOWNLOADS}"}
+        env = {**indexes.env(doors[1].port), **relay.env(doors[0].port), **command.env}
         env |= {"DOWNLOADS": f"{at}/{_DOWNLOADS}", "UV_CACHE_DIR": f"{at}/{_DOWNLOADS}/uv", "UV_NO_CONFIG": "1"}
         env["npm_config_cache"] = f"{at}/{_DOWNLOADS}/npm"
         mounts = (Mount(tree, at, Access.WRITE), *command.mounts, *indexes.mounts())
-        done = sandbox.run(
-            dataclasses.replace(command, env=env, mounts=mounts, doors=doors, network=Network.NONE)
-        )
+        growth = ends.enter_context(Growth(tree, _MOST_BYTES))
+        whole = dataclasses.replace(command, env=env, mounts=mounts, doors=doors, network=Network.NONE)
+        done = sandbox.run(whole, growth.exceeded)
         reasons = [*relay.troubles[-1:], *refused]
+        if growth.exceeded.is_set():
+            reasons.append(f"It wrote more than {_MOST_BYTES} bytes or {MOST_FILES} files.")
     remove_tree(tree / _DOWNLOADS)
     if done.exit.ended is not Ended.EXITED or done.exit.code != 0:
         raise InfraFault(

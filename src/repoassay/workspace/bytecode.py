@@ -70,4 +70,3 @@ def bytecode_of(base: Path, cache: Cache, sandbox: Sandbox) -> Path:
         settle(part)
 
     return cache.entry("bytecode", hashlib.sha256(identity.encode()).hexdigest()[:32], build)
-

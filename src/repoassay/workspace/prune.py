@@ -66,6 +66,7 @@ def _remove(cache: Cache, entry: Entry) -> bool:
         remove_tree(gone)
         entry.path.rename(gone)
         remove_tree(gone)
+        entry.path.with_name(f".{entry.path.name}.manifest").unlink(missing_ok=True)
     except OSError:
         return False  # being built or already gone
     else:

@@ -13,7 +13,7 @@ from repoassay.errors import InfraFault
 
 __all__ = ["intact", "take_over"]
 
-_MOST_FILES = 500_000
+_DEEPEST = 200
 
 
 def take_over(tree: Path, manifest: Path, *, leads_to: tuple[Path, ...] = ()) -> None:
@@ -27,6 +27,14 @@ def take_over(tree: Path, manifest: Path, *, leads_to: tuple[Path, ...] = ()) ->
     Raises:
         InfraFault: It holds a link that leads elsewhere, or what is neither file, folder nor link.
     """
+    try:
+        listed = _listed(tree, leads_to)
+    except OSError as error:
+        raise InfraFault(f"The build left what cannot be read: {error.strerror}.") from error
+    manifest.write_text(json.dumps(listed), "utf-8", "surrogateescape")
+
+
+def _listed(tree: Path, leads_to: tuple[Path, ...]) -> dict[str, object]:
     inside = tuple(os.path.realpath(place) for place in (tree, *leads_to))
     listed: dict[str, object] = {}
     folders = [tree]
@@ -49,9 +57,9 @@ def take_over(tree: Path, manifest: Path, *, leads_to: tuple[Path, ...] = ()) ->
                 listed[name] = _of(path)
             else:
                 raise InfraFault(f"The build left {name!r}, which is neither a file nor a folder.")
-        if len(listed) > _MOST_FILES:
-            raise InfraFault(f"The build left more than {_MOST_FILES} files.")
-    manifest.write_text(json.dumps(listed), "utf-8", "surrogateescape")
+            if name.count("/") > _DEEPEST:
+                raise InfraFault(f"The build left folders that lie deeper than {_DEEPEST} in one another.")
+    return listed
 
 
 def _settle(path: Path, mode: int | None) -> None:

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from repoassay.workspace.protocol import Mount
 from repoassay.workspace.proxy.allowed import HostRule
 from repoassay.workspace.proxy.logins import logins_of
-from repoassay.workspace.protocol import Mount
 
 __all__ = ["Indexes"]
 
@@ -90,8 +90,11 @@ class Indexes:
             bundle=Path(bundle) if bundle and Path(bundle).is_file() else None,
             settings=tuple((name, env[name]) for name in _PASSED_ON if name in env),
             links=tuple(filter(None, (_plain(each) or _folder(each) for each in links))),
-            scopes=tuple((key.removesuffix(":registry"), _plain(url)) for key, url in npm.items()
-                         if key.startswith("@") and key.endswith(":registry") and _plain(url)),
+            scopes=tuple(
+                (key.removesuffix(":registry"), _plain(url))
+                for key, url in npm.items()
+                if key.startswith("@") and key.endswith(":registry") and _plain(url)
+            ),
             logins=logins_of([python, *more.split(), node, *links], env, npm),
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import html
 import re
+import secrets
 import socket
 import tempfile
 import threading
@@ -65,6 +66,7 @@ class Relay:
         self._lock = threading.Lock()
         self._loose = tempfile.TemporaryDirectory(prefix="repoassay-files-")
         self._server: RelayServer | None = None
+        self._secret = secrets.token_urlsafe(16)
         self.troubles: list[str] = []
         """What could not be had, in sentences; the last explains why a build failed."""
 
@@ -80,7 +82,7 @@ class Relay:
 
     def env(self, port: int) -> dict[str, str]:
         """Environment variables that make package tools ask the relay at 127.0.0.1:`port`."""
-        here = f"http://127.0.0.1:{port}"
+        here = f"http://127.0.0.1:{port}/{self._secret}"
         first, *more = (f"{here}/python/{number}/" for number in range(len(self._python)))
         env = {"UV_DEFAULT_INDEX": first, "PIP_INDEX_URL": first, "npm_config_registry": f"{here}/node/"}
         if more:
@@ -91,12 +93,18 @@ class Relay:
         return env
 
     def answer(self, path: str, here: str) -> Answer | None:
-        """What lies at a path; None when nothing does. `here` is how the build writes the relay's address.
+        """What lies at a path; None when nothing does. `here` is how the build writes the relay's host and port.
+
+        Without a loopback of its own, a build has the host's, on which others may ask too: every path is secret.
 
         Raises:
             InfraFault: It should be there but cannot be had.
         """
-        match path.split("/", 3)[1:]:
+        secret, _, path = path.removeprefix("/").partition("/")
+        if not secrets.compare_digest(secret.encode(), self._secret.encode()):
+            return None
+        here = f"{here}/{secret}"
+        match path.split("/", 2):
             case ["python", number, rest] if _index(number, self._python) and _PROJECT.fullmatch(rest.rstrip("/")):
                 url = f"{self._python[int(number)].rstrip('/')}/{re.sub(r'[-_.]+', '-', rest.rstrip('/')).lower()}/"
                 kind, body = self._store.page(url, _SIMPLE)
@@ -117,11 +125,9 @@ class Relay:
     def _links(self, place: str, here: str) -> bytes:
         if urlsplit(place).scheme in ("http", "https"):
             return pages.anchors(self._store.page(place, "text/html")[1], place, lambda *at: self._known(here, *at))
-        lines = []
-        for path in sorted(Path(place).iterdir()):
-            if path.suffix in (".whl", ".gz", ".zip") and path.is_file():
-                lines.append(f'<a href="{self._known(here, path.name, "", path)}">{html.escape(path.name)}</a>')
-        return "\n".join(lines).encode()
+        found = sorted(path for path in Path(place).iterdir() if path.suffix in (".whl", ".gz", ".zip"))
+        known = ((self._known(here, path.name, "", path), path.name) for path in found if path.is_file())
+        return "\n".join(f'<a href="{url}">{html.escape(name)}</a>' for url, name in known).encode()
 
     def _packument(self, name: str, here: str) -> Answer:
         registry = dict(self._indexes.scopes).get(name.partition("/")[0], self._indexes.node)

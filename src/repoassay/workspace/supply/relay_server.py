@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, ClassVar
 
 from repoassay.errors import RepoAssayError
-from repoassay.workspace.supply.upstream import NotThere
+from repoassay.workspace.supply.upstream import Denied, NotThere
 
 if TYPE_CHECKING:
     from repoassay.workspace.supply.relay import Relay
@@ -80,7 +80,8 @@ class _Handler(BaseHTTPRequestHandler):
         except (RepoAssayError, OSError, ValueError) as error:
             if len(relay.troubles) < _MOST_TROUBLES:
                 relay.troubles.append(str(error))
-            self._say(502, f"{error}\n".encode(), whole=whole)
+            status = 403 if isinstance(error, Denied) else 502  # tools ask again after the latter
+            self._say(status, f"{error}\n".encode(), whole=whole)
             return
         if found is None:
             self._say(404, b"There is no such page.\n", whole=whole)
@@ -106,5 +107,5 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Cache-Control", "max-age=600")
         self.end_headers()
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name above us
+    def log_message(self, format: str, *args: object) -> None:
         """Say nothing: what a build asks for is not news."""

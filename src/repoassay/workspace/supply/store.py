@@ -76,8 +76,8 @@ class Store:
         kept = self._cache.path / "pages" / key
         with contextlib.suppress(OSError):
             if 0 <= time.time() - kept.stat().st_mtime < _FRESH:
-                kind, _, body = kept.read_bytes().partition(b"\n")
-                return kind.decode(), body
+                first, _, rest = kept.read_bytes().partition(b"\n")
+                return first.decode(), rest
         with self._upstream.open(url, accept, pages=True) as answer:
             body = answer.read(_MAX_PAGE)
             if answer.headers.get("Content-Encoding") == "gzip":

@@ -15,13 +15,17 @@ from urllib.parse import urlsplit
 from repoassay.errors import InfraFault
 from repoassay.workspace.proxy.logins import basic
 
-__all__ = ["NotThere", "Upstream"]
+__all__ = ["Denied", "NotThere", "Upstream"]
 
 _SECONDS = 60
 
 
 class NotThere(InfraFault):
     """The index does not have it (404 or 410)."""
+
+
+class Denied(InfraFault):
+    """The index answers, and will answer the same when asked again (another 4xx)."""
 
 
 class Upstream:
@@ -44,6 +48,7 @@ class Upstream:
 
         Raises:
             NotThere: The server does not have it.
+            Denied: The server says no.
             InfraFault: It cannot be had; the sentence names the address without what is secret.
         """
         if urlsplit(url).scheme not in ("http", "https"):
@@ -58,7 +63,8 @@ class Upstream:
             error.close()
             if error.code in (404, 410):
                 raise NotThere(f"{_shown(url)} is not there.") from None
-            raise InfraFault(
+            again = error.code >= 500 or error.code in (408, 429)
+            raise (InfraFault if again else Denied)(
                 f"The package index answers {error.code} for {_shown(url)}.", "Check its address and credentials."
             ) from None
         except (OSError, ValueError, http.client.HTTPException) as error:
