@@ -21,7 +21,9 @@ class Index:
 
     def __init__(self) -> None:
         self.pages: dict[str, bytes] = {}
+        self.kinds: dict[str, str] = {}
         self.asked: list[str] = []
+        self.logins: list[str | None] = []
         self.locked = False
         self.port = 0
 
@@ -50,12 +52,13 @@ def serving(index: Index) -> Iterator[Index]:
 
         def do_GET(self) -> None:
             index.asked.append(f"{self.command} {self.path}")
+            index.logins.append(self.headers.get("Authorization"))
             body = index.pages.get(self.path)
             status = 200 if body is not None else 404
             if index.locked and self.headers.get("Authorization") != LOGIN:
                 status, body = 401, b""
             self.send_response(status)
-            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Type", index.kinds.get(self.path, "text/html"))
             self.send_header("Content-Length", str(len(body or b"")))
             self.end_headers()
             if self.command == "GET":

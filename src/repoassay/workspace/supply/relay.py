@@ -29,7 +29,7 @@ __all__ = ["Answer", "Relay"]
 _SIMPLE = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 _NODE = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"
 _PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
-_NODE_NAME = re.compile(r"(@[A-Za-z0-9._~-]{1,200}/)?[A-Za-z0-9._~-]{1,200}")
+_NODE_NAME = re.compile(r"(@[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,200}/)?[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,200}")
 _MOST_BYTES = 16 * 2**30
 """Of downloads for one build, which a hostile one must not turn into a full disk."""
 
