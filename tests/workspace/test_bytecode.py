@@ -1,4 +1,4 @@
-"""Byte code is made by an interpreter that no task's packages can have touched, and shared by all that use a checkout."""
+"""Byte code is made by an interpreter that no task's packages can have touched, and shared by all of a checkout."""
 
 from __future__ import annotations
 

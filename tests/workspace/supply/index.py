@@ -25,6 +25,7 @@ class Index:
         self.asked: list[str] = []
         self.logins: list[str | None] = []
         self.locked = False
+        self.token = ""
         self.port = 0
 
     def add(self, project: str, name: str, content: bytes, *, digest: bool = True) -> str:
