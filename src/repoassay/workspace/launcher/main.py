@@ -9,6 +9,7 @@ import time
 
 from repoassay.workspace.launcher import kernel
 from repoassay.workspace.launcher.collect import collect
+from repoassay.workspace.launcher.command_line import forget_command_line
 from repoassay.workspace.launcher.identity import enter_user_namespace
 from repoassay.workspace.launcher.init import run_as_init
 from repoassay.workspace.launcher.root import build, inside
@@ -28,6 +29,7 @@ _LOOK = 0.05
 
 def main() -> None:
     """Read a `Spec` from standard input, run it, and write one document to its status descriptor."""
+    forget_command_line()
     spec: Spec = read_spec(_read_all(0))  # type: ignore[assignment]  # an object with the same attributes
     given = (spec.status_fd, spec.control_fd, spec.channel_fd, spec.jobs_fd, spec.results_fd, spec.doors_fd)
     for descriptor in given:

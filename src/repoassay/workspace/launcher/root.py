@@ -164,7 +164,9 @@ def _copy_on_write(spec: Spec, source: str, target: str, number: int) -> None:
         os.mkdir(folder)
         os.chown(folder, INSIDE, INSIDE)
     os.makedirs(target, exist_ok=True)
-    lower, above, beside = map(_escape, (source, upper, work))
+    held = [os.open(folder, os.O_PATH | os.O_CLOEXEC) for folder in (source, upper, work)]
+    # By number: overlay's options are shown inside, word for word, and would say where the cache lies.
+    lower, above, beside = (f"/proc/self/fd/{descriptor}" for descriptor in held)
     try:
         kernel.mount("overlay", target, "overlay", kernel.MS_NOSUID | kernel.MS_NODEV,
                      f"lowerdir={lower},upperdir={above},workdir={beside},userxattr")  # fmt: skip
@@ -176,11 +178,9 @@ def _copy_on_write(spec: Spec, source: str, target: str, number: int) -> None:
             for name in (*folders, *files):
                 os.chown(f"{folder}/{name}", INSIDE, INSIDE, follow_symlinks=False)
         kernel.mount(upper, target, flags=kernel.MS_BIND)
-
-
-def _escape(path: str) -> str:
-    """A path as overlay's options take it."""
-    return path.replace("\\", "\\\\").replace(":", "\\:").replace(",", "\\,")
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
 
 
 def _write(path: str, content: bytes | None, executable: bool) -> None:

@@ -19,10 +19,10 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
-from repoassay.gateway.allowed import HostRule, forbidden
-from repoassay.gateway.looped import LoopThread
-from repoassay.gateway.proxy_request import Refused, read_request
-from repoassay.gateway.tunnel import CHUNK, Idle, Stream, fetch, part, tunnel
+from repoassay.workspace.proxy.allowed import HostRule, forbidden
+from repoassay.workspace.proxy.looped import LoopThread
+from repoassay.workspace.proxy.proxy_request import Refused, read_request
+from repoassay.workspace.proxy.tunnel import CHUNK, Idle, Stream, fetch, part, tunnel
 
 __all__ = ["PackageProxy", "ProxyLimits", "Visit", "Visitor"]
 

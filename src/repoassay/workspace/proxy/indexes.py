@@ -12,12 +12,13 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from repoassay.gateway.allowed import HostRule
-from repoassay.workspace import Mount
+from repoassay.workspace.protocol import Mount
+from repoassay.workspace.proxy.allowed import HostRule
+from repoassay.workspace.proxy.logins import logins_of
 
 __all__ = ["Indexes"]
 
@@ -39,8 +40,10 @@ _SHOWN = ("/etc/ssl/", "/etc/ca-certificates/", "/usr/")
 class Indexes:
     """Where packages come from.
 
-    `python` and `node` are addresses of indexes, `more` further Python indexes; `extra` are rules for hosts beside
-    them; `bundle` is the host's own file of certificates, None where the usual one serves.
+    `python` and `node` are addresses of indexes, `more` further Python indexes, `links` pages or folders of links to
+    packages, `scopes` registries of npm's scopes; `extra` are rules for hosts beside them; `bundle` is the host's own
+    file of certificates, None where the usual one serves; `logins` are `Authorization` headers by host, which never
+    enter a sandbox.
     """
 
     python: str = _PYTHON
@@ -49,6 +52,9 @@ class Indexes:
     extra: tuple[HostRule, ...] = ()
     bundle: Path | None = None
     settings: tuple[tuple[str, str], ...] = ()
+    links: tuple[str, ...] = ()
+    scopes: tuple[tuple[str, str], ...] = ()
+    logins: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @classmethod
     def configured(cls, environ: Mapping[str, str] | None = None, home: Path | None = None) -> Indexes:
@@ -75,6 +81,7 @@ class Indexes:
         node = _first(env.get("npm_config_registry"), env.get("NPM_CONFIG_REGISTRY"), npm.get("registry"))
         bundle = _first(*(env.get(name) for name in _BUNDLES), pip.get("cert"), npm.get("cafile"))
         hosts = env.get("REPOASSAY_PACKAGE_HOSTS", "").replace(",", " ").split()
+        links = env.get("UV_FIND_LINKS", "").replace(",", " ").split()
         return cls(
             python=_plain(python) or _PYTHON,
             node=_plain(node) or _NODE,
@@ -82,6 +89,13 @@ class Indexes:
             extra=tuple(HostRule.parse(host, trusted=True) for host in hosts),
             bundle=Path(bundle) if bundle and Path(bundle).is_file() else None,
             settings=tuple((name, env[name]) for name in _PASSED_ON if name in env),
+            links=tuple(filter(None, (_plain(each) or _folder(each) for each in links))),
+            scopes=tuple(
+                (key.removesuffix(":registry"), _plain(url))
+                for key, url in npm.items()
+                if key.startswith("@") and key.endswith(":registry") and _plain(url)
+            ),
+            logins=logins_of([python, *more.split(), node, *links], env, npm),
         )
 
     def rules(self, hosts: Iterable[str] = ()) -> tuple[HostRule, ...]:
@@ -90,6 +104,10 @@ class Indexes:
         if any(rule.host == _PUBLIC[0] for rule in rules):
             rules.append(HostRule(_PYTHON_FILES, 443))
         return tuple(dict.fromkeys([*rules, *self.extra, *map(HostRule.parse, hosts)]))
+
+    def public_rules(self) -> tuple[HostRule, ...]:
+        """What a build may reach by itself, beside the relay: public indexes, and hosts the user adds by name."""
+        return tuple(rule for rule in self.rules() if not rule.trusted or rule in self.extra)
 
     def on_loopback(self) -> tuple[tuple[str, int], ...]:
         """Host and port of every index on this machine's own loopback, each of which needs a door of its own."""
@@ -134,6 +152,11 @@ def _plain(url: str) -> str:
         return ""
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return urlunsplit((parts.scheme, host + port, parts.path, parts.query, ""))
+
+
+def _folder(place: str) -> str:
+    path = Path(place.removeprefix("file://"))
+    return str(path.absolute()) if path.is_dir() else ""
 
 
 def _rule(url: str) -> HostRule:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.gateway.allowed import HostRule
-from repoassay.gateway.indexes import Indexes
+from repoassay.workspace.proxy.allowed import HostRule
+from repoassay.workspace.proxy.indexes import Indexes
 
 
 def configured(home: Path, **env: str) -> Indexes:

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.gateway.allowed import HostRule, forbidden
-from repoassay.gateway.packages import PackageProxy, ProxyLimits, Visit, Visitor
 from repoassay.workspace import Cache, Command, Network, open_door
 from repoassay.workspace.namespaces import NamespaceSandbox
+from repoassay.workspace.proxy.allowed import HostRule, forbidden
+from repoassay.workspace.proxy.packages import PackageProxy, ProxyLimits, Visit, Visitor
 
 PYTHON = str(Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"))
 
