@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import PATH, isolation_option, workers_option
+from repoassay.cli.options import PATH, assurance_options, isolation_option, workers_option
 
 if TYPE_CHECKING:
+    from repoassay.model import Feedback
     from repoassay.run.submit import SubmissionEngine
     from repoassay.web.queue import Queue
     from repoassay.web.service import Service
@@ -46,6 +47,7 @@ __all__ = ["serve"]
               help="Seconds that what is under way may take to finish when the server is told to stop.")  # fmt: skip
 @click.option("--lease", type=click.FloatRange(1, 3600), default=20.0, show_default=True, metavar="S",
               help="Seconds after which servers sharing a queue take over what a killed one was judging.")  # fmt: skip
+@assurance_options
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Whether a known verdict is used again.")
 @click.option("--review", is_flag=True, help="Serve the review application too, below /review; see `repoassay review`.")
 @click.option(
@@ -61,7 +63,8 @@ def serve(
     token_file: Path | None, insecure: bool, max_body: int, max_patch: int, queue_limit: int, token_queue: int | None,
     token_running: int | None, rate_limit: str | None,
     timeout: float | None, grace: float, lease: float, cache: bool, review: bool, runs: tuple[Path, ...],
-    review_database: str | None, allowed: tuple[str, ...], workers: int, isolation: str,
+    review_database: str | None, allowed: tuple[str, ...], workers: int, isolation: str, feedback: Feedback,
+    require_attested: float,
 ) -> None:  # fmt: skip
     """Serve the submission environment over HTTP: patches in, verdicts out, from a queue that survives being killed.
 
@@ -83,6 +86,7 @@ def serve(
         if (error.name or "").partition(".")[0] in {"fastapi", "starlette", "uvicorn"}:
             raise MissingExtra(str(error.name), "serve") from None
         raise
+    from repoassay.run.feedback import Ledger
     from repoassay.suites import data_folder
     from repoassay.web.access import RateLimit, Tokens, check_bind, is_loopback, parse_rate, read_tokens
     from repoassay.web.database import open_database
@@ -97,9 +101,12 @@ def serve(
         hosts=frozenset() if tokens or not is_loopback(host) else frozenset({"127.0.0.1", "localhost", "[::1]", host}),
     )  # fmt: skip
     with _engine(dataset, suite, mirrors, isolation, timeout, workers, cache) as engine:
+        engine.ledger, engine.required = Ledger(feedback), require_attested
         name = dataset.stem if dataset else Path(str(suite)).name
         queue = Queue(open_database(database or None, data_folder("serve"), name))
         _check_tasks(queue, engine)
+        told = queue.answers()  # by whichever server
+        engine.ledger.remember({each.digest: told.get(name, 0) for name, each in engine.tasks.items()})
         bound = listen(host, port)
         shown = f"[{host}]" if ":" in host else host
 

@@ -235,6 +235,14 @@ class Queue:
         with self.database.read() as run:
             return {row[0] for row in run("SELECT DISTINCT task FROM repoassay_submissions WHERE status <> 'done'")}
 
+    def answers(self) -> dict[str, int]:
+        """How many submissions of each task have a verdict."""
+        with self.database.read() as run:
+            return {
+                row[0]: row[1]
+                for row in run("SELECT task, COUNT(*) FROM repoassay_submissions WHERE status = 'done' GROUP BY task")
+            }
+
     def _select(self, rest: str, parameters: Sequence[object], select: str = _SELECT) -> Iterator[Stored]:
         with self.database.read() as run:
             rows = run(select + rest, parameters)
