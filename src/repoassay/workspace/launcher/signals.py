@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 
-__all__ = ["as_a_fresh_python", "as_a_fresh_process"]
+__all__ = ["as_a_fresh_process", "as_a_fresh_python"]
 
 _SIG_SETMASK = 2
 _libc = ctypes.CDLL(None)
