@@ -16,6 +16,7 @@ import time
 
 from repoassay.workspace.launcher import kernel
 from repoassay.workspace.launcher.identity import INSIDE, become_command
+from repoassay.workspace.launcher.signals import as_a_fresh_process, as_a_fresh_python
 from repoassay.workspace.launcher.watch import Watch
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
@@ -132,6 +133,7 @@ def _be_first(
 ) -> None:
     """Process 1 of the job: starts the worker, buries orphans, and by ending takes every descendant along."""
     try:
+        as_a_fresh_process()
         kernel.die_with_parent()
         os.setsid()
         kernel.unshare(kernel.CLONE_NEWNS)  # the keeper keeps its own /proc, through which it watches
@@ -159,6 +161,7 @@ def _be_worker(
 ) -> None:
     status = 1
     try:
+        as_a_fresh_python()
         null = os.open("/dev/null", os.O_RDONLY)
         for descriptor, target in ((null, 0), (said, 1), (said, 2)):
             os.dup2(descriptor, target)

@@ -13,6 +13,7 @@ import select
 import sys
 
 from repoassay.workspace.launcher.seccomp import compile_filter
+from repoassay.workspace.launcher.signals import as_a_fresh_python
 from repoassay.workspace.launcher.slot import keep
 from repoassay.workspace.launcher.wire import decode, encode
 
@@ -30,6 +31,7 @@ _ENV = "/env"
 
 def serve(spec: Spec) -> None:
     """Take jobs until the host closes its end, at most `spec.slots` at a time; never raises, never returns a value."""
+    as_a_fresh_python()
     program = compile_filter(memory_is_counted=False)
     work, foresee = _prepare(spec)
     gc.collect()
