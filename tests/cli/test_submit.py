@@ -55,7 +55,7 @@ def rows() -> list[dict[str, Any]]:
 def test_every_kind_of_answer_in_order_with_results_report_and_figures(tmp_path: Path) -> None:
     write(tmp_path / "patches.jsonl", rows())
     done = submit(tmp_path, "--submissions", "patches.jsonl", "--results", "results.jsonl", "--junit", "junit.xml",
-                  "--workers", "2", "--no-cache")  # fmt: skip
+                  "--workers", "2", "--no-cache", "--feedback", "full")  # fmt: skip
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
     words = [record["message"] for record in records]

@@ -37,6 +37,7 @@ _VERSION = "1"
 _MAX_DIFF = 256 * 2**20
 _MAX_KEPT = 64 * 2**20
 _SEEDS = ("1", "2", "3")
+_ROUNDS = 6
 _Run = Callable[[Mapping[str, FileEdit | None], Sequence[str], Mapping[str, str], str], Told]
 
 
@@ -130,13 +131,15 @@ class _Recording:
                 f"The solution of {self.folder.task.id} does not pass {missing[0]} here, so nobody is judged by it."
             )
         modes: dict[str, dict[int, Mode]] = {name: {} for name in self.names}
-        for _ in range(4):
+        for attempt in range(_ROUNDS):
             files = self._rewritten(modes)
             sources = {name: file.source for name, file in files.items()}
             runs = [self._run(solution, self._asked(), sources, seed) for seed in _SEEDS]
             inner = self._inner(plain, runs[0], files)
-            if not self._demote(files, inner, runs, modes):
+            broken = self._broken(files, inner, runs)
+            if not broken:
                 break
+            self._demote(files, broken, modes, give_up=attempt > 2)
         else:
             raise InfraFault(f"The tests of {self.folder.task.id} do not settle, so no reference can be recorded.")
         before = self._run({}, self._asked(), sources, _SEEDS[0])
@@ -181,34 +184,45 @@ class _Recording:
                 inner.update(zip(before, after, strict=True))
         return {test: inner[test] for test in self.ids if test in inner}
 
-    def _demote(
-        self, files: Mapping[str, Rewritten], inner: Mapping[str, str], runs: Sequence[Told],
-        modes: dict[str, dict[int, Mode]],
-    ) -> bool:  # fmt: skip
-        """Decide inside what does not hold outside on the solution; whether anything had to change."""
-        changed = False
+    def _broken(
+        self, files: Mapping[str, Rewritten], inner: Mapping[str, str], runs: Sequence[Told]
+    ) -> dict[str, set[int]]:
+        """Sites of each file that do not hold outside on the solution, or whose test no longer passes."""
+        found: dict[str, set[int]] = {}
         for name, file in files.items():
             sites = {site.number: site for site in file.sites}
-            questions: dict[int, list[Question]] = {}
+            questions: list[Question] = []
             broken: set[int] = set()
             for told in runs:
                 results = {test.id: test.outcome for test in (*told.tests, *told.others)}
                 for test in (test for test in self.ids if test.partition("::")[0] == name):
                     if results.get(inner.get(test, "")) != "passed":
                         broken |= {site.number for site in file.sites if site.test in (_function(test), "")}
-                    for number, nodes in told.seen.get(inner.get(test, ""), ()):
-                        if number in sites and sites[number].mode is Mode.WITHHELD:
-                            questions.setdefault(number, []).append(Question(sites[number], nodes))
-            asked = [question for each in questions.values() for question in each]
-            answers = decide(asked, file.definitions, self.judge)
-            broken |= {question.site.number for question, answer in zip(asked, answers, strict=True)
-                       if answer != "holds"}  # fmt: skip
-            for number in broken:
-                lower = _lower(sites[number].mode)
-                if lower is not None:
-                    modes[name][number] = lower
-                    changed = True
-        return changed
+                    questions += [
+                        Question(sites[number], nodes)
+                        for number, nodes in told.seen.get(inner.get(test, ""), ())
+                        if number in sites and sites[number].mode is Mode.WITHHELD
+                    ]
+            answers = decide(questions, file.definitions, self.judge)
+            pairs = zip(questions, answers, strict=True)
+            broken |= {question.site.number for question, answer in pairs if answer != "holds"}
+            broken = {number for number in broken if sites[number].mode is not Mode.LEFT}
+            if broken:
+                found[name] = broken
+        return found
+
+    @staticmethod
+    def _demote(
+        files: Mapping[str, Rewritten], broken: Mapping[str, set[int]], modes: dict[str, dict[int, Mode]],
+        *, give_up: bool,
+    ) -> None:  # fmt: skip
+        """Decide inside what does not hold outside; in the end, everything of such a file."""
+        for name, numbers in broken.items():
+            for site in files[name].sites:
+                if give_up:
+                    modes[name][site.number] = Mode.LEFT
+                elif site.number in numbers:
+                    modes[name][site.number] = Mode.OBSERVED if site.mode is Mode.WITHHELD else Mode.LEFT
 
     def _reference(
         self, files: Mapping[str, Rewritten], inner: Mapping[str, str], runs: Sequence[Told], before: Told
@@ -270,7 +284,3 @@ def _of_file(told: Told, name: str) -> list[str]:
 def _function(test: str) -> str:
     """A test's function as sites name it."""
     return test.partition("::")[2].partition("[")[0]
-
-
-def _lower(mode: Mode) -> Mode | None:
-    return {Mode.WITHHELD: Mode.OBSERVED, Mode.OBSERVED: Mode.LEFT}.get(mode)
