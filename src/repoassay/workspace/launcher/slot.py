@@ -26,11 +26,10 @@ KINDS = {
     "mnt": kernel.CLONE_NEWNS,
     "net": kernel.CLONE_NEWNET,
     "ipc": kernel.CLONE_NEWIPC,
-    "uts": kernel.CLONE_NEWUTS,
     "pid": kernel.CLONE_NEWPID,
 }
 """The namespaces of a job, in the order they are handed over and entered."""
-_NEW = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS | kernel.CLONE_NEWNET
+_NEW = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNET
 _PLACES = {"tmp": "/tmp", "shm": "/dev/shm", "home": "/home/agent", "tests": "/tests"}  # noqa: S108 - inside the slot
 _SHARED = ("/checkouts", "/bytecode")
 """What the jobs of all tasks are laid out from; a job sees of it what is laid out for it."""

@@ -178,7 +178,6 @@ def _enter(
             namespaces, watched = namespaces or given, watched or word == b"go"
         for descriptor, kind in zip(namespaces, KINDS.values(), strict=True):
             kernel.setns(descriptor, kind)
-        kernel.drop_bounding_set()
         kernel.drop_capabilities()
         worker = os.fork()
         if worker == 0:

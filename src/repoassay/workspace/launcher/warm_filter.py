@@ -19,6 +19,7 @@ _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _SETNS = {"x86_64": 308, "aarch64": 268}
 _SETSOCKOPT = {"x86_64": 54, "aarch64": 208}
 _IOCTL = {"x86_64": 16, "aarch64": 29}
+_PRLIMIT = {"x86_64": 302, "aarch64": 261}
 _PIDFD_GETFD = 438  # takes sockets out of other processes
 _ASKED = (0x8910, 0x8912, 0x8913, 0x8915, 0x8917, 0x8919, 0x891B, 0x891D, 0x8921, 0x8927, 0x8933, 0x8942)
 """Requests that ask for a name, the list, flags, addresses, metric, size, number, queue of network devices."""
@@ -39,6 +40,9 @@ def compile_warm_filter(machine: str = "") -> bytes:
     steps = [_step(_LOAD, _NUMBER)]
     steps += [_step(_EQUAL, _SETNS[machine], no=1), _step(_RETURN, _TRACE)]
     steps += [_step(_EQUAL, _PIDFD_GETFD, no=1), _step(_RETURN, _REFUSE)]
+    # Process 1 is of the same user: without this anybody could give the fork server a second of processor time to live.
+    limits = [_step(_LOAD, _FIRST), _step(_EQUAL, 1, no=1), _step(_RETURN, _REFUSE), _step(_LOAD, _NUMBER)]
+    steps += [_step(_EQUAL, _PRLIMIT[machine], no=len(limits)), *limits]
     for number, body in ((_SETSOCKOPT[machine], _socket_options()), (_IOCTL[machine], _requests())):
         steps += [_step(_EQUAL, number, no=len(body)), *body]
     # Should the architecture be another, the numbers above mean nothing: what follows ends the process.
