@@ -30,6 +30,13 @@ for number in range(1, 65):
 os.fork()
 while True: time.sleep(0.01)
 """
+LOUD = """\
+import os, time
+for number in (1, 2, 3, 15):
+    try: os.kill(1, number)
+    except PermissionError: pass
+    time.sleep(0.02)
+"""
 
 
 def bench(timeout: float | None = None) -> Bench:
@@ -94,6 +101,19 @@ def test_an_endless_loop_is_timed_out_within_its_limit_and_nothing_stays(
         assert time.monotonic() - before < 2.0 + 2.0
         assert word(engine.grade(name, solution(tasks[name])).verdict) == "PASS"
     assert not [child for child in _descendants(os.getpid()) if child not in known]
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_process_1_is_deaf_to_a_submission(tasks: dict[str, TaskFolder], warm: bool) -> None:
+    """Else what only failed would be a fault of ours, which is never counted against anybody."""
+    name = "parse-result-get"
+    with SubmissionEngine(tasks, bench(), workers=1, warm=warm) as engine:
+        base = engine._layout(name, tasks[name]).base
+        edits = apply_patch(read_patch(solution(tasks[name]).encode()), base).edits
+        module = next(path for path in edits if path.endswith(".py"))
+        old = (base / module).read_text()
+        answer = engine.grade(name, diff(module, old, old + LOUD))
+        assert word(answer.verdict) == "FAIL", answer.verdict
 
 
 def _descendants(pid: int) -> set[int]:

@@ -9,6 +9,7 @@ import select
 from repoassay.workspace.launcher import kernel
 from repoassay.workspace.launcher.identity import become_command, forget_root
 from repoassay.workspace.launcher.seccomp import compile_filter
+from repoassay.workspace.launcher.signals import as_a_fresh_process
 from repoassay.workspace.launcher.watch import memory_group
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
@@ -24,6 +25,7 @@ def run_as_init(spec: Spec, result: int) -> None:
     Anything that goes wrong before the command runs is written as `fault TEXT`. Never returns.
     """
     try:
+        as_a_fresh_process()
         counted = memory_group(spec.cgroups) is not None
         _finish_inside(spec, result)
         if spec.slots:
@@ -36,7 +38,7 @@ def run_as_init(spec: Spec, result: int) -> None:
                 os.close(descriptor)
         _bury_until(command, result)
     except BaseException as error:  # noqa: BLE001 - process 1 has nobody above it to report to but this pipe
-        os.write(result, f"fault {error}".encode()[:2000])
+        os.write(result, f"fault {str(error) or type(error).__name__}".encode()[:2000])
     finally:
         os._exit(0)
 

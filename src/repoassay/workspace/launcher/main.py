@@ -36,7 +36,7 @@ def main() -> None:
     try:
         report = _run(spec)
     except (OSError, KeyError, ValueError) as error:
-        report = {"fault": str(error)}
+        report = {"fault": str(error) or type(error).__name__}
     try:
         os.write(spec.status_fd, encode(report))
     except BrokenPipeError:

@@ -40,8 +40,6 @@ def serve(spec: Spec) -> None:
     Raises OSError when the warm interpreter ends before that, or keeps a job from ending.
     """
     users = _user_namespace()
-    # What Python does on SIGINT it would do for whoever sends one to process 1.
-    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     bell, ring = os.pipe()
     for descriptor in (bell, ring):
         os.set_blocking(descriptor, False)

@@ -7,7 +7,6 @@ through a gate, and limits and results are the fork server's.
 
 from __future__ import annotations
 
-import _signal
 import _socket
 import gc
 import os
@@ -17,6 +16,7 @@ import sys
 
 from repoassay.workspace.launcher import kernel
 from repoassay.workspace.launcher.seccomp import compile_filter
+from repoassay.workspace.launcher.signals import as_a_fresh_python
 from repoassay.workspace.launcher.slot import KINDS
 from repoassay.workspace.launcher.warm_filter import compile_warm_filter
 from repoassay.workspace.launcher.wire import decode
@@ -37,7 +37,7 @@ _HIDDEN = ("/checkouts", "/bytecode", "/slot")
 def be_warm(spec: Spec, server: _socket.socket) -> NoReturn:
     """In a fork of the fork server: give up everything, import, and fork for jobs until the server is gone."""
     try:
-        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+        as_a_fresh_python()
         channel = os.dup2(server.detach(), 3, inheritable=False)
         os.closerange(4, 4096)
         os.dup2(os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC), 0)
@@ -198,6 +198,7 @@ def _be_worker(
 ) -> NoReturn:
     status = 1
     try:
+        as_a_fresh_python()
         os.setsid()  # or a signal to its own group would reach the warm interpreter
         null = os.open("/dev/null", os.O_RDONLY)
         for descriptor, target in ((null, 0), (said, 1), (said, 2)):
