@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from warm_parents import SMALL, Warm, run, warm
 
 from repoassay.errors import InfraFault
 from repoassay.model import Ended
 from repoassay.workspace import Cache
+from warm_parents import SMALL, Warm, run, warm
 
 __all__ = ["warm"]
 
@@ -80,7 +80,9 @@ def test_what_differs_at_the_gate_is_ended(warm: Warm, cache: Cache, name: str) 
 
 def test_descriptors_of_namespaces_are_of_no_use_without_the_gate(warm: Warm, cache: Cache) -> None:
     """The fork passes on to the warm interpreter's own state what it tried with the descriptors it was sent."""
-    code = LAUNCHER + """
+    code = (
+        LAUNCHER
+        + """
 import errno
 def collect(job, entrance, told, said, work, strict):
     import _socket, json
@@ -98,6 +100,7 @@ def collect(job, entrance, told, said, work, strict):
     os._exit(0)
 launcher._enter = collect
 """
+    )
     parent = warm(code)
     with pytest.raises(InfraFault):
         run(parent, cache)
@@ -256,7 +259,7 @@ def test_the_harness_takes_all_along(tmp_path: Path, marked: Marked, number: int
     source = str(Path(sys.modules["repoassay"].__path__[0]).parent)
     argv = [sys.executable, "-c", HARNESS, source, str(Path(__file__).parents[1])]
     argv += [str(tmp_path / "cache"), str(tmp_path / "parent"), LEFT % marked.word]
-    harness = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={"PATH": os.environ["PATH"]})
+    harness = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert harness.stdout is not None
     with harness.stdout:
         assert harness.stdout.readline() == b"ready\n"

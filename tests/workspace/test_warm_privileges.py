@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from repoassay.workspace import Cache
-
 from warm_parents import Warm, run, warm
 
 __all__ = ["warm"]
@@ -39,7 +38,9 @@ def refused(action):
         return errno.errorcode[error.errno]
     return "went" if result != -1 else errno.errorcode[ctypes.get_errno()]
 """
-MOUNTS = CALLS + """
+MOUNTS = (
+    CALLS
+    + """
 found = {}
 for place in ("/usr", "/env", "/checkouts", "/bytecode", "/"):
     found["remount " + place] = refused(lambda: libc.mount(None, place.encode(), None, 4096 | 32, None))
@@ -48,7 +49,11 @@ for place in ("/usr", "/env", "/checkouts", "/bytecode", "/"):
     found["umount " + place] = refused(lambda: libc.umount2(place.encode(), 2))
     found["write in " + place] = refused(lambda: os.close(os.open(place + "/written", os.O_CREAT | os.O_WRONLY)))
 """
-OTHERS = CALLS + """
+)
+OTHERS = (
+    CALLS
+    + """
+import fcntl, socket
 found = {
     "mount": refused(lambda: libc.mount(b"none", b"/tmp", b"tmpfs", 0, None)),
     "fsopen": refused(lambda: call((430, 430), b"tmpfs", 0)),
@@ -63,10 +68,11 @@ found = {
     "setns users": refused(lambda: libc.setns(os.open("/proc/self/ns/user", os.O_RDONLY), 0)),
     "setuid": refused(lambda: os.setuid(0)),
     "capset": refused(lambda: libc.capset((ctypes.c_uint * 2)(0x20080522, 0), (ctypes.c_uint * 6)(*[0xffffffff] * 6))),
-    "packet filters": refused(lambda: __import__("socket").socket().setsockopt(0, 64, b"x" * 96)),
-    "flags of a device": refused(lambda: __import__("fcntl").ioctl(__import__("socket").socket(), 0x8914, b"lo" + b"\\0" * 38)),
+    "packet filters": refused(lambda: socket.socket().setsockopt(0, 64, b"x" * 96)),
+    "flags of a device": refused(lambda: fcntl.ioctl(socket.socket(), 0x8914, b"lo" + bytes(38))),
 }
-"""  # noqa: E501 - reads as the program it is
+"""
+)
 
 
 def test_a_package_is_imported_without_any_privilege(warm: Warm, cache: Cache) -> None:

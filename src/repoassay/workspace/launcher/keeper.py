@@ -59,6 +59,7 @@ class Keeper:
 
     @property
     def ending(self) -> bool:
+        """Whether it is decided how the job ended."""
         return bool(self._ended or self._fault)
 
     @property
@@ -73,6 +74,7 @@ class Keeper:
         self.inner.close()
 
     def close(self) -> None:
+        """Close what is held here."""
         for descriptor in (self.told, self.said, self.made, *([self._pidfd] if self._pidfd >= 0 else [])):
             os.close(descriptor)
         self.entrance.close()
