@@ -16,7 +16,7 @@ from repoassay.workspace import Cache
 from repoassay.workspace.cache import settle
 from repoassay.workspace.warm import WarmDone, WarmJob, WarmParent
 
-__all__ = ["SMALL", "Warm", "run", "start"]
+__all__ = ["SMALL", "Warm", "WarmJob", "base", "run", "start", "warm"]
 
 SMALL = Limits(seconds=20, memory=256 * 2**20, disk=16 * 2**20, processes=32)
 PROGRAM = """
@@ -68,7 +68,7 @@ def run(parent: WarmParent, cache: Cache, code: str = "", limits: Limits = SMALL
 def warm(cache: Cache, tmp_path: Path) -> Iterator[Warm]:
     """Start warm parents that end with the test."""
     with contextlib.ExitStack() as stack:
-        made = []
+        made: list[Path] = []
 
         def begin(hostile: str = "", **options: Any) -> WarmParent:
             folder = tmp_path / f"parent-{len(made)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -18,7 +17,7 @@ import pytest
 from repoassay.errors import InfraFault
 from repoassay.model import Ended
 from repoassay.workspace import Cache
-from warm_parents import SMALL, Warm, run, warm
+from warm_parents import SMALL, Warm, WarmJob, base, run, warm
 
 __all__ = ["warm"]
 
@@ -216,8 +215,6 @@ def test_jobs_under_way_are_finished_when_the_parent_retires(warm: Warm, cache: 
 def test_a_job_can_be_cancelled(warm: Warm, cache: Cache) -> None:
     parent, cancel = warm(), threading.Event()
     threading.Timer(1, cancel.set).start()
-    from warm_parents import WarmJob, base
-
     job = WarmJob(base(cache), None, {}, {"path": [], "code": "import time; time.sleep(30)"}, SMALL)
     assert parent.run(job, cancel).exit.ended is Ended.CANCELLED
     assert run(parent, cache, "found = 'on'")[0] == "on"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import _signal
 import _socket
 import os
 import resource
+import signal
 import struct
 import time
 
@@ -22,7 +22,7 @@ LOOK = 0.05
 """Seconds between two looks at a job's memory."""
 _SAID = 64 * 1024
 _TOLD = 8 * 1024 * 1024
-_ENTERING = 60.0
+_ENTERING = 120.0
 """Seconds the warm interpreter may take, with whatever it has to import first, until it enters a slot."""
 _ENDING = 1.0
 _CREDENTIALS = struct.Struct("iII")
@@ -44,6 +44,7 @@ class Keeper:
             os.set_blocking(descriptor, False)
         self.entrance.setblocking(False)
         self.open = {self.told, self.said, self.made, self.entrance.fileno()}
+        self.ends = set(self.open)  # while the loop knows them
         self.first = self.entrant = 0
         self.gate: Gate | None = None
         self._heard, self._spoken, self._notes = bytearray(), bytearray(), bytearray()
@@ -54,7 +55,7 @@ class Keeper:
         self._cpu, self._peak = 0.0, 0
         self._first_gone = self._entrant_gone = False
         self.started = time.monotonic()
-        self.wall = 0.0
+        self.wall = self._look = 0.0
         self.due = self.started + _ENTERING
 
     @property
@@ -146,12 +147,16 @@ class Keeper:
         """Who enters was stopped at the gate, or ended there."""
         assert self.gate is not None
         if os.WIFSTOPPED(status):
-            reason = self.gate.step(status)
+            try:
+                reason = self.gate.step(status)
+            except OSError as error:
+                reason = f"it ended at the gate ({error})"
             if reason == "through":
                 self.gate = None
                 self.know_first()
                 self.started = time.monotonic()
                 self.due = self.started + self.job["seconds"]
+                self._look = self.started + LOOK
                 limits = (self.job["memory"], self.job["disk"], self.job["processes"])
                 self._watch = Watch([self.first, self.entrant], *limits, [])
             elif reason:
@@ -166,8 +171,10 @@ class Keeper:
                 self._kill_entrant()
         elif now >= self.due:
             self.end("timed_out") if self._watch else self.fail("the warm interpreter did not start it in time")
-        elif self._watch and self._watch.exceeded():
-            self.end("out_of_memory")
+        elif self._watch and now >= self._look:
+            self._look = now + LOOK
+            if self._watch.exceeded():
+                self.end("out_of_memory")
 
     def fail(self, reason: str) -> None:
         """End the job for a fault of ours, or of the warm interpreter."""
@@ -196,7 +203,7 @@ class Keeper:
     def _kill_entrant(self) -> None:
         if self._pidfd >= 0:
             try:
-                _signal.pidfd_send_signal(self._pidfd, 9)
+                signal.pidfd_send_signal(self._pidfd, 9)
             except ProcessLookupError:
                 pass
         self._entrant_gone = True

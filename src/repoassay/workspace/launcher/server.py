@@ -8,11 +8,12 @@ results go over another, each a marshalled document behind its length. One threa
 
 from __future__ import annotations
 
-import _signal
 import _socket
+import gc
 import os
 import resource
 import select
+import signal
 import struct
 import time
 
@@ -48,8 +49,10 @@ def serve(spec: Spec) -> None:
     if warm == 0:
         be_warm(spec, theirs)
     theirs.close()
-    _signal.signal(_signal.SIGCHLD, lambda *_: None)
-    _signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
+    gc.collect()
+    gc.freeze()  # so that collections in children leave the shared pages alone
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
     _Server(spec, users, bell, ours, warm).run()
 
 
@@ -84,24 +87,18 @@ class _Server:
         self._waiting: list[dict[str, Any]] = []
         self._keepers: list[Keeper] = []
         self._open = True
+        self._poll = select.poll()
 
     def run(self) -> None:
         """Serve until the host closes its end and the last job has ended."""
+        for descriptor in (self._bell, self._warm.fileno(), self._spec.jobs_fd):
+            self._poll.register(descriptor, select.POLLIN)
         while self._open or self._keepers or self._waiting:
             while self._waiting and len(self._keepers) < self._spec.slots:
                 self._start(self._waiting.pop(0))
-            for descriptor in self._poll():
+            for descriptor, _ in self._poll.poll(LOOK * 1000 if self._keepers else None):
                 self._ready(descriptor)
             self._look()
-
-    def _poll(self) -> list[int]:
-        poll = select.poll()
-        for descriptor in (self._bell, self._warm.fileno(), *([self._spec.jobs_fd] if self._open else [])):
-            poll.register(descriptor, select.POLLIN)
-        for keeper in self._keepers:
-            for descriptor in keeper.open:
-                poll.register(descriptor, select.POLLIN)
-        return [descriptor for descriptor, _ in poll.poll(LOOK * 1000 if self._keepers else None)]
 
     def _ready(self, descriptor: int) -> None:
         if descriptor == self._spec.jobs_fd:
@@ -116,9 +113,12 @@ class _Server:
             if data == b"ready":
                 _send(self._spec.results_fd, {"ready": True})
         else:
-            for keeper in self._keepers:
-                if descriptor in keeper.open:
-                    keeper.ready(descriptor)
+            keeper = next(keeper for keeper in self._keepers if descriptor in keeper.ends)
+            if descriptor in keeper.open:
+                keeper.ready(descriptor)
+            if descriptor not in keeper.open:
+                self._poll.unregister(descriptor)
+                keeper.ends.discard(descriptor)
 
     def _bury(self) -> None:
         while True:
@@ -150,6 +150,8 @@ class _Server:
             keeper.look(now)
             if keeper.over:
                 self._keepers.remove(keeper)
+                for descriptor in keeper.ends:
+                    self._poll.unregister(descriptor)
                 _send(self._spec.results_fd, {"id": keeper.job["id"], **keeper.answer()})
                 keeper.close()
             elif keeper.overdue(now):
@@ -158,6 +160,7 @@ class _Server:
     def _take(self) -> None:
         data = os.read(self._spec.jobs_fd, 1 << 20)
         if not data:
+            self._poll.unregister(self._spec.jobs_fd)
             self._open = False  # what was taken is finished; should the host have died, the supervisor ends us
             return
         self._read += data
@@ -183,10 +186,12 @@ class _Server:
     def _start(self, job: dict[str, Any]) -> None:
         keeper = Keeper(job)
         self._keepers.append(keeper)
+        for descriptor in keeper.ends:
+            self._poll.register(descriptor, select.POLLIN)
         if os.fork() == 0:
-            _signal.set_wakeup_fd(-1)
-            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
-            _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGCHLD])
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
             make_slot(job, self._users, keeper.entrance, keeper.made_inner)
         given = [keeper.inner.fileno(), keeper.told_inner, keeper.said_inner]
         told = self._tell(b"job", {name: job[name] for name in _FOR_THE_INTERPRETER}, given)

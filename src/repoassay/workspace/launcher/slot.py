@@ -7,9 +7,9 @@ the job, and then only buries orphans; its end is the end of everything in there
 
 from __future__ import annotations
 
-import _signal
 import _socket
 import os
+import signal
 import struct
 
 from repoassay.workspace.launcher import kernel
@@ -71,7 +71,7 @@ def _be_first(job: dict[str, Any], entrance: _socket.socket, made: int) -> None:
         pass  # whoever was to enter is gone, which the fork server sees
     os.closerange(0, 4096)
     while True:
-        _signal.sigwait([_signal.SIGCHLD])
+        signal.sigwait([signal.SIGCHLD])
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass

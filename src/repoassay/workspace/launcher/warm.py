@@ -147,9 +147,10 @@ class Interpreter:
                 _settle()
                 continue
             self._foresee(document)
+            entrance, told, said = given
             pid = os.fork()
             if pid == 0:
-                _enter(document, *given, self._work, self._strict)
+                _enter(document, entrance, told, said, self._work, self._strict)
             self._forked.add(pid)
             for descriptor in given:
                 os.close(descriptor)
