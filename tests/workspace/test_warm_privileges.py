@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.workspace import Cache
-from warm_parents import Warm, run, warm
+from repoassay.workspace import Cache, FileEdit
+from warm_parents import SMALL, Warm, WarmJob, base, run, warm
 
 __all__ = ["warm"]
 
@@ -163,3 +164,25 @@ def test_only_an_inner_namespace_locks_mounts(tmp_path: Path, again: str, said: 
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == f"{said}\n", done.stderr
     assert (place / "written").exists() is (said == "written")
+
+
+def test_what_a_submission_writes_never_reaches_the_warm_interpreter(warm: Warm, cache: Cache) -> None:
+    """Its documents are the launcher's to read, and hold the tests alone."""
+    keep = """
+import sys
+launcher = sys.modules["repoassay.workspace.launcher.warm"]
+found, decode = [], launcher.decode
+def kept(data):
+    document = decode(data)
+    found.append([sorted(document), [path for path, *_ in document["writes"]]])
+    return document
+launcher.decode = kept
+"""
+    parent = warm(keep)
+    edits = {"/workspace/repo/new.py": FileEdit(b"secret = 1\n"), "/tests/test_it.py": FileEdit(b"x = 1\n")}
+    code = "import os; found += [open('/workspace/repo/new.py').read(), os.listdir('/tests')]"
+    done = parent.run(WarmJob(base(cache), None, edits, {"path": [], "code": code}, SMALL))
+    (names, paths), written, tests = json.loads(done.told)
+    assert paths == ["/tests/test_it.py"]
+    assert "id" not in names  # nor could anybody count jobs
+    assert (written, tests) == ("secret = 1\n", ["test_it.py"])

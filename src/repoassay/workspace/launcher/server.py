@@ -194,7 +194,9 @@ class _Server:
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
             make_slot(job, self._users, keeper.entrance, keeper.made_inner)
         given = [keeper.inner.fileno(), keeper.told_inner, keeper.said_inner]
-        told = self._tell(b"job", {name: job[name] for name in _FOR_THE_INTERPRETER}, given)
+        document = {name: job[name] for name in _FOR_THE_INTERPRETER}
+        document["writes"] = [write for write in job["writes"] if not write[0].startswith(_REPOSITORY)]
+        told = self._tell(b"job", document, given)
         keeper.let_go()
         if not told:
             keeper.fail("the warm interpreter takes no more jobs")
@@ -216,7 +218,9 @@ class _Server:
         return True
 
 
-_FOR_THE_INTERPRETER = ("writes", "env", "facts", "seconds", "disk", "processes")
+_REPOSITORY = "/workspace/repo/"
+"""What a submission writes there the warm interpreter never holds: a later job could find it in its memory."""
+_FOR_THE_INTERPRETER = ("env", "facts", "seconds", "disk", "processes")
 
 
 def _send(descriptor: int, document: dict[str, Any]) -> None:
