@@ -64,6 +64,10 @@ AT_THE_GATE = {
         "fork = os.fork\ndef both():\n    os.fork = fork\n    fork()\nkernel.drop_capabilities = both",
         "at the gate",
     ),
+    "tells of its end before it has entered": (
+        "launcher._enter = lambda job, entrance, *_: os.write(entrance, bytes(32)) and os._exit(0)",
+        "before it was let in",
+    ),
     "does not come": ("launcher._enter = lambda *_: os._exit(0)", "did not start"),
 }
 
@@ -180,6 +184,34 @@ def test_limits_hold_whatever_the_package_does(warm: Warm, cache: Cache) -> None
     assert done.exit.ended is Ended.TIMED_OUT
     _, done = run(warm(), cache, "x = [b'x' * 10**7 for _ in range(80)]\nimport time; time.sleep(20)")
     assert done.exit.ended is Ended.OUT_OF_MEMORY
+
+
+def test_a_package_cannot_keep_a_job_from_ending(warm: Warm, cache: Cache) -> None:
+    """It adopts the worker, which it never buries: the whole parent ends, and with it what was kept."""
+    code = (
+        LAUNCHER
+        + """
+kernel._libc.prctl(36, 1, 0, 0, 0)
+os.waitpid = lambda pid, options: (0, 0) if options else os._exit(0)
+"""
+    )
+    with pytest.raises(InfraFault, match="ended before the job did"):
+        run(warm(code), cache, "import time; time.sleep(1)")
+
+
+def test_jobs_share_no_terminal_and_no_folder(warm: Warm, cache: Cache) -> None:
+    parent = warm()
+    held: list[object] = []
+    hold = "import os, time; a, b = os.openpty(); found = os.ttyname(b); open('/workspace/repo/x', 'w'); time.sleep(3)"
+    bare = WarmJob(None, None, {}, {"path": [], "code": hold}, SMALL)
+    beside = threading.Thread(target=lambda: held.append(parent.run(bare).told))
+    beside.start()
+    time.sleep(1.5)
+    look = "import os; found = [os.listdir('/dev/pts'), os.listdir('/workspace/repo'), os.listdir('/tmp')]"
+    told = parent.run(WarmJob(None, None, {}, {"path": [], "code": look}, SMALL)).told
+    assert told == b'[["ptmx"], [], []]'
+    beside.join(30)
+    assert held == [b'"/dev/pts/0"']
 
 
 LEFT = """

@@ -129,7 +129,7 @@ def _give_stdin(content: bytes) -> None:
 
 def _limits(spec: Spec) -> dict[int, int]:
     limits = {
-        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CORE: 1,  # not 0, which lets the host's handler of cores start and read what crashed
         resource.RLIMIT_FSIZE: spec.disk,
         resource.RLIMIT_NOFILE: 4096,
         resource.RLIMIT_MEMLOCK: 1 << 20,

@@ -75,7 +75,8 @@ class Keeper:
         self.inner.close()
 
     def close(self) -> None:
-        """Close what is held here."""
+        """Close what is held here, and make sure of whoever entered."""
+        self._kill_entrant()
         for descriptor in (self.told, self.said, self.made, *([self._pidfd] if self._pidfd >= 0 else [])):
             os.close(descriptor)
         self.entrance.close()
@@ -127,6 +128,8 @@ class Keeper:
             return False
         if data == b"here" and not self.entrant and not self.ending:
             self._meet(extra)
+        elif len(data) == _REPORT.size and self._watch is None:
+            self.fail("the warm interpreter told of its end before it was let in")
         elif len(data) == _REPORT.size and self._status is None:
             self._status, user, system, peak = _REPORT.unpack(data)
             self._cpu, self._peak = self._cpu + user + system, peak * _KIB

@@ -14,6 +14,7 @@ import struct
 
 from repoassay.workspace.launcher import kernel
 from repoassay.workspace.launcher.identity import INSIDE
+from repoassay.workspace.launcher.root import TERMINALS
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def make_slot(job: dict[str, Any], users: int, entrance: _socket.socket, made: i
 def _be_first(job: dict[str, Any], entrance: _socket.socket, made: int) -> None:
     os.setsid()
     kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
+    kernel.mount("devpts", "/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, TERMINALS)
     kernel.loopback_up()
     _lay_out(job)
     descriptors = [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC) for kind in KINDS]
@@ -84,9 +86,10 @@ def _lay_out(job: dict[str, Any]) -> None:
     inodes = max(4096, min(job["disk"] // 2048, 2_000_000))
     kernel.mount("tmpfs", "/slot", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV,
                  f"size={job['disk']},nr_inodes={inodes},mode=755")  # fmt: skip
-    for name in ("upper", "work", *_PLACES):
+    places = _PLACES if job["layers"] else {**_PLACES, "repo": "/workspace/repo"}
+    for name in ("upper", "work", *places):
         os.mkdir(f"/slot/{name}")
-    for name, place in _PLACES.items():
+    for name, place in places.items():
         kernel.mount(f"/slot/{name}", place, flags=kernel.MS_BIND)
     if job["layers"]:
         options = f"lowerdir={':'.join(job['layers'])},upperdir=/slot/upper,workdir=/slot/work,userxattr"

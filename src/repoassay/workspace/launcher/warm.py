@@ -70,7 +70,7 @@ def _give_up(processes: int) -> None:
 
 
 _EVERYWHERE = {
-    resource.RLIMIT_CORE: 0,
+    resource.RLIMIT_CORE: 1,  # not 0, as in init.py
     resource.RLIMIT_NOFILE: 4096,
     resource.RLIMIT_MEMLOCK: 1 << 20,
     resource.RLIMIT_MSGQUEUE: 1 << 16,
