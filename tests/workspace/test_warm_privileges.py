@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from repoassay.workspace import Cache, FileEdit
+from repoassay.workspace.launcher.seccomp import compile_filter
+from repoassay.workspace.launcher.warm_filter import compile_warm_filter
 from warm_parents import SMALL, Warm, WarmJob, base, run, warm
 
 __all__ = ["warm"]
@@ -186,3 +188,11 @@ launcher.decode = kept
     assert paths == ["/tests/test_it.py"]
     assert "id" not in names  # nor could anybody count jobs
     assert (written, tests) == ("secret = 1\n", ["test_it.py"])
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_the_filter_is_a_whole_program_on_both_machines(machine: str) -> None:
+    program = compile_warm_filter(machine)
+    assert len(program) % 8 == 0
+    assert len(program) // 8 < 4096  # the kernel's bound
+    assert program.endswith(compile_filter(machine))
