@@ -66,7 +66,7 @@ def _run(spec: Spec) -> dict[str, object]:
 
         open_doors(spec.doors, spec.doors_fd)
     if spec.slots:
-        import repoassay.workspace.launcher.warm  # noqa: F401 - while the host's files can be seen
+        import repoassay.workspace.launcher.server  # noqa: F401 - while the host's files can be seen
     build(spec)
     result_read, result_write = os.pipe()
     started = time.monotonic()
@@ -84,7 +84,7 @@ def _run(spec: Spec) -> dict[str, object]:
     ):  # or the host would wait for an end of file that never comes
         if descriptor >= 0:
             os.close(descriptor)
-    watch = Watch(init, spec.memory, spec.disk, spec.processes, spec.cgroups)
+    watch = Watch([init], spec.memory, spec.disk, spec.processes, spec.cgroups)
     ended = _wait(spec, init, watch, started + spec.seconds)
     wall = time.monotonic() - started
     os.kill(init, _SIGKILL)

@@ -19,7 +19,10 @@ TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
     from repoassay.workspace.launcher.spec import Bind, Spec
 
-__all__ = ["build", "inside"]
+__all__ = ["TERMINALS", "build", "inside"]
+
+TERMINALS = "newinstance,ptmxmode=0666,mode=0620,max=64"
+"""Options of a folder of terminals that nobody else sees."""
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _ALWAYS = ("/tmp", "/dev/shm", "/home/agent")  # noqa: S108 - places inside the sandbox, each its own tmpfs folder
@@ -105,8 +108,7 @@ def _devices(root: str) -> None:
         kernel.mount(f"/dev/{name}", f"{root}/dev/{name}", flags=kernel.MS_BIND)
     for name, target in _LINKS.items():
         os.symlink(target, f"{root}/dev/{name}")
-    kernel.mount("devpts", f"{root}/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC,
-                 "newinstance,ptmxmode=0666,mode=0620,max=64")  # fmt: skip
+    kernel.mount("devpts", f"{root}/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, TERMINALS)
 
 
 def _etc(root: str, *, host_network: bool) -> None:
