@@ -1,5 +1,5 @@
 // Decides withheld assertions on values that came out of a sandbox. Runs in a sandbox of its own: on standard input
-// `{definitions, checks: [[expression, [operand, ...]], ...]}`; on the channel a list of what each came to.
+// `{definitions, checks: [[expression, [operand, ...]], ...]}`; on the channel `ready`, then a list of what each came to.
 //
 // The expressions are the test author's, the operands a stranger's: those are decoded, never evaluated.
 'use strict';
@@ -40,7 +40,11 @@ function decide(definitions, expression, operands) {
   }
 }
 
-const job = JSON.parse(fs.readFileSync(0, 'utf8'));
-const answers = JSON.stringify(job.checks.map(([expression, operands]) => decide(job.definitions, expression, operands)));
 const channel = Number(process.env.REPOASSAY_CHANNEL);
-for (let rest = Buffer.from(answers); rest.length;) rest = rest.subarray(fs.writeSync(channel, rest));
+function tell(text) {
+  for (let rest = Buffer.from(text); rest.length;) rest = rest.subarray(fs.writeSync(channel, rest));
+}
+
+tell('ready\n'); // whatever goes wrong after this line is a stranger's doing
+const job = JSON.parse(fs.readFileSync(0, 'utf8'));
+tell(JSON.stringify(job.checks.map(([expression, operands]) => decide(job.definitions, expression, operands))));
