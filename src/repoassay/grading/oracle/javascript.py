@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from repoassay.grading.hidden.javascript_tokens import LARGEST
@@ -82,7 +84,7 @@ class _File:
         }
         self._columns = find_columns(root, self._scopes)
         self._forms: list[Form] = []
-        self._gone: list[tuple[int, int]] = []
+        self._gone = _Spans([])
         self._settle(left)
 
     def _settle(self, left: frozenset[int]) -> None:
@@ -94,10 +96,12 @@ class _File:
                 forms.of(each) if place.usable and number not in left else Form(Mode.LEFT)
                 for number, (each, place) in enumerate(zip(self._assertions, self._places, strict=True))
             ]
-            self._gone = [gap for each, form in zip(self._assertions, self._forms, strict=True)
-                          for gap in _gaps(each, form) if form.mode is Mode.WITHHELD]  # fmt: skip
-            self._gone += [_span(cell) for name in self._leaving(self._columns) for cell in self._columns[name]]
-            self._gone += [_span(self._constants[name]) for name in self._leaving(self._constants)]
+            gone = [gap for each, form in zip(self._assertions, self._forms, strict=True)
+                    for gap in _gaps(each, form) if form.mode is Mode.WITHHELD]  # fmt: skip
+            self._gone = _Spans(gone)
+            gone += [_span(cell) for name in self._leaving(self._columns) for cell in self._columns[name]]
+            gone += [_span(self._constants[name]) for name in self._leaving(self._constants)]
+            self._gone = _Spans(gone)
             stays = [name for name in self._columns if not self._leaves(name)]
             stays += [name for name, value in self._constants.items() if is_compound(value) and not self._leaves(name)]
             for name in stays:
@@ -108,8 +112,7 @@ class _File:
 
     def _leaves(self, name: Binding) -> bool:
         """Whether whatever uses a name has left the file."""
-        inside = [any(start <= use.start_byte < end for start, end in self._gone) for use in name.uses]
-        return bool(inside) and all(inside)
+        return bool(name.uses) and all(self._gone.hold(use.start_byte) for use in name.uses)
 
     def _leaving(self, names: Collection[Binding]) -> list[Binding]:
         return [name for name in names if self._leaves(name)]
@@ -120,7 +123,7 @@ class _File:
         return tuple(
             _site(number, each, place, form)
             for number, (each, place, form) in found
-            if not any(start < each.call.start_byte < end for start, end in self._gone)
+            if not self._gone.hold(each.call.start_byte, inside=True)
         )
 
     def definitions(self) -> str:
@@ -136,9 +139,9 @@ class _File:
             changes.append(_Change(*_span(self._constants[name]), "undefined"))
         for name in self._leaving(self._columns):
             changes += [_Change(*_span(cell), str(row)) for row, cell in enumerate(self._columns[name])]
-        spans = sorted((change.start, change.end) for change in changes)
+        spans = _Spans([(change.start, change.end) for change in changes])
         for node in walk(self._root):
-            if node.type == "comment" and not any(start <= node.start_byte < end for start, end in spans):
+            if node.type == "comment" and not spans.hold(node.start_byte):
                 changes.append(_Change(*_span(node), " "))
         found, at = b"", 0
         for change in sorted(changes, key=lambda each: (each.start, each.end)):
@@ -159,6 +162,20 @@ def _value(binding: Binding) -> Node | None:
 
 def _span(node: Node) -> tuple[int, int]:
     return node.start_byte, node.end_byte
+
+
+class _Spans:
+    """Stretches of a text, any of which may lie in another."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        ordered = sorted(spans)
+        self._starts = [start for start, _ in ordered]
+        self._ends = list(accumulate((end for _, end in ordered), max))
+
+    def hold(self, place: int, *, inside: bool = False) -> bool:
+        """Whether a place lies in any of them; with `inside`, not at a beginning."""
+        before = (bisect_left if inside else bisect_right)(self._starts, place)
+        return before > 0 and self._ends[before - 1] > place
 
 
 def _gaps(found: Assertion, form: Form) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ const SPECIAL = { __proto__: null, '-0': -0, NaN, Infinity, '-Infinity': -Infini
 
 /** A decoder for the operands of one check, which share their classes and symbols. */
 function decoder() {
-  return { __proto__: null, classes: new Map(), symbols: new Map(), above: [], opaque: 0 };
+  return { __proto__: null, classes: new Map(), symbols: new Map(), above: [] };
 }
 
 function decode(node, of) {
@@ -63,8 +63,18 @@ function prototype(chain, of) {
   return of.classes.get(key);
 }
 
-function opaque(what, of) {
-  of.opaque++;
+const OPAQUE = {
+  __proto__: null,
+  Promise: () => new Promise(() => {}),
+  WeakMap: () => new WeakMap(),
+  WeakSet: () => new WeakSet(),
+  GeneratorObject: () => (function* () {})(),
+  MapIterator: () => new Map().values(),
+  SetIterator: () => new Set().values(),
+};
+
+function opaque(what) {
+  if (OPAQUE[what] !== undefined) return OPAQUE[what]();
   const value = Object.create(null);
   put(value, Symbol('opaque'), String(what), true);
   return value;
@@ -148,11 +158,11 @@ const KINDS = {
     return () => { throw value; };
   },
   hole: () => undefined,
-  accessor: (_, of) => opaque('accessor', of),
-  opaque: ([, what], of) => opaque(what, of),
-  more: (_, of) => opaque('more', of),
-  deeper: (_, of) => opaque('deeper', of),
-  digest: ([, hash], of) => opaque(hash, of),
+  accessor: () => opaque('accessor'),
+  opaque: ([, what]) => opaque(what),
+  more: () => opaque('more'),
+  deeper: () => opaque('deeper'),
+  digest: ([, hash]) => opaque(hash),
 };
 
 module.exports = { decode, decoder };

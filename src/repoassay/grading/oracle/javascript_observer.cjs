@@ -100,9 +100,9 @@ function observedThrow(site, judge, fn, ...rest) {
 
 /** `assert.rejects` with an expectation that stays. */
 function observedReject(site, judge, given, ...rest) {
-  const spy = async () => {
+  const watch = async (promise) => {
     try {
-      const value = await (typeof given === 'function' ? given() : given);
+      const value = await promise;
       note(site, '["returned"]');
       return value;
     } catch (error) {
@@ -110,6 +110,8 @@ function observedReject(site, judge, given, ...rest) {
       throw error;
     }
   };
+  const watched = (promise) => (promise !== null && typeof promise === 'object' && promise.then ? watch(promise) : promise);
+  const spy = typeof given === 'function' ? () => watched(given()) : watched(given);
   return apply(judge, undefined, [spy, ...rest]);
 }
 
