@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from repoassay.grading.hidden.results import read_channel
 from repoassay.grading.oracle.javascript import rewrite
 from repoassay.grading.oracle.javascript_judge import decide
 from repoassay.grading.oracle.javascript_values import same
-from repoassay.grading.oracle.sites import Mode, Rewritten
+from repoassay.grading.oracle.sites import Mode, Rewritten, Site
 from repoassay.model import Exit, Limits
 from repoassay.workspace import FileEdit, Sandbox
 
@@ -64,9 +63,9 @@ class Task:
         done = self.sandbox.run(replace(command, limits=Limits(seconds=seconds)))
         told = read_channel(done.channel, key, self.ids)
         seen: dict[str, Seen] = {}
-        for line in done.channel.splitlines():
-            body = json.loads(line.partition(b" ")[2]) if not line.startswith(b"unsigned") else {}
-            if isinstance(body, dict) and "id" in body:
+        for line in done.channel.splitlines() if not told.signs else ():
+            body = json.loads(line.partition(b" ")[2])
+            if "id" in body:
                 seen[body["id"]] = [(site, operands) for site, operands in body["seen"]]
         return Observed(
             {test.id: test.outcome for test in told.tests}, seen, told.signs, told.complete, done.exit,
@@ -76,29 +75,21 @@ class Task:
     def attested(self, run: Observed, reference: Observed) -> dict[str, str]:
         """Why the values of each test do not hold; empty for those whose do."""
         files = self.rewritten()
-        found: dict[str, str] = {}
+        found = {test: "" if outcome == "passed" else f"it {outcome}" for test, outcome in run.outcomes.items()}
         for test in self.ids:
-            file = files[test.partition("::")[0]]
-            sites = {site.number: site for site in file.sites}
-            found[test] = ""
-            if run.outcomes[test] != "passed":
-                found[test] = f"it {run.outcomes[test]}: {run.messages[test]}"
+            sites = {site.number: site for site in files[test.partition("::")[0]].sites}
+            told, right = run.seen.get(test, []), reference.seen[test]
+            if found[test]:
                 continue
-            told, right = ([(site, [operands[at] for at in sites[site].pinned]) for site, operands in each if site in sites]
-                           for each in (run.seen.get(test, []), reference.seen[test]))  # fmt: skip
-            if Counter(map(str, told)) != Counter(map(str, right)) or len(run.seen[test]) != len(told):
+            if _rows(told, sites) != _rows(right, sites):
                 found[test] = "other assertions were reached than by the reference"
                 continue
-            asked = []
-            for (site, operands), (_, known) in zip(run.seen[test], reference.seen[test], strict=True):
-                if len(operands) == len(known) and all(map(same, operands, known)):
-                    continue
-                if sites[site].mode is not Mode.WITHHELD:
-                    found[test] = f"site {site} tells something else"
-                asked.append((sites[site].check, operands))
-            answers = decide(file.definitions, asked, self.sandbox) if not found[test] else []
-            found[test] = found[test] or next((answer for answer in answers if answer != "holds"), "")
-        return found
+            for (number, operands), (_, known) in zip(told, right, strict=True):
+                observed = sites[number].mode is Mode.OBSERVED
+                if observed and not (len(operands) == len(known) and all(map(same, operands, known))):
+                    found[test] = f"site {number} tells something else"
+        judged = self.judged(run)
+        return {test: why or judged[test] for test, why in found.items()}
 
     def judged(self, run: Observed) -> dict[str, str]:
         """Why a test of a run does not pass, asking every withheld check; empty for those that do."""
@@ -112,3 +103,9 @@ class Task:
                 if answer != "holds":
                     found[test] = found[test] or f"site {site} {answer} on {operands}"
         return found
+
+
+def _rows(seen: Seen, sites: Mapping[int, Site]) -> list[str]:
+    """Which sites were reached with which rows, in the order of their numbers."""
+    return sorted(f"{number} {[operands[at] for at in sites[number].pinned]}" if number in sites else "?"
+                  for number, operands in seen)  # fmt: skip

@@ -126,16 +126,16 @@ OBSERVED = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
-    """One test for every assertion on every value."""
+@pytest.fixture(scope="module", params=[pytest.param(1, marks=pytest.mark.exhaustive), 5])
+def task(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Task:
+    """One test for every assertion on every value, or on every fifth, others for the next."""
+    step = request.param
     base = tmp_path_factory.mktemp("base")
     (base / "index.js").write_text(VALUES)
     (base / "package.json").write_text("{}")
-    count = VALUES.count("() => ") and 44
     lines, ids = [HEAD], []
     for number, assertion in enumerate(ASSERTIONS):
-        for value in range(count):
+        for value in range(number % step, 44, step):
             name = f"{number} {value}"
             lines.append(f"test('{name}', async (t) => {{ const f = lib.values[{value}]; {assertion}; }});\n")
             ids.append(f"test/all.test.js::{name}")
@@ -162,4 +162,4 @@ def test_outside_comes_to_what_inside_came_to(task: Task) -> None:
     }  # fmt: skip
     shown = {f"{ASSERTIONS[int(test.split('::')[1].split()[0])]} on {test.split()[-1]}": each for test, each in told.items()}
     assert not shown
-    assert sum(outcome == "passed" for outcome in plain.outcomes.values()) > 300
+    assert sum(outcome == "passed" for outcome in plain.outcomes.values()) > len(plain.outcomes) / 10

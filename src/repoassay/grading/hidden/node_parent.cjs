@@ -49,10 +49,10 @@ function heard(line) {
 }
 
 const runner = path.join(__dirname, 'node_runner.cjs');
-const child = spawn(process.execPath, [...process.argv.slice(2), runner], {
-  stdio: ['pipe', 'inherit', 'inherit', 'pipe'],
-  env,
-});
+const stdio = ['pipe', 'inherit', 'inherit', 'pipe'];
+while (stdio.length < channel) stdio.push('ignore');
+if (channel > 3) stdio.push(fs.openSync('/dev/null', 'r')); // in the channel's place, which is inherited otherwise
+const child = spawn(process.execPath, [...process.argv.slice(2), runner], { stdio, env });
 child.stdin.on('error', () => {});
 child.stdin.end(JSON.stringify({ ...job, mark }));
 let pieces = [];

@@ -163,10 +163,12 @@ for (const name of DEBUGGERS) {
   Object.defineProperty(ASSERT, name, { get() { throw new Error('The inspector is not to be had in hidden tests.'); } });
 }
 Object.freeze(ASSERT);
+const copied = (name, found) => (name === 'binding' ? { ...found } : found);
 for (const name of ['binding', 'getBuiltinModule']) {
   const theirs = process[name];
   if (typeof theirs !== 'function') continue;
-  const ours = (request) => ASSERT[request] ?? apply(theirs, process, [request]);
+  // Of a binding a copy: what node itself calls there is not to be had.
+  const ours = (request) => ASSERT[request] ?? copied(name, apply(theirs, process, [request]));
   Object.defineProperty(process, name, { value: ours, writable: false, configurable: false, enumerable: true });
 }
 guarded(Module, '_load');
@@ -179,6 +181,11 @@ if (Module.register) {
   }`;
   Module.register('data:text/javascript,' + encodeURIComponent(hooked));
 }
+
+// What was loaded so far is ours, and nobody's to require.
+for (const name of Object.keys(require.cache)) if (!name.endsWith('/node_test.cjs')) delete require.cache[name];
+module.children.length = 0;
+process.mainModule = undefined;
 
 (async () => {
   const files = list();

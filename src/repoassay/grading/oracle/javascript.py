@@ -91,6 +91,9 @@ class _File:
         """Find all forms; a name that is also used otherwise than as what is expected is no closed one then."""
         while True:
             closed = Closed(self._scopes, self._constants, self._columns, self._library)
+            self._constants = {name: value for name, value in self._constants.items()
+                               if closed.text(value, []) is not None}  # fmt: skip
+            closed = Closed(self._scopes, self._constants, self._columns, self._library)
             forms = Forms(self._scopes, closed)
             self._forms = [
                 forms.of(each) if place.usable and number not in left else Form(Mode.LEFT)
