@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from javascript_forgeries import FORGERIES, HIDDEN, IDS, RIGHT, SCRIPT, WRONG
+from javascript_forgeries import FORGERIES, HEAP, HIDDEN, IDS, INSPECTED, RIGHT, SCRIPT, WRONG
 from javascript_runs import Observed, Task
 from repoassay.errors import Unavailable
 from repoassay.grading.oracle.sites import Mode
@@ -55,3 +55,15 @@ def test_forgeries_are_never_attested(task: Task, reference: Observed, name: str
     if run.signs or not run.complete:
         return
     assert all(task.attested(run, reference).values()), run
+
+
+def test_a_process_wholly_taken_over_says_passed_and_is_not_believed(task: Task, reference: Observed) -> None:
+    """Nothing in it is a secret: whoever finds the mark makes claims, but has no values."""
+    run = task.run({"index.js": f"{WRONG}{HEAP}\n"})
+    assert set(run.outcomes.values()) == {"passed"}, run
+    assert all(task.attested(run, reference).values())
+
+
+def test_no_signal_starts_an_inspector(task: Task) -> None:
+    run = task.run({"index.js": f"{WRONG}{INSPECTED}\n"})
+    assert run.seen["test/hidden.test.js::numbers::later"][0] == (4, [["array", ["ECONNREFUSED"] * 2]])

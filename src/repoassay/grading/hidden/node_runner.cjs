@@ -157,6 +157,7 @@ function guarded(of, name) {
   set(current);
   Object.defineProperty(of, name, { get: () => current, set, configurable: false, enumerable: true });
 }
+process.on('SIGUSR1', () => {}); // else it starts the inspector
 const DEBUGGERS = ['inspector', 'node:inspector', 'inspector/promises', 'node:inspector/promises'];
 for (const name of DEBUGGERS) {
   // Whoever debugs the process reads this runner's variables. A worker's loader is its own: this shuts no last door.
