@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from javascript_runs import Task
@@ -30,7 +28,8 @@ exports.values = [
   () => Object.assign(Object.create(null), { a: 1 }), () => new Point(1), () => new Map([['a', 1]]),
   () => new Set([1, 'a']), () => new Date(5), () => /a+/g, () => new Uint8Array([1, 2]), () => Buffer.from([1, 2]),
   () => new Broken('no way'), () => new TypeError('no way'), () => Symbol.for('x'), () => Object('abc'),
-  () => thrown(new TypeError('no way')), () => thrown(new Broken('no way')), () => thrown('abc'), () => thrown(undefined),
+  () => thrown(new TypeError('no way')), () => thrown(new Broken('no way')), () => thrown('abc'),
+  () => thrown(undefined),
   () => () => 3, () => Promise.resolve(3), () => Promise.reject(new TypeError('no way')),
   () => async () => { throw new Broken('no way'); }, () => class Foo {}, () => new Error('x', { cause: 3 }),
   () => '\\u2028"\\\\\\ud800', () => Object.assign([1, 2], { extra: 1 }), () => new Number(3), () => Infinity,
@@ -160,6 +159,8 @@ def test_outside_comes_to_what_inside_came_to(task: Task) -> None:
         test: (outcome, judged[test]) for test, outcome in plain.outcomes.items()
         if (outcome == "passed") != (judged[test] == "")
     }  # fmt: skip
-    shown = {f"{ASSERTIONS[int(test.split('::')[1].split()[0])]} on {test.split()[-1]}": each for test, each in told.items()}
+    shown = {
+        f"{ASSERTIONS[int(test.split('::')[1].split()[0])]} on {test.split()[-1]}": each for test, each in told.items()
+    }
     assert not shown
     assert sum(outcome == "passed" for outcome in plain.outcomes.values()) > len(plain.outcomes) / 10

@@ -22,7 +22,10 @@ NODE_SUFFIXES = (".js", ".mjs", ".cjs")
 _HERE = Path(__file__).parent
 _ORACLE = _HERE.parent / "oracle"
 _PARTS = (
-    *(_HERE / f"node_{part}" for part in ("parent.cjs", "runner.cjs", "report.cjs", "script.cjs", "test.cjs", "test.mjs")),
+    *(
+        _HERE / f"node_{part}"
+        for part in ("parent.cjs", "runner.cjs", "report.cjs", "script.cjs", "test.cjs", "test.mjs")
+    ),
     *(_ORACLE / f"javascript_{part}.cjs" for part in ("encode", "observer")),
 )
 ROOT = "/workspace/repo"

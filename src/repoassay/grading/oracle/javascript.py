@@ -138,8 +138,7 @@ class _File:
         """The file as the sandbox gets it."""
         changes = [change for number, (each, form) in enumerate(zip(self._assertions, self._forms, strict=True))
                    for change in _changes(number, each, form)]  # fmt: skip
-        for name in self._leaving(self._constants):
-            changes.append(_Change(*_span(self._constants[name]), "undefined"))
+        changes += [_Change(*_span(self._constants[name]), "undefined") for name in self._leaving(self._constants)]
         for name in self._leaving(self._columns):
             changes += [_Change(*_span(cell), str(row)) for row, cell in enumerate(self._columns[name])]
         spans = _Spans([(change.start, change.end) for change in changes])

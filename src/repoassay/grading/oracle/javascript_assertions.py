@@ -55,11 +55,11 @@ class Assertion:
 def find_assertions(root: Node, scopes: Scopes) -> tuple[list[Assertion], dict[Binding, Library]]:
     """Every assertion in the order of the text, and the names of the library."""
     library = {
-        binding: found
+        binding: part
         for binding in scopes.bindings()
-        if (found := _library(binding)) is not None and not any(_assigned(use) for use in binding.uses)
+        if (part := _library(binding)) is not None and not any(_assigned(use) for use in binding.uses)
     }
-    found = []
+    found: list[Assertion] = []
     for node in walk(root):
         callee = called(node)
         method = None if callee is None else _method(callee, scopes, library)

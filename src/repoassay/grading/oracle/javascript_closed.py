@@ -23,14 +23,17 @@ CLASSES = _ERRORS | {
     "BigUint64Array", "Uint8ClampedArray", "SharedArrayBuffer",
 }  # fmt: skip
 _FUNCTIONS = frozenset({"BigInt", "Number", "String", "Boolean", "Symbol", "parseInt", "parseFloat", "isNaN"})
-_SPACES = frozenset({"Number", "Math", "Object", "Array", "JSON", "Symbol", "Buffer", "Date", "String", "BigInt", "Reflect"})
+_SPACES = frozenset(
+    {"Number", "Math", "Object", "Array", "JSON", "Symbol", "Buffer", "Date", "String", "BigInt", "Reflect"}
+)
 _VALUES = frozenset({"NaN", "Infinity"})
 _CHANGING = frozenset({"now", "random"})
 _LITERALS = frozenset({"number", "string", "true", "false", "null", "undefined", "regex"})
 _PASSED = frozenset(
     {
-        "array", "object", "pair", "parenthesized_expression", "unary_expression", "binary_expression", "spread_element",
-        "ternary_expression", "template_substitution", "computed_property_name", "sequence_expression",
+        "array", "object", "pair", "parenthesized_expression", "unary_expression", "binary_expression",
+        "spread_element", "ternary_expression", "template_substitution", "computed_property_name",
+        "sequence_expression",
     }
 )  # fmt: skip
 _COMPOUND = frozenset({"array", "object", "new_expression", "call_expression", "regex", "member_expression"})
@@ -72,7 +75,7 @@ class Closed:
             return self._function(node, rows)
         return self._text(node, rows)
 
-    def _text(self, node: Node, rows: list[Binding]) -> str | None:  # noqa: PLR0911 - a case a kind of expression
+    def _text(self, node: Node, rows: list[Binding]) -> str | None:
         if node.type in _LITERALS or node.type in ("property_identifier", "string_fragment", "escape_sequence"):
             return text_of(node)
         if node.type == "identifier":
@@ -142,7 +145,11 @@ class Closed:
         if function is None or given is None:
             return None
         if self._is_global(function, CLASSES if new else _FUNCTIONS | _ERRORS):
-            if new and text_of(function) in ("Date", "Promise", "Function") and (text_of(function) != "Date" or not given):
+            if (
+                new
+                and text_of(function) in ("Date", "Promise", "Function")
+                and (text_of(function) != "Date" or not given)
+            ):
                 return None
             callee: str | None = text_of(function)
         else:

@@ -1,4 +1,4 @@
-"""How each assertion of a JavaScript test is decided outside: what of it stays, and what the judge asks of the values."""
+"""How each assertion of a JavaScript test is decided outside: what stays, and what the judge asks of the values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ NAME = "__repoassay"
 _COMPARISONS = frozenset({"===", "!==", "==", "!=", "<", ">", "<=", ">="})
 _ASKED = frozenset({"includes", "startsWith", "endsWith", "has", "test"})
 """Methods of builtins that the judge can ask a value that was sent."""
-_PLAIN = frozenset({"isArray", "isInteger", "isNaN", "isFinite", "isSafeInteger", "is"})
+_PLAIN = frozenset(
+    {"Array.isArray", "Number.isInteger", "Number.isNaN", "Number.isFinite", "Number.isSafeInteger", "Object.is"}
+)
 _ACTING = frozenset({"await_expression", "yield_expression", "assignment_expression", "augmented_assignment_expression",
                      "update_expression"})  # fmt: skip
 _ROW = re.compile("\0(\\d+)\0")
@@ -109,7 +111,9 @@ class Forms:
         operands: list[Node] = []
         rows: list[Binding] = []
         if found.method == "ifError":
-            return Form(Mode.WITHHELD, "seen", [found.given[0]], [], '(require("node:assert").ifError(\0010\001), true)')
+            return Form(
+                Mode.WITHHELD, "seen", [found.given[0]], [], '(require("node:assert").ifError(\0010\001), true)'
+            )
         inside = [False]
         check = self._condition(found.given[0], operands, rows, inside)
         if not operands:
@@ -156,10 +160,14 @@ class Forms:
         assert left is not None
         assert right is not None
         if operator == "&&":
-            return f"{self._condition(left, operands, rows, inside)} && {self._condition(right, operands, rows, inside)}"
+            return (
+                f"{self._condition(left, operands, rows, inside)} && {self._condition(right, operands, rows, inside)}"
+            )
         if operator == "instanceof":
             name = self._closed.text(right, rows, classes=True) if text_of(right) in CLASSES else None
-            return self._operand(node, operands) if name is None else f"{self._operand(left, operands)} instanceof {name}"
+            return (
+                self._operand(node, operands) if name is None else f"{self._operand(left, operands)} instanceof {name}"
+            )
         sides = [self._closed.text(each, rows) for each in (left, right)]
         if operator == "in" and sides[0] is not None:
             return f"{sides[0]} in {self._operand(right, operands)}"
@@ -185,9 +193,14 @@ class Forms:
             if owner.type == "identifier" and self._scopes.of(owner) is None:
                 return ""
             return f"{self._operand(owner, operands)}.{method}({', '.join(text or '' for text in texts)})"
-        of_language = owner.type == "identifier" and self._scopes.of(owner) is None and method in _PLAIN
-        asks = of_language or (whose is not None and method in _ASKED)
-        if not asks or texts.count(None) != 1 or text_of(owner) not in {"Array", "Number", "Object"} and whose is None:
+        if whose is None:
+            is_global = owner.type == "identifier" and self._scopes.of(owner) is None
+            asks = is_global and f"{text_of(owner)}.{method}" in _PLAIN
+        else:
+            asks = method in _ASKED
+        if not asks or texts.count(None) != 1:
             return ""
-        asked = [self._operand(each, operands) if text is None else text for each, text in zip(given, texts, strict=True)]
+        asked = [
+            self._operand(each, operands) if text is None else text for each, text in zip(given, texts, strict=True)
+        ]
         return f"{text_of(owner) if whose is None else whose}.{method}({', '.join(asked)})"

@@ -18,9 +18,20 @@ function record() {
   return { __proto__: null, seen: '', open: true };
 }
 
+// What no test was running for, as when a loop around tests asserts, is told with the next test.
+const outside = record();
+
+/** What is told with a test: its own operands behind those of no test. */
+function noted(of) {
+  const text = outside.seen + (outside.seen && of.seen ? ',' : '') + of.seen;
+  outside.seen = '';
+  of.open = false;
+  return text;
+}
+
 function note(site, texts) {
-  const into = current();
-  if (into === undefined || !into.open) return;
+  const into = current() ?? outside;
+  if (!into.open) return;
   const text = '[' + (site >>> 0) + ',[' + texts + ']]';
   sent += text.length;
   if (sent <= MOST) into.seen += (into.seen ? ',' : '') + text;
@@ -118,4 +129,4 @@ function observedReject(site, judge, given, ...rest) {
 const all = { __proto__: null, seen, threw, rejected, observed, compared, observedThrow, observedReject };
 Object.defineProperty(globalThis, NAME, { value: Object.freeze(all), writable: false, configurable: false });
 
-module.exports = { record, within };
+module.exports = { noted, record, within };

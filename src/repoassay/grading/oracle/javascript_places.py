@@ -38,11 +38,14 @@ def place_of(call: Node, assertions: AbstractSet[int], script: bool) -> Place:
     names: list[str | None] = []
     body: Node | None = None
     usable, functions, owner = True, 0, ""
-    at, below = call.parent, call
+    at: Node | None = call.parent
+    below = call
     while at is not None:
         if at.id in assertions:
             usable = False  # within another: what it throws is judged there
-        elif at.type == "try_statement" and at.child_by_field_name("handler") and at.child_by_field_name("body") == below:
+        elif (
+            at.type == "try_statement" and at.child_by_field_name("handler") and at.child_by_field_name("body") == below
+        ):
             usable = False
         elif at.type in FUNCTIONS:
             functions += 1
@@ -51,7 +54,8 @@ def place_of(call: Node, assertions: AbstractSet[int], script: bool) -> Place:
             if kind in ("test", "suite"):
                 names.insert(0, name)
                 body = body or (at.child_by_field_name("body") if kind == "test" else None)
-        at, below = at.parent, at
+        below = at
+        at = at.parent
     if script:
         return Place(SCRIPT, functions == 0 and _at_top(call, None), usable)
     usable = usable and functions > 0 and owner not in ("suite", "once")

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 __all__ = ["Binding", "Scopes"]
 
 _BLOCKS = frozenset(
-    {"program", "statement_block", "for_statement", "for_in_statement", "catch_clause", "switch_body", "class_static_block"}
+    {"program", "statement_block", "for_statement", "for_in_statement", "catch_clause", "switch_body",
+     "class_static_block"}
 )  # fmt: skip
 _NAMES = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 

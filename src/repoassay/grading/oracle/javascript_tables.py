@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from repoassay.grading.oracle.javascript_scopes import Binding, Scopes
@@ -55,7 +56,9 @@ def _rows(table: Node, scopes: Scopes) -> list[Node]:
         if binding is None or binding.kind != "const" or len(binding.uses) != 1:
             return []
         declarator = binding.name.parent
-        value = declarator.child_by_field_name("value") if declarator and declarator.type == "variable_declarator" else None
+        value = (
+            declarator.child_by_field_name("value") if declarator and declarator.type == "variable_declarator" else None
+        )
         if value is None:
             return []
         table = value
@@ -69,7 +72,7 @@ def _rows(table: Node, scopes: Scopes) -> list[Node]:
 def _holes(array: Node) -> bool:
     """Whether two commas stand side by side, or one at the beginning."""
     kinds = [child.type for child in array.children if child.type != "comment"]
-    return any(pair in ((",", ","), ("[", ",")) for pair in zip(kinds, kinds[1:], strict=False))
+    return any(pair in ((",", ","), ("[", ",")) for pair in pairwise(kinds))
 
 
 def _names(pattern: Node) -> list[tuple[Node, int | str]]:
