@@ -3,7 +3,6 @@
 
 const fs = require('node:fs');
 const assert = require('node:assert');
-const observer = require('./javascript_observer.cjs');
 const { cut, quote } = require('./javascript_encode.cjs');
 
 const job = JSON.parse(fs.readFileSync(0, 'utf8'));
@@ -34,7 +33,8 @@ function said(error) {
 
 function report(id, outcome, started, message, noted) {
   const seconds = round((now() - started) * 10) / 10000;
-  const values = ',"seen":[' + observer.noted(noted) + ']';
+  noted.open = false;
+  const values = ',"seen":[' + noted.seen + ']';
   send('"id":' + quote(id) + ',"outcome":"' + outcome + '","seconds":' + seconds + ',"message":' + quote(message) + values);
 }
 

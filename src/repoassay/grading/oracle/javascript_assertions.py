@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from repoassay.grading.oracle.javascript_scopes import Binding, Scopes
-from repoassay.grading.oracle.javascript_tree import arguments_of, called, named, plain_text, text_of, walk
+from repoassay.grading.oracle.javascript_tree import arguments_of, called, plain_text, text_of, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -159,7 +159,7 @@ def _imported(name: Node) -> Library | None:
     parent = name.parent
     key = ""
     if parent is not None and parent.type == "import_specifier":
-        key = text_of(named(parent)[0])
+        key = text_of(parent.child_by_field_name("name") or parent.children[0])
     return _part("" if key == "default" else key, _MODULES[module])
 
 

@@ -13,20 +13,14 @@ const { apply } = Reflect;
 const NAME = '__repoassay';
 let sent = 0;
 
+// What no test was running for, as when a loop around tests asserts: it is told with the next test that begins.
+const outside = { __proto__: null, seen: '', open: true };
+
 /** What a test's operands are noted in, until its result is told. */
 function record() {
-  return { __proto__: null, seen: '', open: true };
-}
-
-// What no test was running for, as when a loop around tests asserts, is told with the next test.
-const outside = record();
-
-/** What is told with a test: its own operands behind those of no test. */
-function noted(of) {
-  const text = outside.seen + (outside.seen && of.seen ? ',' : '') + of.seen;
+  const { seen } = outside;
   outside.seen = '';
-  of.open = false;
-  return text;
+  return { __proto__: null, seen, open: true };
 }
 
 function note(site, texts) {
@@ -129,4 +123,4 @@ function observedReject(site, judge, given, ...rest) {
 const all = { __proto__: null, seen, threw, rejected, observed, compared, observedThrow, observedReject };
 Object.defineProperty(globalThis, NAME, { value: Object.freeze(all), writable: false, configurable: false });
 
-module.exports = { noted, record, within };
+module.exports = { record, within };
