@@ -33,7 +33,7 @@ def inside(statements: str) -> str:
         ("assert(lib.f() < lib.g());", "__repoassay.compared(0, (_0, _1) => _0 < _1, lib.f(), lib.g());"),
         ("assert.throws(() => lib.f(), lib.E);", "__repoassay.observedThrow(0, assert.throws, () => lib.f(), lib.E);"),
         ("assert.equal(...lib.f());", "assert.equal(...lib.f());"),
-        ("assert.equal(1, 1);", "assert.equal(1, 1);"),
+        ("assert.equal(1, 1);", "__repoassay.seen(0);"),
         ("assert.equal(lib.f(), 1, await lib.g());", "assert.equal(lib.f(), 1, await lib.g());"),
         ("try { assert.ok(lib.f()); } catch { lib.g(); }", "try { assert.ok(lib.f()); } catch { lib.g(); }"),
         (
@@ -48,7 +48,8 @@ def inside(statements: str) -> str:
             "const given = { a: 1 };\n__repoassay.observed(0, 2, assert.deepEqual, lib.f(given), given);",
         ),
         ("const n = 3;\nassert.equal(lib.f(n), n);", "const n = 3;\n__repoassay.seen(0, lib.f(n));"),
-        ("const got = lib.f();\nassert.ok(true, got);", "const got = lib.f();\nassert.ok(true, got);"),
+        ("const got = lib.f();\nassert.ok(true, got);", "const got = lib.f();\n__repoassay.seen(0);"),
+        ("assert.fail();", "__repoassay.observed(0, 0, assert.fail);"),
         (
             "for (const [a, b] of [['x', 1], ['y', 2]]) assert.equal(lib.f(a), b);",
             "for (const [a, b] of [['x', 0], ['y', 1]]) __repoassay.seen(0, b, lib.f(a));",

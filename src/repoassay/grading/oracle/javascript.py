@@ -193,6 +193,8 @@ def _changes(number: int, found: Assertion, form: Form) -> list[_Change]:
     begin = f"{NAME}.{name}({number}" + (f", {' '.join(rest.split())}" if rest else "")
     rows = "".join(f", {text_of(row.name)}" for row in form.rows)
     gaps = _gaps(found, form)
+    if not form.operands:
+        return [_Change(*_span(found.call), f"{begin}{rows})")]
     texts = [begin + ("" if form.after else rows) + ", ", *[", "] * (len(gaps) - 2), (rows if form.after else "") + ")"]
     return [_Change(start, end, text) for (start, end), text in zip(gaps, texts, strict=True)]
 

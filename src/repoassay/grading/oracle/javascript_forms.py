@@ -66,7 +66,11 @@ class Forms:
 
     def of(self, found: Assertion) -> Form:
         """The form of an assertion; `left` where nothing better is certain."""
-        if found.method == "fail" or not found.given or any(each.type == "spread_element" for each in found.given):
+        if any(each.type == "spread_element" for each in found.given):
+            return Form(Mode.LEFT)
+        if found.method == "fail":  # stays, but whether it was reached is told
+            return Form(Mode.OBSERVED, f"observed(0, {text_of(found.callee)}", list(found.given))
+        if not found.given:
             return Form(Mode.LEFT)
         if found.method in COMPARED:
             form = self._compared(found) if len(found.given) > 1 else Form(Mode.LEFT)
@@ -84,12 +88,10 @@ class Forms:
         rows: list[Binding] = []
         texts = [self._closed.text(each, rows) for each in found.given[:2]]
         operands = [each for each, text in zip(found.given, texts, strict=False) if text is None]
-        if len(operands) == 1:
+        if len(operands) < 2:  # with none it is told that it was reached
             asked = ", ".join("\1" + "0\1" if text is None else text for text in texts)
             check = f'(require("node:assert").{found.method}({asked}), true)'
             return Form(Mode.WITHHELD, "seen", operands, rows, check)
-        if not operands:
-            return Form(Mode.LEFT)
         return Form(Mode.OBSERVED, f"observed(2, {text_of(found.callee)}", operands)
 
     def _ending(self, found: Assertion) -> tuple[Form, int]:
@@ -116,8 +118,6 @@ class Forms:
             )
         inside = [False]
         check = self._condition(found.given[0], operands, rows, inside)
-        if not operands:
-            return Form(Mode.LEFT)
         if inside[0]:  # two values of the code's own are compared: that stays, with both sent
             if rows or any(self._takes(each) for each in operands):
                 return Form(Mode.OBSERVED, f"observed(1, {text_of(found.callee)}", [found.given[0]])
