@@ -121,7 +121,8 @@ const { test } = require('node:test');
 const lib = require('..');
 """
 OBSERVED = {
-    "assert.fail(String(f()))",    "assert.ok(f() === lib.other())", "assert.throws(f(), lib.Broken)", "await assert.rejects(f(), lib.Broken)",
+    "assert.fail(String(f()))",
+        "assert.ok(f() === lib.other())", "assert.throws(f(), lib.Broken)", "await assert.rejects(f(), lib.Broken)",
     "assert.strictEqual(f(), lib.other())", "assert.deepStrictEqual(f(), f())",
 }  # fmt: skip
 
