@@ -50,6 +50,7 @@ def inside(statements: str) -> str:
         ("const n = 3;\nassert.equal(lib.f(n), n);", "const n = 3;\n__repoassay.seen(0, lib.f(n));"),
         ("const got = lib.f();\nassert.ok(true, got);", "const got = lib.f();\n__repoassay.seen(0);"),
         ("assert.fail();", "__repoassay.observed(0, 0, assert.fail);"),
+        ("try { assert.fail('no'); } catch {}", "try { __repoassay.observed(0, 0, assert.fail, 'no'); } catch {}"),
         (
             "for (const [a, b] of [['x', 1], ['y', 2]]) assert.equal(lib.f(a), b);",
             "for (const [a, b] of [['x', 0], ['y', 1]]) __repoassay.seen(0, b, lib.f(a));",

@@ -96,7 +96,7 @@ class _File:
             closed = Closed(self._scopes, self._constants, self._columns, self._library)
             forms = Forms(self._scopes, closed)
             self._forms = [
-                forms.of(each) if place.usable and number not in left else Form(Mode.LEFT)
+                forms.of(each) if (place.usable or each.method == "fail") and number not in left else Form(Mode.LEFT)
                 for number, (each, place) in enumerate(zip(self._assertions, self._places, strict=True))
             ]
             gone = [gap for each, form in zip(self._assertions, self._forms, strict=True)
