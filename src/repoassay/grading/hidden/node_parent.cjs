@@ -18,6 +18,8 @@ const KNOWN = ['ready', 'end', 'collect', 'id'];
 process.on('SIGUSR1', () => {}); // else anybody of our own user starts our inspector with it
 
 const { key, ...job } = JSON.parse(fs.readFileSync(0, 'utf8'));
+fs.closeSync(0); // the job can be read again through it, by whoever opens our descriptors
+fs.openSync('/dev/null', 'r');
 const secret = Buffer.from(key, 'hex');
 const channel = Number(process.env.REPOASSAY_CHANNEL);
 const env = { ...process.env };
