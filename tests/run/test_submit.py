@@ -138,7 +138,7 @@ def test_what_is_known_is_not_graded_again_unless_it_was_chance(tmp_path: Path, 
         first = engine.grade(name, solution(tasks[name]))
         again = engine.grade(name, solution(tasks[name]))
         assert (first.cached, again.cached) == (False, True)
-        assert again.verdict == first.verdict
+        assert again.verdict.graded_at == first.verdict.graded_at
         assert not engine.grade(name, solution(tasks[name]) + "\n").cached
     with SubmissionEngine(tasks, bench(), known=known, lenient=True) as engine:
         assert not engine.grade(name, solution(tasks[name])).cached

@@ -19,11 +19,9 @@ from repoassay.errors import InfraFault
 from repoassay.grading.hidden.results import Seen, Told
 from repoassay.grading.hidden.run import run_hidden
 from repoassay.grading.oracle.bits import bits_of
-from repoassay.grading.oracle.judge import Judge
-from repoassay.grading.oracle.nodes import alike, opaque
-from repoassay.grading.oracle.rewrite import rewrite
+from repoassay.grading.oracle.language import Language
 from repoassay.grading.oracle.sites import Mode, Rewritten
-from repoassay.grading.oracle.weigh import Question, decide
+from repoassay.grading.oracle.weigh import Question
 from repoassay.grading.patch import PatchError, apply_patch, read_patch
 from repoassay.model import HiddenTests
 from repoassay.model.base import Record
@@ -75,7 +73,7 @@ class Reference(Record):
 
 
 def reference_of(
-    folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, cache: Cache, judge: Judge
+    folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, cache: Cache, language: Language
 ) -> Reference:
     """The reference of a task in an environment, recorded when it is not in the cache.
 
@@ -86,7 +84,7 @@ def reference_of(
     key = hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     def build(part: Path) -> None:
-        recording = _Recording(folder, base, environment, sandbox, judge)
+        recording = _Recording(folder, base, environment, sandbox, language)
         (part / "reference.json").write_text(recording.made().model_dump_json(), encoding="utf-8")
 
     entry = cache.entry("references", key, build)
@@ -101,15 +99,15 @@ def reference_of(
 def _programs() -> str:
     """Changes whenever what makes a reference does."""
     here = Path(__file__).parent
-    parts = [path.read_bytes() for path in sorted((*here.glob("*.py"), *here.parent.glob("hidden/runner.py")))]
+    parts = [path.read_bytes() for path in sorted((*here.glob("*.*"), *here.parent.glob("hidden/*.*")))]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 class _Recording:
     """The reference of one task, in the making."""
 
-    def __init__(self, folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, judge: Judge) -> None:
-        self.base, self.environment, self.sandbox, self.judge = base, environment, sandbox, judge
+    def __init__(self, folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, language: Language) -> None:
+        self.base, self.environment, self.sandbox, self.language = base, environment, sandbox, language
         tests = folder.task.grading.tests
         assert tests is not None
         self.folder = _patient(folder, tests)
@@ -170,7 +168,8 @@ class _Recording:
         files = {}
         for name in self.names:
             try:
-                files[name] = rewrite((self.folder.tests / name).read_text(encoding="utf-8"), modes[name])
+                source = (self.folder.tests / name).read_text(encoding="utf-8")
+                files[name] = self.language.rewrite(source, modes[name], script=f"{name}::__script__" in self.ids)
             except (SyntaxError, ValueError, RecursionError):
                 continue  # stays as it is, and is doubted
         return files
@@ -197,13 +196,15 @@ class _Recording:
                 results = {test.id: test.outcome for test in (*told.tests, *told.others)}
                 for test in (test for test in self.ids if test.partition("::")[0] == name):
                     if results.get(inner.get(test, "")) != "passed":
-                        broken |= {site.number for site in file.sites if site.test in (_function(test), "")}
+                        broken |= {
+                            site.number for site in file.sites if site.test in (self.language.function(test), "")
+                        }
                     questions += [
                         Question(sites[number], nodes)
                         for number, nodes in told.seen.get(inner.get(test, ""), ())
                         if number in sites and sites[number].mode is Mode.WITHHELD
                     ]
-            answers = decide(questions, file.definitions, self.judge)
+            answers = self.language.decide(questions, file.definitions)
             pairs = zip(questions, answers, strict=True)
             broken |= {question.site.number for question, answer in pairs if answer != "holds"}
             broken = {number for number in broken if sites[number].mode is not Mode.LEFT}
@@ -234,38 +235,36 @@ class _Recording:
                 open_[test] = "its file could not be rewritten"
                 continue
             seen = [told.seen.get(inner[test], []) for told in runs]
-            expected[test] = tuple(_occurrences(seen, before.seen.get(inner[test], [])))
-            why = _open(test, files[test.partition("::")[0]], expected[test], seen)
+            expected[test] = tuple(self._occurrences(seen, before.seen.get(inner[test], [])))
+            why = self._open(test, files[test.partition("::")[0]], expected[test], seen)
             if why:
                 open_[test] = why
         bits, total = bits_of(files, {test: each for test, each in expected.items() if test not in open_})
         return Reference(files=dict(files), inner=dict(inner), expected=expected, bits=bits, total=total, open=open_)
 
+    def _open(self, test: str, file: Rewritten, expected: Sequence[Occurrence], seen: Sequence[Sequence[Seen]]) -> str:
+        """Why a pass of a test cannot be attested by what it observes; empty when it can."""
+        sites = {site.number: site for site in file.sites}
+        if any([number for number, _ in each] != [number for number, _ in seen[0]] for each in seen[1:]):
+            return "its assertions do not come in the same order every time"
+        if not expected:
+            return "it has no assertion that sends a value"
+        for site in file.sites:
+            if site.test == self.language.function(test) and site.mode is Mode.LEFT:
+                return f"what line {site.line} asserts is decided inside"
+        for one in expected:
+            if sites[one.site].mode is Mode.OBSERVED and (not one.stable or self.language.opaque(one.nodes)):
+                return f"what line {sites[one.site].line} compares changes from run to run or cannot be seen"
+        return ""
 
-def _open(test: str, file: Rewritten, expected: Sequence[Occurrence], seen: Sequence[Sequence[Seen]]) -> str:
-    """Why a pass of a test cannot be attested by what it observes; empty when it can."""
-    sites = {site.number: site for site in file.sites}
-    if any([number for number, _ in each] != [number for number, _ in seen[0]] for each in seen[1:]):
-        return "its assertions do not come in the same order every time"
-    if not expected:
-        return "it has no assertion that sends a value"
-    for site in file.sites:
-        if site.test == _function(test) and site.mode is Mode.LEFT:
-            return f"what line {site.line} asserts is decided inside"
-    for one in expected:
-        if sites[one.site].mode is Mode.OBSERVED and (not one.stable or opaque(one.nodes)):
-            return f"what line {sites[one.site].line} compares changes from run to run or cannot be seen"
-    return ""
-
-
-def _occurrences(seen: Sequence[Sequence[Seen]], before: Sequence[Seen]) -> list[Occurrence]:
-    found = []
-    for place, (number, nodes) in enumerate(seen[0]):
-        others = [each[place][1] if place < len(each) else None for each in seen[1:]]
-        stable = all(other is not None and alike(nodes, other) for other in others)
-        telling = not any(number == at and alike(nodes, operands) for at, operands in before)
-        found.append(Occurrence(site=number, nodes=nodes, stable=stable, telling=telling))
-    return found
+    def _occurrences(self, seen: Sequence[Sequence[Seen]], before: Sequence[Seen]) -> list[Occurrence]:
+        found = []
+        for place, (number, nodes) in enumerate(seen[0]):
+            others = [each[place][1] if place < len(each) else None for each in seen[1:]]
+            stable = all(other is not None and self.language.alike(nodes, other) for other in others)
+            telling = not any(number == at and self.language.alike(nodes, operands) for at, operands in before)
+            found.append(Occurrence(site=number, nodes=nodes, stable=stable, telling=telling))
+        return found
 
 
 def _patient(folder: TaskFolder, tests: HiddenTests) -> TaskFolder:
@@ -279,8 +278,3 @@ def _patient(folder: TaskFolder, tests: HiddenTests) -> TaskFolder:
 def _of_file(told: Told, name: str) -> list[str]:
     results = (*told.tests, *told.others)
     return [test.id for test in results if test.id.partition("::")[0] == name and test.id != name]
-
-
-def _function(test: str) -> str:
-    """A test's function as sites name it."""
-    return test.partition("::")[2].partition("[")[0]
