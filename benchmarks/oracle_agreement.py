@@ -193,19 +193,19 @@ def _places(results: Results) -> dict[tuple[str, int], str]:
     return found
 
 
-def mutants(texts: Mapping[Path, str], count: int, chance: random.Random) -> Iterator[tuple[Path, str, str]]:
-    """Changed modules: one operator, constant or returned value at a time."""
+def mutated(sources: Mapping[str, str], count: int, chance: random.Random) -> Iterator[tuple[str, str, str]]:
+    """Changed sources, one operator, constant or returned value at a time: name, new text, what was changed."""
     places = [
-        (path, number)
-        for path, text in texts.items()
+        (name, number)
+        for name, text in sources.items()
         for number, node in enumerate(ast.walk(ast.parse(text)))
         if _mutable(node)
     ]
-    for path, number in chance.sample(places, min(count, len(places))):
-        tree = ast.parse(texts[path])
+    for name, number in chance.sample(places, min(count, len(places))):
+        tree = ast.parse(sources[name])
         node = next(node for at, node in enumerate(ast.walk(tree)) if at == number)
         _mutate(node)
-        yield path, ast.unparse(tree), f"{path.name}:{getattr(node, 'lineno', 0)} {type(node).__name__}"
+        yield name, ast.unparse(tree), f"{name}:{getattr(node, 'lineno', 0)} {type(node).__name__}"
 
 
 def _mutable(node: ast.AST) -> bool:
@@ -286,13 +286,14 @@ def _try_mutants(agreement: Agreement, results: Results, package: Path, count: i
         if word == "passed"
     }
     reference = Reference(files=agreement.files, inner={}, expected=expected)
-    texts = {path: path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
+    texts = {str(path): path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
     verdicts = failures = wrong = run = 0
-    for path, text, what in mutants(texts, count, chance):
+    for name, text, what in mutated(texts, count, chance):
+        path = Path(name)
         path.write_text(text, encoding="utf-8")
         before = agreement.suite.run(agreement.suite.files)
         after = agreement.named(agreement.suite.run(agreement.sources))
-        path.write_text(texts[path], encoding="utf-8")
+        path.write_text(texts[name], encoding="utf-8")
         if not before:
             continue
         run += 1
