@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from attacks.making import diff
+from repoassay.attacks.making import diff
 from demo_set import demo_tasks
 from repoassay.grading.patch import apply_patch, read_patch
 from repoassay.model import Outcome
