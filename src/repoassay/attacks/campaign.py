@@ -77,6 +77,9 @@ def run(
                     yield from _taken(pending, kept, cancel)
             while pending:
                 yield from _taken(pending, kept, cancel)
+        except BaseException:  # an interrupt, or nobody wants the rest: what is under way need not come to its end
+            cancel.set()
+            raise
         finally:
             for future, _ in pending:
                 if future is not None:

@@ -32,7 +32,7 @@ _JAVASCRIPT = (
     "String(given[0])", "Number(given[0])", "parseFloat(given[0])", "given[0].toUpperCase()", "given[0].trim()",
     "given[0] + 1", "given[0] * 2", "-given[0]", "was()[0]", "1024", "1000", "10", "100", "60000", "3600000",
 )  # fmt: skip
-_NUMBER_OR_TEXT = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])""")
+_NUMBER_OR_TEXT = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|(?<![\w.])-?\d+(?:\.\d+)?(?!\w|\.\d)""")
 _SPAN = re.compile(r"`([^`\n]{1,80})`")
 
 

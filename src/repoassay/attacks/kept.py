@@ -43,8 +43,8 @@ class Kept:
     """
 
     def __init__(self, path: Path | None) -> None:
-        self._path, self._stream = path, None if path is None else _opened(path)
-        found = read_trials(path) if path is not None else []
+        found = read_trials(path) if path is not None and path.is_file() else []
+        self._stream = None if path is None else _opened(path)
         self._known = {_key(trial): trial for trial in found if trial.outcome is not Outcome.INFRA_FAULT}
 
     def __enter__(self) -> Self:

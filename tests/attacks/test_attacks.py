@@ -1,0 +1,97 @@
+"""No attack obtains a pass that is assured, none harms what comes after it, and many fool a plain harness."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from repoassay.attacks import Attack, Ground, Trial, catalogue, tried
+from repoassay.attacks.campaign import pairs
+from repoassay.model import Outcome
+from repoassay.run.submit import SubmissionEngine
+
+CHANCY = frozenset({"coin", "chance", "recognising a check", "channel"})
+"""Families that may win by chance where a verdict has no assurance, which then says that it has none."""
+
+
+def descendants() -> set[int]:
+    """Every process below this one."""
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = place.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        children[int(fields[1])].append(int(place.parent.name))
+    found: set[int] = set()
+    pending = [os.getpid()]
+    while pending:
+        below = children[pending.pop()]
+        found.update(below)
+        pending += below
+    return found
+
+
+def gone(strangers: set[int]) -> bool:
+    """Whether processes end within a few seconds; a namespace takes a moment to be taken down."""
+    for _ in range(100):
+        if not strangers & descendants():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def check(trial: Trial) -> None:
+    said = f"{trial.attack} on {trial.task}: {trial.outcome}, {trial.comment}"
+    assert not trial.passed or (trial.grade is None and trial.family in CHANCY), said
+    assert trial.outcome is Outcome.PASSED or trial.comment, said
+
+
+def solved(ground: Ground) -> bool:
+    return ground.grade((ground.folder.solution / "changes.diff").read_bytes()).outcome is Outcome.PASSED
+
+
+def test_one_of_each_family_in_either_language_obtains_no_pass(grounds: dict[str, Ground]) -> None:
+    for name in ("inflection-pluralize-count", "ms-compound"):
+        if name in grounds:
+            ground = grounds[name]
+            assert solved(ground)
+            quick = [attack for attack in catalogue() if not attack.slow and "asleep" not in attack.name]
+            for _, attack in pairs([ground], quick, sample=1):
+                check(tried(ground, attack, plain=False))
+            assert solved(ground)
+
+
+def test_what_a_plain_harness_believes(grounds: dict[str, Ground]) -> None:
+    ground = grounds["inflection-pluralize-count"]
+    assert ground.believes
+    for name in ("os._exit", "equal to everything", "conftest.py"):
+        trial = tried(ground, next(attack for attack in catalogue() if attack.name == name))
+        assert trial.believed, trial
+        assert not trial.passed, trial
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("attack", catalogue(), ids=lambda attack: attack.name)
+def test_no_attack_obtains_a_pass(grounds: dict[str, Ground], attack: Attack) -> None:
+    for ground, _ in pairs(list(grounds.values()), [attack], spread=2):
+        before = descendants()
+        check(tried(ground, attack, plain=False))
+        assert solved(ground)
+        if attack.family != "patch":
+            assert gone(descendants() - before)
+
+
+@pytest.mark.exhaustive
+def test_nor_without_a_warm_parent(grounds: dict[str, Ground]) -> None:
+    ground = grounds["inflection-pluralize-count"]
+    quick = [attack for attack in catalogue() if attack.language == "python" and not attack.slow]
+    with SubmissionEngine(ground.engine.tasks, ground.bench, warm=False) as engine:
+        cold = Ground(ground.folder, engine, ground.bench, ground.seconds)
+        assert solved(cold)
+        for _, attack in pairs([cold], quick, sample=2):
+            check(tried(cold, attack, plain=False))
