@@ -2,9 +2,9 @@
 
 A file names `family`, `language`, and `why` a naive harness believes it. Each `[[attack]]` has `name`, `tries`,
 `origin`, perhaps a `why` of its own, and `code` (put at the end of the module that the tests load first), `files` (path
-to content) or both. `needs` names pieces of `snippets.toml` to put before the code. In all of it `@MODULE@`,
-`@PACKAGE@`, `@WORDS@`, `@DEFINED@`, and for attacks that are `white` also `@FILES@` and `@TESTS@`, stand for what is
-known of the target: lists as JSON, which both languages read.
+to content) or both. `needs` names pieces of code to put before it, which lie in `python.toml` and `javascript.toml`. In
+all of it `@MODULE@`, `@PACKAGE@`, `@WORDS@`, `@DEFINED@`, and for attacks that are `white` also `@FILES@` and
+`@TESTS@`, stand for what is known of the target: lists as JSON, which both languages read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from repoassay.model import Record
 __all__ = ["payloads", "shared"]
 
 _PLACE = Path(__file__).with_name("payloads")
-_SNIPPETS = "snippets.toml"
 
 
 class Snippet(Record):
@@ -73,7 +72,7 @@ def payloads() -> Iterator[Attack]:
 
 @functools.cache
 def _snippets(language: Language) -> Mapping[str, Snippet]:
-    data = tomllib.loads((_PLACE / _SNIPPETS).read_text(encoding="utf-8"))[language]
+    data = tomllib.loads((_PLACE / f"{language}.toml").read_text(encoding="utf-8"))
     return {name: Snippet.model_validate(each) for name, each in data.items()}
 
 
