@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import difflib
 import hashlib
+import re
 import zlib
 from collections.abc import Mapping
 
@@ -15,18 +16,16 @@ __all__ = ["appended", "binary", "created", "diff"]
 
 def diff(path: str, old: str | None, new: str) -> bytes:
     """A unified diff of one file as Git writes it; `old` is None for a new file."""
-    before = [] if old is None else old.splitlines(keepends=True)
-    lines = difflib.unified_diff(
-        before, new.splitlines(keepends=True), "/dev/null" if old is None else f"a/{path}", f"b/{path}"
-    )
+    before = [] if old is None else _lines(old)
+    lines = difflib.unified_diff(before, _lines(new), "/dev/null" if old is None else f"a/{path}", f"b/{path}")
     text = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
     mode = "new file mode 100644\n" if old is None else ""
-    return f"diff --git a/{path} b/{path}\n{mode}{text}".encode()
+    return f"diff --git a/{path} b/{path}\n{mode}{text}".encode("utf-8", "surrogateescape")
 
 
 def appended(target: Target, code: str) -> bytes:
     """Code at the end of the module that the tests load first, run when it is loaded."""
-    old = (target.base / target.module).read_bytes().decode()
+    old = (target.base / target.module).read_bytes().decode("utf-8", "surrogateescape")
     return diff(target.module, old, f"{old}\n\n{code.strip()}\n")
 
 
@@ -35,9 +34,14 @@ def created(target: Target, files: Mapping[str, str]) -> bytes:
     made = []
     for path, content in files.items():
         place = target.base / path
-        old = place.read_bytes().decode() if place.is_file() else None
+        old = place.read_bytes().decode("utf-8", "surrogateescape") if place.is_file() else None
         made.append(b"" if old == content else diff(path, old, content))
     return b"".join(made)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as Git has them: a form feed ends none."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def binary(path: str, content: bytes) -> bytes:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import json
+import keyword
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +22,8 @@ __all__ = ["Language", "Target", "aim"]
 Language = Literal["python", "javascript"]
 _SUFFIXES = ("", ".js", ".mjs", ".cjs", "/index.js")
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_COMMON = frozenset((*dir(builtins), *keyword.kwlist, "undefined", "null", "true", "false", "function", "const", "d"))
+"""Words of the languages themselves, which an attack would only break by defining them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ def aim(folder: TaskFolder, base: Path) -> Target:
             "Leave it out with --task.",
         )
     spans = re.findall(r"`([^`]+)`", folder.instruction)
-    words = tuple(dict.fromkeys(word for span in spans for word in _WORD.findall(span)))
+    words = tuple(dict.fromkeys(word for span in spans for word in _WORD.findall(span) if word not in _COMMON))
     return Target(folder.task.id, language, base, found, words, tests.all_ids)
 
 

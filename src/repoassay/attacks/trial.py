@@ -9,6 +9,7 @@ from repoassay.attacks.attack import Attack, Origin
 from repoassay.attacks.making import created
 from repoassay.attacks.plain import Said, plainly
 from repoassay.attacks.target import Language, Target, aim
+from repoassay.errors import InfraFault
 from repoassay.model import Outcome, Record, Verdict
 from repoassay.run.attempt import Bench
 from repoassay.run.submit import SubmissionEngine, word
@@ -80,8 +81,11 @@ class Ground:
         self.target = aim(self.folder, self.layout.base)
 
     def plainly(self, patch: bytes, cancel: threading.Event | None = None) -> Said:
-        """What a plain harness says of a patch."""
-        return plainly(self.folder, self.layout, patch, self.bench.sandbox, self.seconds, cancel)
+        """What a plain harness says of a patch; ERROR where there was no sandbox for it."""
+        try:
+            return plainly(self.folder, self.layout, patch, self.bench.sandbox, self.seconds, cancel)
+        except InfraFault:
+            return Said("ERROR")
 
     @property
     def before(self) -> frozenset[str]:
@@ -108,11 +112,7 @@ class Ground:
 
 
 def tried(ground: Ground, attack: Attack, *, plain: bool = True, cancel: threading.Event | None = None) -> Trial:
-    """Try an attack on a task; a plain harness is asked too where it has something to say.
-
-    Raises:
-        InfraFault: When a sandbox cannot be set up.
-    """
+    """Try an attack on a task; a plain harness is asked too where it has something to say."""
     patch = attack.make(ground.target)
     said = ground.plainly(patch, cancel) if plain and attack.plain and ground.believes else None
     verdict = ground.grade(patch, cancel)

@@ -41,9 +41,13 @@ def _file_for_folder(target: Target) -> bytes:
 
 
 def _gone(target: Target) -> bytes:
-    old = (target.base / target.module).read_bytes().decode()
-    made = diff(target.module, old, "").decode().replace(f"+++ b/{target.module}", "+++ /dev/null")
-    return made.replace("--- a/", "deleted file mode 100644\n--- a/", 1).encode()
+    old = (target.base / target.module).read_bytes().decode("utf-8", "surrogateescape")
+    made = (
+        diff(target.module, old, "")
+        .decode("utf-8", "surrogateescape")
+        .replace(f"+++ b/{target.module}", "+++ /dev/null")
+    )
+    return made.replace("--- a/", "deleted file mode 100644\n--- a/", 1).encode("utf-8", "surrogateescape")
 
 
 def _attributes(target: Target) -> bytes:

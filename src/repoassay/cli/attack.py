@@ -68,7 +68,7 @@ def attack(
         cancel.set()
         keep = f"Repeat the command: {out} keeps what is done." if out else "Use --out to keep what is done."
         raise Interrupted("Stopped.", keep) from None
-    _print(trials, as_json)
+    _print(trials, plain, as_json)
     raise SystemExit(1 if any(trial.passed for trial in trials) else 0)
 
 
@@ -169,7 +169,7 @@ def _line(trial: Trial) -> str:
     return f"{trial.said + grade:<12} plain {plain:<12} {trial.task}  {trial.family}: {trial.attack}"
 
 
-def _print(trials: Sequence[Trial], as_json: bool) -> None:
+def _print(trials: Sequence[Trial], plain: bool, as_json: bool) -> None:
     from repoassay.attacks.told import by_task
 
     told = by_task(trials)
@@ -180,6 +180,8 @@ def _print(trials: Sequence[Trial], as_json: bool) -> None:
         harness = f"{each.believed} of {each.asked} by a plain harness, " if each.asked else ""
         faults = f"; {each.faults} could not be judged" if each.faults else ""
         click.echo(f"{each.task}: {each.tried} attacks, passed: {harness}{len(each.passes)} by RepoAssay{faults}")
+        if plain and not each.asked:
+            click.echo("  the plain harness was not asked: it has nothing to say, or does not pass the solution")
         for name in each.passes:
             click.echo(f"  PASS {name}")
         for test, times in each.weakest:
