@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from attacks.making import diff
 from demo_set import demo_tasks
+from repoassay.attacks.making import diff
 from repoassay.grading.patch import apply_patch, read_patch
 from repoassay.model import Outcome
 from repoassay.run.attempt import Bench

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from attacks.making import diff
+from repoassay.attacks.making import diff
 from repoassay.errors import Unavailable
 from repoassay.grading import edit
 from repoassay.interop.resq import ResqRow
