@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repoassay.grading.doubt import can_doubt
-from repoassay.grading.hidden.canary import Site, mutate, sites
+from repoassay.grading.hidden.canary import Site
 from repoassay.model import Kind
 from repoassay.suites import find_suite
 from repoassay.tasks import TaskFolder

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,10 @@ from repoassay.grading.hidden.run import run_hidden
 from repoassay.grading.oracle.bits import bits_of
 from repoassay.grading.oracle.judge import Judge
 from repoassay.grading.oracle.nodes import alike, opaque
+from repoassay.grading.oracle.proving import prove
 from repoassay.grading.oracle.rewrite import rewrite
 from repoassay.grading.oracle.sites import Mode, Rewritten
+from repoassay.grading.oracle.twins import Unit
 from repoassay.grading.oracle.weigh import Question, decide
 from repoassay.grading.patch import PatchError, apply_patch, read_patch
 from repoassay.model import HiddenTests
@@ -62,6 +65,7 @@ class Reference(Record):
         bits: What a forger would have to guess of each test.
         total: The same of the task: a value that several assertions expect is guessed once.
         open: Tests that hold nothing outside, and why.
+        twins: Test functions that can be doubted, by `FILE::NAME`.
     """
 
     version: str = _VERSION
@@ -71,6 +75,7 @@ class Reference(Record):
     bits: dict[str, float] = Field(default_factory=dict)
     total: float = 0.0
     open: dict[str, str] = Field(default_factory=dict)
+    twins: dict[str, Unit] = Field(default_factory=dict)
 
 
 def reference_of(
@@ -140,7 +145,13 @@ class _Recording:
         else:
             raise InfraFault(f"The tests of {self.folder.task.id} do not settle, so no reference can be recorded.")
         before = self._run({}, self._asked(), sources, _SEEDS[0])
-        return self._reference(files, inner, runs, before)
+        twins = prove(self.folder, self.base, self.ids, partial(self._beside, solution))
+        return self._reference(files, inner, runs, before).model_copy(update={"twins": twins})
+
+    def _beside(self, solution: Mapping[str, FileEdit | None], ids: Sequence[str], files: Mapping[str, bytes]) -> Told:
+        return run_hidden(
+            self.folder, self.base, solution, self.sandbox, self.environment, ids=ids, files=files
+        ).told  # fmt: skip
 
     def _solution(self) -> Mapping[str, FileEdit | None]:
         try:
