@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from repoassay.grading.oracle.assertions import Raises, method
+from repoassay.grading.oracle.likeness import Likeness, likeness
 from repoassay.grading.oracle.names import Scope
 from repoassay.grading.oracle.rewrite import Place, Rewriting
 from repoassay.grading.oracle.spelling import spellings
@@ -37,7 +39,6 @@ _OPERATORS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Gt: (">", "<="), ast.LtE: ("<=", ">"),
 }  # fmt: skip
 _LOOSE = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr)
-Score = Callable[[str], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +70,38 @@ def altered(source: str, chosen: Mapping[Alterable, int]) -> str:
     return edits.result()
 
 
-def alterables(source: str, score: Score, most: int = 40) -> dict[str, list[Alterable]]:
+def alterables(source: str, base: Path, most: int = 40) -> dict[str, list[Alterable]]:
     """Everything alterable of each test function of a file, literals of a function at most `most`.
 
     Raises:
         SyntaxError: When it is not Python.
     """
-    finding = _Finding(source, score, most)
+    finding = _Finding(source, base, most)
     found: dict[str, list[Alterable]] = {}
     for place in finding.rewriting.places:
         if place.test and not place.fixed and place.test not in finding.doubled and id(place.node) in finding.sure:
             found.setdefault(place.test, []).extend(finding.at(place))
-    return {test: list({one.spans: one for one in each}.values()) for test, each in found.items() if each}
+    return {test: _disjoint(each) for test, each in found.items() if each}
+
+
+def _disjoint(places: list[Alterable]) -> list[Alterable]:
+    """Those that can be altered independently of each other."""
+    taken: set[Span] = set()
+    kept = []
+    for place in places:
+        if taken.isdisjoint(place.spans):
+            taken.update(place.spans)
+            kept.append(place)
+    return kept
 
 
 class _Finding:
-    def __init__(self, source: str, score: Score, most: int) -> None:
+    def __init__(self, source: str, base: Path, most: int) -> None:
         self.rewriting = Rewriting(source, {})
-        self.edits, self.score, self.most = self.rewriting.edits, score, most
-        splits, self.consumed, _ = self.rewriting.settle()
+        self.edits, self.most = self.rewriting.edits, most
+        self.source, self.base = source, base
+        self._scores: dict[str, Likeness] = {}
+        _, self.consumed, _ = self.rewriting.settle()
         self.doubled = _doubled(self.rewriting.tree)
         self.sure = {id(place.node) for place in self.rewriting.places if place.always}
         self.sure |= {id(each) for function in ast.walk(self.rewriting.tree) for each in _in_loops(function)}
@@ -114,18 +128,30 @@ class _Finding:
                     break
 
     def _literal(self, test: str, statement: int, nodes: tuple[ast.Constant, ...]) -> Iterator[Alterable]:
-        """A character of a literal, or of each literal of a column, in other spellings."""
+        """A word of a literal, or of each literal of a column, in other spellings."""
         if self._count[test] >= self.most:
             return
-        made = [spellings(self.edits.text(node), self.score) for node in nodes]
+        made = [spellings(self.edits.text(node), self._score(test)) for node in nodes]
         kept = [(self.edits.span(node)[0], each) for node, each in zip(nodes, made, strict=True) if each]
-        for number in range(max((len(each) for _, each in kept), default=0)):
-            there = [(start, each[number % len(each)]) for start, each in kept]
+        for number in range(min((len(each) for _, each in kept), default=0)):
+            there = [(start, each[number]) for start, each in kept]
             width = min(len(each.options) for _, each in there)
             spans = tuple((start + each.at, start + each.at + each.width) for start, each in there)
             options = tuple(zip(*(each.window(width) for _, each in there), strict=True))
             self._count[test] += 1
-            yield Alterable(test, spans, options, statement=statement)
+            telling = all(each.telling for _, each in there)
+            yield Alterable(test, spans, options, telling, statement)
+
+    def _score(self, test: str) -> Likeness:
+        if test not in self._scores:
+            body = self.rewriting.tree.body
+            found: ast.AST = self.rewriting.tree
+            for name in test.split("::"):
+                found = next((each for each in body if getattr(each, "name", "") == name), found)
+                body = getattr(found, "body", [])
+            text = self.source if isinstance(found, ast.Module) else self.edits.text(found)
+            self._scores[test] = likeness(self.base, self.source, text)
+        return self._scores[test]
 
     def _literals(self, node: ast.expr) -> Iterator[tuple[ast.Constant, ...]]:
         """Literals of a compared side: those it spells out, those of a name that serves as expectation alone."""

@@ -10,7 +10,6 @@ from repoassay.errors import InfraFault
 from repoassay.grading.hidden.results import Told
 from repoassay.grading.hidden.run import hidden_files
 from repoassay.grading.oracle.altering import Alterable, alterables, altered
-from repoassay.grading.oracle.spelling import likeness
 from repoassay.grading.oracle.twins import Site, Unit
 from repoassay.tasks import TaskFolder
 
@@ -31,11 +30,10 @@ class _Variant:
 def candidates(folder: TaskFolder, base: Path, tests: Sequence[str]) -> dict[str, list[Alterable]]:
     """What can be altered in each test function of the task, by `FILE::NAME`."""
     functions = dict.fromkeys(test.partition("[")[0] for test in tests)
-    score = likeness(base)
     found: dict[str, list[Alterable]] = {}
     for file in dict.fromkeys(name.partition("::")[0] for name in functions):
         try:
-            places = alterables((folder.tests / file).read_text(encoding="utf-8"), score)
+            places = alterables((folder.tests / file).read_text(encoding="utf-8"), base)
         except (SyntaxError, ValueError, RecursionError):
             continue  # its tests are not doubted, which the verdict says
         named = {name: places.get(name.partition("::")[2]) for name in functions if name.startswith(f"{file}::")}

@@ -129,8 +129,10 @@ def _sizes(unit: Unit, goal: float, chance: random.Random, most: int) -> dict[Si
 
 
 def _apart(sites: Sequence[Site]) -> list[Site]:
-    """One site of each statement."""
-    return list({site.place.statement: site for site in sites}.values())
+    """One site of each statement, none of which can undo what another does."""
+    found = {site.place.statement: site for site in sites}
+    shared = found.pop(0, None)
+    return list(found.values()) or ([shared] if shared else [])
 
 
 def _bits(sizes: Mapping[Site, int]) -> float:
