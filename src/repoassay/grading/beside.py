@@ -66,7 +66,9 @@ def doubt_beside(
     units = units_of(subject.folder, subject, tests, proven)
     if not units:
         return Doubt()
-    told = _Listening(frozenset(tests))
+    hidden = subject.folder.task.grading.tests
+    assert hidden is not None
+    told = _Listening(tests, hidden.fail_to_pass)
     twins = _drawn(subject.folder, units, chance, MOST)
     if _size(subject.folder) * len(twins.copies) <= _MOST_BYTES:
         told.hear(units, twins, _together(subject, units, twins, first))
@@ -97,8 +99,8 @@ def units_of(
 class _Listening:
     """What the copies' runs tell."""
 
-    def __init__(self, tests: frozenset[str]) -> None:
-        self._tests = tests
+    def __init__(self, tests: Collection[str], decisive: Collection[str]) -> None:
+        self._tests, self._decisive = frozenset(tests), frozenset(decisive)
         self._told = self._caught = ""
         self.timed_out = self.out_of_memory = False
         self.broken: set[str] = set()
@@ -155,14 +157,17 @@ class _Listening:
         if failed:
             return Doubt(failed=f"{failed[0]} passed at first, and did not when it was run again.")
         stood = self._stood - self.broken
-        worth = [twins.bits[unit.name] for unit in units if stood & set(unit.ids)]
+        worth = [twins.bits[unit.name] for unit in units if stood & self._decisive & set(unit.ids)]
         return Doubt(tests=frozenset(stood), bits=math.fsum(worth))
 
 
 def _drawn(folder: TaskFolder, units: Sequence[Unit], chance: random.Random, most: int) -> Twins:
     tests = folder.task.grading.tests
     assert tests is not None
-    decisive = sum(any(test in tests.fail_to_pass for test in unit.ids) for unit in units)
+    decisive = sum(
+        any(test in tests.fail_to_pass for test in unit.ids) and any(site.place.telling for site in unit.sites)
+        for unit in units
+    )
     files = dict.fromkeys(unit.file for unit in units)
     sources = {file: (folder.tests / file).read_text(encoding="utf-8") for file in files}
     return draw(units, sources, decisive, chance, most)

@@ -114,7 +114,8 @@ def grade_edit(
         test.model_copy(update={"grade": "doubted"}) if test.id in doubt.tests & set(examined.open) else test
         for test in tests
     ]
-    return verdict(Outcome.PASSED, *notes, tests=tests, assurance=examined.assurance(folder, doubt.tests))
+    assurance = examined.assurance(folder, doubt.tests).model_copy(update={"doubt": round(doubt.bits, 1)})
+    return verdict(Outcome.PASSED, *notes, tests=tests, assurance=assurance)
 
 
 def run_tests(

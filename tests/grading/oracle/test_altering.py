@@ -1,4 +1,4 @@
-"""Altered tests: every alteration, and every combination that a draw makes of them, fails where the real test passes."""
+"""Altered tests: every alteration, and every combination a draw makes of them, fails where the real test passes."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_every_twin_that_is_drawn_fails_unless_it_is_real(test: str) -> None:
 
 
 def test_an_altered_word_keeps_quotes_and_escapes() -> None:
-    source = "def test_it():\n    assert f() == ('it\\'s\\n\\x41', r\"\\d\", b\"1\\0\", 1_0)\n"
+    source = 'def test_it():\n    assert f() == (\'it\\\'s\\n\\x41\', r"\\d", b"1\\0", 1_0)\n'
     places = alterables(source, BASE)["test_it"]
     texts = {source.encode()[slice(*each.spans[0])].decode() for each in places}
     assert texts <= {"it", "s", "d", "1", "=="}
@@ -163,7 +163,9 @@ def test_every_starter_task_can_be_doubted(folder: TaskFolder) -> None:
 @settings(deadline=None, max_examples=40)
 @given(
     values=st.lists(
-        st.one_of(st.integers(-9, 99), st.text(max_size=6), st.binary(max_size=4), st.booleans()), min_size=1, max_size=5
+        st.one_of(st.integers(-9, 99), st.text(max_size=6), st.binary(max_size=4), st.booleans()),
+        min_size=1,
+        max_size=5,
     )
 )
 def test_any_true_comparison_becomes_false(values: list[object]) -> None:
@@ -179,7 +181,8 @@ FORGERS = {
     "the majority": lambda texts: Counter(texts).most_common()[0][0],
     "the rarest": lambda texts: Counter(texts).most_common()[-1][0],
     "the centre": lambda texts: min(
-        texts, key=lambda one: (sum(a != b for other in texts for a, b in zip(one, other, strict=False)), other_chance())
+        texts,
+        key=lambda one: (sum(a != b for other in texts for a, b in zip(one, other, strict=False)), other_chance()),
     ),
 }
 """Ways to name the real text of a test by comparing all copies."""

@@ -40,5 +40,3 @@ def other(value: object, chance: random.Random) -> object:
         + chance.choice((_LETTERS if value[at] in _LETTERS else _DIGITS).replace(value[at], ""))
         + value[at + 1 :]
     )
-
-
