@@ -6,6 +6,7 @@ import random
 import secrets
 import textwrap
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -175,21 +176,21 @@ def test_any_true_comparison_becomes_false(values: list[object]) -> None:
             assert fails(altered(source, {place: option}), "test_it")
 
 
-FORGERS = {
+def _centre(texts: list[str]) -> str:
+    def apart(one: str) -> tuple[int, int]:
+        return sum(a != b for other in texts for a, b in zip(one, other, strict=False)), secrets.randbelow(1000)
+
+    return min(texts, key=apart)
+
+
+FORGERS: dict[str, Callable[[list[str]], str]] = {
     "the first": lambda texts: texts[0],
     "the last": lambda texts: texts[-1],
     "the majority": lambda texts: Counter(texts).most_common()[0][0],
     "the rarest": lambda texts: Counter(texts).most_common()[-1][0],
-    "the centre": lambda texts: min(
-        texts,
-        key=lambda one: (sum(a != b for other in texts for a, b in zip(one, other, strict=False)), other_chance()),
-    ),
+    "the centre": _centre,
 }
 """Ways to name the real text of a test by comparing all copies."""
-
-
-def other_chance() -> float:
-    return secrets.randbelow(1000)
 
 
 @pytest.mark.parametrize("forger", FORGERS)

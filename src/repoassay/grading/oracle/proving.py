@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from repoassay.errors import InfraFault
@@ -29,11 +30,17 @@ class _Variant:
 
 def candidates(folder: TaskFolder, base: Path, tests: Sequence[str]) -> dict[str, list[Alterable]]:
     """What can be altered in each test function of the task, by `FILE::NAME`."""
+    return _candidates(folder.tests, folder.digest, base, tuple(tests))
+
+
+@lru_cache(maxsize=64)  # without a reference every verdict asks
+def _candidates(place: Path, digest: str, base: Path, tests: tuple[str, ...]) -> dict[str, list[Alterable]]:
+    del digest  # other contents, other candidates
     functions = dict.fromkeys(test.partition("[")[0] for test in tests)
     found: dict[str, list[Alterable]] = {}
     for file in dict.fromkeys(name.partition("::")[0] for name in functions):
         try:
-            places = alterables((folder.tests / file).read_text(encoding="utf-8"), base)
+            places = alterables((place / file).read_text(encoding="utf-8"), base)
         except (SyntaxError, ValueError, RecursionError):
             continue  # its tests are not doubted, which the verdict says
         named = {name: places.get(name.partition("::")[2]) for name in functions if name.startswith(f"{file}::")}
