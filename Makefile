@@ -7,6 +7,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 # uv: the one on the path, else one of our own in .uv, which pip fetches once.
 UV := $(shell command -v uv || echo .uv/bin/uv)
 RUN := $(UV) run --frozen
+# Hundreds of short processes start below; where bytecode may not be kept, each would compile all it imports.
+export PYTHONDONTWRITEBYTECODE :=
 
 help:
 	@echo "make demo   run the starter suite with the reference agent and write an HTML report"
@@ -37,7 +39,7 @@ demo: .venv/.demo
 
 test: .venv/.ready
 	.venv/bin/pytest tests -q
-	.venv/bin/pytest -q -n 0 -p no:randomly README.md docs
+	.venv/bin/pytest -q --dist=loadfile -p no:randomly README.md docs
 
 # What the quick tests reach; watching it makes them half as slow again.
 coverage: .venv/.ready

@@ -28,6 +28,7 @@ from typing import Any
 
 from repoassay.grading.oracle.compare import compare
 from repoassay.grading.oracle.judge import Judge
+from repoassay.grading.oracle.language import Python
 from repoassay.grading.oracle.reference import Occurrence, Reference
 from repoassay.grading.oracle.rewrite import rewrite
 from repoassay.grading.oracle.shipped import observer_source
@@ -139,6 +140,7 @@ class Agreement:
 
     def judged(self, results: Results) -> dict[str, str]:
         """Outcomes as they are seen from outside without a reference: does every withheld assertion hold?"""
+        self.broken: dict[str, set[int]] = {}
         outcomes = {test: word for test, (word, _) in results.items()}
         for name, file in self.files.items():
             sites = {site.number: site for site in file.sites}
@@ -152,6 +154,7 @@ class Agreement:
             answers = decide([question for _, question in asked], file.definitions, self.judge)
             for (test, question), answer in zip(asked, answers, strict=True):
                 if answer != "holds":
+                    self.broken.setdefault(name, set()).add(question.site.number)
                     outcomes[test] = f"failed at {question.site.number}, line {question.site.line}"
         return outcomes
 
@@ -162,10 +165,10 @@ class Agreement:
             if before != "passed":
                 continue
             name, _, inner = test.partition("::")
-            number = int(after.split()[2].rstrip(",")) if after.startswith("failed at") else None
+            numbers = self.broken.get(name, set()) if after.startswith("failed at") else None
             for site in self.files[name].sites:
                 lower = {Mode.WITHHELD: Mode.OBSERVED, Mode.OBSERVED: Mode.LEFT}.get(site.mode)
-                wanted = site.number == number if number is not None else site.test == inner.partition("[")[0]
+                wanted = site.number in numbers if numbers is not None else site.test == inner.partition("[")[0]
                 if wanted and lower is not None:
                     self.modes.setdefault(name, {})[site.number] = lower
                     changed = True
@@ -190,19 +193,19 @@ def _places(results: Results) -> dict[tuple[str, int], str]:
     return found
 
 
-def mutants(texts: Mapping[Path, str], count: int, chance: random.Random) -> Iterator[tuple[Path, str, str]]:
-    """Changed modules: one operator, constant or returned value at a time."""
+def mutated(sources: Mapping[str, str], count: int, chance: random.Random) -> Iterator[tuple[str, str, str]]:
+    """Changed sources, one operator, constant or returned value at a time: name, new text, what was changed."""
     places = [
-        (path, number)
-        for path, text in texts.items()
+        (name, number)
+        for name, text in sources.items()
         for number, node in enumerate(ast.walk(ast.parse(text)))
         if _mutable(node)
     ]
-    for path, number in chance.sample(places, min(count, len(places))):
-        tree = ast.parse(texts[path])
+    for name, number in chance.sample(places, min(count, len(places))):
+        tree = ast.parse(sources[name])
         node = next(node for at, node in enumerate(ast.walk(tree)) if at == number)
         _mutate(node)
-        yield path, ast.unparse(tree), f"{path.name}:{getattr(node, 'lineno', 0)} {type(node).__name__}"
+        yield name, ast.unparse(tree), f"{name}:{getattr(node, 'lineno', 0)} {type(node).__name__}"
 
 
 def _mutable(node: ast.AST) -> bool:
@@ -283,19 +286,20 @@ def _try_mutants(agreement: Agreement, results: Results, package: Path, count: i
         if word == "passed"
     }
     reference = Reference(files=agreement.files, inner={}, expected=expected)
-    texts = {path: path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
+    texts = {str(path): path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
     verdicts = failures = wrong = run = 0
-    for path, text, what in mutants(texts, count, chance):
+    for name, text, what in mutated(texts, count, chance):
+        path = Path(name)
         path.write_text(text, encoding="utf-8")
         before = agreement.suite.run(agreement.suite.files)
         after = agreement.named(agreement.suite.run(agreement.sources))
-        path.write_text(texts[path], encoding="utf-8")
+        path.write_text(texts[name], encoding="utf-8")
         if not before:
             continue
         run += 1
         outcomes = {test: word for test, (word, _) in after.items()}
         passed = {test: seen for test, (word, seen) in after.items() if word == "passed" and test in expected}
-        for test, finding in compare(reference, passed, agreement.judge).items():
+        for test, finding in compare(reference, passed, Python(agreement.judge)).items():
             outcomes[test] = "failed" if finding.wrong else "tampering" if finding.absent else "passed"
         known = {test: result for test, result in before.items() if test in agreement.plain}
         differ = agreement.differences(known, outcomes)

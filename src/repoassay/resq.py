@@ -30,8 +30,9 @@ from repoassay.interop.resq import ResqRow
 from repoassay.interop.resq_tasks import safe_id, write_task
 from repoassay.interop.rows import read_rows
 from repoassay.interop.swebench import SweRow
-from repoassay.model import Outcome, Verdict
+from repoassay.model import Feedback, Outcome, Verdict
 from repoassay.run.attempt import Bench
+from repoassay.run.feedback import Ledger
 from repoassay.run.submit import Answer, SubmissionEngine, word
 from repoassay.store.verdicts import VerdictCache
 from repoassay.tasks import TaskFolder, read_task
@@ -118,6 +119,7 @@ class SubmissionEnv:
         persist: Keep verdicts and task folders for the next environment in the same `temp_dir`.
         mirrors: Repository URL -> local path.
         isolation: `namespaces`, or `none` to run as yourself.
+        feedback: How much submissions are told; see docs/assurance.md. The published package tells everything.
     """
 
     def __init__(
@@ -129,7 +131,9 @@ class SubmissionEnv:
         *,
         mirrors: Mapping[str, Path] | None = None,
         isolation: str = "namespaces",
+        feedback: Feedback = "verdict",
     ) -> None:
+        self._ledger = Ledger(feedback)
         self.dataset = dataset
         self.persist = persist
         self.timeout = timeout
@@ -195,7 +199,9 @@ class SubmissionEnv:
 
     def _engine(self, workers: int) -> SubmissionEngine:
         if workers not in self._engines:
-            self._engines[workers] = SubmissionEngine(self._tasks, self._bench, workers, self._known)
+            self._engines[workers] = SubmissionEngine(
+                self._tasks, self._bench, workers, self._known, ledger=self._ledger
+            )
         return self._engines[workers]
 
 

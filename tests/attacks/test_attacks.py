@@ -1,105 +1,21 @@
-"""No attack of the catalogue obtains a PASS from the submission environment, and none harms what comes after it."""
+"""No attack obtains a pass that is assured, none harms what comes after it, and many fool a plain harness."""
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from attacks.catalogue import ATTACKS, MODULES, Attack, Target
-from attacks.table import PAGE, inserted
-from repoassay.errors import RepoAssayError
-from repoassay.interop.resq import ResqRow
-from repoassay.interop.resq_tasks import write_task
-from repoassay.interop.rows import read_rows
+from repoassay.attacks import Attack, Ground, Trial, catalogue, tried
+from repoassay.attacks.campaign import pairs
 from repoassay.model import Outcome
-from repoassay.run.attempt import Bench
-from repoassay.run.submit import SubmissionEngine, word
-from repoassay.tasks import TaskFolder, read_task
-from repoassay.workspace import Cache, lay_out, open_sandbox
+from repoassay.run.submit import SubmissionEngine
 
-pytestmark = pytest.mark.exhaustive
-DEMO = Path(__file__).parents[2] / "examples" / "resq-demo"
-SCRIPT = """\
-import subprocess
-import sys
-
-import inflection
-
-assert inflection.pluralize("post") == "posts"
-assert inflection.pluralize("posts", 1) == "post"
-assert inflection.pluralize("people", count=-1) == "person"
-assert inflection.pluralize("person", 2) == "people"
-code = "import inflection; print(inflection.pluralize('octopi', 1))"
-done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-assert done.returncode == 0
-assert done.stdout == "octopus\\n"
-"""
-"""Tests as statements of a plain script, one of them in a process of its own."""
-
-
-@dataclass(frozen=True)
-class Arena:
-    """The tasks, laid out, and engines to attack."""
-
-    targets: dict[str, Target]
-    warm: SubmissionEngine
-    short: SubmissionEngine
-    cold: SubmissionEngine
-
-
-def rows(folder: Path, cache: Cache) -> dict[str, ResqRow]:
-    """The rows of the tasks under attack, made by the demonstration's own builder."""
-    sys.path.insert(0, str(DEMO))
-    try:
-        from build import build_row  # type: ignore[import-not-found]  # lies in examples/, outside of mypy's paths
-    finally:
-        sys.path.remove(str(DEMO))
-    made = [build_row(DEMO / name, cache) for name in MODULES if name != "script"]
-    plain = next(dict(row) for row in made if row["id"] == "inflection-pluralize-count")
-    made.append({**plain, "id": "script", "test_script": SCRIPT})
-    (folder / "rows.json").write_text(json.dumps(made))
-    return {row.name: row for row in read_rows(folder / "rows.json") if isinstance(row, ResqRow)}
-
-
-def limited(folder: TaskFolder) -> TaskFolder:
-    """The task with limits that attacks reach soon."""
-    limits = folder.task.limits.model_copy(update={"memory": 2**28, "disk": 2**25, "processes": 48})
-    return replace(folder, task=folder.task.model_copy(update={"limits": limits}))
-
-
-@pytest.fixture(scope="session")
-def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    folder = tmp_path_factory.mktemp("attacks")
-    cache = Cache()
-    sandbox = open_sandbox("namespaces", cache)
-    tasks: dict[str, TaskFolder] = {}
-    targets: dict[str, Target] = {}
-    try:
-        for name, row in rows(folder, cache).items():
-            tasks[name] = limited(read_task(write_task(row, folder / "tasks")))
-            base = lay_out(tasks[name], None, cache, sandbox).base
-            targets[name] = Target(name, MODULES[name], base, row.solution_patch.encode())
-    except RepoAssayError as error:
-        pytest.skip(f"the demonstration tasks cannot be had here: {error}")
-    bench, hasty = Bench(None, cache, sandbox, timeout=30), Bench(None, cache, sandbox, timeout=3)
-    with (
-        SubmissionEngine(tasks, bench, workers=2) as warm,
-        SubmissionEngine(tasks, bench, workers=2, warm=False) as cold,
-    ):
-        short = SubmissionEngine(tasks, hasty, workers=2, warm=False)
-        short._pool = warm._pool
-        for target in targets.values():
-            answer = warm.grade(target.task, target.solution)
-            assert word(answer.verdict) == "PASS", answer.verdict
-        yield Arena(targets, warm, short, cold)
+CHANCY = frozenset({"coin", "chance", "recognising a check", "channel"})
+"""Families that may win by chance where a verdict has no assurance, which then says that it has none."""
 
 
 def descendants() -> set[int]:
@@ -129,44 +45,54 @@ def gone(strangers: set[int]) -> bool:
     return False
 
 
-CASES = [pytest.param(attack, task, id=f"{attack.name}-{task}") for attack in ATTACKS for task in attack.tasks]
-COLD = [pytest.param(attack, attack.tasks[0], id=attack.name) for attack in ATTACKS if attack.cold]
-UNREAD = (Outcome.PATCH_FAILED, Outcome.NO_OUTPUT)
+def check(trial: Trial) -> None:
+    said = f"{trial.attack} on {trial.task}: {trial.outcome}, {trial.comment}"
+    assert not trial.passed or (trial.grade is None and trial.family in CHANCY), said
+    assert trial.outcome is Outcome.PASSED or trial.comment, said
 
 
-def check(engine: SubmissionEngine, attack: Attack, target: Target) -> None:
-    """The attack gets one of its answers, which is never a PASS, and leaves no process."""
-    before = descendants()
-    verdict = engine.grade(target.task, attack.make(target)).verdict
-    said = f"{verdict.outcome}: {verdict.comments}"
-    assert word(verdict) != "PASS", said
-    assert verdict.outcome in attack.outcomes, said
-    assert verdict.comments
-    if verdict.outcome not in UNREAD:
-        assert gone(descendants() - before)
+def solved(ground: Ground) -> bool:
+    return ground.grade((ground.folder.solution / "changes.diff").read_bytes()).outcome is Outcome.PASSED
 
 
-@pytest.mark.parametrize(("attack", "task"), CASES)
-def test_no_attack_obtains_a_pass(arena: Arena, attack: Attack, task: str) -> None:
-    target = arena.targets[task]
-    check(arena.short if attack.slow else arena.warm, attack, target)
-    if attack.outcomes[0] not in UNREAD and task == attack.tasks[0]:
-        after = arena.warm.grade(task, target.solution).verdict
-        assert after.outcome is Outcome.PASSED, after.comments
+def test_one_of_each_family_in_either_language_obtains_no_pass(grounds: dict[str, Ground]) -> None:
+    for name in ("inflection-pluralize-count", "ms-compound"):
+        if name in grounds:
+            ground = grounds[name]
+            assert solved(ground)
+            quick = [attack for attack in catalogue() if not attack.slow and "asleep" not in attack.name]
+            for _, attack in pairs([ground], quick, sample=1):
+                check(tried(ground, attack, plain=False))
+            assert solved(ground)
 
 
-@pytest.mark.parametrize(("attack", "task"), COLD)
-def test_nor_without_a_warm_parent(arena: Arena, attack: Attack, task: str) -> None:
-    check(arena.cold, attack, arena.targets[task])
+def test_what_a_plain_harness_believes(grounds: dict[str, Ground]) -> None:
+    ground = grounds["inflection-pluralize-count"]
+    assert ground.believes
+    for name in ("os._exit", "equal to everything", "conftest.py"):
+        trial = tried(ground, next(attack for attack in catalogue() if attack.name == name))
+        assert trial.believed, trial
+        assert not trial.passed, trial
 
 
-def test_the_right_patch_passes_without_a_warm_parent(arena: Arena) -> None:
-    for target in list(arena.targets.values())[:2]:
-        verdict = arena.cold.grade(target.task, target.solution).verdict
-        assert verdict.outcome is Outcome.PASSED, verdict.comments
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("attack", catalogue(), ids=lambda attack: attack.name)
+def test_no_attack_obtains_a_pass(grounds: dict[str, Ground], attack: Attack) -> None:
+    for ground, _ in pairs(list(grounds.values()), [attack], spread=2):
+        assert not ground.before.issuperset(ground.target.tests)  # asked first, since it starts the warm parent
+        before = descendants()
+        check(tried(ground, attack, plain=False))
+        assert solved(ground)
+        if attack.family != "patch":
+            assert gone(descendants() - before)
 
 
-def test_the_documentation_lists_every_attack() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    assert inserted(page) == page, "run `python tests/attacks/table.py`"
-    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS) >= 48
+@pytest.mark.exhaustive
+def test_nor_without_a_warm_parent(grounds: dict[str, Ground]) -> None:
+    ground = grounds["inflection-pluralize-count"]
+    quick = [attack for attack in catalogue() if attack.language == "python" and not attack.slow]
+    with SubmissionEngine(ground.engine.tasks, ground.bench, warm=False) as engine:
+        cold = Ground(ground.folder, engine, ground.bench, ground.seconds)
+        assert solved(cold)
+        for _, attack in pairs([cold], quick, sample=2):
+            check(tried(cold, attack, plain=False))

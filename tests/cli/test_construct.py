@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from construct.making import OLD_TEST, Repo, make_shop
+from interrupts import interruptible
 from repoassay.cli.construct import construct
 from repoassay.cli.main import cli
 from repoassay.errors import RepoAssayError
@@ -105,7 +106,10 @@ def test_an_interrupt_leaves_nothing_behind(shop: Repo) -> None:
     words = ["construct", "commit", "--repo", str(shop.path), "--solution", "HEAD", "--tests", "from-commit",
              "--instruction", "x", "--out", str(out), "--timeout", "600"]  # fmt: skip
     program = Path(sys.executable).with_name("repoassay")
-    with subprocess.Popen([program, *words], stderr=subprocess.PIPE, start_new_session=True, text=True) as process:
+    with (
+        interruptible(),
+        subprocess.Popen([program, *words], stderr=subprocess.PIPE, start_new_session=True, text=True) as process,
+    ):
         assert process.stderr is not None
         for line in process.stderr:
             if line.startswith("running the tests"):

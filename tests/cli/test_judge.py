@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from interrupts import interruptible
 from repoassay.cli.judge import judge
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.review.database import open_database
@@ -124,9 +125,12 @@ def test_an_interrupt_keeps_what_is_done(reviews: Path, tmp_path: Path) -> None:
     script.write_text("\n".join(lines))
     code = "import sys; from repoassay.cli.main import main; sys.argv[0] = 'repoassay'; main()"
     words = ["judge", reviews, "--study", "st", "--model", "scripted/judge", "--dialogue", script, "--samples", "1"]
-    with subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, words)], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with (
+        interruptible(),
+        subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, words)], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as process,
+    ):
         assert process.stderr is not None and process.stdout is not None
         for line in process.stderr:
             if "[ 3/15]" in line:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from interrupts import interruptible
+
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 TASKS = ("--task", "sensor-log-daily", "--task", "sensor-log-outages")
 SLOW = ("--agent", "command", "--agent-command", "sleep 0.4; echo worked")
@@ -23,10 +25,11 @@ def repoassay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [REPOASSAY, *arguments], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        start_new_session=True,
-    )  # fmt: skip
+    with interruptible():
+        return subprocess.Popen(
+            [REPOASSAY, *arguments], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True,
+        )  # fmt: skip
 
 
 def events(folder: Path) -> list[dict[str, object]]:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from interrupts import interruptible
 from repoassay.cli.main import cli
 from repoassay.errors import RepoAssayError
 from repoassay.review.judges.second_pass import signals_by_axis
@@ -262,10 +263,11 @@ def test_ctrl_c_keeps_what_is_done_and_the_next_goes_on(tmp_path: Path) -> None:
         mini(tmp_path), tmp_path / "runs", "--agent", "command", "--agent-command", different,
         "--attempts", "3", "--task", "fix-total",
     )  # fmt: skip
-    process = subprocess.Popen(
-        [REPOASSAY, "signals", str(run.path), "--workers", "1"], text=True, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
+    with interruptible():
+        process = subprocess.Popen(
+            [REPOASSAY, "signals", str(run.path), "--workers", "1"], text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
     end = time.monotonic() + 60
     while not (kept := list(run.path.glob("attempts/*/signals.json"))) and time.monotonic() < end:
         time.sleep(0.01)

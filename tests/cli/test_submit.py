@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from interrupts import interruptible
 from repoassay.model import Kind
 from repoassay.suites import find_suite
 
@@ -54,7 +55,7 @@ def rows() -> list[dict[str, Any]]:
 def test_every_kind_of_answer_in_order_with_results_report_and_figures(tmp_path: Path) -> None:
     write(tmp_path / "patches.jsonl", rows())
     done = submit(tmp_path, "--submissions", "patches.jsonl", "--results", "results.jsonl", "--junit", "junit.xml",
-                  "--workers", "2", "--no-cache")  # fmt: skip
+                  "--workers", "2", "--no-cache", "--feedback", "full")  # fmt: skip
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
     words = [record["message"] for record in records]
@@ -131,11 +132,12 @@ def test_bad_submissions_are_a_sentence(tmp_path: Path, content: str, said: str)
 def test_control_c_keeps_what_is_done(tmp_path: Path) -> None:
     patches = [f"--- /dev/null\n+++ b/note{n}.txt\n@@ -0,0 +1 @@\n+{n}\n" for n in range(400)]
     write(tmp_path / "patches.jsonl", [{"id": EDITS[0].task.id, "patch": patch} for patch in patches])
-    running = subprocess.Popen(
-        [REPOASSAY, "submit", "--suite", "starter", "--submissions", "patches.jsonl", "--results", "r.jsonl",
-         "--no-cache"],
-        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    with interruptible():
+        running = subprocess.Popen(
+            [REPOASSAY, "submit", "--suite", "starter", "--submissions", "patches.jsonl", "--results", "r.jsonl",
+             "--no-cache"],
+            cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
     results = tmp_path / "r.jsonl"
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and (not results.exists() or results.read_text().count("\n") < 3):

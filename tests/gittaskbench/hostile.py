@@ -70,10 +70,11 @@ def png(width: int, height: int, rows: bytes = b"", depth: int = 8, colour: int 
 
 
 def zeros(megabytes: int) -> bytes:
-    """A deflate stream of many zeros."""
+    """A deflate stream of many zeros: one block over and over, closed by an empty one and the sum of so many."""
     packer = zlib.compressobj(9)
-    parts = [packer.compress(bytes(2**20)) for _ in range(megabytes)]
-    return b"".join([*parts, packer.flush()])
+    first, again = (packer.compress(bytes(2**20)) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    checksum = (megabytes * 2**20 % 65521) << 16 | 1
+    return first + again * (megabytes - 1) + b"\x03\0" + checksum.to_bytes(4, "big")
 
 
 IMAGE = ("SuperResolution_02", "TransparentBackground_01", "Stegano_01")

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import repoassay.suites
+from bombs import WORKBOOKS
 from repoassay.errors import InfraFault
-from repoassay.grading.deliverable import grade_deliverable
+from repoassay.grading.deliverable import Job, grade_deliverable, grade_deliverables
 from repoassay.grading.judge import judge
 from repoassay.model import Ended, Exit, Limits, Outcome, Rejected, Submission
 from repoassay.suites import find_suite
@@ -82,6 +83,34 @@ def test_a_bomb_costs_one_verdict_and_keeps_to_the_limits(tmp_path: Path, sandbo
     verdict = grade_deliverable(folder, tmp_path, sandbox, limits=limits)
     assert verdict.outcome is Outcome.NO_OUTPUT
     assert "report.xlsx" in verdict.comments[0]
+
+
+def bombed(tmp_path: Path, *names: str) -> list[Job]:
+    folder = find_suite("starter", only=["workbook-budget-build"]).tasks[0]
+    found = []
+    for name in names:
+        place = tmp_path / name
+        place.mkdir()
+        (place / "report.xlsx").write_bytes(WORKBOOKS[name]())
+        found.append(Job(folder, place))
+    return found
+
+
+def test_workbooks_that_take_for_ever_get_verdicts_and_the_rest_theirs(tmp_path: Path, sandbox: Sandbox) -> None:
+    jobs = bombed(tmp_path, "merged", "dimension", "strings")
+    jobs.append(Job(jobs[0].folder, jobs[0].folder.tests))
+    found = [each.verdict() for each in grade_deliverables(jobs, sandbox, workers=2, limits=Limits(seconds=8))]
+    assert [each.outcome for each in found] == [
+        Outcome.NO_OUTPUT, Outcome.FAILED, Outcome.NO_OUTPUT, Outcome.PASSED
+    ]  # fmt: skip
+    assert all("takes more" in found[number].comments[0] for number in (0, 2))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", ["merged", "links", "cells", "strings", "archive"])
+def test_every_bomb_gets_its_verdict_within_the_usual_limits(tmp_path: Path, sandbox: Sandbox, name: str) -> None:
+    (job,) = bombed(tmp_path, name)
+    assert grade_deliverable(job.folder, job.outputs, sandbox).outcome is Outcome.NO_OUTPUT
 
 
 def changed(daily: TaskFolder, tmp_path: Path) -> Path:

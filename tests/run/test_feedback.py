@@ -51,7 +51,9 @@ def test_answers_are_charged(level: Feedback, bits: float) -> None:
 
 
 def test_earlier_answers_count() -> None:
-    found = Ledger("verdict", {"d": 2**21}).tell(verdict(Outcome.PASSED)).assurance
+    ledger = Ledger("verdict")
+    ledger.remember({"d": 2**21})
+    found = ledger.tell(verdict(Outcome.PASSED)).assurance
     assert found is not None
     assert (found.grade, found.bits) == ("plain", 39.0)
     assert "verdict feedback" in found.open[0]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from attacks.making import diff
 from demo_set import demo_tasks
+from repoassay.attacks.making import diff
 from repoassay.grading.patch import apply_patch, read_patch
 from repoassay.model import Outcome
 from repoassay.run.attempt import Bench
@@ -30,6 +30,13 @@ for number in range(1, 65):
     except (OSError, ValueError): pass
 os.fork()
 while True: time.sleep(0.01)
+"""
+LOUD = """\
+import os, time
+for number in (1, 2, 3, 15):
+    try: os.kill(1, number)
+    except PermissionError: pass
+    time.sleep(0.02)
 """
 
 
@@ -97,6 +104,19 @@ def test_an_endless_loop_is_timed_out_within_its_limit_and_nothing_stays(
     assert not [child for child in _descendants(os.getpid()) if child not in known]
 
 
+@pytest.mark.parametrize("warm", [True, False])
+def test_process_1_is_deaf_to_a_submission(tasks: dict[str, TaskFolder], warm: bool) -> None:
+    """Else what only failed would be a fault of ours, which is never counted against anybody."""
+    name = "parse-result-get"
+    with SubmissionEngine(tasks, bench(), workers=1, warm=warm) as engine:
+        base = engine._layout(name, tasks[name]).base
+        edits = apply_patch(read_patch(solution(tasks[name]).encode()), base).edits
+        module = next(path for path in edits if path.endswith(".py"))
+        old = (base / module).read_text()
+        answer = engine.grade(name, diff(module, old, old + LOUD))
+        assert word(answer.verdict) == "FAIL", answer.verdict
+
+
 def _descendants(pid: int) -> set[int]:
     found: set[int] = set()
     waiting = [pid]
@@ -118,7 +138,7 @@ def test_what_is_known_is_not_graded_again_unless_it_was_chance(tmp_path: Path, 
         first = engine.grade(name, solution(tasks[name]))
         again = engine.grade(name, solution(tasks[name]))
         assert (first.cached, again.cached) == (False, True)
-        assert again.verdict == first.verdict
+        assert again.verdict.graded_at == first.verdict.graded_at
         assert not engine.grade(name, solution(tasks[name]) + "\n").cached
     with SubmissionEngine(tasks, bench(), known=known, lenient=True) as engine:
         assert not engine.grade(name, solution(tasks[name])).cached

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from attacks.making import diff
+from repoassay.attacks.making import diff
 from repoassay.errors import Unavailable
 from repoassay.grading import edit
 from repoassay.interop.resq import ResqRow
@@ -20,6 +20,7 @@ from repoassay.interop.rows import read_rows
 from repoassay.model import Outcome
 from repoassay.resq import RESQDataset, Submission, SubmissionEnv, tasks_of
 from repoassay.run.attempt import Bench
+from repoassay.run.feedback import Ledger
 from repoassay.run.submit import SubmissionEngine, word
 from repoassay.store.verdicts import VerdictCache
 from repoassay.tasks import TaskFolder
@@ -78,7 +79,7 @@ def test_solutions_pass_and_nothing_else_does_with_warm_parents_or_without(tasks
     given = [(name, patch) for name, folder in tasks.items() for patch in (solution(folder), "", USELESS)]
     told = []
     for workers, warm in ((3, True), (1, False)):
-        with SubmissionEngine(tasks, bench(), workers=workers, warm=warm) as engine:
+        with SubmissionEngine(tasks, bench(), workers=workers, warm=warm, ledger=Ledger("full")) as engine:
             answers = list(engine.grade_many(given))
             assert engine._pool is None or not engine._pool._parents  # none was started for node
         assert [word(each.verdict) for each in answers] == ["PASS", "PATCH FAILED", "FAIL"] * len(tasks), answers
@@ -116,7 +117,7 @@ def _descendants(pid: int) -> set[int]:
 
 def test_the_library_takes_them(data: Path, tmp_path: Path) -> None:
     dataset = RESQDataset.from_json(data)
-    with SubmissionEnv(dataset, temp_dir=tmp_path, timeout=30) as env:
+    with SubmissionEnv(dataset, temp_dir=tmp_path, timeout=30, feedback="full") as env:
         wanted = [Submission(id=row.id, patch=row.solution_patch) for row in dataset]
         results = env.step_batch([*wanted, Submission(id="ms-compound", patch=USELESS)], n_workers=2)
     assert [result.message for result in results] == ["PASS", "PASS", "FAIL"]

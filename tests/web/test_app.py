@@ -138,13 +138,15 @@ def test_tokens_let_in_and_keep_apart(service: Service) -> None:
     with guarded(service, Guards(tokens)) as client:
         for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {TOKEN}"}):
             for method, path in (("GET", "/v1/submissions"), ("POST", "/v1/submissions"), ("GET", "/v1/results"),
-                                 ("GET", "/metrics"), ("GET", "/v1/submissions/" + "0" * 26)):  # fmt: skip
+                                 ("GET", "/metrics"), ("GET", "/v1/submissions/" + "0" * 26),
+                                 ("GET", "/v1/openapi.json")):  # fmt: skip
                 answer = client.request(method, path, headers=headers)
                 assert answer.status_code == 401 and answer.headers["WWW-Authenticate"] == "Bearer"
         assert client.get("/healthz").status_code == 200
         client.headers["Authorization"] = f"Bearer {TOKEN}"
         url = one(client)["url"]
         assert client.get(url).status_code == 200
+        assert "/v1/submissions" in client.get("/v1/openapi.json").json()["paths"]
         client.headers["Authorization"] = "Bearer another-token-here"
         assert client.get(url).status_code == 404
         assert client.get("/v1/submissions").json()["submissions"] == []

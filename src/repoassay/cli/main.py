@@ -28,6 +28,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "signals": ("repoassay.cli.signals", "Measure the changes a run left: tests, lint, documents, size, for review."),
     "grade": ("repoassay.cli.grade", "Grade outputs that were made elsewhere."),
     "submit": ("repoassay.cli.submit", "Grade patches in the submission environment."),
+    "attack": ("repoassay.cli.attack", "Attack verdicts: what a forger would get on a suite."),
     "serve": ("repoassay.cli.serve", "Serve the submission environment over HTTP."),
     "judge": ("repoassay.cli.judge", "Let a model rate a study beside people, and hold it against them."),
     "review": ("repoassay.cli.review", "Let people review what runs left behind: would they merge it?"),

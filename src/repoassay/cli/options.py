@@ -9,9 +9,28 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["criteria_option", "isolation_option", "json_option", "task_option", "workers_option"]
+__all__ = [
+    "assurance_options",
+    "criteria_option",
+    "isolation_option",
+    "json_option",
+    "task_option",
+    "workers_option",
+]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def assurance_options(function: _Function) -> _Function:
+    """`--feedback` and `--require-attested`."""
+    function = click.option(
+        "--require-attested", type=click.FloatRange(0), default=0.0, metavar="BITS",
+        help="Take a pass only when a forger would have had to guess so many bits.  [default: take doubted ones too]",
+    )(function)  # fmt: skip
+    return click.option(
+        "--feedback", type=click.Choice(["verdict", "counts", "tests", "full"]), default="verdict", show_default=True,
+        help="How much of a verdict submitters are told; what they know counts against later passes.",
+    )(function)  # fmt: skip
 
 
 def criteria_option(function: _Function) -> _Function:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import PATH, isolation_option, workers_option
+from repoassay.cli.options import PATH, assurance_options, isolation_option, workers_option
 
 if TYPE_CHECKING:
+    from repoassay.model import Feedback
     from repoassay.run.submit import SubmissionEngine
     from repoassay.web.queue import Queue
     from repoassay.web.service import Service
@@ -35,6 +36,10 @@ __all__ = ["serve"]
               help="Largest patch.")  # fmt: skip
 @click.option("--queue-limit", type=click.IntRange(1, 10**7), default=10_000, show_default=True, metavar="N",
               help="How many submissions may wait.")  # fmt: skip
+@click.option("--token-queue", type=click.IntRange(1, 10**7), metavar="N",
+              help="How many submissions of each token may wait; an equal share when not given.")  # fmt: skip
+@click.option("--token-running", type=click.IntRange(1, 10**5), metavar="N",
+              help="How many submissions of each token may be judged at a time; no limit when not given.")  # fmt: skip
 @click.option("--rate-limit", metavar="N/min", help="Requests a minute of each token; no limit when not given.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S",
               help="Seconds a submission's tests may take.")  # fmt: skip
@@ -42,6 +47,7 @@ __all__ = ["serve"]
               help="Seconds that what is under way may take to finish when the server is told to stop.")  # fmt: skip
 @click.option("--lease", type=click.FloatRange(1, 3600), default=20.0, show_default=True, metavar="S",
               help="Seconds after which servers sharing a queue take over what a killed one was judging.")  # fmt: skip
+@assurance_options
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Whether a known verdict is used again.")
 @click.option("--review", is_flag=True, help="Serve the review application too, below /review; see `repoassay review`.")
 @click.option(
@@ -54,9 +60,11 @@ __all__ = ["serve"]
 @isolation_option
 def serve(
     dataset: Path | None, suite: str | None, mirrors: tuple[str, ...], host: str, port: int, database: str | None,
-    token_file: Path | None, insecure: bool, max_body: int, max_patch: int, queue_limit: int, rate_limit: str | None,
+    token_file: Path | None, insecure: bool, max_body: int, max_patch: int, queue_limit: int, token_queue: int | None,
+    token_running: int | None, rate_limit: str | None,
     timeout: float | None, grace: float, lease: float, cache: bool, review: bool, runs: tuple[Path, ...],
-    review_database: str | None, allowed: tuple[str, ...], workers: int, isolation: str,
+    review_database: str | None, allowed: tuple[str, ...], workers: int, isolation: str, feedback: Feedback,
+    require_attested: float,
 ) -> None:  # fmt: skip
     """Serve the submission environment over HTTP: patches in, verdicts out, from a queue that survives being killed.
 
@@ -78,6 +86,7 @@ def serve(
         if (error.name or "").partition(".")[0] in {"fastapi", "starlette", "uvicorn"}:
             raise MissingExtra(str(error.name), "serve") from None
         raise
+    from repoassay.run.feedback import Ledger
     from repoassay.suites import data_folder
     from repoassay.web.access import RateLimit, Tokens, check_bind, is_loopback, parse_rate, read_tokens
     from repoassay.web.database import open_database
@@ -88,13 +97,16 @@ def serve(
     tokens = read_tokens(token_file) if token_file else Tokens()
     check_bind(host, tokens, insecure=insecure)
     guards = Guards(
-        tokens, RateLimit(parse_rate(rate_limit)), max_body, max_patch, queue_limit,
-        frozenset() if tokens or not is_loopback(host) else frozenset({"127.0.0.1", "localhost", "[::1]", host}),
+        tokens, RateLimit(parse_rate(rate_limit)), max_body, max_patch, queue_limit, token_queue, token_running,
+        hosts=frozenset() if tokens or not is_loopback(host) else frozenset({"127.0.0.1", "localhost", "[::1]", host}),
     )  # fmt: skip
     with _engine(dataset, suite, mirrors, isolation, timeout, workers, cache) as engine:
+        engine.ledger, engine.required = Ledger(feedback), require_attested
         name = dataset.stem if dataset else Path(str(suite)).name
         queue = Queue(open_database(database or None, data_folder("serve"), name))
         _check_tasks(queue, engine)
+        told = queue.answers()  # by whichever server
+        engine.ledger.remember({each.digest: told.get(name, 0) for name, each in engine.tasks.items()})
         bound = listen(host, port)
         shown = f"[{host}]" if ":" in host else host
 
@@ -125,6 +137,7 @@ def _mount_review(
 
     desk, token = open_desk(database, runs, (), hosts_for(host, allowed))
     service.more = lambda app: mount_review(app, desk)
+    click.get_current_context().call_on_close(desk.previews.close)
     return f"/review/join/{token}"
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import PATH, isolation_option, json_option, workers_option
+from repoassay.cli.options import PATH, assurance_options, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
     from repoassay.interop.submissions import PatchSubmission
@@ -35,10 +35,7 @@ __all__ = ["submit"]
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="N",
               help="Grade each submission N times and say which are unstable.")  # fmt: skip
 @click.option("--lenient", is_flag=True, help="Let up to 2 lines of context at either end of a hunk differ.")
-@click.option("--feedback", type=click.Choice(["verdict", "counts", "tests", "full"]), default="verdict",
-              show_default=True, help="How much of a verdict is told, at a price: see docs/assurance.md.")  # fmt: skip
-@click.option("--require-attested", type=click.FloatRange(0), default=0.0, metavar="BITS",
-              help="Take a pass only when a forger would have had to guess so many bits.")  # fmt: skip
+@assurance_options
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Whether a known verdict is used again.")
 @click.option("--junit", type=PATH, metavar="FILE", help="Write a JUnit XML report too.")
 @workers_option

@@ -20,7 +20,6 @@ from repoassay.gateway.http_wire import HttpWire
 from repoassay.gateway.journal import CallJournal
 from repoassay.gateway.ledger import Ledger
 from repoassay.gateway.limits import Budget, Limits
-from repoassay.gateway.looped import LoopThread
 from repoassay.gateway.passes import Pass
 from repoassay.gateway.prices import Prices
 from repoassay.gateway.record import Recorder
@@ -28,6 +27,7 @@ from repoassay.gateway.scripted import ScriptedUpstream, ScriptedWire
 from repoassay.gateway.upstreams import Upstream, split_model
 from repoassay.gateway.wire import Wire
 from repoassay.model.usage import Usage
+from repoassay.workspace.proxy.looped import LoopThread
 
 __all__ = ["Gateway"]
 

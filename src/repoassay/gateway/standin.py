@@ -15,8 +15,8 @@ from aiohttp import ClientConnectionError, web
 
 from repoassay.gateway.dialects import DIALECTS, Asks, guess, recognise
 from repoassay.gateway.dialogue import Dialogue
-from repoassay.gateway.looped import LoopThread
 from repoassay.gateway.scripted import Said, Script
+from repoassay.workspace.proxy.looped import LoopThread
 
 __all__ = ["StandIn", "answer_request"]
 

@@ -108,7 +108,8 @@ def examine(subject: Subject, reference: Reference | None, oracle: Oracle | None
     outer = {inner.get(test, test): test for test in subject.ids}
     tests = [result.model_copy(update={"id": outer[result.id]}) for result in ran.told.tests]
     passed = [result.id for result in tests if result.outcome == "passed"]
-    findings = compare(reference, {test: ran.told.seen.get(inner.get(test, test), []) for test in passed}, oracle.judge)
+    seen = {test: ran.told.seen.get(inner.get(test, test), []) for test in passed}
+    findings = compare(reference, seen, oracle.language(subject.folder))
     signs = [*ran.told.signs]
     for test, finding in findings.items():
         if finding.absent and not finding.wrong:

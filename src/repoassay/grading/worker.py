@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import queue
-import sys
-import sysconfig
 import threading
 import time
 from collections import Counter
@@ -16,17 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import repoassay
 from repoassay.errors import InfraFault
+from repoassay.grading.confined import confined, struck
 from repoassay.grading.preflight import packages_of
-from repoassay.model import Criterion, Ended, Limits
+from repoassay.model import Criterion, Limits
 from repoassay.suites import data_folder
 from repoassay.workspace import Command, Completed, Mount, Sandbox
 
 __all__ = ["Asked", "Told", "measure", "weights_folder"]
 
-_PACKAGE = Path(repoassay.__file__).resolve().parent
-_START = "import sys; sys.path[:0] = sys.argv[1:]; from repoassay.grading.measure import main; main()"
+_MOST_HEARD = 64 * 2**20
+"""Bytes of answers that a batch may give."""
 _SPARE = 512 * 2**20
 """Memory for the libraries themselves, which every task shares."""
 _PRELOAD = {
@@ -116,6 +113,7 @@ class _Batch:
         self._tasks = [_Progress() for _ in asked]
         self._ready = False
         self._rest = b""
+        self._heard = 0
         self._done: Completed | None = None
         self._lines: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._over = False
@@ -142,12 +140,7 @@ class _Batch:
     def struck(self) -> str:
         """What ended the worker while it was at a file."""
         assert self._done is not None
-        exit_ = self._done.exit
-        if exit_.ended is Ended.TIMED_OUT:
-            return "opening it takes more time than is allowed"
-        if exit_.ended is Ended.OUT_OF_MEMORY or exit_.signal == 9:
-            return "opening it takes more memory than is allowed"
-        return f"the program that opens it crashed ({exit_.ended.value}, {exit_.code or exit_.signal})"
+        return struck(self._done.exit)
 
     def _run(self, sandbox: Sandbox, command: Command, cancel: threading.Event | None) -> None:
         try:
@@ -163,24 +156,30 @@ class _Batch:
             self._lines.put(None)
 
     def _hear(self, data: bytes) -> None:
+        # A file that took over what opens it may write here too: neither how much nor what it writes is believed.
+        self._heard += len(data)
+        if self._heard > _MOST_HEARD:
+            return
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             try:
                 told = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
-            self._ready |= "ready" in told
-            self._lines.put(told)
+            if isinstance(told, dict):
+                self._ready |= "ready" in told
+                self._lines.put(told)
 
     def _note(self, line: dict[str, Any]) -> None:
-        if "task" not in line:
+        number = line.get("task")
+        if not isinstance(number, int) or not 0 <= number < len(self._tasks):
             return
-        task = self._tasks[int(line["task"])]
+        task = self._tasks[number]
         task.started = task.started or time.monotonic()
-        if "begin" in line:
-            task.begun = int(line["begin"])
-        if "index" in line:
-            task.answers[int(line["index"])] = line
+        if isinstance(begun := line.get("begin"), int):
+            task.begun = begun
+        if isinstance(index := line.get("index"), int) and "status" in line:
+            task.answers[index] = line
         if "ended" in line:
             task.ended = str(line["ended"])
 
@@ -202,17 +201,13 @@ def _command(asked: Sequence[Asked], workers: int, limits: Limits, told: Any) ->
     tasks = []
     wanted = [_modules(each) for each in asked]
     counts = Counter(name for names in wanted for name in names)
-    # What one task alone needs, that task may import.
-    # The interpreter itself, not a link of our environment to it, which may lead through folders nobody sees there.
-    libraries = list(dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib")))
-    mounts = [Mount(Path(path), path) for path in [*libraries, str(_PACKAGE)]]
-    if (weights := weights_folder()).is_dir():
-        mounts.append(Mount(weights, "/weights"))
+    mounts = [Mount(weights, "/weights")] if (weights := weights_folder()).is_dir() else []
     for number, each in enumerate(asked):
         places = {name: f"/jobs/{number}/{name}" for name in ("outputs", "inputs", "truth")}
         tasks.append({
             **places,
             "criteria": [_spoken(item, each.files) for item in each.criteria],
+            # What one task alone needs, that task may import.
             "modules": [name for name in wanted[number] if counts[name] > 1],
         })  # fmt: skip
         folders = (each.outputs, each.inputs, each.truth)
@@ -225,14 +220,10 @@ def _command(asked: Sequence[Asked], workers: int, limits: Limits, told: Any) ->
     }
     rounds = math.ceil(len(asked) / workers)
     whole = {"seconds": limits.seconds * rounds + 60, "memory": limits.memory * workers + _SPARE}
-    return Command(
-        argv=(os.path.realpath(sys.executable), "-I", "-S", "-B", "-c", _START, str(_PACKAGE.parent), *libraries),
-        # One thread a measurement: workers run side by side.
-        env=dict.fromkeys(
-            ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"), "1"
-        ),
+    return confined(
+        "repoassay.grading.measure",
         stdin=json.dumps(batch).encode(),
-        mounts=tuple(mounts),
+        mounts=mounts,
         limits=limits.model_copy(update=whole),
         channel=True,
         told=told,

@@ -24,13 +24,17 @@ class Ledger:
 
     Args:
         level: How much is told.
-        answers: How many answers each task has had before, by the task's digest.
     """
 
-    def __init__(self, level: Feedback = "verdict", answers: Mapping[str, int] | None = None) -> None:
+    def __init__(self, level: Feedback = "verdict") -> None:
         self.level: Feedback = level
-        self._answers = Counter(answers or {})
+        self._answers: Counter[str] = Counter()
         self._lock = threading.Lock()
+
+    def remember(self, answers: Mapping[str, int]) -> None:
+        """Add answers that were given before, by the task's digest."""
+        with self._lock:
+            self._answers.update(answers)
 
     def tell(self, verdict: Verdict) -> Verdict:
         """What the submitter gets to see of a verdict."""

@@ -8,10 +8,10 @@ import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from repoassay.gateway.indexes import Indexes
-from repoassay.gateway.packages import PackageProxy, Visit
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Door, Mount, Network, Sandbox, open_door
+from repoassay.workspace.proxy.indexes import Indexes
+from repoassay.workspace.proxy.packages import PackageProxy, Visit
 
 __all__ = ["PackageDoors", "Packages"]
 

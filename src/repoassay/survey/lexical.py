@@ -5,6 +5,9 @@ expression runs over the whole text and only the number of its matches is kept. 
 number is the one `tokenize` of Python 3.11 gives (from 3.12 on `tokenize` cuts f-strings into parts; here an f-string
 stays one token, so that counts do not depend on the Python that counts). On other text it is still a number, found
 in time linear in the text: every repetition is possessive and no alternative can fail far from where it began.
+
+Before 3.11.5 Python went on at the wrong place when the last turn of a possessive group failed after a look ahead or
+a repetition inside it (CPython's issue 106052), so the groups here have neither where a turn can fail.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ import re
 __all__ = ["code_lines", "count_tokens", "line_count"]
 
 _LONG_QUOTED = "|".join(
-    rf"{quote * 3}[^{quote}\\]*+(?:(?:\\.|{quote}(?!{quote * 2}))[^{quote}\\]*+)*+(?:{quote * 3}|\Z)" for quote in "'\""
+    rf"{q * 3}[^{q}\\]*+(?:(?:\\.|{q}\\.|{q}{q}\\.|{q}[^{q}\\]|{q}{q}[^{q}\\])[^{q}\\]*+)*+(?:{q * 3}|{q}?{q}?\Z)"
+    for q in "'\""
 )
 _QUOTED = "|".join(rf"{quote}[^\n{quote}\\]*+(?:\\.[^\n{quote}\\]*+)*+{quote}?" for quote in "'\"")
 _STRING = f"(?:{_LONG_QUOTED}|{_QUOTED})"

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import ipaddress
 import re
 import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.tasks.wording import quoted, shown
 
-__all__ = ["NOBODY", "RateLimit", "Tokens", "check_bind", "is_loopback", "parse_rate", "read_tokens"]
+__all__ = ["NOBODY", "RateLimit", "Shares", "Tokens", "check_bind", "is_loopback", "parse_rate", "read_tokens"]
 
 NOBODY = ""
 """Who everybody is where no tokens are asked for."""
@@ -36,6 +39,9 @@ class Tokens:
 
     def __bool__(self) -> bool:
         return bool(self._digests)
+
+    def __len__(self) -> int:
+        return len(self._digests)
 
     def holder(self, given: str | None) -> str | None:
         """Who holds a token, as a name that gives nothing away; None for nobody we know.
@@ -142,3 +148,29 @@ class RateLimit:
                 return (1 - left) * 60 / self.each_minute
             self._left[holder] = (left - 1, now)
         return 0.0
+
+
+class Shares:
+    """How much of something scarce each holder has at a time; used by one event loop.
+
+    Args:
+        most: How much; None for no limit.
+    """
+
+    def __init__(self, most: int | None) -> None:
+        self.most = most
+        self._held: Counter[str] = Counter()
+
+    @contextlib.contextmanager
+    def taken(self, holder: str) -> Iterator[bool]:
+        """Take one for as long as the block runs; gives false, and takes nothing, where none is left."""
+        if self.most is not None and self._held[holder] >= self.most:
+            yield False
+            return
+        self._held[holder] += 1
+        try:
+            yield True
+        finally:
+            self._held[holder] -= 1
+            if not self._held[holder]:
+                del self._held[holder]

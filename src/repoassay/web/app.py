@@ -37,7 +37,7 @@ def build_app(service: Service) -> FastAPI:
 
     app = FastAPI(
         title="RepoAssay submissions", description=_ABOUT, version=repoassay.__version__, lifespan=life,
-        docs_url=None, redoc_url=None, openapi_url="/v1/openapi.json",
+        docs_url=None, redoc_url=None, openapi_url=None,
     )  # fmt: skip
     app.state.service = service
     if service.more is not None:

@@ -30,12 +30,13 @@ _SMALL = 2**16
 _MOST_SAID = 10
 
 
-async def read_given(request: Request, service: Service) -> list[tuple[Given, bytes]]:
+async def read_given(request: Request, service: Service, holder: str) -> list[tuple[Given, bytes]]:
     """Read one submission or a list of them, with their patches as bytes.
 
     Args:
         request: Of which the body is read.
         service: Says how large it may be, and which tasks there are.
+        holder: Who sends it.
 
     Raises:
         Refused: When it cannot be used.
@@ -55,6 +56,7 @@ async def read_given(request: Request, service: Service) -> list[tuple[Given, by
                     if len(body) + len(part) > limit:
                         raise too_large
                     if len(body) <= _SMALL < len(body) + len(part):
+                        await held.enter_async_context(service.bodies[holder])
                         await held.enter_async_context(service.large)
                     body += part
         except TimeoutError:

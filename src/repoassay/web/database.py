@@ -30,8 +30,7 @@ class Database(Protocol):
         place: Where it lies, fit to print: no passwords.
         alone: Whether nobody else can be using it, so that whoever was at work before is dead.
         words: What stands for `{now}`, the time in seconds since 1970; `{number}`, a column that counts up by itself;
-            `{blob}` and `{real}`, columns of bytes and of 8-byte floating point numbers; and `{skipping}`, which makes
-            a subquery lock what it finds and pass over what others locked.
+            and `{blob}` and `{real}`, columns of bytes and of 8-byte floating point numbers.
     """
 
     place: str

@@ -40,7 +40,6 @@ class PostgresDatabase:
             "number": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
             "blob": "BYTEA",
             "real": "DOUBLE PRECISION",
-            "skipping": "FOR UPDATE SKIP LOCKED",
         }
     )
 

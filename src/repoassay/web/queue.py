@@ -3,6 +3,7 @@
 Kept by the database, so that it holds whenever a server is killed:
 
 - A submission is accepted when its transaction is on disk, not before.
+- Holders of tokens take turns, whatever each of them has waiting.
 - Whoever judges a submission has claimed it, for as long as a lease that it renews. A lapsed lease, or one of a server
   known to be dead, puts the submission back.
 - A verdict is written in one transaction with the change from running to done, and only by the holder of that claim.
@@ -13,103 +14,29 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ulid import ULID
 
-from repoassay.errors import BadInput
 from repoassay.web.database import Database
+from repoassay.web.records import Claim, Counts, KeyTaken, New, QueueFull, QuotaUsed, Stored
+from repoassay.web.schema import make_ready
 
-__all__ = ["Claim", "Counts", "KeyTaken", "New", "Queue", "QueueFull", "Stored"]
+__all__ = ["Claim", "Counts", "KeyTaken", "New", "Queue", "QueueFull", "QuotaUsed", "Stored"]
 
-_VERSION = 1
 _SELECT = """SELECT s.ulid, s.task, s.model, s.client_key, s.status, s.faults, s.created,
     v.number, v.word, v.whose, v.feedback, v.verdict, v.finished, s.digest
     FROM repoassay_submissions s LEFT JOIN repoassay_verdicts v ON v.ulid = s.ulid """
+_BRIEF = _SELECT.replace("v.verdict", "NULL")
 
-_TABLES = (
-    "CREATE TABLE IF NOT EXISTS repoassay_schema (version INTEGER NOT NULL)",
-    """CREATE TABLE IF NOT EXISTS repoassay_submissions (
-            number {number}, ulid TEXT NOT NULL UNIQUE, holder TEXT NOT NULL, client_key TEXT,
-            task TEXT NOT NULL, model TEXT NOT NULL, patch {blob} NOT NULL, digest TEXT NOT NULL,
-            created {real} NOT NULL, status TEXT NOT NULL DEFAULT 'queued', owner TEXT,
-            lease {real} NOT NULL DEFAULT 0, ready {real} NOT NULL DEFAULT 0,
-            claims INTEGER NOT NULL DEFAULT 0, faults INTEGER NOT NULL DEFAULT 0, UNIQUE (holder, client_key))""",
-    """CREATE TABLE IF NOT EXISTS repoassay_verdicts (
-            number {number}, ulid TEXT NOT NULL UNIQUE REFERENCES repoassay_submissions (ulid),
-            holder TEXT NOT NULL, word TEXT NOT NULL, whose TEXT NOT NULL, feedback TEXT NOT NULL,
-            verdict TEXT NOT NULL, finished {real} NOT NULL)""",
-    """CREATE INDEX IF NOT EXISTS repoassay_waiting ON repoassay_submissions (number)
-            WHERE status = 'queued'""",
-    """CREATE INDEX IF NOT EXISTS repoassay_undone ON repoassay_submissions (status)
-            WHERE status <> 'done'""",
-    "CREATE INDEX IF NOT EXISTS repoassay_held ON repoassay_submissions (holder, number)",
-    "CREATE INDEX IF NOT EXISTS repoassay_told ON repoassay_verdicts (holder, number)",
-)
-
-
-class QueueFull(Exception):
-    """More would be waiting than may."""
-
-
-class KeyTaken(Exception):
-    """A client's key names another submission already."""
-
-    def __init__(self, key: str, ulid: str) -> None:
-        super().__init__(key)
-        self.key, self.ulid = key, ulid
-
-
-@dataclass(frozen=True, slots=True)
-class New:
-    """A submission as handed in: `patch` in bytes; `key` is the client's own name for it."""
-
-    task: str
-    patch: bytes
-    model: str = ""
-    key: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A submission as kept: `status` is queued, running or done; what follows `created` is None until it is done.
-
-    Times are seconds since 1970. `number` counts verdicts in the order they became visible. `verdict` is JSON.
-    """
-
-    ulid: str
-    task: str
-    model: str
-    key: str | None
-    status: str
-    faults: int
-    created: float
-    number: int | None = None
-    word: str | None = None
-    whose: str | None = None
-    feedback: str | None = None
-    verdict: str | None = None
-    finished: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A submission to be judged: `claims` counts how often it was claimed, `faults` how often we failed at it."""
-
-    ulid: str
-    task: str
-    patch: bytes
-    owner: str
-    claims: int
-    faults: int
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How many submissions are waiting and under way."""
-
-    queued: int
-    running: int
+# Whoever has the fewest under way, of those whoever had their last turn longest ago, of theirs what came first.
+_NEXT = """SELECT line.number, line.holder FROM (
+    SELECT t.holder, t.turn,
+        (SELECT s.number FROM repoassay_submissions s WHERE s.holder = t.holder AND s.status = 'queued'
+            AND s.ready <= {now} ORDER BY s.number LIMIT 1) AS number,
+        (SELECT count(*) FROM repoassay_submissions r WHERE r.holder = t.holder AND r.status = 'running') AS running
+    FROM repoassay_turns t) AS line
+    WHERE line.number IS NOT NULL AND line.running < ? ORDER BY line.running, line.turn, line.number LIMIT 1"""
+_MANY = 2**31 - 1
 
 
 class Queue:
@@ -122,35 +49,30 @@ class Queue:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        with database.write(ordered=True) as run:
-            for statement in _TABLES:
-                run(statement)
-            found = run("SELECT version FROM repoassay_schema")
-            if not found:
-                run("INSERT INTO repoassay_schema VALUES (?)", (_VERSION,))
-            elif found[0][0] != _VERSION:
-                raise BadInput(
-                    f"The queue in {database.place} was made by another version of RepoAssay.",
-                    "Choose another database with --database.",
-                )
+        make_ready(database)
 
-    def add(self, holder: str, given: Sequence[New], limit: int) -> tuple[list[Stored], int]:
+    def add(self, holder: str, given: Sequence[New], limit: int, quota: int | None = None) -> tuple[list[Stored], int]:
         """Accept all of `given` or none of it; they are on disk when this returns.
 
         Args:
             holder: Who hands it in; keys are theirs alone.
             given: Submissions. One whose key is known is not accepted again: the known one is returned.
-            limit: How many may be waiting.
+            limit: How many may be waiting, of everybody.
+            quota: How many of them may be this holder's; None for all.
 
         Returns:
             A submission for each of `given`, and how many of them are new.
 
         Raises:
             QueueFull: When more would be waiting.
+            QuotaUsed: When more of this holder's would be.
             KeyTaken: When a key names a submission of another task or patch.
         """
         with self.database.write(ordered=True) as run:
+            run("INSERT INTO repoassay_turns (holder) VALUES (?) ON CONFLICT (holder) DO NOTHING", (holder,))
             waiting = int(run("SELECT count(*) FROM repoassay_submissions WHERE status = 'queued'")[0][0])
+            mine = "SELECT count(*) FROM repoassay_submissions WHERE status = 'queued' AND holder = ?"
+            own = int(run(mine, (holder,))[0][0])
             stored, new_ones = [], 0
             for new in given:
                 digest = hashlib.sha256(new.patch).hexdigest()
@@ -166,6 +88,8 @@ class Queue:
                 new_ones += 1
                 if waiting + new_ones > limit:
                     raise QueueFull
+                if quota is not None and own + new_ones > quota:
+                    raise QuotaUsed
                 ((ulid, created),) = run(
                     "INSERT INTO repoassay_submissions (ulid, holder, client_key, task, model, patch, digest, created)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?, {now}) RETURNING ulid, created",
@@ -174,18 +98,32 @@ class Queue:
                 stored.append(Stored(ulid, new.task, new.model, new.key, "queued", 0, created))
         return stored, new_ones
 
-    def claim(self, owner: str, lease: float) -> Claim | None:
-        """Take the submission that waits longest, for `lease` seconds; None when none is ready."""
-        with self.database.write() as run:
+    def claim(self, owner: str, lease: float, each: int | None = None) -> Claim | None:
+        """Take the next submission for `lease` seconds; None when none is ready.
+
+        Holders take turns, so that nobody's thousand delay another's one. Claims of several servers follow each other:
+        each sees the turns that were taken before it.
+
+        Args:
+            owner: Who judges it.
+            lease: Seconds it is theirs if they do not renew.
+            each: How many submissions of one holder may be under way; None for any number.
+        """
+        with self.database.write(ordered=True) as run:
+            if not (first := run(_NEXT, (_MANY if each is None else each,))):
+                return None
+            number, holder = first[0]
             found = run(
                 "UPDATE repoassay_submissions SET status = 'running', owner = ?, lease = {now} + ?, claims = claims + 1"
-                " WHERE number = (SELECT number FROM repoassay_submissions"
-                " WHERE status = 'queued' AND ready <= {now} ORDER BY number LIMIT 1 {skipping})"
-                " RETURNING ulid, task, patch, claims, faults",
-                (owner, lease),
+                " WHERE number = ? AND status = 'queued' RETURNING ulid, task, patch, claims, faults",
+                (owner, lease, number),
             )
-        if not found:
-            return None
+            if not found:
+                return None
+            run(
+                "UPDATE repoassay_turns SET turn = (SELECT max(turn) + 1 FROM repoassay_turns) WHERE holder = ?",
+                (holder,),
+            )
         ulid, task, patch, claims, faults = found[0]
         return Claim(ulid, task, bytes(patch), owner, claims, faults)
 
@@ -264,22 +202,25 @@ class Queue:
         return next(found, None)
 
     def page(self, holder: str, after: str | None, limit: int) -> list[Stored]:
-        """At most `limit` submissions of `holder` that follow `after`, in the order they were accepted."""
+        """At most `limit` submissions of `holder` that follow `after`, in the order accepted; no whole verdicts."""
         if after is None:
-            return list(self._select("WHERE s.holder = ? ORDER BY s.number LIMIT ?", (holder, limit)))
-        return list(
-            self._select(
-                "WHERE s.holder = ? AND s.number > (SELECT number FROM repoassay_submissions WHERE ulid = ?)"
-                " ORDER BY s.number LIMIT ?",
-                (holder, after, limit),
-            )
-        )
+            rest, given = "WHERE s.holder = ?", [holder]
+        else:
+            rest = "WHERE s.holder = ? AND s.number > (SELECT number FROM repoassay_submissions WHERE ulid = ?)"
+            given = [holder, after]
+        return list(self._select(f"{rest} ORDER BY s.number LIMIT ?", (*given, limit), _BRIEF))
 
-    def results(self, holder: str, after: int, limit: int) -> list[Stored]:
-        """At most `limit` submissions of `holder` with verdicts numbered above `after`, in the order of these."""
-        return list(
-            self._select("WHERE v.holder = ? AND v.number > ? ORDER BY v.number LIMIT ?", (holder, after, limit))
-        )
+    def results(self, holder: str, after: int, limit: int, *, whole: bool = True) -> list[Stored]:
+        """At most `limit` submissions of `holder` with verdicts numbered above `after`, in the order of these.
+
+        Args:
+            holder: Whose.
+            after: The last number that is known.
+            limit: How many.
+            whole: Whether the whole verdict is wanted, which may be long.
+        """
+        rest = "WHERE v.holder = ? AND v.number > ? ORDER BY v.number LIMIT ?"
+        return list(self._select(rest, (holder, after, limit), _SELECT if whole else _BRIEF))
 
     def counts(self) -> Counts:
         """How many are waiting and under way, of everybody."""
@@ -294,7 +235,15 @@ class Queue:
         with self.database.read() as run:
             return {row[0] for row in run("SELECT DISTINCT task FROM repoassay_submissions WHERE status <> 'done'")}
 
-    def _select(self, rest: str, parameters: Sequence[object]) -> Iterator[Stored]:
+    def answers(self) -> dict[str, int]:
+        """How many submissions of each task have a verdict."""
         with self.database.read() as run:
-            rows = run(_SELECT + rest, parameters)
+            return {
+                row[0]: row[1]
+                for row in run("SELECT task, COUNT(*) FROM repoassay_submissions WHERE status = 'done' GROUP BY task")
+            }
+
+    def _select(self, rest: str, parameters: Sequence[object], select: str = _SELECT) -> Iterator[Stored]:
+        with self.database.read() as run:
+            rows = run(select + rest, parameters)
         return (Stored(*row[:-1]) for row in rows)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import StreamingResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from repoassay.errors import Unavailable
 from repoassay.web.bell import rung_within
 from repoassay.web.body import read_given
-from repoassay.web.queue import KeyTaken, New, QueueFull, Stored
+from repoassay.web.queue import KeyTaken, New, QueueFull, QuotaUsed, Stored
 from repoassay.web.refusal import Refused, documented
 from repoassay.web.service import Service
 from repoassay.web.wire import Accepted, AcceptedList, Given, Page, Submission, viewed
@@ -28,6 +29,8 @@ _LOG = logging.getLogger("repoassay.serve")
 _LOOK = 1.0
 """Seconds between looks for verdicts that other servers gave."""
 _BATCH = 100
+_WHOLE = 10
+"""Whole verdicts that are held at a time; one may be long."""
 _KEEP_ALIVE = 15.0
 
 _bearer = HTTPBearer(auto_error=False, description="A token of the server's token file, where it has one.")
@@ -86,15 +89,19 @@ async def submit(request: Request, holder: Caller, service: Ours) -> AcceptedLis
     """
     if service.workers.stopping:
         raise Refused(503, "stopping", "The server is stopping.", retry=5)
-    given = await read_given(request, service)
-    if len(given) > service.guards.queue:
-        raise Refused(413, "too_large", f"No more than {service.guards.queue:,} submissions may wait.")
+    given = await read_given(request, service, holder)
+    limit, share = service.guards.queue, service.guards.share
+    if len(given) > min(limit, share):
+        raise Refused(413, "too_large", f"No more than {min(limit, share):,} submissions of yours may wait.")
     new = [New(each.id, patch, each.model or "", each.key) for each, patch in given]
     try:
-        stored, count = await run_in_threadpool(service.queue.add, holder, new, service.guards.queue)
+        stored, count = await run_in_threadpool(service.queue.add, holder, new, limit, share)
     except QueueFull:
-        message = f"{service.guards.queue:,} submissions are waiting, which is as many as may."
+        message = f"{limit:,} submissions are waiting, which is as many as may."
         raise Refused(503, "queue_full", message, retry=5) from None
+    except QuotaUsed:
+        message = f"{share:,} submissions may wait for this token. Hand in more when some of yours are judged."
+        raise Refused(429, "quota_used", message, retry=5) from None
     except KeyTaken as error:
         message = f"The key {error.key} is that of submission {error.ulid}, which has another task or patch."
         raise Refused(409, "key_taken", message) from None
@@ -126,7 +133,7 @@ async def get(
 ) -> Submission:
     """A submission with its status and, once it is done, its whole verdict."""
     until = time.monotonic() + wait
-    with service.bell.listening(submission) as rung:
+    with _waiting(service, holder, wait), service.bell.listening(submission) as rung:
         while True:
             found = await run_in_threadpool(service.queue.get, holder, submission) if _is_ulid(submission) else None
             if found is None:
@@ -154,7 +161,9 @@ async def results(
     The stream ends `wait` seconds after the last verdict; an empty line now and then says that it is alive. Whoever
     asks again with `after` set to the last cursor misses nothing and gets nothing twice.
     """
-    first = await run_in_threadpool(service.queue.results, holder, after, _BATCH)  # a fault is still a 503 here
+    # Faults and refusals are still answers of their own here; once the stream has begun they could not be.
+    with _waiting(service, holder, wait):
+        first = await run_in_threadpool(_read, service, holder, after, whole)
     return StreamingResponse(_lines(service, holder, after, wait, whole, first), media_type="application/x-ndjson")
 
 
@@ -162,7 +171,7 @@ async def _lines(
     service: Service, holder: str, after: int, wait: float, whole: bool, found: list[Stored]
 ) -> AsyncIterator[str]:
     last = said = time.monotonic()
-    with service.meters.streaming(), service.bell.listening() as rung:
+    with service.waiting.taken(holder), service.meters.streaming(), service.bell.listening() as rung:
         while True:
             for each in found:
                 yield viewed(each, whole=whole).model_dump_json() + "\n"
@@ -179,10 +188,27 @@ async def _lines(
                     said = now
                 await rung_within(rung, min(_LOOK, max(0.0, wait - (now - last))))
             try:
-                found = await run_in_threadpool(service.queue.results, holder, after, _BATCH)
+                found = await run_in_threadpool(_read, service, holder, after, whole)
             except Unavailable as error:  # the stream just ends, and its reader resumes it
                 _LOG.warning("%s", error)
                 return
+
+
+def _read(service: Service, holder: str, after: int, whole: bool) -> list[Stored]:
+    return service.queue.results(holder, after, _WHOLE if whole else _BATCH, whole=whole)
+
+
+@contextlib.contextmanager
+def _waiting(service: Service, holder: str, wait: float) -> Iterator[None]:
+    """Hold one of the holder's places for requests that wait, since connections are everybody's."""
+    if not wait:
+        yield
+        return
+    with service.waiting.taken(holder) as let:
+        if not let:
+            message = f"{service.waiting.most} requests of this token wait already. Follow /v1/results instead."
+            raise Refused(429, "too_many_waiting", message, retry=5)
+        yield
 
 
 def _accepted(stored: Stored) -> Accepted:
@@ -193,6 +219,13 @@ def _accepted(stored: Stored) -> Accepted:
         status=stored.status,
         url=f"/v1/submissions/{stored.ulid}",
     )
+
+
+@router.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request, _: Caller) -> JSONResponse:
+    """The document that says all this to programs."""
+    application: FastAPI = request.app
+    return JSONResponse(application.openapi())
 
 
 def _is_ulid(text: str) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from repoassay.run.submit import SubmissionEngine
-from repoassay.web.access import RateLimit, Tokens
+from repoassay.web.access import RateLimit, Shares, Tokens
 from repoassay.web.bell import Bell
 from repoassay.web.meters import Meters
 from repoassay.web.queue import Queue
@@ -34,7 +35,10 @@ class Guards:
         rate: Requests a minute of each holder of a token.
         body: Bytes a request may have.
         patch: Bytes a patch may have.
-        queue: How many submissions may wait.
+        queue: How many submissions may wait, of everybody.
+        quota: How many of them may be one holder's; None for a share by which the others always find room.
+        running: How many submissions of one holder may be under way; None for as many as there are workers.
+        waiting: How many requests of one holder may wait for verdicts at a time, where there are tokens.
         hosts: What the Host header may name; empty for anything. Keeps web pages, whose names can be made to point
             here, from a service that asks for no token.
     """
@@ -44,7 +48,15 @@ class Guards:
     body: int = 16 * 2**20
     patch: int = 4 * 2**20
     queue: int = 10_000
+    quota: int | None = None
+    running: int | None = None
+    waiting: int = 200
     hosts: frozenset[str] = frozenset()
+
+    @property
+    def share(self) -> int:
+        """How many submissions of one holder may wait."""
+        return self.quota or max(1, self.queue // max(1, len(self.tokens)))
 
 
 class Service:
@@ -68,8 +80,11 @@ class Service:
         self.bell = Bell()
         self.meters = Meters()
         self.large = asyncio.Semaphore(_LARGE)
+        each = _LARGE // 2 if len(guards.tokens) > 1 else _LARGE  # slow senders leave room for the others
+        self.bodies: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(each))
+        self.waiting = Shares(guards.waiting if guards.tokens else None)
         self.parsing = asyncio.Semaphore(_PARSING)
-        self.workers = Workers(queue, engine, self.meters, self.bell.ring, lease)
+        self.workers = Workers(queue, engine, self.meters, self.bell.ring, lease, guards.running)
 
     def drain(self) -> None:
         """Accept and begin nothing more; streams end."""

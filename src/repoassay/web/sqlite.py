@@ -35,7 +35,6 @@ class SqliteDatabase:
             "number": "INTEGER PRIMARY KEY AUTOINCREMENT",
             "blob": "BLOB",
             "real": "REAL",
-            "skipping": "",
         }
     )
 

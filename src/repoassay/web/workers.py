@@ -40,6 +40,7 @@ class Workers:
         meters: Told of every verdict and fault.
         told: Called with the submission after every verdict.
         lease: Seconds a claim holds when it is not renewed: how long others wait after this server was killed.
+        each: How many submissions of one holder may be under way, on all servers; None for as many as there are places.
     """
 
     queue: Queue
@@ -47,6 +48,7 @@ class Workers:
     meters: Meters
     told: Callable[[str], None]
     lease: float = 20.0
+    each: int | None = None
     owner: str = field(default_factory=lambda: str(ULID()))
     _stopping: threading.Event = field(default_factory=threading.Event)
     _cancel: threading.Event = field(default_factory=threading.Event)
@@ -111,7 +113,7 @@ class Workers:
         while not self.stopping:
             seen = self._woken
             try:
-                claim = self.queue.claim(self.owner, self.lease)
+                claim = self.queue.claim(self.owner, self.lease, self.each)
             except Unavailable as error:
                 _LOG.warning("%s", error)
                 self._stopping.wait(_LOOK)

@@ -1,7 +1,8 @@
-"""Installing an agent: once per recipe, in a sandbox of its own with the host's network, read-only afterwards.
+"""Installing an agent: once per recipe, in a sandbox of its own, read-only afterwards.
 
-An entry of the cache is `tree/`, which is mounted at /agent, and `installed.json`, which says what came: the packages
-with their versions, and host folders the agent's interpreter lies in.
+An entry of the cache is `tree/`, which is mounted at /agent, `manifest`, which says what it must hold, and
+`installed.json`, which says what came: the packages with their versions, and host folders the agent's interpreter lies
+in.
 """
 
 from __future__ import annotations
@@ -17,31 +18,27 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from repoassay.errors import BadInput, InfraFault, Unavailable
-from repoassay.model import Ended, Limits
-from repoassay.workspace.cache import SANDBOX_UID, Cache
+from repoassay.errors import BadInput, Unavailable
+from repoassay.model import Limits
+from repoassay.workspace.building import run_build
+from repoassay.workspace.cache import Cache, remove_tree
 from repoassay.workspace.programs import uv_program
-from repoassay.workspace.protocol import Access, Command, Mount, Network, Sandbox
+from repoassay.workspace.protocol import Command, Mount, Sandbox
+from repoassay.workspace.takeover import intact, take_over
 
 __all__ = ["Installed", "Interpreter", "Recipe", "find_node", "find_python", "install_agent", "installed_at"]
 
-_PASSED_ON = (
-    "UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_SYSTEM_CERTS",
-    "UV_NATIVE_TLS", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "npm_config_registry",
-    "NPM_CONFIG_REGISTRY", "npm_config_cafile", "NPM_CONFIG_CAFILE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
-    "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
-)  # fmt: skip
 _FILE = re.compile(r"file:(?://)?(/\S+)")
 _PIP = """\
 set -e
 /run/uv venv --quiet --relocatable --allow-existing --no-project --no-python-downloads --python "$BASE_PYTHON" /agent
-/run/uv pip install --quiet --python /agent/bin/python --compile-bytecode --link-mode copy -- "$@"
+/run/uv pip install --quiet --python /agent/bin/python --compile-bytecode --link-mode hardlink -- "$@"
 /run/uv pip freeze --python /agent/bin/python >/agent/.packages
 """
 _NPM = """\
 set -e
 cd /agent
-npm install --prefix /agent --cache /run/downloads --no-audit --no-fund --no-update-notifier $FLAGS \\
+npm install --prefix /agent --no-audit --no-fund --no-update-notifier $FLAGS \\
     --loglevel error -- "$@"
 npm ls --prefix /agent --all --parseable --long 2>/dev/null | sed 's/.*://' >/agent/.packages || true
 """
@@ -148,7 +145,7 @@ def installed_at(key: str, cache: Cache) -> Installed | None:
         return None
     with contextlib.suppress(OSError):  # when it was last of use, for collection by age
         os.utime(entry)
-    return _read(entry)
+    return _read(entry) if intact(entry / "tree", entry / "manifest") else None
 
 
 def install_agent(key: str, recipe: Recipe, interpreter: Interpreter, cache: Cache, sandbox: Sandbox) -> Installed:
@@ -163,7 +160,16 @@ def install_agent(key: str, recipe: Recipe, interpreter: Interpreter, cache: Cac
         InfraFault: It could not be installed; the reason is uv's or npm's. Never cached.
         BadInput: A requirement names a file that is not there.
     """
-    return _read(cache.entry("agents", key, lambda part: _build(part, recipe, interpreter, cache, sandbox)))
+
+    def build(part: Path) -> None:
+        _build(part, recipe, interpreter, cache, sandbox)
+
+    entry = cache.entry("agents", key, build)
+    if not intact(entry / "tree", entry / "manifest"):
+        remove_tree(entry)
+        intact.cache_clear()
+        entry = cache.entry("agents", key, build)
+    return _read(entry)
 
 
 def _read(entry: Path) -> Installed:
@@ -177,44 +183,21 @@ def _read(entry: Path) -> Installed:
 
 
 def _build(part: Path, recipe: Recipe, interpreter: Interpreter, cache: Cache, sandbox: Sandbox) -> None:
-    tree, downloads = part / "tree", cache.path / ("uv" if recipe.kind == "pip" else "npm")
+    tree = part / "tree"
     tree.mkdir()
-    downloads.mkdir(exist_ok=True)
-    if os.geteuid() == 0:
-        for writable in (tree, downloads):
-            os.chown(writable, SANDBOX_UID, SANDBOX_UID)
-    env = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     requirements, local = _local(recipe.requirements)
-    done = sandbox.run(
-        Command(
-            argv=("/bin/sh", "-c", _PIP if recipe.kind == "pip" else _NPM, "install", *requirements),
-            env={
-                **env,
-                "PATH": f"{interpreter.program.parent}:/usr/local/bin:/usr/bin:/bin",
-                "UV_CACHE_DIR": "/run/downloads",
-                "BASE_PYTHON": str(interpreter.program),
-                "FLAGS": "" if recipe.scripts else "--ignore-scripts",
-            },
-            mounts=(
-                Mount(Path(uv_program()), "/run/uv"),
-                Mount(tree, "/agent", Access.WRITE),
-                Mount(downloads, "/run/downloads", Access.WRITE),
-                *interpreter.mounts,
-                *local,
-                *_settings(part, env),
-            ),
-            network=Network.HOST,
-            limits=Limits(seconds=1800, memory=6 * 2**30, disk=6 * 2**30, processes=1024),
-        )
+    build = Command(
+        argv=("/bin/sh", "-c", _PIP if recipe.kind == "pip" else _NPM, "install", *requirements),
+        env={
+            "PATH": f"{interpreter.program.parent}:/usr/local/bin:/usr/bin:/bin",
+            "BASE_PYTHON": str(interpreter.program),
+            "FLAGS": "" if recipe.scripts else "--ignore-scripts",
+        },
+        mounts=(Mount(Path(uv_program()), "/run/uv"), *interpreter.mounts, *local),
+        limits=Limits(seconds=1800, memory=6 * 2**30, disk=6 * 2**30, processes=1024),
     )
-    for copied in part.glob("settings-*"):
-        copied.unlink()  # they may hold a registry's token
-    if done.exit.ended is not Ended.EXITED or done.exit.code != 0:
-        said = done.stderr.decode(errors="replace").strip()[-800:]
-        raise InfraFault(
-            f"The agent could not be installed ({done.exit.ended.value}, code {done.exit.code}): {said}",
-            "Check the network and the package index (UV_DEFAULT_INDEX, npm config get registry).",
-        )
+    run_build("The agent could not be installed", tree, "/agent", build, cache, sandbox)
+    take_over(tree, part / "manifest", leads_to=(interpreter.base,))
     packages = (tree / ".packages").read_text("utf-8", "replace").split("\n")
     (part / "installed.json").write_text(
         json.dumps(
@@ -243,21 +226,3 @@ def _local(requirements: tuple[str, ...]) -> tuple[list[str], list[Mount]]:
         return f"file://{target}"
 
     return [_FILE.sub(moved, requirement) for requirement in requirements], mounts
-
-
-def _settings(part: Path, env: dict[str, str]) -> list[Mount]:
-    """The user's own settings of uv and npm, as copies the sandbox's account may read, and certificates they name."""
-    mounts: list[Mount] = []
-    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    for source, target in (
-        (config / "uv" / "uv.toml", "/home/agent/.config/uv/uv.toml"),
-        (Path.home() / ".npmrc", "/home/agent/.npmrc"),
-    ):
-        if source.is_file():
-            copy = part / f"settings-{len(mounts)}"
-            copy.write_bytes(source.read_bytes())
-            copy.chmod(0o644)
-            mounts.append(Mount(copy, target))
-    named = [env[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS") if name in env]
-    mounts += [Mount(Path(path), path) for path in named if not path.startswith(("/etc/ssl", "/usr"))]
-    return mounts

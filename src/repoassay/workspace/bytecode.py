@@ -7,6 +7,7 @@ changed is compiled again. The layer is seen by hidden tests alone: an agent's `
 from __future__ import annotations
 
 import hashlib
+import sys
 from pathlib import Path
 
 from repoassay.errors import InfraFault
@@ -16,6 +17,7 @@ from repoassay.workspace.protocol import Collect, Command, Mount, Sandbox
 
 __all__ = ["bytecode_of"]
 
+_FORMAT = "2"
 _PROGRAM = """
 import importlib._bootstrap_external, importlib.util, os, sys
 tree, out = sys.argv[1:]
@@ -39,21 +41,24 @@ for folder, folders, files in os.walk(tree):
 _LIMITS = Limits(seconds=300, memory=2 * 2**30, disk=2**30)
 
 
-def bytecode_of(base: Path, environment: Path, cache: Cache, sandbox: Sandbox) -> Path:
+def bytecode_of(base: Path, cache: Cache, sandbox: Sandbox) -> Path:
     """Return a folder of nothing but `__pycache__` folders, to be laid over a checkout at /workspace/repo.
 
-    Compiling runs nothing of the repository, and is done in the sandbox nevertheless.
+    Compiling runs nothing of the repository, and is done in the sandbox nevertheless. It is done by the interpreter
+    that environments are made from, never by one of them: what a task's packages left there must not write byte code
+    that other tasks of the same checkout run.
 
     Raises:
         InfraFault: When it could not be done.
     """
-    identity = f"{base.name} {(base / '.git').stat().st_mtime_ns} {_version(environment)}"
+    identity = f"{_FORMAT} {base.name} {(base / '.git').stat().st_mtime_ns} {sys.version} {sys.base_prefix}"
+    python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
 
     def build(part: Path) -> None:
         done = sandbox.run(
             Command(
-                argv=("/env/bin/python", "-I", "-S", "-c", _PROGRAM, "/workspace/repo", "/compiled"),
-                mounts=(Mount(base, "/workspace/repo"), Mount(environment, "/env")),
+                argv=(str(python), "-I", "-S", "-c", _PROGRAM, "/workspace/repo", "/compiled"),
+                mounts=(Mount(base, "/workspace/repo"),),
                 scratch=("/compiled",),
                 limits=_LIMITS,
                 collect=(Collect("/compiled", part, max_bytes=_LIMITS.disk, max_files=200_000),),
@@ -65,8 +70,3 @@ def bytecode_of(base: Path, environment: Path, cache: Cache, sandbox: Sandbox) -
         settle(part)
 
     return cache.entry("bytecode", hashlib.sha256(identity.encode()).hexdigest()[:32], build)
-
-
-def _version(environment: Path) -> str:
-    """What says which Python an environment is."""
-    return (environment / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")

@@ -8,6 +8,7 @@ import fcntl
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -82,13 +83,18 @@ def remove_tree(path: Path) -> None:
     if path.is_symlink():
         path.unlink()
         return
-    with contextlib.suppress(OSError):
+    if not path.exists():
+        return
+    with contextlib.suppress(OSError, RecursionError):
         path.chmod(0o700)
-    for folder, folders, _ in os.walk(path):
-        for inner in (Path(folder, name) for name in folders):
-            if not inner.is_symlink():
-                inner.chmod(0o700)  # before the walk goes there
-    shutil.rmtree(path, ignore_errors=True)
+        for folder, folders, _ in os.walk(path):
+            for inner in (Path(folder, name) for name in folders):
+                if not inner.is_symlink():
+                    inner.chmod(0o700)  # before the walk goes there
+        shutil.rmtree(path, ignore_errors=True)
+    if path.exists():  # deeper than Python goes: what a build leaves is up to the build
+        for program in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
+            subprocess.run([*program, "--", str(path)], check=False, capture_output=True)
 
 
 def settle(path: Path) -> None:

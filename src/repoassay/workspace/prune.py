@@ -12,9 +12,11 @@ from repoassay.workspace.cache import Cache, remove_tree
 
 __all__ = ["Entry", "entries", "prune"]
 
-_KINDS = ("agents", "bytecode", "checkouts", "environments", "inputs", "npm", "sdists", "uv")
-_WHOLE = ("npm", "uv")
-"""Folders of downloads that are one entry each."""
+_KINDS = (
+    "agents", "bytecode", "checkouts", "environments", "inputs", "npm", "packages", "pages", "sdists", "tarballs", "uv",
+)  # fmt: skip
+_WHOLE = ("npm", "pages", "uv")
+"""Folders that are one entry each; of these, npm and uv are what earlier versions downloaded to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Entry:
 
 
 def entries(cache: Cache) -> list[Entry]:
-    """Everything the cache holds, least recently used first. Downloads of uv, and those of npm, count as one entry."""
+    """Everything the cache holds, least recently used first. Pages of indexes count as one entry."""
     now = time.time()
     found = []
     for kind in _KINDS:
@@ -64,6 +66,7 @@ def _remove(cache: Cache, entry: Entry) -> bool:
         remove_tree(gone)
         entry.path.rename(gone)
         remove_tree(gone)
+        entry.path.with_name(f".{entry.path.name}.manifest").unlink(missing_ok=True)
     except OSError:
         return False  # being built or already gone
     else:

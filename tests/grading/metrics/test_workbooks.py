@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import signal
 import zipfile
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import openpyxl
 import pytest
 
 from repoassay.errors import InfraFault
+from repoassay.grading.metrics.opening import mapped
 from repoassay.grading.metrics.workbooks import workbook_cells_f1, workbook_sheets_match
 from repoassay.grading.protocol import UnreadableOutput
 
@@ -78,6 +81,24 @@ def test_empty_workbooks_are_alike(tmp_path: Path) -> None:
 )
 def test_sheets_in_their_order(tmp_path: Path, truth: Path, names: list[str], value: float) -> None:
     assert workbook_sheets_match(book(tmp_path / "a.xlsx", {name: {} for name in names}), truth).value == value
+
+
+def test_a_cell_far_away_is_one_cell(tmp_path: Path, truth: Path) -> None:
+    far = book(tmp_path / "a.xlsx", changed(XFD1048576="far"))
+    assert workbook_cells_f1(far, truth).value == pytest.approx(2 * 6 / (7 + 6))
+
+
+def test_a_library_that_computes_too_long_is_stopped_even_where_it_catches_everything() -> None:
+    def stubborn() -> None:
+        while True:
+            with contextlib.suppress(Exception):
+                sum(range(1000))
+
+    with pytest.raises(UnreadableOutput, match="more time"), mapped("a workbook", seconds=0.2):
+        stubborn()
+    assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+    with mapped("a workbook", seconds=0.2):
+        pass  # and once more it is free
 
 
 def test_a_formula_is_not_its_result(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from repoassay.grading.oracle.compare import Finding, compare
 from repoassay.grading.oracle.judge import Judge
+from repoassay.grading.oracle.language import Python
 from repoassay.grading.oracle.reference import Occurrence, Reference
 from repoassay.grading.oracle.rewrite import rewrite
 from repoassay.workspace import Cache
@@ -35,9 +36,9 @@ ROWS: list[tuple[int, list[Any]]] = [(LIST, [["list", "a", 1]]), (LOOP, [4]), (L
 
 
 @pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
+def judge() -> Iterator[Python]:
     with Judge(Cache()) as found:
-        yield found
+        yield Python(found)
 
 
 @pytest.fixture(scope="module")
@@ -56,11 +57,11 @@ def reference() -> Reference:
     )
 
 
-def found(reference: Reference, judge: Judge, test: str, seen: list[tuple[int, list[Any]]]) -> Finding:
+def found(reference: Reference, judge: Python, test: str, seen: list[tuple[int, list[Any]]]) -> Finding:
     return compare(reference, {test: seen}, judge)[test]
 
 
-def test_what_the_reference_yields_is_right(reference: Reference, judge: Judge) -> None:
+def test_what_the_reference_yields_is_right(reference: Reference, judge: Python) -> None:
     for test, rows in reference.expected.items():
         finding = found(reference, judge, test, [(one.site, one.nodes) for one in rows])
         assert finding == Finding()
@@ -87,7 +88,7 @@ def test_what_the_reference_yields_is_right(reference: Reference, judge: Judge) 
     ],
 )
 def test_what_is_observed_decides(
-    reference: Reference, judge: Judge, seen: list[Any], wrong: list[int], absent: list[int], attested: bool
+    reference: Reference, judge: Python, seen: list[Any], wrong: list[int], absent: list[int], attested: bool
 ) -> None:
     finding = found(reference, judge, "t.py::test_plain", seen)
     assert (finding.wrong, finding.absent) == (wrong, absent)
@@ -95,17 +96,17 @@ def test_what_is_observed_decides(
         assert finding.attested is attested
 
 
-def test_a_row_cannot_be_chosen(reference: Reference, judge: Judge) -> None:
+def test_a_row_cannot_be_chosen(reference: Reference, judge: Python) -> None:
     """`two` in row 1 would be right; the reference was in row 0."""
     finding = found(reference, judge, "t.py::test_table[1-one]", [(ONE, ["two", 1])])
     assert finding.wrong == [6]
     assert found(reference, judge, "t.py::test_table[1-one]", [(ONE, ["one", 1])]).attested is False
 
 
-def test_another_text_that_holds_what_is_looked_for(reference: Reference, judge: Judge) -> None:
+def test_another_text_that_holds_what_is_looked_for(reference: Reference, judge: Python) -> None:
     assert found(reference, judge, "t.py::test_text", [(TEXT, ["a needle"])]) == Finding()
     assert found(reference, judge, "t.py::test_text", [(TEXT, ["a pin"])]).wrong == [15]
 
 
-def test_a_test_unknown_to_the_reference_is_left_alone(reference: Reference, judge: Judge) -> None:
+def test_a_test_unknown_to_the_reference_is_left_alone(reference: Reference, judge: Python) -> None:
     assert found(reference, judge, "t.py::test_other", [(0, [1])]) == Finding(attested=False, why="no reference")

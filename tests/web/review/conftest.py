@@ -46,7 +46,9 @@ def clock() -> Clock:
 def desk(run: Path, clock: Clock, tmp_path: Path) -> Iterator[Desk]:
     """An empty database and the run."""
     database = open_database(tmp_path / "reviews.sqlite")
-    yield Desk(database, Blobs(tmp_path / "files"), owner=OWNER, runs=[run], clock=clock)
+    found = Desk(database, Blobs(tmp_path / "files"), owner=OWNER, runs=[run], clock=clock)
+    yield found
+    found.previews.close()
     database.close()
 
 

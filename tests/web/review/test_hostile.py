@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 import zipfile
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from repoassay.web.review.colour import coloured
 from repoassay.web.review.desk import Desk
 from repoassay.web.review.diff import parse_diff
 from repoassay.web.review.odd import seen, visible
-from repoassay.web.review.outputs import kind_of, media_of, previews
+from repoassay.web.review.outputs import kind_of, media_of, shown_of
 from repoassay.web.review.rows import PAGE, page_of, pages
 from web.review.samples import NOW, Person, answers, make_run
 
@@ -109,6 +110,12 @@ def test_endless_lines_are_cut_and_not_coloured() -> None:
     assert len(html) < 10_000 and html.count("line cut here") == 2
 
 
+def test_a_diff_of_endless_empty_lines_is_cut() -> None:
+    (file,) = parse_diff("--- a/x\n+++ b/x\n@@ -0,0 +1,9999999 @@\n" + "+\n" * 400_000)
+    assert len(file.entries) < 300_001 and file.entries[-1].row is not None
+    assert file.entries[-1].row.text == "The rest of the change, 100,003 lines, is not shown."
+
+
 @given(st.text(max_size=300))
 def test_any_text_is_a_diff(text: str) -> None:
     for whole in (text, f"--- a/x.py\n+++ b/x.py\n@@ -1,9 +1,9 @@\n{text}", f"diff --git {text}\n@@ -1 +1 @@\n{text}"):
@@ -176,14 +183,17 @@ def test_broken_and_bombed_files_say_so(desk: Desk) -> None:
              "wide.csv": b"," * 100_000 + b"\n" + b"\x00\xff" * 10, "long.csv": b"a,b\n" * 10_000,
              "big.txt": b"x" * 10**6}  # fmt: skip
     outputs = [Output(path=name, media="x", sha256=desk.blobs.put(data)) for name, data in files.items()]
-    found = {each.path: each.made for each in previews(desk.blobs, outputs)}
-    assert "too large" in found["bomb.xlsx"].note
-    assert "cannot be read" in found["broken.xlsx"].note and "cannot be read" in found["broken.pdf"].note
+    while any(each.waits for each in shown_of(desk, outputs)):
+        time.sleep(0.05)
+    found = {each.path: each.made for each in shown_of(desk, outputs)}
+    assert "more than is opened" in found["bomb.xlsx"].note
+    assert "does not open as a workbook" in found["broken.xlsx"].note
+    assert "does not open as a PDF" in found["broken.pdf"].note
     assert len(found["wide.csv"].rows[0]) == 40 if found["wide.csv"].rows else found["wide.csv"].note
     assert len(found["long.csv"].rows) == 200 and "200 rows" in found["long.csv"].note
     assert len(found["big.txt"].text) == 200_000
     gone = Output(path="x.txt", media="x", sha256="0" * 64)
-    assert "not here" in previews(desk.blobs, [gone])[0].made.note
+    assert "not here" in shown_of(desk, [gone])[0].made.note
 
 
 def test_kinds_and_types() -> None:

@@ -19,6 +19,8 @@ _NOT_OWED = frozenset(
     {"throws", "rejects", "doesNotThrow", "doesNotReject", "catch", "on", "once", "addListener", "addEventListener"}
 )
 """Calls that may well never call the function they are given, or that judge themselves what it throws."""
+_ASSERTS = frozenset({"assert", "__repoassay"})
+"""What assertions begin with, those that only send their operands too."""
 _KEYWORDS = frozenset({"if", "for", "while", "switch", "catch", "with", "function"})
 
 
@@ -82,7 +84,7 @@ def _owed(tokens: list[Token], closing: dict[int, int], opening: int) -> list[tu
     start = opening + 1
     for number, end in enumerate(argument_ends(tokens, opening, closing[opening])):
         inside = tokens[start:end]
-        asserts = any(each.text == "assert" for each in inside) and not (callee == "then" and number == 1)
+        asserts = any(each.text in _ASSERTS for each in inside) and not (callee == "then" and number == 1)
         if asserts and _is_function(tokens, closing, start, end):
             last = tokens[end - 1]
             changes.append((tokens[start].start, 0, f"globalThis.{_WATCH}.owe("))

@@ -20,7 +20,14 @@ __all__ = ["NODE_SUFFIXES", "can_run_node", "node_command"]
 NODE_SUFFIXES = (".js", ".mjs", ".cjs")
 """What files are called that node runs as they are."""
 _HERE = Path(__file__).parent
-_PARTS = ("node_runner.cjs", "node_test.cjs", "node_test.mjs")
+_ORACLE = _HERE.parent / "oracle"
+_PARTS = (
+    *(
+        _HERE / f"node_{part}"
+        for part in ("parent.cjs", "runner.cjs", "report.cjs", "script.cjs", "test.cjs", "test.mjs")
+    ),
+    *(_ORACLE / f"javascript_{part}.cjs" for part in ("encode", "observer")),
+)
 ROOT = "/workspace/repo"
 
 
@@ -55,13 +62,13 @@ def node_command(
     # A script's failure may come from a promise; strictly, no listener of the code under test hears of it first.
     flags = ("--unhandled-rejections=strict",) if scripts else ()
     return Command(
-        argv=(node_program(), "--no-warnings", *flags, "/run/node_runner.cjs"),
+        argv=(node_program(), "--no-warnings", "/run/node_parent.cjs", "--no-warnings", *flags),
         env={"PATH": "/usr/local/bin:/usr/bin:/bin", "NODE_ENV": "test"},
         cwd="/tmp",  # noqa: S108 - inside the sandbox
         stdin=json.dumps({"files": files, "scripts": scripts, "root": ROOT, "key": key.hex()}).encode(),
         mounts=(Mount(base, ROOT, Access.COPY_ON_WRITE),),
         edits={
-            **{f"/run/{name}": FileEdit((_HERE / name).read_bytes()) for name in _PARTS},
+            **{f"/run/{part.name}": FileEdit(part.read_bytes()) for part in _PARTS},
             **{f"{ROOT}/{name}": edit for name, edit in kept.items()},
             **{f"{ROOT}/{name}": FileEdit(content) for name, content in tests.items()},
         },

@@ -84,7 +84,7 @@ class WarmPool:
         """
         found = self._bytecode.get((base, environment))
         if found is None:
-            found = bytecode_of(base, environment, self._cache, open_sandbox("namespaces", self._cache))
+            found = bytecode_of(base, self._cache, open_sandbox("namespaces", self._cache))
             self._bytecode[base, environment] = found
         return found
 

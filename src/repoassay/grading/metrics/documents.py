@@ -6,7 +6,7 @@ import io
 import logging
 from pathlib import Path
 
-from repoassay.grading.metrics.opening import content, mapped, need, reference
+from repoassay.grading.metrics.opening import LONG, content, mapped, need, reference
 from repoassay.grading.metrics.text import normal
 from repoassay.grading.protocol import Measurement, UnreadableOutput
 from repoassay.grading.registry import metric
@@ -21,7 +21,7 @@ def read_pdf(path: Path) -> list[str]:
     pypdf = need("pypdf")
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     data = content(path)
-    with mapped("a PDF"):
+    with mapped("a PDF", LONG):
         reader = pypdf.PdfReader(io.BytesIO(data))
         if reader.is_encrypted:
             raise UnreadableOutput("it is locked with a password")

@@ -6,8 +6,10 @@ import csv
 import importlib
 import io
 import json
+import signal
 import stat
 import sys
+import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,12 +19,25 @@ from typing import Any, TypeVar
 from repoassay.errors import InfraFault, MissingExtra
 from repoassay.grading.protocol import UnreadableOutput
 
-__all__ = ["content", "extra_of", "need", "pixels", "read_json", "read_table", "read_text", "reference", "workbook"]
+__all__ = [
+    "LONG",
+    "content",
+    "extra_of",
+    "need",
+    "pixels",
+    "read_json",
+    "read_table",
+    "read_text",
+    "reference",
+    "workbook",
+]
 
 _MAX_TEXT = 64 * 2**20
 _MAX_UNPACKED = 256 * 2**20
 _MAX_DEPTH = 200
 _MAX_PIXELS = 64_000_000
+LONG = 45.0
+"""Seconds of computing that opening a workbook or a document may take; honest ones take a few."""
 _Result = TypeVar("_Result")
 
 
@@ -152,12 +167,11 @@ def workbook(path: Path) -> dict[str, dict[str, object]]:
         raise UnreadableOutput(f"it unpacks to {sum(sizes)} bytes in {len(sizes)} parts, more than is opened")
     if any(name.lower().endswith("vbaproject.bin") for name in names):
         raise UnreadableOutput("it holds macros")
-    with _mapped("a workbook"):
+    with _mapped("a workbook", LONG):
         book = openpyxl.load_workbook(io.BytesIO(data), data_only=False)
+        # Only cells there are: between the first and one in the last corner lie seventeen thousand million places.
         return {
-            sheet.title: {
-                cell.coordinate: cell.value for row in sheet.iter_rows() for cell in row if cell.value is not None
-            }
+            sheet.title: {cell.coordinate: cell.value for cell in sheet._cells.values() if cell.value is not None}
             for sheet in book.worksheets
         }
 
@@ -172,16 +186,39 @@ def pixels(path: Path, mode: str = "RGB") -> Any:
         return numpy.asarray(opened.convert(mode), dtype=numpy.float64)
 
 
-class _mapped:  # noqa: N801 - read as a clause: with _mapped("an image")
-    """Turns whatever a parsing library raises over a hostile file into `UnreadableOutput`."""
+class _TooLong(BaseException):
+    """Computing took too long; no `Exception`, which libraries catch and go on."""
 
-    def __init__(self, what: str) -> None:
+
+def _over(*_: object) -> None:
+    raise _TooLong
+
+
+class _mapped:  # noqa: N801 - read as a clause: with _mapped("an image")
+    """Turns whatever a parsing library raises over a hostile file into `UnreadableOutput`.
+
+    So it does with a library that computes for more than `seconds`, if these are given and it is written in Python;
+    what is not, only the sandbox can stop.
+    """
+
+    def __init__(self, what: str, seconds: float = 0) -> None:
         self._what = what
+        self._seconds = seconds
+        self._before: Any = None
 
     def __enter__(self) -> None:
         sys.setrecursionlimit(2000)
+        free = signal.getitimer(signal.ITIMER_PROF)[0] == 0 and signal.getsignal(signal.SIGPROF) is signal.SIG_DFL
+        if self._seconds and free and threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGPROF, _over)
+            signal.setitimer(signal.ITIMER_PROF, self._seconds, 1)  # and again, should it be passed over
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if self._before is not None:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, self._before)
+        if isinstance(error, _TooLong):
+            raise UnreadableOutput("opening it takes more time than is allowed") from None
         if isinstance(error, Exception) and not isinstance(error, UnreadableOutput | MissingExtra | MemoryError):
             raise UnreadableOutput(f"it does not open as {self._what}: {type(error).__name__}: {error}") from error
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from repoassay.grading.hidden.results import Seen
-from repoassay.grading.oracle.judge import Judge
-from repoassay.grading.oracle.nodes import alike, same
+from repoassay.grading.oracle.language import Language
 from repoassay.grading.oracle.reference import Occurrence, Reference
 from repoassay.grading.oracle.sites import Mode, Site
-from repoassay.grading.oracle.weigh import Question, decide
+from repoassay.grading.oracle.weigh import Question
 
 __all__ = ["Finding", "compare"]
 
@@ -45,7 +44,7 @@ class _Pending:
     question: Question
 
 
-def compare(reference: Reference, seen: Mapping[str, Sequence[Seen]], judge: Judge) -> dict[str, Finding]:
+def compare(reference: Reference, seen: Mapping[str, Sequence[Seen]], language: Language) -> dict[str, Finding]:
     """Judge every test of `seen` (observations by the test's real id) that the reference knows.
 
     Raises:
@@ -62,10 +61,10 @@ def compare(reference: Reference, seen: Mapping[str, Sequence[Seen]], judge: Jud
         else:
             name = test.partition("::")[0]
             sites = {site.number: site for site in reference.files[name].sites}
-            pending[name] += _against(test, finding, reference.expected[test], observed, sites)
+            pending[name] += _against(test, finding, reference.expected[test], observed, sites, language)
     for name, waiting in pending.items():
         questions = [each.question for each in waiting]
-        answers = decide(questions, reference.files[name].definitions, judge)
+        answers = language.decide(questions, reference.files[name].definitions)
         for each, answer in zip(waiting, answers, strict=True):
             if answer != "holds":
                 findings[each.test].wrong.append(each.question.site.line)
@@ -73,7 +72,12 @@ def compare(reference: Reference, seen: Mapping[str, Sequence[Seen]], judge: Jud
 
 
 def _against(
-    test: str, finding: Finding, expected: Sequence[Occurrence], observed: Sequence[Seen], sites: Mapping[int, Site]
+    test: str,
+    finding: Finding,
+    expected: Sequence[Occurrence],
+    observed: Sequence[Seen],
+    sites: Mapping[int, Site],
+    language: Language,
 ) -> list[_Pending]:
     """Compare one test's observations, site by site in the order in which each site was reached."""
     if json.dumps([(one.site, one.nodes) for one in expected]) == json.dumps(observed):
@@ -90,13 +94,13 @@ def _against(
         one = wanted[number].pop(0) if wanted[number] else None
         if one is None:
             finding.doubt(f"line {site.line} was reached more often than by the reference")
-        if one is not None and alike(one.nodes, nodes):
+        if one is not None and language.alike(one.nodes, nodes):
             continue
         if site.mode is Mode.OBSERVED:
             if one is not None and one.stable:
                 finding.doubt(f"line {site.line} compares other values than the reference's")
             continue
-        pending.append(_Pending(test, Question(site, _operands(site, one, nodes, finding))))
+        pending.append(_Pending(test, Question(site, _operands(site, one, nodes, finding, language))))
     for number, left in wanted.items():
         if left and sites[number].always:
             finding.absent.append(sites[number].line)
@@ -105,11 +109,15 @@ def _against(
     return pending
 
 
-def _operands(site: Site, one: Occurrence | None, nodes: list[Any], finding: Finding) -> list[Any]:
+def _operands(site: Site, one: Occurrence | None, nodes: list[Any], finding: Finding, language: Language) -> list[Any]:
     """What the check is asked about: rows of tables are the reference's, since a forger would choose an easy one."""
     if one is None or len(one.nodes) != len(nodes):
         return nodes
-    changed = [place for place in range(len(nodes)) if not same(one.nodes[place], nodes[place])]
+    changed = [
+        place
+        for place in range(len(nodes))
+        if not language.alike(one.nodes[place : place + 1], nodes[place : place + 1])
+    ]
     if any(place in site.pinned for place in changed):
         finding.doubt(f"line {site.line} was reached with another row than the reference's")
     if len(nodes) - len(site.pinned) > 1 and len(changed) > 0:

@@ -20,13 +20,11 @@ from repoassay.errors import InfraFault
 from repoassay.grading.hidden.results import Seen, Told
 from repoassay.grading.hidden.run import run_hidden
 from repoassay.grading.oracle.bits import bits_of
-from repoassay.grading.oracle.judge import Judge
-from repoassay.grading.oracle.nodes import alike, opaque
+from repoassay.grading.oracle.language import Language
 from repoassay.grading.oracle.proving import prove
-from repoassay.grading.oracle.rewrite import rewrite
 from repoassay.grading.oracle.sites import Mode, Rewritten
 from repoassay.grading.oracle.twins import Unit
-from repoassay.grading.oracle.weigh import Question, decide
+from repoassay.grading.oracle.weigh import Question
 from repoassay.grading.patch import PatchError, apply_patch, read_patch
 from repoassay.model import HiddenTests
 from repoassay.model.base import Record
@@ -40,6 +38,7 @@ _VERSION = "1"
 _MAX_DIFF = 256 * 2**20
 _MAX_KEPT = 64 * 2**20
 _SEEDS = ("1", "2", "3")
+_ROUNDS = 6
 _Run = Callable[[Mapping[str, FileEdit | None], Sequence[str], Mapping[str, str], str], Told]
 
 
@@ -79,7 +78,7 @@ class Reference(Record):
 
 
 def reference_of(
-    folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, cache: Cache, judge: Judge
+    folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, cache: Cache, language: Language
 ) -> Reference:
     """The reference of a task in an environment, recorded when it is not in the cache.
 
@@ -90,7 +89,7 @@ def reference_of(
     key = hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     def build(part: Path) -> None:
-        recording = _Recording(folder, base, environment, sandbox, judge)
+        recording = _Recording(folder, base, environment, sandbox, language)
         (part / "reference.json").write_text(recording.made().model_dump_json(), encoding="utf-8")
 
     entry = cache.entry("references", key, build)
@@ -105,15 +104,15 @@ def reference_of(
 def _programs() -> str:
     """Changes whenever what makes a reference does."""
     here = Path(__file__).parent
-    parts = [path.read_bytes() for path in sorted((*here.glob("*.py"), *here.parent.glob("hidden/runner.py")))]
+    parts = [path.read_bytes() for path in sorted((*here.glob("*.*"), *here.parent.glob("hidden/*.*")))]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 class _Recording:
     """The reference of one task, in the making."""
 
-    def __init__(self, folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, judge: Judge) -> None:
-        self.base, self.environment, self.sandbox, self.judge = base, environment, sandbox, judge
+    def __init__(self, folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, language: Language) -> None:
+        self.base, self.environment, self.sandbox, self.language = base, environment, sandbox, language
         tests = folder.task.grading.tests
         assert tests is not None
         self.folder = _patient(folder, tests)
@@ -135,13 +134,15 @@ class _Recording:
                 f"The solution of {self.folder.task.id} does not pass {missing[0]} here, so nobody is judged by it."
             )
         modes: dict[str, dict[int, Mode]] = {name: {} for name in self.names}
-        for _ in range(4):
+        for attempt in range(_ROUNDS):
             files = self._rewritten(modes)
             sources = {name: file.source for name, file in files.items()}
             runs = [self._run(solution, self._asked(), sources, seed) for seed in _SEEDS]
             inner = self._inner(plain, runs[0], files)
-            if not self._demote(files, inner, runs, modes):
+            broken = self._broken(files, inner, runs)
+            if not broken:
                 break
+            self._demote(files, broken, modes, give_up=attempt > 2)
         else:
             raise InfraFault(f"The tests of {self.folder.task.id} do not settle, so no reference can be recorded.")
         before = self._run({}, self._asked(), sources, _SEEDS[0])
@@ -178,7 +179,8 @@ class _Recording:
         files = {}
         for name in self.names:
             try:
-                files[name] = rewrite((self.folder.tests / name).read_text(encoding="utf-8"), modes[name])
+                source = (self.folder.tests / name).read_text(encoding="utf-8")
+                files[name] = self.language.rewrite(source, modes[name], script=f"{name}::__script__" in self.ids)
             except (SyntaxError, ValueError, RecursionError):
                 continue  # stays as it is, and is doubted
         return files
@@ -192,34 +194,47 @@ class _Recording:
                 inner.update(zip(before, after, strict=True))
         return {test: inner[test] for test in self.ids if test in inner}
 
-    def _demote(
-        self, files: Mapping[str, Rewritten], inner: Mapping[str, str], runs: Sequence[Told],
-        modes: dict[str, dict[int, Mode]],
-    ) -> bool:  # fmt: skip
-        """Decide inside what does not hold outside on the solution; whether anything had to change."""
-        changed = False
+    def _broken(
+        self, files: Mapping[str, Rewritten], inner: Mapping[str, str], runs: Sequence[Told]
+    ) -> dict[str, set[int]]:
+        """Sites of each file that do not hold outside on the solution, or whose test no longer passes."""
+        found: dict[str, set[int]] = {}
         for name, file in files.items():
             sites = {site.number: site for site in file.sites}
-            questions: dict[int, list[Question]] = {}
+            questions: list[Question] = []
             broken: set[int] = set()
             for told in runs:
                 results = {test.id: test.outcome for test in (*told.tests, *told.others)}
                 for test in (test for test in self.ids if test.partition("::")[0] == name):
                     if results.get(inner.get(test, "")) != "passed":
-                        broken |= {site.number for site in file.sites if site.test in (_function(test), "")}
-                    for number, nodes in told.seen.get(inner.get(test, ""), ()):
-                        if number in sites and sites[number].mode is Mode.WITHHELD:
-                            questions.setdefault(number, []).append(Question(sites[number], nodes))
-            asked = [question for each in questions.values() for question in each]
-            answers = decide(asked, file.definitions, self.judge)
-            broken |= {question.site.number for question, answer in zip(asked, answers, strict=True)
-                       if answer != "holds"}  # fmt: skip
-            for number in broken:
-                lower = _lower(sites[number].mode)
-                if lower is not None:
-                    modes[name][number] = lower
-                    changed = True
-        return changed
+                        broken |= {
+                            site.number for site in file.sites if site.test in (self.language.function(test), "")
+                        }
+                    questions += [
+                        Question(sites[number], nodes)
+                        for number, nodes in told.seen.get(inner.get(test, ""), ())
+                        if number in sites and sites[number].mode is Mode.WITHHELD
+                    ]
+            answers = self.language.decide(questions, file.definitions)
+            pairs = zip(questions, answers, strict=True)
+            broken |= {question.site.number for question, answer in pairs if answer != "holds"}
+            broken = {number for number in broken if sites[number].mode is not Mode.LEFT}
+            if broken:
+                found[name] = broken
+        return found
+
+    @staticmethod
+    def _demote(
+        files: Mapping[str, Rewritten], broken: Mapping[str, set[int]], modes: dict[str, dict[int, Mode]],
+        *, give_up: bool,
+    ) -> None:  # fmt: skip
+        """Decide inside what does not hold outside; in the end, everything of such a file."""
+        for name, numbers in broken.items():
+            for site in files[name].sites:
+                if give_up:
+                    modes[name][site.number] = Mode.LEFT
+                elif site.number in numbers:
+                    modes[name][site.number] = Mode.OBSERVED if site.mode is Mode.WITHHELD else Mode.LEFT
 
     def _reference(
         self, files: Mapping[str, Rewritten], inner: Mapping[str, str], runs: Sequence[Told], before: Told
@@ -231,38 +246,36 @@ class _Recording:
                 open_[test] = "its file could not be rewritten"
                 continue
             seen = [told.seen.get(inner[test], []) for told in runs]
-            expected[test] = tuple(_occurrences(seen, before.seen.get(inner[test], [])))
-            why = _open(test, files[test.partition("::")[0]], expected[test], seen)
+            expected[test] = tuple(self._occurrences(seen, before.seen.get(inner[test], [])))
+            why = self._open(test, files[test.partition("::")[0]], expected[test], seen)
             if why:
                 open_[test] = why
         bits, total = bits_of(files, {test: each for test, each in expected.items() if test not in open_})
         return Reference(files=dict(files), inner=dict(inner), expected=expected, bits=bits, total=total, open=open_)
 
+    def _open(self, test: str, file: Rewritten, expected: Sequence[Occurrence], seen: Sequence[Sequence[Seen]]) -> str:
+        """Why a pass of a test cannot be attested by what it observes; empty when it can."""
+        sites = {site.number: site for site in file.sites}
+        if any([number for number, _ in each] != [number for number, _ in seen[0]] for each in seen[1:]):
+            return "its assertions do not come in the same order every time"
+        if not expected:
+            return "it has no assertion that sends a value"
+        for site in file.sites:
+            if site.test == self.language.function(test) and site.mode is Mode.LEFT:
+                return f"what line {site.line} asserts is decided inside"
+        for one in expected:
+            if sites[one.site].mode is Mode.OBSERVED and (not one.stable or self.language.opaque(one.nodes)):
+                return f"what line {sites[one.site].line} compares changes from run to run or cannot be seen"
+        return ""
 
-def _open(test: str, file: Rewritten, expected: Sequence[Occurrence], seen: Sequence[Sequence[Seen]]) -> str:
-    """Why a pass of a test cannot be attested by what it observes; empty when it can."""
-    sites = {site.number: site for site in file.sites}
-    if any([number for number, _ in each] != [number for number, _ in seen[0]] for each in seen[1:]):
-        return "its assertions do not come in the same order every time"
-    if not expected:
-        return "it has no assertion that sends a value"
-    for site in file.sites:
-        if site.test == _function(test) and site.mode is Mode.LEFT:
-            return f"what line {site.line} asserts is decided inside"
-    for one in expected:
-        if sites[one.site].mode is Mode.OBSERVED and (not one.stable or opaque(one.nodes)):
-            return f"what line {sites[one.site].line} compares changes from run to run or cannot be seen"
-    return ""
-
-
-def _occurrences(seen: Sequence[Sequence[Seen]], before: Sequence[Seen]) -> list[Occurrence]:
-    found = []
-    for place, (number, nodes) in enumerate(seen[0]):
-        others = [each[place][1] if place < len(each) else None for each in seen[1:]]
-        stable = all(other is not None and alike(nodes, other) for other in others)
-        telling = not any(number == at and alike(nodes, operands) for at, operands in before)
-        found.append(Occurrence(site=number, nodes=nodes, stable=stable, telling=telling))
-    return found
+    def _occurrences(self, seen: Sequence[Sequence[Seen]], before: Sequence[Seen]) -> list[Occurrence]:
+        found = []
+        for place, (number, nodes) in enumerate(seen[0]):
+            others = [each[place][1] if place < len(each) else None for each in seen[1:]]
+            stable = all(other is not None and self.language.alike(nodes, other) for other in others)
+            telling = not any(number == at and self.language.alike(nodes, operands) for at, operands in before)
+            found.append(Occurrence(site=number, nodes=nodes, stable=stable, telling=telling))
+        return found
 
 
 def _patient(folder: TaskFolder, tests: HiddenTests) -> TaskFolder:
@@ -276,12 +289,3 @@ def _patient(folder: TaskFolder, tests: HiddenTests) -> TaskFolder:
 def _of_file(told: Told, name: str) -> list[str]:
     results = (*told.tests, *told.others)
     return [test.id for test in results if test.id.partition("::")[0] == name and test.id != name]
-
-
-def _function(test: str) -> str:
-    """A test's function as sites name it."""
-    return test.partition("::")[2].partition("[")[0]
-
-
-def _lower(mode: Mode) -> Mode | None:
-    return {Mode.WITHHELD: Mode.OBSERVED, Mode.OBSERVED: Mode.LEFT}.get(mode)

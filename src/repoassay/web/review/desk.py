@@ -17,6 +17,7 @@ from repoassay.review.studies import payload_of, read_rubric_of, study_of
 from repoassay.review.study import Payload, rater_view
 from repoassay.web.review.blobs import Blobs
 from repoassay.web.review.diff import FileDiff, parse_diff
+from repoassay.web.review.previews import Previews
 
 __all__ = ["Desk", "Pages", "Shown"]
 
@@ -78,6 +79,7 @@ class Desk:
         hosts: Host names, without port, that requests may use; empty for any.
         secure: Whether cookies are for HTTPS alone.
         clock: The time.
+        previews: Of these files; made in a sandbox of this machine when none are given.
     """
 
     def __init__(
@@ -91,9 +93,11 @@ class Desk:
         hosts: frozenset[str] = frozenset(),
         secure: bool = False,
         clock: Callable[[], datetime] = _now,
+        previews: Previews | None = None,
     ) -> None:
         self.database = database
         self.blobs = blobs
+        self.previews = previews or Previews(blobs)
         self.runs = tuple(runs)
         self.rubrics = tuple(rubrics)
         self.hosts = hosts
@@ -159,4 +163,5 @@ class Desk:
 
 
 def _size(shown: Shown) -> int:
-    return len(shown.payload.diff) + len(shown.payload.reference or "") + 10_000
+    rows = sum(len(file.entries) for file in (*shown.files, *shown.reference.values()))
+    return len(shown.payload.diff) + len(shown.payload.reference or "") + 10 * rows + 10_000

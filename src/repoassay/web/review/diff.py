@@ -13,6 +13,8 @@ _HUNK = re.compile(r"@@ -(\d{1,8})(?:,(\d{1,8}))? \+(\d{1,8})(?:,(\d{1,8}))? @@(
 _ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
 _LETTERS = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 _MAX_FILES = 20_000
+_MAX_LINES = 300_000
+"""A row takes a hundred bytes, however short its line: a diff of empty lines would take forty times its size."""
 _GENERATED = re.compile(
     r"(^|/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|poetry\.lock|uv\.lock|Cargo\.lock|go\.sum)$|\.min\.(js|css)$"
     r"|\.(map|snap|svg)$|(^|/)(dist|vendor|node_modules|__snapshots__)/"
@@ -89,16 +91,19 @@ def parse_diff(text: str) -> tuple[FileDiff, ...]:
         text: Unified diff, git's or plain. Only a newline ends a line.
 
     Returns:
-        At most 20,000 files, numbered from 0.
+        At most 20,000 files, numbered from 0, of the first 300,000 lines; a note says where it was cut.
     """
     reader = _Reader()
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    for number, line in enumerate(lines):
+    for number, line in enumerate(lines[:_MAX_LINES]):
         reader.take(line, lines[number + 1] if number + 1 < len(lines) else "")
         if len(reader.files) > _MAX_FILES:
             break
+    if len(lines) > _MAX_LINES and reader.files:
+        said = f"The rest of the change, {len(lines) - _MAX_LINES:,} lines, is not shown."
+        reader.files[-1].entries.append(Entry(max(0, reader.files[-1].hunks - 1), "", Row("note", None, None, said)))
     return tuple(reader.files[:_MAX_FILES])
 
 

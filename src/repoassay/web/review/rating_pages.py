@@ -13,7 +13,7 @@ from repoassay.review.leases import open_next, queue_of, release
 from repoassay.review.studies import closed, hidden_of, read_rubric_of, study_of
 from repoassay.web.review.evidence import evidence_of
 from repoassay.web.review.guard import Anyone, AsRater, Denied, Form, Here
-from repoassay.web.review.outputs import previews, send_output
+from repoassay.web.review.outputs import send_output, shown_of
 from repoassay.web.review.pages import page
 from repoassay.web.review.showing import diff_page, file_list
 from repoassay.web.review.standing import revealed_to, stand
@@ -57,9 +57,17 @@ def show_item(desk: Here, rater: AsRater, viewer: Anyone, item: str) -> Response
         of=len(queue_of(desk.database, rater)),
         rubric=read_rubric_of(desk.database, rater.study), study=study_of(desk.database, rater.study),
         comments=comments_by(desk.database, rater, item), evidence=evidence,
-        outputs=previews(desk.blobs, shown.payload.outputs), **file_list(shown, 0, base),
+        outputs=shown_of(desk, shown.payload.outputs), **file_list(shown, 0, base),
         fast=min(60.0, 10.0 + 0.1 * shown.changed),
     )  # fmt: skip
+
+
+@router.get("/item/{item}/outputs")
+def show_outputs(desk: Here, rater: AsRater, item: str) -> Response:
+    """What was delivered, while previews are being made."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    outputs = shown_of(desk, shown.payload.outputs)
+    return page("outputs.html", outputs=outputs, source=f"/review/files/{item}", again=f"/review/item/{item}/outputs")
 
 
 @router.get("/item/{item}/files")
@@ -98,7 +106,7 @@ def show_file(desk: Here, rater: AsRater, item: str, number: int, which: str) ->
     shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
     if not 0 <= number < len(shown.payload.outputs):
         raise Denied(404, "There is no such file.")
-    return send_output(desk.blobs, shown.payload.outputs[number], which)
+    return send_output(desk, shown.payload.outputs[number], which)
 
 
 @router.get("/item/{item}/evidence")

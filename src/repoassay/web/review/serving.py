@@ -105,6 +105,7 @@ def serve_review(desk: Desk, bound: socket.socket, ready: Callable[[], None]) ->
     except KeyboardInterrupt:  # uvicorn raises the signal again once it has ended well
         pass
     finally:
+        desk.previews.close()
         desk.database.close()
 
 

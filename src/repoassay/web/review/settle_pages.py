@@ -17,7 +17,7 @@ from repoassay.web.review.desk import Desk, Shown
 from repoassay.web.review.evidence import evidence_of
 from repoassay.web.review.gathered import gather
 from repoassay.web.review.guard import AsLead, Denied, Form, Here, Led
-from repoassay.web.review.outputs import previews, send_output
+from repoassay.web.review.outputs import send_output, shown_of
 from repoassay.web.review.pages import page
 from repoassay.web.review.showing import diff_page, file_list
 
@@ -76,7 +76,7 @@ def _one(desk: Desk, led: Led, item: str, made: bool, wrong: str) -> Response:
     return page(
         "settle.html", 422 if wrong else 200, viewer=led.viewer, study=known.study, rubric=known.rubric, item=item,
         shown=shown, ratings=line, known=known, labels=labels, causes=list(Cause), tab="items", wrong=wrong,
-        comments=comments_on(desk.database, led.study, item), outputs=previews(desk.blobs, shown.payload.outputs),
+        comments=comments_on(desk.database, led.study, item), outputs=shown_of(desk, shown.payload.outputs),
         evidence=evidence, fast=fast, closed=closed(desk.database, led.study), **file_list(shown, 0, base),
         versions=[rating for rating in known.versions if rating.submission == item],
         settled=[each for each in known.settled if each.item == item],
@@ -110,6 +110,16 @@ def decide(desk: Here, led: AsLead, item: str, form: Form) -> Response:
     return RedirectResponse(f"/review/studies/{led.study}/disputes", 303)
 
 
+@router.get("/items/{item}/outputs")
+def show_outputs(desk: Here, led: AsLead, item: str) -> Response:
+    """What was delivered, while previews are being made."""
+    base = f"/review/studies/{led.study}"
+    outputs = shown_of(desk, _shown(desk, led, item).payload.outputs)
+    return page(
+        "outputs.html", outputs=outputs, source=f"{base}/files/{item}", again=f"{base}/items/{item}/outputs"
+    )  # fmt: skip
+
+
 @router.get("/items/{item}/files")
 def more_files(desk: Here, led: AsLead, item: str, start: Place = 0) -> Response:
     """Places of further files."""
@@ -130,7 +140,7 @@ def show_file(desk: Here, led: AsLead, item: str, number: int, which: str) -> Re
     outputs = _shown(desk, led, item).payload.outputs
     if not 0 <= number < len(outputs):
         raise Denied(404, "There is no such file.")
-    return send_output(desk.blobs, outputs[number], which)
+    return send_output(desk, outputs[number], which)
 
 
 def _shown(desk: Desk, led: Led, item: str) -> Shown:

@@ -6,7 +6,7 @@ import os
 
 from repoassay.workspace.launcher import kernel
 
-__all__ = ["INSIDE", "become_command", "enter_user_namespace"]
+__all__ = ["INSIDE", "become_command", "enter_user_namespace", "forget_root", "map_ourselves"]
 
 INSIDE = 1000
 """User and group id of the command as it sees itself."""
@@ -43,6 +43,34 @@ def enter_user_namespace(uid: int, gid: int, flags: int) -> None:
     os.close(ready_write)
     if os.waitpid(child, 0)[1] != 0:
         raise OSError("the user map could not be written")
+
+
+def forget_root() -> None:
+    """From here on be `INSIDE` in a user and mount namespace within the first, where no root of the host is known.
+
+    The kernel locks what the new mount namespace took over: no capability that can be had in here makes a read-only
+    mount writable or takes one away to show what it covers. Raises OSError where namespaces may not be nested.
+    """
+    if os.geteuid() == 0:
+        os.setgroups([])
+        kernel.keep_capabilities()
+        os.setresgid(INSIDE, INSIDE, INSIDE)
+        os.setresuid(INSIDE, INSIDE, INSIDE)
+        kernel.raise_capabilities()
+    kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS)
+    map_ourselves()
+
+
+def map_ourselves() -> None:
+    """In a user namespace without a map yet: know `INSIDE` of the one outside as `INSIDE`, and nobody else.
+
+    For a moment others of the same user may look into this process: nothing hostile must be able to see it.
+    """
+    kernel.dumpable()  # or its /proc entries were root's
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{INSIDE} {INSIDE} 1")
+    _write("/proc/self/gid_map", f"{INSIDE} {INSIDE} 1")
+    kernel.not_dumpable()
 
 
 def _write(path: str, text: str) -> None:

@@ -7,8 +7,9 @@ import resource
 import select
 
 from repoassay.workspace.launcher import kernel
-from repoassay.workspace.launcher.identity import become_command
+from repoassay.workspace.launcher.identity import become_command, forget_root
 from repoassay.workspace.launcher.seccomp import compile_filter
+from repoassay.workspace.launcher.signals import as_a_fresh_process
 from repoassay.workspace.launcher.watch import memory_group
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
@@ -24,17 +25,20 @@ def run_as_init(spec: Spec, result: int) -> None:
     Anything that goes wrong before the command runs is written as `fault TEXT`. Never returns.
     """
     try:
+        as_a_fresh_process()
         counted = memory_group(spec.cgroups) is not None
         _finish_inside(spec, result)
+        if spec.slots:
+            _serve(spec, result)
         command = os.fork()
         if command == 0:
-            _serve(spec) if spec.slots else _become(spec, counted)
+            _become(spec, counted)
         for descriptor in (spec.jobs_fd, spec.results_fd):
             if descriptor >= 0:
                 os.close(descriptor)
         _bury_until(command, result)
     except BaseException as error:  # noqa: BLE001 - process 1 has nobody above it to report to but this pipe
-        os.write(result, f"fault {error}".encode()[:2000])
+        os.write(result, f"fault {str(error) or type(error).__name__}".encode()[:2000])
     finally:
         os._exit(0)
 
@@ -52,6 +56,14 @@ def _finish_inside(spec: Spec, result: int) -> None:
     kernel.set_hostname(b"workspace")
     os.setsid()
     os.nice(5)  # whatever the command starts, the harness stays responsive
+    try:
+        forget_root()
+    except OSError:
+        if spec.slots:  # where namespaces may not be nested a command has no capability all the same
+            raise
+    kernel.die_with_parent()  # the change of identity took that back
+    if _reader_gone(result):
+        os._exit(0)
 
 
 def _reader_gone(pipe: int) -> bool:
@@ -60,18 +72,19 @@ def _reader_gone(pipe: int) -> bool:
     return any(events & select.POLLERR for _, events in poll.poll(0))
 
 
-def _serve(spec: Spec) -> None:
-    """In the child: be a warm parent, which keeps its privileges to make namespaces and runs nothing hostile."""
-    from repoassay.workspace.launcher.warm import serve
+def _serve(spec: Spec, result: int) -> None:
+    """Be the fork server of a warm parent; never returns."""
+    from repoassay.workspace.launcher.server import serve
 
     try:
         os.umask(0o022)
-        os.chdir("/")
         serve(spec)
-        os._exit(0)
+        os.write(result, b"exit 0")
     except BaseException as error:  # noqa: BLE001 - the host reads why from what was said
         os.write(2, f"{type(error).__name__}: {error}\n".encode())
-        os._exit(1)
+        os.write(result, b"exit 1")
+    finally:
+        os._exit(0)
 
 
 def _become(spec: Spec, memory_is_counted: bool) -> None:
@@ -97,6 +110,7 @@ def _become(spec: Spec, memory_is_counted: bool) -> None:
 
 
 def _go_first_when_memory_runs_out() -> None:
+    kernel.dumpable()  # or the file were root's; what is executed next is so anyway
     try:
         with open("/proc/self/oom_score_adj", "w") as stream:
             stream.write("500")
@@ -115,7 +129,7 @@ def _give_stdin(content: bytes) -> None:
 
 def _limits(spec: Spec) -> dict[int, int]:
     limits = {
-        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CORE: 1,  # not 0, which lets the host's handler of cores start and read what crashed
         resource.RLIMIT_FSIZE: spec.disk,
         resource.RLIMIT_NOFILE: 4096,
         resource.RLIMIT_MEMLOCK: 1 << 20,

@@ -23,15 +23,20 @@ __all__ = [
     "detach",
     "die_with_parent",
     "drop_bounding_set",
+    "drop_capabilities",
+    "dumpable",
     "freeze",
+    "keep_capabilities",
     "loopback_up",
     "mount",
     "move_root",
     "no_new_privileges",
     "not_dumpable",
     "protect",
+    "raise_capabilities",
     "set_filter",
     "set_hostname",
+    "setns",
     "unshare",
 ]
 
@@ -46,9 +51,10 @@ MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
 
 _MNT_DETACH = 2
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = (
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = (
     1,
     4,
+    8,
     22,
     24,
     38,
@@ -56,6 +62,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_
 _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _SYS_MOUNT_SETATTR = 442
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_CAPABILITY_VERSION = 0x20080522
 _ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV = 1, 2, 4
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -70,6 +77,11 @@ def _check(result: int, action: str) -> None:
 def unshare(flags: int) -> None:
     """Leave the namespaces named by `flags` for new ones (unshare(2))."""
     _check(_libc.unshare(flags), "unshare")
+
+
+def setns(descriptor: int, kind: int) -> None:
+    """Enter the namespace a descriptor stands for (setns(2))."""
+    _check(_libc.setns(descriptor, kind), "setns")
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
@@ -134,6 +146,29 @@ def die_with_parent() -> None:
 def not_dumpable() -> None:
     """Keep processes of the same user from tracing this one or reading its /proc entries."""
     _prctl(_PR_SET_DUMPABLE, 0, "clear dumpable")
+
+
+def dumpable() -> None:
+    """Let processes of the same user, and this one, at its /proc entries again."""
+    _prctl(_PR_SET_DUMPABLE, 1, "set dumpable")
+
+
+def keep_capabilities() -> None:
+    """Keep what is permitted when the user id changes from root's to another."""
+    _prctl(_PR_SET_KEEPCAPS, 1, "keep capabilities")
+
+
+def raise_capabilities() -> None:
+    """Put into force whatever is permitted."""
+    header, data = struct.pack("Ii", _CAPABILITY_VERSION, 0), ctypes.create_string_buffer(24)
+    _check(_libc.capget(header, data), "capget")
+    low, high = struct.unpack("6I", data.raw)[1::3]
+    _check(_libc.capset(header, struct.pack("6I", low, low, 0, high, high, 0)), "capset")
+
+
+def drop_capabilities() -> None:
+    """Give up every capability in force, permitted or inheritable, at once."""
+    _check(_libc.capset(struct.pack("Ii", _CAPABILITY_VERSION, 0), bytes(24)), "capset")
 
 
 def no_new_privileges() -> None:

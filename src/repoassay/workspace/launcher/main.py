@@ -9,6 +9,7 @@ import time
 
 from repoassay.workspace.launcher import kernel
 from repoassay.workspace.launcher.collect import collect
+from repoassay.workspace.launcher.command_line import forget_command_line
 from repoassay.workspace.launcher.identity import enter_user_namespace
 from repoassay.workspace.launcher.init import run_as_init
 from repoassay.workspace.launcher.root import build, inside
@@ -28,6 +29,7 @@ _LOOK = 0.05
 
 def main() -> None:
     """Read a `Spec` from standard input, run it, and write one document to its status descriptor."""
+    forget_command_line()
     spec: Spec = read_spec(_read_all(0))  # type: ignore[assignment]  # an object with the same attributes
     given = (spec.status_fd, spec.control_fd, spec.channel_fd, spec.jobs_fd, spec.results_fd, spec.doors_fd)
     for descriptor in given:
@@ -36,7 +38,7 @@ def main() -> None:
     try:
         report = _run(spec)
     except (OSError, KeyError, ValueError) as error:
-        report = {"fault": str(error)}
+        report = {"fault": str(error) or type(error).__name__}
     try:
         os.write(spec.status_fd, encode(report))
     except BrokenPipeError:
@@ -64,7 +66,7 @@ def _run(spec: Spec) -> dict[str, object]:
 
         open_doors(spec.doors, spec.doors_fd)
     if spec.slots:
-        import repoassay.workspace.launcher.warm  # noqa: F401 - while the host's files can be seen
+        import repoassay.workspace.launcher.server  # noqa: F401 - while the host's files can be seen
     build(spec)
     result_read, result_write = os.pipe()
     started = time.monotonic()
@@ -82,7 +84,7 @@ def _run(spec: Spec) -> dict[str, object]:
     ):  # or the host would wait for an end of file that never comes
         if descriptor >= 0:
             os.close(descriptor)
-    watch = Watch(init, spec.memory, spec.disk, spec.processes, spec.cgroups)
+    watch = Watch([init], spec.memory, spec.disk, spec.processes, spec.cgroups)
     ended = _wait(spec, init, watch, started + spec.seconds)
     wall = time.monotonic() - started
     os.kill(init, _SIGKILL)

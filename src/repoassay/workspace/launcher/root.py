@@ -19,7 +19,10 @@ TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
     from repoassay.workspace.launcher.spec import Bind, Spec
 
-__all__ = ["build", "inside"]
+__all__ = ["TERMINALS", "build", "inside"]
+
+TERMINALS = "newinstance,ptmxmode=0666,mode=0620,max=64"
+"""Options of a folder of terminals that nobody else sees."""
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _ALWAYS = ("/tmp", "/dev/shm", "/home/agent")  # noqa: S108 - places inside the sandbox, each its own tmpfs folder
@@ -105,8 +108,7 @@ def _devices(root: str) -> None:
         kernel.mount(f"/dev/{name}", f"{root}/dev/{name}", flags=kernel.MS_BIND)
     for name, target in _LINKS.items():
         os.symlink(target, f"{root}/dev/{name}")
-    kernel.mount("devpts", f"{root}/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC,
-                 "newinstance,ptmxmode=0666,mode=0620,max=64")  # fmt: skip
+    kernel.mount("devpts", f"{root}/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, TERMINALS)
 
 
 def _etc(root: str, *, host_network: bool) -> None:
@@ -164,7 +166,9 @@ def _copy_on_write(spec: Spec, source: str, target: str, number: int) -> None:
         os.mkdir(folder)
         os.chown(folder, INSIDE, INSIDE)
     os.makedirs(target, exist_ok=True)
-    lower, above, beside = map(_escape, (source, upper, work))
+    held = [os.open(folder, os.O_PATH | os.O_CLOEXEC) for folder in (source, upper, work)]
+    # By number: overlay's options are shown inside, word for word, and would say where the cache lies.
+    lower, above, beside = (f"/proc/self/fd/{descriptor}" for descriptor in held)
     try:
         kernel.mount("overlay", target, "overlay", kernel.MS_NOSUID | kernel.MS_NODEV,
                      f"lowerdir={lower},upperdir={above},workdir={beside},userxattr")  # fmt: skip
@@ -176,11 +180,9 @@ def _copy_on_write(spec: Spec, source: str, target: str, number: int) -> None:
             for name in (*folders, *files):
                 os.chown(f"{folder}/{name}", INSIDE, INSIDE, follow_symlinks=False)
         kernel.mount(upper, target, flags=kernel.MS_BIND)
-
-
-def _escape(path: str) -> str:
-    """A path as overlay's options take it."""
-    return path.replace("\\", "\\\\").replace(":", "\\:").replace(",", "\\,")
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
 
 
 def _write(path: str, content: bytes | None, executable: bool) -> None:

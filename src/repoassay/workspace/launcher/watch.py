@@ -14,13 +14,13 @@ class _Use:
         self.own = self.shared = self.processes = 0
 
 
-def measure(pid: int, *, exact: bool = False) -> _Use:
-    """What the tree from `pid` uses, as far as it holds still.
+def measure(roots: list[int], *, exact: bool = False) -> _Use:
+    """What the trees from these processes use, as far as they hold still.
 
     Pages that processes share, as after a fork, count in each of them, unless `exact`, which costs the kernel a walk
     over all page tables.
     """
-    use, queue = _Use(), [pid]
+    use, queue = _Use(), [*roots]
     while queue and use.processes < 10_000:
         current = queue.pop()
         try:
@@ -51,14 +51,14 @@ def _read(path: str) -> str:
 
 
 class Watch:
-    """Keeps the peak of a tree and says when it passed its limit.
+    """Keeps the peak of a tree, of one root or several, and says when it passed its limit.
 
     With control groups the kernel enforces the limits and this only reads what it noted; without them this is the
     enforcement, exact to one look (a few hundredths of a second).
     """
 
-    def __init__(self, pid: int, memory: int, disk: int, processes: int, cgroups: list[str]) -> None:
-        self._pid, self._memory, self._disk, self._processes = pid, memory, disk, processes
+    def __init__(self, roots: list[int], memory: int, disk: int, processes: int, cgroups: list[str]) -> None:
+        self._roots, self._memory, self._disk, self._processes = roots, memory, disk, processes
         self._folder = memory_group(cgroups)
         self.peak = 0
 
@@ -66,9 +66,9 @@ class Watch:
         """Look once; true when memory or processes passed their limits and the tree must go."""
         if self._folder is not None:
             return False
-        use = measure(self._pid)
+        use = measure(self._roots)
         if self._too_much(use):
-            use = measure(self._pid, exact=True)
+            use = measure(self._roots, exact=True)
         self.peak = max(self.peak, use.own)
         # Twice, as RLIMIT_NPROC already refuses the next process where the kernel counts by namespace.
         return self._too_much(use) or use.processes > 2 * self._processes

@@ -1,0 +1,111 @@
+"""Many attacks on many tasks: which pairs, in what order, and what is known of them already."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+
+from repoassay.attacks.attack import Attack
+from repoassay.attacks.kept import Kept
+from repoassay.attacks.trial import Ground, Trial, tried
+from repoassay.tasks import TaskFolder
+
+__all__ = ["Pair", "confined", "pairs", "run"]
+
+Pair = tuple[Ground, Attack]
+_MEMORY, _DISK, _PROCESSES = 2**29, 2**26, 64
+
+
+def confined(folder: TaskFolder) -> TaskFolder:
+    """The task with limits that attacks on the machine reach soon."""
+    limits = folder.task.limits
+    least = {
+        "memory": min(limits.memory, _MEMORY),
+        "disk": min(limits.disk, _DISK),
+        "processes": min(limits.processes, _PROCESSES),
+    }
+    return replace(folder, task=folder.task.model_copy(update={"limits": limits.model_copy(update=least)}))
+
+
+def pairs(
+    grounds: Sequence[Ground], attacks: Iterable[Attack], *, spread: int | None = None, sample: int | None = None,
+    seed: int = 0,
+) -> list[Pair]:  # fmt: skip
+    """Every attack on every task that it fits, tasks together.
+
+    Args:
+        grounds: The tasks.
+        attacks: The attacks.
+        spread: On how many tasks each attack is tried, drawn for each; None for all.
+        sample: How many attacks of each family and language are tried, drawn; None for all.
+        seed: What is drawn with.
+    """
+    groups: defaultdict[tuple[str, str], list[Attack]] = defaultdict(list)
+    for attack in attacks:
+        groups[attack.family, attack.language or ""].append(attack)
+    made: list[Pair] = []
+    for key, group in groups.items():
+        chance = random.Random(f"{seed} {key}")  # noqa: S311 - a sample, not a secret
+        taken = group if sample is None or sample >= len(group) else chance.sample(group, sample)
+        for attack in taken:
+            fitting = [ground for ground in grounds if attack.fits(ground.target)]
+            made += [(ground, attack) for ground in _some(fitting, spread, f"{seed} {attack.name}")]
+    order = {id(ground): number for number, ground in enumerate(grounds)}
+    return sorted(made, key=lambda pair: order[id(pair[0])])
+
+
+def run(
+    wanted: Sequence[Pair], kept: Kept, *, workers: int = 1, plain: bool = True, cancel: threading.Event | None = None
+) -> Iterator[tuple[Trial, bool]]:
+    """Try every pair, `workers` at a time; yields each trial, in order, and whether it was known already.
+
+    Setting `cancel` drops what is under way and ends it.
+    """
+    cancel = cancel or threading.Event()
+    pending: deque[tuple[Future[Trial] | None, Trial | None]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for ground, attack in wanted:
+                known = _known(kept, ground, attack, plain)
+                future = None if known else pool.submit(tried, ground, attack, plain=plain, cancel=cancel)
+                pending.append((future, known))
+                while len(pending) > 2 * workers:
+                    yield from _taken(pending, kept, cancel)
+            while pending:
+                yield from _taken(pending, kept, cancel)
+        except BaseException:  # an interrupt, or nobody wants the rest: what is under way need not come to its end
+            cancel.set()
+            raise
+        finally:
+            for future, _ in pending:
+                if future is not None:
+                    future.cancel()
+
+
+def _known(kept: Kept, ground: Ground, attack: Attack, plain: bool) -> Trial | None:
+    asked = plain and attack.plain and ground.believes
+    return kept.get(ground.folder.task.id, ground.folder.digest, attack.name, attack.digest(ground.target), asked)
+
+
+def _taken(
+    pending: deque[tuple[Future[Trial] | None, Trial | None]], kept: Kept, cancel: threading.Event
+) -> Iterator[tuple[Trial, bool]]:
+    future, known = pending.popleft()
+    if known is not None:
+        yield known, True
+        return
+    assert future is not None
+    trial = future.result()
+    if not cancel.is_set():
+        kept.add(trial)
+        yield trial, False
+
+
+def _some(grounds: list[Ground], most: int | None, seed: str) -> list[Ground]:
+    if most is None or most >= len(grounds):
+        return grounds
+    return random.Random(seed).sample(grounds, most)  # noqa: S311 - a sample, not a secret

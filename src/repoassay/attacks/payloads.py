@@ -1,0 +1,122 @@
+"""Attacks whose patch is code or files: kept as TOML, one file a family, in the language they attack.
+
+A file names `family`, `language`, and `why` a naive harness believes it. Each `[[attack]]` has `name`, `tries`,
+`origin`, perhaps a `why` of its own, and `code` (put at the end of the module that the tests load first), `files` (path
+to content) or both. `needs` names pieces of code to put before it, which lie in `python.toml` and `javascript.toml`. In
+all of it `@MODULE@`, `@PACKAGE@`, `@WORDS@`, `@DEFINED@`, and for attacks that are `white` also `@FILES@` and
+`@TESTS@`, stand for what is known of the target: lists as JSON, which both languages read.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from repoassay.attacks.attack import Attack, Make, Origin
+from repoassay.attacks.making import appended, created
+from repoassay.attacks.target import Language, Target
+from repoassay.model import Record
+
+__all__ = ["payloads", "shared"]
+
+_PLACE = Path(__file__).with_name("payloads")
+
+
+class Snippet(Record):
+    """A piece of code that several payloads share, and the pieces it rests on."""
+
+    code: str
+    needs: tuple[str, ...] = ()
+
+
+class Payload(Record):
+    """One attack as its file states it."""
+
+    name: Annotated[str, Field(min_length=2)]
+    tries: Annotated[str, Field(min_length=10)]
+    why: str = ""
+    origin: Origin
+    code: str = ""
+    files: Mapping[str, str] = Field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    white: bool = False
+    slow: bool = False
+
+
+class Family(Record):
+    """One file of payloads."""
+
+    family: str
+    language: Language
+    why: str = ""
+    plain: bool = True
+    attack: tuple[Payload, ...]
+
+
+def payloads() -> Iterator[Attack]:
+    """Every attack of the files, by family."""
+    for path in sorted(_PLACE.glob("*/*.toml")):
+        read = Family.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        for each in read.attack:
+            yield Attack(
+                each.name, read.family, read.language, each.tries, each.why or read.why, each.origin,
+                _maker(each, read.language), plain=read.plain, white=each.white, slow=each.slow,
+            )  # fmt: skip
+
+
+@functools.cache
+def _snippets(language: Language) -> Mapping[str, Snippet]:
+    data = tomllib.loads((_PLACE / f"{language}.toml").read_text(encoding="utf-8"))
+    return {name: Snippet.model_validate(each) for name, each in data.items()}
+
+
+def shared(target: Target, name: str) -> str:
+    """A piece of code for a target, with what it rests on."""
+    return _filled("\n".join(_with_needs([name], _snippets(target.language), {}).values()), _facts(target, white=True))
+
+
+def _with_needs(names: Iterable[str], known: Mapping[str, Snippet], done: dict[str, str]) -> dict[str, str]:
+    for name in names:
+        if name not in done:
+            _with_needs(known[name].needs, known, done)
+            done[name] = known[name].code
+    return done
+
+
+def _maker(payload: Payload, language: Language) -> Make:
+    def make(target: Target) -> bytes:
+        facts = _facts(target, payload.white)
+        made = b""
+        if payload.files:
+            files = {_filled(name, facts): _filled(text, facts) for name, text in payload.files.items()}
+            files.pop(target.module if payload.code else "", None)
+            made = created(target, files)
+        if payload.code:
+            parts = _with_needs(payload.needs, _snippets(language), {})
+            made += appended(target, _filled("\n".join([*parts.values(), payload.code]), facts))
+        return made
+
+    return make
+
+
+def _facts(target: Target, white: bool) -> dict[str, str]:
+    """What marks in a payload stand for."""
+    return {
+        "@MODULE@": target.module,
+        "@PACKAGE@": target.package,
+        "@WORDS@": json.dumps(target.words),
+        "@DEFINED@": json.dumps(target.defined),
+        **({"@FILES@": json.dumps(target.files), "@TESTS@": json.dumps(target.tests)} if white else {}),
+    }
+
+
+def _filled(text: str, facts: Mapping[str, str]) -> str:
+    for mark, value in facts.items():
+        text = text.replace(mark, value)
+    return text

@@ -1,0 +1,107 @@
+"""What the oracle asks of a language of tests: rewriting, comparing values, and deciding withheld checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from repoassay.grading.oracle import nodes
+from repoassay.grading.oracle.judge import Judge
+from repoassay.grading.oracle.rewrite import rewrite
+from repoassay.grading.oracle.sites import Mode, Rewritten
+from repoassay.grading.oracle.weigh import Question, decide
+from repoassay.workspace import Sandbox
+
+__all__ = ["JavaScript", "Language", "Python"]
+
+
+class Language(Protocol):
+    """One language of hidden tests."""
+
+    def rewrite(self, source: str, modes: Mapping[int, Mode], *, script: bool) -> Rewritten:
+        """A test file without what it expects; raises SyntaxError or ValueError for one that cannot be read."""
+
+    def alike(self, first: Sequence[Any], second: Sequence[Any]) -> bool:
+        """Whether two rows of operands are the same."""
+
+    def opaque(self, operands: Sequence[Any]) -> bool:
+        """Whether something in a row of operands is known by its type alone."""
+
+    def decide(self, questions: Sequence[Question], definitions: str) -> list[str]:
+        """Answer `holds`, `fails` or `error: TEXT` for each; raises InfraFault when the judge cannot be started."""
+
+    def function(self, test: str) -> str:
+        """A test's function as sites name it."""
+
+
+class Python:
+    """Tests for pytest and unittest, and plain scripts.
+
+    Args:
+        judge: Decides what cannot be decided here.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    def rewrite(self, source: str, modes: Mapping[int, Mode], *, script: bool) -> Rewritten:
+        """See `Language`."""
+        del script
+        return rewrite(source, modes)
+
+    def alike(self, first: Sequence[Any], second: Sequence[Any]) -> bool:
+        """See `Language`."""
+        return nodes.alike(first, second)
+
+    def opaque(self, operands: Sequence[Any]) -> bool:
+        """See `Language`."""
+        return nodes.opaque(operands)
+
+    def decide(self, questions: Sequence[Question], definitions: str) -> list[str]:
+        """See `Language`."""
+        return decide(questions, definitions, self._judge)
+
+    def function(self, test: str) -> str:
+        """See `Language`; parameters do not belong to it."""
+        return test.partition("::")[2].partition("[")[0]
+
+
+class JavaScript:
+    """Tests for node's runner, and plain scripts.
+
+    Args:
+        sandbox: Where withheld checks are decided.
+    """
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    def rewrite(self, source: str, modes: Mapping[int, Mode], *, script: bool) -> Rewritten:
+        """See `Language`; a site that does not hold outside stays as it was."""
+        from repoassay.grading.oracle.javascript import rewrite as rewrite_javascript
+
+        return rewrite_javascript(source, tuple(modes), script=script)
+
+    def alike(self, first: Sequence[Any], second: Sequence[Any]) -> bool:
+        """See `Language`."""
+        from repoassay.grading.oracle.javascript_values import same
+
+        return len(first) == len(second) and all(map(same, first, second))
+
+    def opaque(self, operands: Sequence[Any]) -> bool:
+        """See `Language`."""
+        from repoassay.grading.oracle.javascript_values import tells
+
+        return not all(map(tells, operands))
+
+    def decide(self, questions: Sequence[Question], definitions: str) -> list[str]:
+        """See `Language`."""
+        from repoassay.grading.oracle.javascript_judge import decide as decide_javascript
+
+        if not questions:
+            return []
+        return decide_javascript(definitions, [(each.site.check, each.nodes) for each in questions], self._sandbox)
+
+    def function(self, test: str) -> str:
+        """See `Language`."""
+        return test.partition("::")[2]

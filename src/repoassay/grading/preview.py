@@ -1,0 +1,147 @@
+"""What people are shown of a file nobody trusts: text, rows or a picture. Runs inside a sandbox, for one file.
+
+Told on standard input which kind of file `/file` is; leaves `shown.json` and, for a picture, `shown.png` in `/shown`.
+What comes out is plain: text, or a PNG made anew of pixels, without whatever else the file held.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import resource
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from repoassay.errors import MissingExtra
+from repoassay.grading.metrics.opening import content, mapped, need
+from repoassay.grading.protocol import UnreadableOutput
+
+__all__ = ["FILE", "MOST_CELL", "MOST_COLUMNS", "MOST_ROWS", "MOST_SIDE", "MOST_TEXT", "PLACE", "main"]
+
+FILE, PLACE = "/file", "/shown"
+MOST_TEXT = 200_000
+MOST_ROWS, MOST_COLUMNS, MOST_CELL = 200, 40, 500
+MOST_SIDE = 4096
+"""Pixels along an edge of a picture; a larger one is made smaller."""
+_MOST_PIXELS = 64_000_000
+_MOST_FRAMES = 100
+_MOST_FILE = 64 * 2**20
+_MOST_DOCUMENT = 8 * 2**20
+_MOST_UNPACKED = 64 * 2**20
+_MOST_PNG = 8 * 2**20
+
+
+def main() -> None:
+    """Open the file and leave what is shown of it."""
+    told = json.load(sys.stdin)
+    resource.setrlimit(resource.RLIMIT_CPU, (told["cpu"], told["cpu"] + 1))
+    resource.setrlimit(resource.RLIMIT_DATA, (told["memory"], told["memory"]))
+    try:
+        found = _KINDS[told["kind"]](Path(FILE))
+    except UnreadableOutput as error:
+        found = {"note": f"This cannot be shown: {error}."[:500]}
+    except MissingExtra:
+        found = {"note": "Install the extra `metrics` to see this here.", "kept": False}
+    except MemoryError:
+        found = {"note": "This cannot be shown: opening it takes more memory than is allowed."}
+    Path(PLACE, "shown.json").write_text(json.dumps(found))
+
+
+def _pdf(path: Path) -> dict[str, Any]:
+    """The text of the first pages; a browser's own viewer would need the document to leave its cage."""
+    pypdf = need("pypdf")
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    content(path, _MOST_DOCUMENT)
+    with mapped("a PDF"):
+        reader = pypdf.PdfReader(path, strict=False)
+        text = "\n\n".join((page.extract_text() or "")[:20_000] for page in reader.pages[:5])
+    return {"text": text[:MOST_TEXT], "note": "Its text is shown, at most five pages; download it to see the pages."}
+
+
+def _workbook(path: Path) -> dict[str, Any]:
+    """The first sheet; a small archive may unpack to very much, so its sizes are looked at first."""
+    openpyxl = need("openpyxl")
+    data = io.BytesIO(content(path, _MOST_DOCUMENT))
+    with mapped("a workbook"):
+        with zipfile.ZipFile(data) as archive:
+            if (size := sum(each.file_size for each in archive.infolist())) > _MOST_UNPACKED:
+                raise UnreadableOutput(f"it unpacks to {size} bytes, more than is opened")
+        book = openpyxl.load_workbook(data, read_only=True, data_only=True)
+        rows = [
+            ["" if cell is None else str(cell)[:MOST_CELL] for cell in row]
+            for row in book.worksheets[0].iter_rows(max_row=MOST_ROWS, max_col=MOST_COLUMNS, values_only=True)
+        ]
+    # Sheets say that they are wide and long; what is empty to the end is left out.
+    wide = max((number for row in rows for number, cell in enumerate(row, 1) if cell), default=0)
+    long = max((number for number, row in enumerate(rows, 1) if any(row)), default=0)
+    rows = [row[:wide] for row in rows[:long]]
+    return {"rows": rows, "note": f"The first sheet is shown, at most {MOST_ROWS} rows."}
+
+
+def _notebook(path: Path) -> dict[str, Any]:
+    """The cells of a notebook, with what they printed."""
+    with mapped("a notebook"):
+        cells = json.loads(content(path, _MOST_DOCUMENT))["cells"]
+        parts: list[str] = []
+        for number, cell in enumerate(cells[:1000], 1):
+            parts.append(f"[{number}] {str(cell.get('cell_type'))[:50]}\n{_joined(cell.get('source'))}")
+            for output in cell.get("outputs", [])[:20]:
+                printed = output.get("text") or output.get("data", {}).get("text/plain") or output.get("evalue")
+                parts.append(f"> {_joined(printed or '')}")
+    return {"text": "\n\n".join(parts)[:MOST_TEXT], "note": "Its cells and what they printed are shown, as text."}
+
+
+def _joined(text: object) -> str:
+    return "".join(map(str, text[:10_000])) if isinstance(text, list) else str(text)
+
+
+def _picture(path: Path) -> dict[str, Any]:
+    """The pixels as a PNG; of a moving picture as many frames as are opened."""
+    image: Any = need("PIL.Image")
+    content(path, _MOST_FILE)
+    image.MAX_IMAGE_PIXELS = _MOST_PIXELS
+    with mapped("a picture"), image.open(path, formats=_FORMATS) as opened:
+        width, height = opened.size
+        if width * height > _MOST_PIXELS:
+            raise UnreadableOutput(f"its {width} x {height} pixels are more than are opened")
+        count = int(getattr(opened, "n_frames", 1))
+        side = MOST_SIDE if count == 1 else min(MOST_SIDE, 800)
+        frames, waits = [], []
+        for number in range(min(count, _MOST_FRAMES, max(1, _MOST_PIXELS // (width * height)))):
+            opened.seek(number)
+            frames.append(_plain(opened, side))
+            waits.append(min(10_000, max(20, int(opened.info.get("duration") or 100))))
+        made = Path(PLACE, "shown.png")
+        _save(frames, waits, made)
+        while made.stat().st_size > _MOST_PNG:
+            frames = [each.resize((max(1, each.width // 2), max(1, each.height // 2))) for each in frames]
+            _save(frames, waits, made)
+    notes = [f"{width} x {height} pixels, shown smaller."] if frames[0].size != (width, height) else []
+    notes += [f"The first {len(frames)} of {count} frames are shown."] if len(frames) < count else []
+    return {"picture": True, "note": " ".join(notes)}
+
+
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
+
+
+def _plain(opened: Any, side: int) -> Any:
+    ops = need("PIL.ImageOps")
+    see_through = "A" in opened.getbands() or "transparency" in opened.info
+    frame = ops.exif_transpose(opened.convert("RGBA" if see_through else "RGB"))
+    frame.thumbnail((side, side))
+    frame.info = {}  # colour profiles and texts would go along, and could say who made it
+    return frame
+
+
+def _save(frames: list[Any], waits: list[int], place: Path) -> None:
+    more = {"save_all": True, "append_images": frames[1:], "duration": waits, "loop": 0} if len(frames) > 1 else {}
+    frames[0].save(place, format="PNG", **more)
+
+
+_KINDS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "pdf": _pdf, "workbook": _workbook, "notebook": _notebook, "picture": _picture,
+}  # fmt: skip

@@ -1,0 +1,84 @@
+"""Building from packages is hostile work: their `setup.py` and install scripts run whatever their authors like.
+
+A build has a sandbox, a cache of downloads and a loopback of its own. Its only ways out are the relay of the configured
+indexes and the proxy to public ones; nothing it can write is seen by anybody else but as the tree it leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from pathlib import Path
+
+from repoassay.errors import InfraFault
+from repoassay.model import Ended
+from repoassay.workspace.cache import SANDBOX_UID, Cache, remove_tree
+from repoassay.workspace.doors import open_door
+from repoassay.workspace.growth import MOST_FILES, Growth
+from repoassay.workspace.protocol import Access, Command, Completed, Mount, Network, Sandbox
+from repoassay.workspace.proxy.indexes import Indexes
+from repoassay.workspace.proxy.packages import PackageProxy, Visit
+from repoassay.workspace.supply.relay import Relay
+from repoassay.workspace.supply.store import Store
+from repoassay.workspace.supply.upstream import Upstream
+
+__all__ = ["run_build"]
+
+_RELAY, _PROXY = 4711, 4712
+_DOWNLOADS = ".downloads"
+"""Folder of the tree for the tools' caches: in one mount with what they install, so that they can link to it."""
+_MOST_BYTES = 32 * 2**30
+
+
+def run_build(what: str, tree: Path, at: str, command: Command, cache: Cache, sandbox: Sandbox) -> None:
+    """Run a build that fills the folder `tree`, which it knows as `at`.
+
+    Args:
+        what: The beginning of the sentence that says that it failed.
+        tree: An empty folder.
+        at: Its place inside.
+        command: The build; its environment's `DOWNLOADS` will name an empty folder for caches.
+        cache: Where packages are kept by digest.
+        sandbox: Where it runs.
+
+    Raises:
+        InfraFault: It failed; the reason is its own, the index's or the proxy's.
+    """
+    if os.geteuid() == 0:
+        os.chown(tree, SANDBOX_UID, SANDBOX_UID)
+    indexes = Indexes.configured()
+    refused: list[str] = []
+
+    def note(visit: Visit) -> None:
+        if not visit.allowed and visit.host:
+            refused[:] = [f"{visit.why} REPOASSAY_PACKAGE_HOSTS names further hosts that may be reached."]
+
+    with contextlib.ExitStack() as ends:
+        relay = Relay(indexes, Store(cache, Upstream(dict(indexes.logins), indexes.bundle)))
+        ends.callback(relay.close)
+        visitor = ends.enter_context(PackageProxy()).admit(indexes.public_rules(), note)
+        doors = (
+            open_door(sandbox, Network.NONE, _RELAY, relay.serve),
+            open_door(sandbox, Network.NONE, _PROXY, visitor.serve, visitor.close),
+        )
+        env = {**indexes.env(doors[1].port), **relay.env(doors[0].port), **command.env}
+        env |= {"DOWNLOADS": f"{at}/{_DOWNLOADS}", "UV_CACHE_DIR": f"{at}/{_DOWNLOADS}/uv", "UV_NO_CONFIG": "1"}
+        env["npm_config_cache"] = f"{at}/{_DOWNLOADS}/npm"
+        mounts = (Mount(tree, at, Access.WRITE), *command.mounts, *indexes.mounts())
+        growth = ends.enter_context(Growth(tree, _MOST_BYTES))
+        whole = dataclasses.replace(command, env=env, mounts=mounts, doors=doors, network=Network.NONE)
+        done = sandbox.run(whole, growth.exceeded)
+        reasons = [*relay.troubles[-1:], *refused]
+        if growth.exceeded.is_set():
+            reasons.append(f"It wrote more than {_MOST_BYTES} bytes or {MOST_FILES} files.")
+    remove_tree(tree / _DOWNLOADS)
+    if done.exit.ended is not Ended.EXITED or done.exit.code != 0:
+        raise InfraFault(
+            f"{what} ({done.exit.ended.value}, code {done.exit.code}): {' '.join([_said(done), *reasons])}",
+            "Check the network and the package index (UV_DEFAULT_INDEX, npm config get registry).",
+        )
+
+
+def _said(done: Completed) -> str:
+    return done.stderr.decode(errors="replace").strip()[-800:]

@@ -1,0 +1,31 @@
+"""Byte code is made by an interpreter that no task's packages can have touched, and shared by all of a checkout."""
+
+from __future__ import annotations
+
+import marshal
+from pathlib import Path
+
+from repoassay.workspace import Cache
+from repoassay.workspace.bytecode import bytecode_of
+from repoassay.workspace.namespaces import NamespaceSandbox
+
+
+def test_what_a_checkout_holds_cannot_make_it_run_or_write_elsewhere(
+    tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox
+) -> None:
+    base = tmp_path / "base"
+    (base / ".git").mkdir(parents=True)
+    (base / "good.py").write_text("x = 1\n")
+    (base / "os.py").write_text("raise SystemExit('shadowed')\n")
+    (base / "sitecustomize.py").write_text("raise SystemExit('run')\n")
+    (base / "broken.py").write_text("def (:\n")
+    (base / "deep.py").write_text("(" * 5000)
+    (base / "link.py").symlink_to("/etc/hostname")
+    (base / "__pycache__").symlink_to("/tmp")
+    tmp_path.chmod(0o755)
+    found = bytecode_of(base, cache, sandbox)
+    made = sorted(path.name.partition(".")[0] for path in found.rglob("*.pyc"))
+    assert made == ["good", "os", "sitecustomize"]
+    code = next(found.rglob("good.*.pyc")).read_bytes()[16:]
+    assert marshal.loads(code).co_filename == "/workspace/repo/good.py"
+    assert bytecode_of(base, cache, sandbox) == found

@@ -1,0 +1,301 @@
+"""The fork server's gate and life: nobody keeps a capability on the way in, disturbs others, or stays behind."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from repoassay.errors import InfraFault
+from repoassay.model import Ended
+from repoassay.workspace import Cache
+from warm_parents import SMALL, Warm, WarmJob, base, run, warm
+
+__all__ = ["warm"]
+
+
+class Marked(Protocol):
+    word: str
+
+    def alive(self) -> list[int]: ...
+
+
+LAUNCHER = """
+import os, sys
+kernel = sys.modules["repoassay.workspace.launcher.kernel"]
+launcher = sys.modules["repoassay.workspace.launcher.warm"]
+drop, enter = kernel.drop_capabilities, kernel.setns
+"""
+AT_THE_GATE = {
+    "keeps its capabilities and opens a file": (
+        "kernel.drop_capabilities = lambda: open('/dev/null')",
+        "at the gate",
+    ),
+    "keeps its capabilities and mounts": (
+        "kernel.drop_capabilities = lambda: kernel.mount('none', '/tmp', 'tmpfs')",
+        "at the gate",
+    ),
+    "keeps its capabilities and executes": (
+        "kernel.drop_capabilities = lambda: os.execv('/bin/true', ['true'])",
+        "at the gate",
+    ),
+    "makes a socket on the way": (
+        "import _socket\nkernel.setns = lambda fd, kind: (enter(fd, kind), _socket.socket(16, 3, 0))",
+        "at the gate",
+    ),
+    "keeps one capability": (
+        "kernel.drop_capabilities = lambda: kernel._libc.capset(b'\\x22\\x05\\x08\\x20' + bytes(4),"
+        " b'\\x00\\x00\\x20\\x00' * 2 + bytes(16))",
+        "at the gate",
+    ),
+    "enters what is not a namespace": (
+        "kernel.setns = lambda fd, kind: enter(1, kind)",
+        "setns failed",
+    ),
+    "forks with every capability": (
+        "fork = os.fork\ndef both():\n    os.fork = fork\n    fork()\nkernel.drop_capabilities = both",
+        "at the gate",
+    ),
+    "tells of its end before it has entered": (
+        "launcher._enter = lambda job, entrance, *_: os.write(entrance, bytes(32)) and os._exit(0)",
+        "before it was let in",
+    ),
+    "does not come": ("launcher._enter = lambda *_: os._exit(0)", "did not start"),
+}
+
+
+@pytest.mark.parametrize("name", AT_THE_GATE)
+def test_what_differs_at_the_gate_is_ended(warm: Warm, cache: Cache, name: str) -> None:
+    code, reason = AT_THE_GATE[name]
+    parent = warm(LAUNCHER + code + "\n")
+    for _ in range(2):
+        with pytest.raises(InfraFault, match=reason):
+            run(parent, cache, "found = 'it ran'")
+
+
+def test_descriptors_of_namespaces_are_of_no_use_without_the_gate(warm: Warm, cache: Cache) -> None:
+    """The fork passes on to the warm interpreter's own state what it tried with the descriptors it was sent."""
+    code = (
+        LAUNCHER
+        + """
+import errno
+def collect(job, entrance, told, said, work, strict):
+    import _socket, json
+    server = _socket.socket(-1, -1, -1, entrance)
+    tried = []
+    while len(tried) < 5:
+        word, given = launcher._receive(server, 5)
+        for descriptor in given:
+            try:
+                enter(descriptor, 0)
+                tried.append("went")
+            except OSError as error:
+                tried.append(errno.errorcode[error.errno])
+    os.write(2, json.dumps(tried).encode())
+    os._exit(0)
+launcher._enter = collect
+"""
+    )
+    parent = warm(code)
+    with pytest.raises(InfraFault):
+        run(parent, cache)
+    end = time.monotonic() + 20
+    while b"]" not in parent._said and time.monotonic() < end:
+        time.sleep(0.05)
+    assert bytes(parent._said).count(b'"ENOSYS"') == 5
+
+
+@pytest.mark.parametrize("number", [1, 2, 9, 15, 19])
+def test_the_fork_server_is_deaf(warm: Warm, cache: Cache, number: int) -> None:
+    parent = warm(f"import os\nos.kill(1, {number})\nfound = 'still here'\n")
+    assert run(parent, cache)[0] == "still here"
+    assert run(parent, cache, f"import os\nos.kill(1, {number})\nfound = 'on'")[0] == "on"
+    assert run(parent, cache)[0] == "still here"
+
+
+def test_the_fork_server_shows_and_takes_nothing(warm: Warm, cache: Cache) -> None:
+    code = """
+import os, resource
+def attempt(action):
+    try:
+        return f"went: {action()}"
+    except OSError as error:
+        return type(error).__name__
+found = [attempt(action) for action in (
+    lambda: open("/proc/1/mem", "rb+"), lambda: open("/proc/1/environ").read(), lambda: os.listdir("/proc/1/fd"),
+    lambda: os.readlink("/proc/1/root"), lambda: os.open("/proc/1/ns/user", os.O_RDONLY),
+    lambda: open("/proc/1/oom_score_adj", "w"), lambda: resource.prlimit(1, resource.RLIMIT_CPU, (0, 0)),
+)]
+"""
+    parent = warm(code)
+    for found, _ in (run(parent, cache), run(parent, cache, code)):
+        assert set(found) == {"PermissionError"}
+
+
+def test_a_job_sees_itself_alone(warm: Warm, cache: Cache) -> None:
+    code = "import os; found = [sorted(int(n) for n in os.listdir('/proc') if n.isdigit()), os.getpid(), os.getppid()]"
+    (seen, own, parents), _ = run(warm(), cache, code)
+    assert (seen, parents) == ([1, own], 0)
+
+
+KILL_ALL = "import os\ntry:\n    os.kill(-1, 9)\nexcept ProcessLookupError:\n    pass\n"
+
+
+def test_a_job_that_kills_all_it_can_ends_itself_alone(warm: Warm, cache: Cache) -> None:
+    parent, other = warm("found = 'warm'\n"), warm("found = 'other'\n")
+    held: list[object] = []
+    beside = threading.Thread(target=lambda: held.append(run(parent, cache, "import time; time.sleep(3)")[0]))
+    far = threading.Thread(target=lambda: held.append(run(other, cache, "import time; time.sleep(3)")[0]))
+    beside.start()
+    far.start()
+    time.sleep(1)
+    _, done = run(parent, cache, f"{KILL_ALL}os.kill(0, 9)")
+    assert (done.exit.ended, done.exit.signal) == (Ended.SIGNALLED, 9)
+    beside.join(30)
+    far.join(30)
+    assert sorted(map(str, held)) == ["other", "warm"]
+
+
+def test_a_package_that_kills_all_it_can_leaves_other_parents_alone(warm: Warm, cache: Cache) -> None:
+    other = warm("found = 'other'\n")
+    held: list[object] = []
+    far = threading.Thread(target=lambda: held.append(run(other, cache, "import time; time.sleep(3)")[0]))
+    far.start()
+    parent = warm(f"{KILL_ALL}found = 1\n")
+    assert run(parent, cache)[0] == 1
+    far.join(30)
+    assert held == ["other"]
+
+
+def test_limits_hold_whatever_the_package_does(warm: Warm, cache: Cache) -> None:
+    """A time-out and a memory limit are the fork server's to see, not the warm interpreter's."""
+    ignore = "import os, signal\nos.waitpid = lambda *_: (signal.pause(), 0)\n"
+    parent = warm(ignore)
+    short = SMALL.model_copy(update={"seconds": 1})
+    _, done = run(parent, cache, "import time; time.sleep(30)", short)
+    assert done.exit.ended is Ended.TIMED_OUT
+    _, done = run(warm(), cache, "x = [b'x' * 10**7 for _ in range(80)]\nimport time; time.sleep(20)")
+    assert done.exit.ended is Ended.OUT_OF_MEMORY
+
+
+def test_a_package_cannot_keep_a_job_from_ending(warm: Warm, cache: Cache) -> None:
+    """It adopts the worker, which it never buries: the whole parent ends, and with it what was kept."""
+    code = (
+        LAUNCHER
+        + """
+kernel._libc.prctl(36, 1, 0, 0, 0)
+os.waitpid = lambda pid, options: (0, 0) if options else os._exit(0)
+"""
+    )
+    with pytest.raises(InfraFault, match="ended before the job did"):
+        run(warm(code), cache, "import time; time.sleep(1)")
+
+
+def test_jobs_share_no_terminal_and_no_folder(warm: Warm, cache: Cache) -> None:
+    parent = warm()
+    held: list[object] = []
+    hold = "import os, time; a, b = os.openpty(); found = os.ttyname(b); open('/workspace/repo/x', 'w'); time.sleep(3)"
+    bare = WarmJob(None, None, {}, {"path": [], "code": hold}, SMALL)
+    beside = threading.Thread(target=lambda: held.append(parent.run(bare).told))
+    beside.start()
+    time.sleep(1.5)
+    look = "import os; found = [os.listdir('/dev/pts'), os.listdir('/workspace/repo'), os.listdir('/tmp')]"
+    told = parent.run(WarmJob(None, None, {}, {"path": [], "code": look}, SMALL)).told
+    assert told == b'[["ptmx"], [], []]'
+    beside.join(30)
+    assert held == [b'"/dev/pts/0"']
+
+
+LEFT = """
+import os
+if os.fork() == 0:
+    os.setsid()
+    os.execve("/bin/sleep", ["sleep", "300"], {"MARK": "%s"})
+found = "left"
+"""
+
+
+def test_nothing_is_left_behind_by_package_or_job(warm: Warm, cache: Cache, marked: Marked) -> None:
+    parent = warm(LEFT % marked.word)
+    assert run(parent, cache)[0] == "left"
+    assert len(marked.alive()) == 1
+    assert run(parent, cache, LEFT % marked.word)[0] == "left"
+    assert len(marked.alive()) == 1  # the job's ended with it
+    parent.close()
+    assert marked.alive() == []
+
+
+def test_jobs_under_way_are_finished_when_the_parent_retires(warm: Warm, cache: Cache) -> None:
+    parent = warm()
+    held: list[object] = []
+    job = threading.Thread(target=lambda: held.append(run(parent, cache, "import time; time.sleep(2); found = 1")[0]))
+    job.start()
+    time.sleep(0.7)
+    parent.retire()
+    job.join(30)
+    assert held == [1]
+
+
+def test_a_job_can_be_cancelled(warm: Warm, cache: Cache) -> None:
+    parent, cancel = warm(), threading.Event()
+    threading.Timer(1, cancel.set).start()
+    job = WarmJob(base(cache), None, {}, {"path": [], "code": "import time; time.sleep(30)"}, SMALL)
+    assert parent.run(job, cancel).exit.ended is Ended.CANCELLED
+    assert run(parent, cache, "found = 'on'")[0] == "on"
+
+
+def test_a_warm_interpreter_that_ends_is_a_fault(warm: Warm, cache: Cache) -> None:
+    with pytest.raises(InfraFault):
+        warm("import os\nos._exit(0)\n")
+    later = LAUNCHER + "launcher._enter = lambda *_: os.kill(os.getppid(), 9)\n"
+    with pytest.raises(InfraFault):
+        run(warm(later), cache)
+
+
+HARNESS = """
+import sys
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+from pathlib import Path
+from repoassay.workspace import Cache
+from warm_parents import start, run
+cache = Cache(Path(sys.argv[3]))
+with start(cache, Path(sys.argv[4]), sys.argv[5]) as parent:
+    print("ready", flush=True)
+    run(parent, cache, "import time; time.sleep(60)")
+"""
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_the_harness_takes_all_along(tmp_path: Path, marked: Marked, number: int) -> None:
+    tmp_path.chmod(0o755)
+    for name in ("cache", "parent"):
+        (tmp_path / name).mkdir(mode=0o755)
+    source = str(Path(sys.modules["repoassay"].__path__[0]).parent)
+    argv = [sys.executable, "-c", HARNESS, source, str(Path(__file__).parents[1])]
+    argv += [str(tmp_path / "cache"), str(tmp_path / "parent"), LEFT % marked.word]
+    harness = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert harness.stdout is not None
+    with harness.stdout:
+        assert harness.stdout.readline() == b"ready\n"
+        wait_until(lambda: len(marked.alive()) >= 2)  # the harness itself carries the word, and what was left
+        harness.send_signal(number)
+        if number == signal.SIGINT and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            harness.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            harness.wait(30)
+    wait_until(lambda: not marked.alive())
