@@ -1,36 +1,38 @@
-"""Doubts passes that only the process vouches for: altered copies of its tests must fail."""
+"""Doubts passes that only the process vouches for: altered copies of its tests must fail.
+
+Tests in Python are doubted by their twins (`beside.py`), those of node by a second run with two of them altered.
+"""
 
 from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from pathlib import Path
 
+from repoassay.grading.beside import Doubt, doubt_beside
 from repoassay.grading.examine import Subject
-from repoassay.grading.hidden import canary, javascript
+from repoassay.grading.hidden import javascript
 from repoassay.grading.hidden.canary import Site
+from repoassay.grading.hidden.run import Ran
+from repoassay.grading.oracle.proving import candidates
+from repoassay.grading.oracle.twins import Unit
 from repoassay.model import Ended
 from repoassay.tasks import TaskFolder
 
 __all__ = ["Doubt", "can_doubt", "doubt_tests"]
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """What came of doubting: a sign of tampering, the tests that stood up to it, or a run that did not end."""
-
-    sign: str = ""
-    tests: frozenset[str] = frozenset()
-    timed_out: bool = False
-
-
-def doubt_tests(subject: Subject, tests: Collection[str], seed: int | None = None) -> Doubt:
-    """Run tests again with up to two of them changed so that they must fail.
+def doubt_tests(
+    subject: Subject, tests: Collection[str], first: Ran, proven: Mapping[str, Unit] | None, seed: int | None = None
+) -> Doubt:
+    """Doubt tests that passed in the run `first`; `proven` holds what the reference proved to be alterable.
 
     Raises:
         InfraFault: When the sandbox fails.
     """
+    if subject.folder.task.grading.tests is not None and subject.folder.task.grading.tests.runner != "node":
+        return doubt_beside(subject, tests, first, proven, seed)
     chance = random.Random(seed if seed is not None else secrets.randbits(64))  # noqa: S311 - seeded from secrets
     changed, chosen = _draw(subject.folder, tests, chance)
     if not chosen:
@@ -43,7 +45,7 @@ def doubt_tests(subject: Subject, tests: Collection[str], seed: int | None = Non
     names = {site.test for site in chosen}
     stood = set()
     for result in ran.told.tests:
-        touched = _plain(subject.folder, result.id) in names
+        touched = result.id in names
         if touched and result.outcome == "passed":
             return Doubt(f"{result.id} passed although an assertion in it had been changed so that it must fail.")
         if result.outcome == "missing":
@@ -53,17 +55,13 @@ def doubt_tests(subject: Subject, tests: Collection[str], seed: int | None = Non
     return Doubt(tests=frozenset(stood))
 
 
-def can_doubt(folder: TaskFolder) -> bool:
-    """Whether any hidden test has an assertion that a canary can change."""
+def can_doubt(folder: TaskFolder, base: Path | None = None) -> bool:
+    """Whether any hidden test that fails on the base has an assertion that can be altered or inverted."""
     tests = folder.task.grading.tests
     assert tests is not None
-    return bool(_draw(folder, tests.fail_to_pass, random.Random(0))[1])  # noqa: S311 - any draw tells
-
-
-def _plain(folder: TaskFolder, test: str) -> str:
-    """A test's id without the parameters that pytest adds to it."""
-    tests = folder.task.grading.tests
-    return test if tests is not None and tests.runner == "node" else test.partition("[")[0]
+    if tests.runner == "node":
+        return bool(_draw(folder, tests.fail_to_pass, random.Random(0))[1])  # noqa: S311 - any draw tells
+    return bool(candidates(folder, base or folder.tests, tests.fail_to_pass))
 
 
 def _draw(folder: TaskFolder, doubted: Collection[str], chance: random.Random) -> tuple[dict[str, str], list[Site]]:
@@ -73,13 +71,12 @@ def _draw(folder: TaskFolder, doubted: Collection[str], chance: random.Random) -
     """
     tests = folder.task.grading.tests
     assert tests is not None
-    language = javascript if tests.runner == "node" else canary
     found: list[tuple[str, Site]] = []
     sources: dict[str, str] = {}
-    for test in dict.fromkeys(_plain(folder, name) for name in doubted):
+    for test in dict.fromkeys(doubted):
         file, _, inner = test.partition("::")
         source = sources.setdefault(file, (folder.tests / file).read_text(encoding="utf-8"))
-        found += [(file, Site(test, site.line, site.kind)) for site in language.sites(source, inner)]
+        found += [(file, Site(test, site.line, site.kind)) for site in javascript.sites(source, inner)]
     chosen: list[tuple[str, Site]] = []
     kind = "altered" if any(site.kind == "altered" for _, site in found) else "inverted"
     for _ in range(2):
@@ -90,5 +87,5 @@ def _draw(folder: TaskFolder, doubted: Collection[str], chance: random.Random) -
     changed: dict[str, str] = {}
     for file, site in chosen:
         inside = Site(site.test.partition("::")[2], site.line, site.kind)
-        changed[file] = language.mutate(changed.get(file, sources[file]), inside, chance)
+        changed[file] = javascript.mutate(changed.get(file, sources[file]), inside, chance)
     return changed, [site for _, site in chosen]

@@ -49,7 +49,7 @@ def grade_edit(
         base: Read-only checkout of the base commit.
         environment: The task's environment, mounted read-only at /env.
         oracle: Compares values outside the sandbox; without it every pass is only doubted.
-        seed: Which canary is drawn; by default nobody can know.
+        seed: Which twins are drawn; by default nobody can know.
         cancel: Set to give up early.
         pool: Warm parents to run tests in, where there are any.
         lenient: Whether hunks may be applied without some of their context; the verdict says so.
@@ -91,7 +91,8 @@ def grade_edit(
         return verdict(Outcome.PATCH_FAILED, failed, *([LENIENT] if lenient else []))
     notes = (*([LENIENT] if lenient else []), *changes.notes)
     subject = Subject(folder, base, environment, changes.edits, sandbox, cancel, pool)
-    examined = examine(subject, oracle.reference(folder, base, environment) if oracle else None, oracle)
+    reference = oracle.reference(folder, base, environment) if oracle else None
+    examined = examine(subject, reference, oracle)
     ran, tests = examined.ran, examined.tests
     if examined.signs:
         return verdict(Outcome.TAMPERING, *examined.signs, *notes, tests=tests)
@@ -101,14 +102,20 @@ def grade_edit(
         return verdict(Outcome.FAILED, *_failures(ran, tests), *notes, tests=tests)
     if examined.attested:
         return verdict(Outcome.PASSED, *notes, tests=tests, assurance=examined.assurance(folder, ()))
-    doubt = doubt_tests(subject, examined.open, seed)
+    doubt = doubt_tests(subject, examined.doubtful, ran, reference.twins if reference else None, seed)
     if doubt.timed_out:
         return verdict(Outcome.TIMED_OUT, f"The check with altered tests ran longer than {_seconds(folder)} s.",
                        *notes, tests=tests)  # fmt: skip
     if doubt.sign:
         return verdict(Outcome.TAMPERING, doubt.sign, *notes, tests=tests)
-    tests = [test.model_copy(update={"grade": "doubted"}) if test.id in doubt.tests else test for test in tests]
-    return verdict(Outcome.PASSED, *notes, tests=tests, assurance=examined.assurance(folder, doubt.tests))
+    if doubt.failed:
+        return verdict(Outcome.FAILED, doubt.failed, *notes, tests=tests)
+    tests = [
+        test.model_copy(update={"grade": "doubted"}) if test.id in doubt.tests & set(examined.open) else test
+        for test in tests
+    ]
+    assurance = examined.assurance(folder, doubt.tests).model_copy(update={"doubt": round(doubt.bits, 1)})
+    return verdict(Outcome.PASSED, *notes, tests=tests, assurance=assurance)
 
 
 def run_tests(

@@ -35,11 +35,14 @@ class Subject:
     cancel: threading.Event | None = None
     pool: WarmPool | None = None
 
-    def run(self, ids: Sequence[str] = (), changed: Mapping[str, str] | None = None) -> Ran:
+    def run(
+        self, ids: Sequence[str] = (), changed: Mapping[str, str] | None = None, *,
+        files: Mapping[str, bytes] | None = None, seconds: float | None = None,
+    ) -> Ran:  # fmt: skip
         """Run hidden tests once; see `run_hidden`."""
         return run_hidden(
             self.folder, self.base, self.edits, self.sandbox, self.environment, ids=ids, changed=changed,
-            cancel=self.cancel, pool=self.pool,
+            cancel=self.cancel, pool=self.pool, files=files, seconds=seconds,
         )  # fmt: skip
 
     @property
@@ -71,6 +74,11 @@ class Examined:
     def attested(self) -> bool:
         """Whether a pass needs no further doubt."""
         return not self.open and self.bits >= ENOUGH
+
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """Tests to be doubted: those that are not attested, and every one where the bits are too few."""
+        return tuple(self.open) if self.bits >= ENOUGH else tuple(test.id for test in self.tests)
 
     def assurance(self, folder: TaskFolder, doubted: Collection[str]) -> Assurance:
         """How a pass is assured, once the tests `doubted` have stood up to doubt."""

@@ -82,12 +82,14 @@ class Assurance(Record):
         bits: What a forger would have had to guess, less what answers to earlier submissions have told.
         open: Tests that are not attested, and why, a sentence each.
         feedback: How much submitters are told, which limits what a later pass is worth.
+        doubt: Bits it would have cost to name the real tests among their altered twins, where tests were doubted.
     """
 
     grade: Grade
     bits: float = 0.0
     open: tuple[str, ...] = ()
     feedback: Feedback = "verdict"
+    doubt: float = 0.0
 
 
 class Verdict(Record):

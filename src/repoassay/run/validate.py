@@ -100,6 +100,6 @@ def _prove_base(folder: TaskFolder, bench: Bench, repeat: int) -> Proof:
 def _prove_doubt(folder: TaskFolder, repeat: int) -> Proof:
     """Every pass can be doubted: some test that must pass has an assertion that can be changed so that it must fail."""
     able = can_doubt(folder)
-    comment = "" if able else "no fail_to_pass test has a plain `assert` at its top level, so no pass can be doubted"
+    comment = "" if able else "no fail_to_pass test has an assertion that can be altered, so no pass can be doubted"
     outcomes = (Outcome.FAILED if able else Outcome.PASSED,) * repeat
     return Proof(folder.task.id, "canary", outcomes, sound=able, comment=comment)

@@ -18,7 +18,7 @@ from repoassay.tasks import TaskFolder
 from repoassay.workspace import Access, Command, Completed, FileEdit, Mount, Sandbox
 from repoassay.workspace.warm import WarmJob
 
-__all__ = ["Ran", "run_hidden"]
+__all__ = ["Ran", "hidden_files", "run_hidden"]
 
 _ROOT = "/tests"
 
@@ -44,6 +44,8 @@ def run_hidden(
     cancel: threading.Event | None = None,
     pool: WarmPool | None = None,
     env: Mapping[str, str] | None = None,
+    files: Mapping[str, bytes] | None = None,
+    seconds: float | None = None,
 ) -> Ran:
     """Run hidden tests against `base` with `edits` applied.
 
@@ -58,34 +60,32 @@ def run_hidden(
         cancel: Set to end early.
         pool: Warm parents to fork from, where there are any; else an interpreter of its own is started.
         env: Variables of that interpreter.
+        files: Every file below tests/, in place of the task's own.
+        seconds: Time limit in place of the task's.
     """
     tests = folder.task.grading.tests
     assert tests is not None
     ids = tuple(ids) or tests.all_ids
     key = secrets.token_bytes(32)
     paths = [str(PurePosixPath("/workspace/repo", part)) for part in folder.task.environment.path]
-    hidden = {
-        path.relative_to(folder.tests).as_posix(): path.read_bytes()
-        for path in sorted(folder.tests.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
-    }
+    hidden = dict(hidden_files(folder) if files is None else files)
     hidden |= {name: source.encode() for name, source in (changed or {}).items()}
-    limits = folder.task.limits.model_copy(update={"seconds": tests.seconds, "output": 2**20})
+    limits = folder.task.limits.model_copy(update={"seconds": seconds or tests.seconds, "output": 2**20})
     if tests.runner == "node":
         command = node_command(base, edits, hidden, ids, key)
         return _ran(folder, sandbox.run(replace(command, limits=limits), cancel), key, ids)
     job = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}
     if tests.cwd == "repository":
         job["cwd"] = "/workspace/repo"
-    files: dict[str, FileEdit | None] = {f"{_ROOT}/{name}": FileEdit(content) for name, content in hidden.items()}
-    files |= {f"/workspace/repo/{name}": edit for name, edit in edits.items()}
+    laid: dict[str, FileEdit | None] = {f"{_ROOT}/{name}": FileEdit(content) for name, content in hidden.items()}
+    laid |= {f"/workspace/repo/{name}": edit for name, edit in edits.items()}
     if pool is not None:
         return _warm(
             pool,
             folder,
             base,
             environment,
-            WarmJob(base, pool.bytecode(base, environment), files, job, limits),
+            WarmJob(base, pool.bytecode(base, environment), laid, job, limits),
             key,
             ids,
             cancel,
@@ -99,13 +99,22 @@ def run_hidden(
             cwd="/tmp",  # noqa: S108 - inside the sandbox
             stdin=json.dumps(job).encode(),
             mounts=(Mount(base, "/workspace/repo", Access.COPY_ON_WRITE), Mount(environment, "/env")),
-            edits={"/run/runner.py": FileEdit(PROGRAM.read_bytes()), **run_files(), **files},
+            edits={"/run/runner.py": FileEdit(PROGRAM.read_bytes()), **run_files(), **laid},
             limits=limits,
             channel=True,
         ),
         cancel,
     )
     return _ran(folder, done, key, ids)
+
+
+def hidden_files(folder: TaskFolder) -> dict[str, bytes]:
+    """Every file below a task's tests/."""
+    return {
+        path.relative_to(folder.tests).as_posix(): path.read_bytes()
+        for path in sorted(folder.tests.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
 
 
 def _ran(folder: TaskFolder, done: Completed, key: bytes, ids: Sequence[str]) -> Ran:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from repoassay.grading.hidden.results import Seen, Told
 from repoassay.grading.hidden.run import run_hidden
 from repoassay.grading.oracle.bits import bits_of
 from repoassay.grading.oracle.language import Language
+from repoassay.grading.oracle.proving import prove
 from repoassay.grading.oracle.sites import Mode, Rewritten
+from repoassay.grading.oracle.twins import Unit
 from repoassay.grading.oracle.weigh import Question
 from repoassay.grading.patch import PatchError, apply_patch, read_patch
 from repoassay.model import HiddenTests
@@ -61,6 +64,7 @@ class Reference(Record):
         bits: What a forger would have to guess of each test.
         total: The same of the task: a value that several assertions expect is guessed once.
         open: Tests that hold nothing outside, and why.
+        twins: Test functions that can be doubted, by `FILE::NAME`.
     """
 
     version: str = _VERSION
@@ -70,6 +74,7 @@ class Reference(Record):
     bits: dict[str, float] = Field(default_factory=dict)
     total: float = 0.0
     open: dict[str, str] = Field(default_factory=dict)
+    twins: dict[str, Unit] = Field(default_factory=dict)
 
 
 def reference_of(
@@ -141,7 +146,13 @@ class _Recording:
         else:
             raise InfraFault(f"The tests of {self.folder.task.id} do not settle, so no reference can be recorded.")
         before = self._run({}, self._asked(), sources, _SEEDS[0])
-        return self._reference(files, inner, runs, before)
+        twins = prove(self.folder, self.base, self.ids, partial(self._beside, solution))
+        return self._reference(files, inner, runs, before).model_copy(update={"twins": twins})
+
+    def _beside(self, solution: Mapping[str, FileEdit | None], ids: Sequence[str], files: Mapping[str, bytes]) -> Told:
+        return run_hidden(
+            self.folder, self.base, solution, self.sandbox, self.environment, ids=ids, files=files
+        ).told  # fmt: skip
 
     def _solution(self) -> Mapping[str, FileEdit | None]:
         try:

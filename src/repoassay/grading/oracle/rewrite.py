@@ -19,7 +19,7 @@ from repoassay.grading.oracle.split import Definitions, Split
 from repoassay.grading.oracle.tables import Column, columns
 from repoassay.grading.oracle.text import Edits
 
-__all__ = ["HOOK", "SCRIPT", "rewrite"]
+__all__ = ["HOOK", "SCRIPT", "Place", "Rewriting", "rewrite"]
 
 HOOK = "ɵ"
 """The builtin by which a rewritten test sends values."""
@@ -29,7 +29,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     """An assertion where it was found; `fixed` when whatever fails in it may be caught, so that it must stay."""
 
     node: ast.stmt | Raises
@@ -49,10 +49,12 @@ def rewrite(source: str, modes: Mapping[int, Mode] | None = None) -> Rewritten:
     Raises:
         SyntaxError: When it is not Python.
     """
-    return _Rewriting(source, modes or {}).result()
+    return Rewriting(source, modes or {}).result()
 
 
-class _Rewriting:
+class Rewriting:
+    """One test file on its way: its assertions, names and tables."""
+
     def __init__(self, source: str, modes: Mapping[int, Mode]) -> None:
         self.tree = parse(source)
         self.edits = Edits(source.encode())
@@ -64,12 +66,7 @@ class _Rewriting:
 
     def result(self) -> Rewritten:
         """Settle which names leave, then write."""
-        for _ in range(50):
-            definitions = self._definitions()
-            splits = {number: self._split(number, place, definitions) for number, place in enumerate(self.places)}
-            consumed = {id(name) for split, _ in splits.values() if split for name in split.consumed}
-            if not self._reopen(consumed):
-                break
+        splits, consumed, definitions = self.settle()
         sites = tuple(self._write(number, *splits[number]) for number in range(len(self.places)))
         self._take_out(consumed, definitions)
         self._blank()
@@ -77,11 +74,21 @@ class _Rewriting:
         parse(source)  # a mistake of ours must not look like one of the submission's
         return Rewritten(source, sites, definitions.source())
 
+    def settle(self) -> tuple[dict[int, tuple[Split | None, ast.expr | None]], set[int], Definitions]:
+        """Every assertion apart, the uses of names that serve as expectation alone, and what the judge must know."""
+        for _ in range(50):
+            definitions = self._definitions()
+            splits = {number: self._split(number, place, definitions) for number, place in enumerate(self.places)}
+            consumed = {id(name) for split, _ in splits.values() if split for name in split.consumed}
+            if not self._reopen(consumed):
+                break
+        return splits, consumed, definitions
+
     def _definitions(self) -> Definitions:
         tables = {key: f"_t{number}" for number, key in enumerate(self.columns)}
         return Definitions(self.names, tables=tables)
 
-    def _split(self, number: int, place: _Place, definitions: Definitions) -> tuple[Split | None, ast.expr | None]:
+    def _split(self, number: int, place: Place, definitions: Definitions) -> tuple[Split | None, ast.expr | None]:
         """The assertion apart, and its check; nothing where it cannot or must not be withheld."""
         if place.fixed or self.modes.get(number, Mode.WITHHELD) is not Mode.WITHHELD:
             return None, None
@@ -151,7 +158,7 @@ class _Rewriting:
             done, text = end, f"{suffix},"
         self.edits.replace(done, whole[1], f"{text[:-1]})")
 
-    def _write_raises(self, number: int, place: _Place, node: Raises, pattern: ast.expr) -> Site:
+    def _write_raises(self, number: int, place: Place, node: Raises, pattern: ast.expr) -> Site:
         start, end = self.edits.span(node.call)
         function = f"{HOOK}.{'calls' if node.called else 'raises'}({number},{node.owner or None}"
         if node.names:
@@ -239,18 +246,18 @@ def _compared(node: ast.stmt | Raises) -> list[ast.expr]:
 # Finding assertions
 
 
-def _places(tree: ast.Module, names: Names) -> Iterator[_Place]:
+def _places(tree: ast.Module, names: Names) -> Iterator[Place]:
     yield from _in_body(tree.body, SCRIPT, names, always=True, fixed=False, prefix="")
 
 
 def _in_body(
     body: list[ast.stmt], test: str, names: Names, *, always: bool, fixed: bool, prefix: str
-) -> Iterator[_Place]:
+) -> Iterator[Place]:
     for node in body:
         yield from _in_statement(node, test, names, always, fixed, prefix)
 
 
-def _in_statement(node: ast.stmt, test: str, names: Names, always: bool, fixed: bool, prefix: str) -> Iterator[_Place]:
+def _in_statement(node: ast.stmt, test: str, names: Names, always: bool, fixed: bool, prefix: str) -> Iterator[Place]:
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             outer = test == SCRIPT
@@ -263,9 +270,9 @@ def _in_statement(node: ast.stmt, test: str, names: Names, always: bool, fixed: 
         case ast.With() | ast.AsyncWith():
             found = [raises(item.context_expr, names) for item in node.items]
             for each in filter(None, found):
-                yield _Place(each, test, node.lineno, always and isinstance(node, ast.With), fixed)
+                yield Place(each, test, node.lineno, always and isinstance(node, ast.With), fixed)
             if any(_catches(item.context_expr) and each is None for item, each in zip(node.items, found, strict=True)):
-                yield _Place(node, test, node.lineno, always=False, fixed=True)
+                yield Place(node, test, node.lineno, always=False, fixed=True)
             catches = [item.context_expr for item in node.items if _catches(item.context_expr)]
             loose = any(_swallows(each) for each in catches)
             yield from _in_body(node.body, test, names, always=always and not catches, fixed=fixed or loose, prefix="")
@@ -277,13 +284,13 @@ def _in_statement(node: ast.stmt, test: str, names: Names, always: bool, fixed: 
                 yield from _in_body(part, test, names, always=False, fixed=fixed, prefix="")
             yield from _in_body(node.finalbody, test, names, always=always, fixed=fixed, prefix="")
         case ast.Assert():
-            yield _Place(node, test, node.lineno, always, fixed or _unsafe(node))
+            yield Place(node, test, node.lineno, always, fixed or _unsafe(node))
         case ast.Expr(value=value) if method(node) is not None:
-            yield _Place(node, test, node.lineno, always, fixed or _unsafe(node))
+            yield Place(node, test, node.lineno, always, fixed or _unsafe(node))
         case ast.Expr(value=value) if (found_ := raises(value, names)) is not None and found_.called:
-            yield _Place(found_, test, node.lineno, always, fixed)
+            yield Place(found_, test, node.lineno, always, fixed)
         case ast.Expr() | ast.Raise() if _asserts(node):
-            yield _Place(node, test, node.lineno, always, fixed=True)
+            yield Place(node, test, node.lineno, always, fixed=True)
         case _:
             for block in ("body", "orelse"):
                 inner_body: list[ast.stmt] = getattr(node, block, [])
