@@ -61,7 +61,7 @@ def decide(questions: Sequence[Question], definitions: str, judge: Judge) -> lis
 
 def _here(question: Question, definitions: str) -> str | None:
     """The answer where it takes nothing but plain values and literals."""
-    if not all(isinstance(node, str) or (plain(node) and len(json.dumps(node)) < _SMALL) for node in question.nodes):
+    if not all(isinstance(node, str) or (_small(node) and plain(node)) for node in question.nodes):
         return None
     try:
         values = [decode(node) for node in question.nodes]
@@ -71,6 +71,13 @@ def _here(question: Question, definitions: str) -> str | None:
     except (TypeError, ValueError, LookupError, ArithmeticError, RecursionError, MemoryError) as error:
         return f"error: {type(error).__name__}"
     return "holds" if told else "fails"
+
+
+def _small(node: object) -> bool:
+    try:
+        return len(json.dumps(node)) < _SMALL
+    except RecursionError:
+        return False
 
 
 class _NotPlain(Exception):
