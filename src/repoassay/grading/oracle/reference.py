@@ -226,7 +226,8 @@ class _Recording:
                 open_[test] = "its assertions do not come in the same order every time"
             elif not any(kinds.get(each.site) is Mode.WITHHELD or each.stable for each in expected[test]):
                 open_[test] = "no assertion of it sends a value that is the same every time"
-        bits, total = bits_of(files, {test: each for test, each in expected.items() if test not in open_})
+        closed = {test: each for test, each in expected.items() if test not in open_}
+        bits, total = bits_of(files, closed, self.folder.instruction, self.base)
         return Reference(files=dict(files), inner=dict(inner), expected=expected, bits=bits, total=total, open=open_)
 
 
