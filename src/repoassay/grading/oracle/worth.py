@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from repoassay.grading.oracle.derive import about
-from repoassay.grading.oracle.forms import PAIRED, canonical
+from repoassay.grading.oracle.forms import canonical
 from repoassay.grading.oracle.guesses import Common, Guesses, Key, key_of
 
 __all__ = ["Known", "Worth", "key_of_node"]
