@@ -25,7 +25,7 @@ from repoassay.workspace import Cache, lay_out, open_sandbox
 
 def bits(statement: str, *values: object, telling: bool = True, instruction: str = "") -> float:
     """Bits of a test of one assertion that receives these operands."""
-    file = rewrite(f"from code import f, g\n\n\ndef test_it():\n    {statement}\n")
+    file = rewrite(f"import pytest\nfrom code import f, g\n\n\ndef test_it():\n    {statement}\n")
     seen = Occurrence(site=0, nodes=[encode(value) for value in values], telling=telling)
     return bits_of({"test_it.py": file}, {"test_it.py::test_it": (seen,)}, instruction)[1]
 
@@ -75,7 +75,7 @@ def test_the_start_of_a_text_is_worth_what_the_start_is() -> None:
 
 def test_a_tolerance_makes_a_number_cheaper() -> None:
     exact = bits("assert f(5) == 3.14159265", 3.14159265)
-    near = bits("import pytest; assert f(5) == pytest.approx(3.14159265, abs=0.5)", 3.14159265)
+    near = bits("assert f(5) == pytest.approx(3.14159265, abs=0.5)", 3.14159265)
     assert near < exact
 
 

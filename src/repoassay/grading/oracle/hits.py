@@ -100,7 +100,7 @@ def _asked(check: ast.expr, scope: _Scope, *, many: bool) -> Demand:
 def _equal(check: ast.Compare, scope: _Scope) -> Demand:
     sides = [check.left, *check.comparators]
     for call in (side for side in sides if isinstance(side, ast.Call)):
-        if isinstance(call.func, ast.Name) and call.func.id == "approx":
+        if getattr(call.func, "id", "") == "approx" or getattr(call.func, "attr", "") == "approx":
             given = {keyword.arg: keyword.value for keyword in call.keywords}
             given |= dict(zip(("rel", "abs"), call.args[1:], strict=False))
             return _approx(given, scope)

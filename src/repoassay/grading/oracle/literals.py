@@ -71,7 +71,7 @@ class Reader:
         found = Around(call=list(_literals([operand])), shape=_shape(operand))
         for row in rows:
             found.call += self._row(row)
-        used, known = [operand], set()
+        used, known = [operand], set[str]()
         for _ in range(3):
             fresh = {each.id for top in used for each in ast.walk(top) if isinstance(each, ast.Name)} - known
             known |= fresh
@@ -182,7 +182,7 @@ def _inside(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        children = list(ast.iter_child_nodes(node))
+        children: list[ast.AST] = list(ast.iter_child_nodes(node))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == HOOK:
-            children = node.args[1:]
+            children = [*node.args[1:]]
         pending += children[::-1]

@@ -45,7 +45,7 @@ _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 def _files(tree: ast.Module, base: Path) -> Iterator[Path]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            modules = [(alias.name, ()) for alias in node.names]
+            modules: list[tuple[str, tuple[str, ...]]] = [(alias.name, ()) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             modules = [(node.module, tuple(alias.name for alias in node.names))]
         else:

@@ -25,7 +25,7 @@ _NOTHING = frozenset({"?", "deep", "up", "digest", "...", "NotImplemented", "typ
 """Nodes that a forger has no trouble to send, or of which nobody can say what is behind them."""
 _INNER = {"sub": 3, "view": 3, "enum": 4, "mappingproxy": 1}
 """Nodes of one value of another type, and where it stands."""
-_LETTER, _PIECE, _LONGEST = 5.0, 2.0, 400
+_LETTER, _PIECE, _LONGEST, _LARGE = 5.0, 2.0, 400, 10**30
 
 
 def key_of_node(node: Any) -> Key:
@@ -149,14 +149,20 @@ class Worth:
         parts = _parts(node)
         if parts is not None:
             return min(self.unlisted(), math.fsum(self.near(part, slack) for part in parts))
-        key = key_of_node(node)
+        key: Key = key_of_node(node)
         if not isinstance(key, int | Fraction) or self._known.bits(key) == 0:
             return self.bits(node)
-        within = Fraction(max(slack[0] * abs(key), slack[1]))
-        numbers = (place for place, other in enumerate(self._guesses, 1)
-                   if isinstance(other, int | Fraction) and abs(other - key) <= within)  # fmt: skip
-        rank = next(numbers, 0)
-        scanned = math.log2(1 + abs(key) / (2 * within)) + 1 if within else math.inf
+        size = float(_apart(key, 0)) if _apart(key, 0) < _LARGE else math.inf
+        within = max(slack[0] * size, slack[1])
+        if not within < math.inf:  # NaN too
+            return 0.0
+        tries = (
+            place
+            for place, other in enumerate(self._guesses, 1)
+            if isinstance(other, int | Fraction) and _apart(other, key) <= within
+        )
+        rank = next(tries, 0)
+        scanned = math.log2(1 + size / (2 * within)) + 1 if within and size < math.inf else math.inf
         return min(self.unlisted(), scanned, math.log2(rank) if rank else math.inf, self.bits(node))
 
     def edge(self, part: str, kind: str) -> float:
@@ -207,6 +213,10 @@ class Worth:
             bits += cost
             at += size
         return min(bits, most)
+
+
+def _apart(one: Fraction | int, other: Fraction | int) -> Fraction:
+    return abs(Fraction(one) - Fraction(other))
 
 
 def _counted(number: Fraction | int) -> float:
