@@ -62,7 +62,7 @@ def validate_task(folder: TaskFolder, bench: Bench, repeat: int = 1, required: f
     if folder.task.kind.changes_repository:
         assurance = assess_task(folder, bench)
         proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder, assurance, repeat)]
-        proofs.append(_prove_attested(folder, assurance, required))
+        proofs.append(_prove_attested(folder, assurance, required, repeat))
     return proofs
 
 
@@ -113,9 +113,9 @@ def _prove_doubt(folder: TaskFolder, assurance: TaskAssurance, repeat: int) -> P
     return Proof(folder.task.id, "canary", outcomes, sound=able, comment=comment)
 
 
-def _prove_attested(folder: TaskFolder, assurance: TaskAssurance, required: float) -> Proof:
+def _prove_attested(folder: TaskFolder, assurance: TaskAssurance, required: float, repeat: int) -> Proof:
     """A forger has to guess as many bits as are required; with 0 it is only told how many that is."""
     enough = not required or assurance.reaches(required)
     comment = str(assurance) if enough else f"less than attested with {required:g} bits: {assurance}"
-    outcome = Outcome.PASSED if enough else Outcome.FAILED
-    return Proof(folder.task.id, "assurance", (outcome,), sound=enough, comment=comment, assurance=assurance)
+    outcomes = (Outcome.PASSED if enough else Outcome.FAILED,) * repeat
+    return Proof(folder.task.id, "assurance", outcomes, sound=enough, comment=comment, assurance=assurance)
