@@ -85,7 +85,7 @@ def test_folder(folder: Path) -> None:
 def test_script_has_a_handful_of_tests_that_each_assert(folder: Path) -> None:
     tree = ast.parse((folder / "test_script.py").read_text())
     tests = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
-    assert 3 <= len(tests) <= 8
+    assert 3 <= len(tests) <= 10
     for test in tests:
         said = ast.unparse(test)
         assert re.search(r"\bassert |self\.assert|pytest\.raises", said), test.name

@@ -69,6 +69,17 @@ class Remaining(unittest.TestCase):
         clock.now += timedelta(minutes=30)
         self.assertEqual(cache.remaining("a"), timedelta(minutes=90))
 
+    def test_every_item_has_a_time_of_its_own(self):
+        cache = TTLCache(5, 37.5, timer=self.clock)
+        for key, start in (("a", 0), ("b", 2.25), ("c", 11.5)):
+            self.clock.now = start
+            cache[key] = key
+        self.clock.now = 20.125
+        self.assertEqual([cache.remaining(key) for key in "abc"], [17.375, 19.625, 28.875])
+        cache["a"] = "again"
+        self.clock.now = 36.75
+        self.assertEqual([cache.remaining(key) for key in "cba"], [12.25, 3.0, 20.875])
+
     def test_stub_and_docs(self):
         self.assertIn("def remaining", Path("src/cachetools/__init__.pyi").read_text(encoding="utf-8"))
         self.assertIn("remaining", Path("docs/index.rst").read_text(encoding="utf-8"))

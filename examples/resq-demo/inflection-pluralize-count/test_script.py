@@ -20,6 +20,17 @@ def test_many(count):
     assert inflection.pluralize("person", count=count) == "people"
 
 
+def test_singular_of_irregular_words():
+    words = ["mice", "matrices", "quizzes", "wives", "oxen"]
+    assert [inflection.pluralize(word, 1) for word in words] == ["mouse", "matrix", "quiz", "wife", "ox"]
+    assert [inflection.pluralize(word, -1) for word in ("octopi", "halves", "aliases")] == ["octopus", "half", "alias"]
+
+
+def test_every_count_by_itself():
+    found = [f"{n} {inflection.pluralize('vertex', n)}" for n in (-2, -1, 0, 1, 2)]
+    assert found == ["-2 vertices", "-1 vertex", "0 vertices", "1 vertex", "2 vertices"]
+
+
 def test_uncountable():
     assert [inflection.pluralize("rice", n) for n in (0, 1, 2)] == ["rice"] * 3
 

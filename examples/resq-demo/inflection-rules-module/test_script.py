@@ -22,6 +22,17 @@ class Rules(unittest.TestCase):
             self.assertEqual(inflection.pluralize("smurf"), "smurfen")
             self.assertEqual(inflection.pluralize("Smurf"), "Smurfen")
             self.assertEqual(inflection.singularize("smurfen"), "smurf")
+            inflection.irregular("wug", "duvugen")
+            inflection.irregular("mog", "moggles")
+            words = ["wug", "Wug", "firewug", "Hedgemog", "mogs"]
+            self.assertEqual(
+                [inflection.pluralize(word) for word in words],
+                ["duvugen", "Duvugen", "fireduvugen", "Hedgemoggles", "mogs"],
+            )
+            words = ["Duvugen", "firewug", "waterduvugen", "hedgemoggles"]
+            self.assertEqual(
+                [inflection.singularize(word) for word in words], ["Wug", "firewug", "waterwug", "hedgemog"]
+            )
         finally:
             inflection.PLURALS[:], inflection.SINGULARS[:] = plurals, singulars
 

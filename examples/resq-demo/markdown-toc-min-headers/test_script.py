@@ -30,6 +30,23 @@ class MinHeaders(unittest.TestCase):
         self.assertIn('<div class="toc">', html)
         self.assertIn('href="#three"', self.md.toc)
 
+    def test_list_of_just_enough(self):
+        self.render("[TOC]\n\n# Red oak\n\n## Silver birch\n\n## Elm & ash", min_headers=3)
+        self.assertEqual(
+            self.md.toc,
+            '<div class="toc">\n<ul>\n<li><a href="#red-oak">Red oak</a><ul>\n'
+            '<li><a href="#silver-birch">Silver birch</a></li>\n'
+            '<li><a href="#elm-ash">Elm &amp; ash</a></li>\n</ul>\n</li>\n</ul>\n</div>\n',
+        )
+
+    def test_ids_without_a_list(self):
+        html = self.render("[TOC]\n\n# Red oak\n\n## Elm & ash\n\n## Elm & ash", min_headers=4)
+        self.assertEqual(
+            html, '<h1 id="red-oak">Red oak</h1>\n<h2 id="elm-ash">Elm &amp; ash</h2>\n<h2 id="elm-ash_1">Elm &amp; ash</h2>'
+        )
+        children = self.md.toc_tokens[0]["children"]
+        self.assertEqual([(token["level"], token["id"]) for token in children], [(2, "elm-ash"), (2, "elm-ash_1")])
+
     def test_only_listed_headers_count(self):
         html = self.render("[TOC]\n\n# One\n\n## Two\n\n### Three", min_headers="3", toc_depth=2)
         self.assertNotIn("toc", html.replace("[TOC]", "toc"))

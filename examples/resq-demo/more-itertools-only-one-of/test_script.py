@@ -16,6 +16,16 @@ def test_a_false_item_may_be_the_one():
     assert more_itertools.exactly_one_of([1, None], lambda x: x is None) is None
 
 
+def test_the_item_itself_comes_back():
+    cubes = (number**3 for number in range(60))
+    assert more_itertools.exactly_one_of(cubes, lambda cube: 50_000 < cube < 54_000) == 50653
+    assert more_itertools.exactly_one_of(range(10**5), lambda n: n * 7919 % 104729 == 1) == 58124
+    squares = ([n, n * n] for n in range(100, 400))
+    assert more_itertools.exactly_one_of(squares, pred=lambda pair: pair[1] % 10_000 == 1769) == [363, 131769]
+    words = map("".join, itertools.permutations("aelpst"))
+    assert more_itertools.exactly_one_of(words, lambda word: word[::2] == "sal" and word[1::4] == "te") == "staple"
+
+
 @pytest.mark.parametrize("items", [[], [0, None, ""]])
 def test_none(items):
     with pytest.raises(ValueError):

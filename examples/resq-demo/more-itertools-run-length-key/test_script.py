@@ -16,6 +16,14 @@ class RunLengthKey(unittest.TestCase):
         self.assertEqual(list(run_length.encode("aAbBBa", key=str.lower)), [("a", 2), ("b", 3), ("a", 1)])
         self.assertEqual(list(run_length.encode("Aaa", str.lower)), [("A", 3)])
 
+    def test_runs_of_many_items(self):
+        numbers = [31, 17, 4, 40, 52, 8, 9, 23, 77, 60]
+        self.assertEqual(
+            list(run_length.encode(numbers, key=lambda number: number % 2)), [(31, 2), (4, 4), (9, 3), (60, 1)]
+        )
+        words = "fig yam pear plum kiwi leek onion beet corn".split()
+        self.assertEqual(list(run_length.encode(words, key=len)), [("fig", 2), ("pear", 4), ("onion", 1), ("beet", 2)])
+
     def test_keys_may_be_none(self):
         self.assertEqual(list(run_length.encode([3, 1, 2], key=lambda _: None)), [(3, 3)])
 

@@ -30,6 +30,18 @@ class RemoveIsolates(unittest.TestCase):
         self.assertEqual(nx.remove_isolates(G), 1)
         self.assertEqual(list(G), [1])
 
+    def test_everything_else_stays(self):
+        G = nx.Graph((n, 2 * n + 3) for n in (1, 4, 6, 15))
+        G.add_nodes_from(range(30), colour="red")
+        self.assertEqual([nx.remove_isolates(G), sorted(G)], [24, [1, 4, 5, 6, 11, 15, 33]])
+        G.remove_edge(4, 11)
+        self.assertEqual([nx.remove_isolates(G), dict(G.degree)], [2, {1: 1, 5: 1, 6: 1, 15: 2, 33: 1}])
+
+    def test_only_nodes_without_any_edge_go(self):
+        G = nx.DiGraph((n, n * n % 23) for n in range(2, 20, 3))
+        G.add_nodes_from(range(23))
+        self.assertEqual([nx.remove_isolates(G), sorted(G)], [12, [2, 4, 5, 6, 8, 11, 12, 13, 14, 17, 18]])
+
     def test_frozen(self):
         G = nx.freeze(nx.empty_graph(2))
         with self.assertRaises(nx.NetworkXError):

@@ -18,6 +18,16 @@ class ResultGet(unittest.TestCase):
         self.assertEqual(self.result.get(-1), "here")
         self.assertEqual(self.result.get(2, default="none"), "none")
 
+    def test_converted_values(self):
+        found = parse.parse("{:x}-{size:f}-{:b}-{day:tg}", "beef-2.75-101101-20/1/1972")
+        self.assertEqual([found.get(place) for place in (0, 1, -1, -2)], [48879, 45, 45, 48879])
+        self.assertEqual([found.get(place, 7.5) for place in (2, -3, "size", "0")], [7.5, 7.5, 2.75, 7.5])
+        self.assertEqual(found.get("day").isoformat(), "1972-01-20T00:00:00")
+
+    def test_length_of_more_fields(self):
+        results = [parse.parse(form, "a b c d e") for form in ("{} {} {}", "{x} {y} {} {} {z}", "a {rest}", "{} {b}")]
+        self.assertEqual([len(result) for result in results], [3, 5, 1, 2])
+
     def test_length(self):
         self.assertEqual(len(self.result), 3)
         self.assertEqual(len(parse.parse("hello", "hello")), 0)

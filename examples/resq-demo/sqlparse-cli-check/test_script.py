@@ -54,3 +54,28 @@ def test_without_check_as_before(files, capsys):
     assert cli.main([str(good), str(bad)]) == 1
     assert cli.main(["-k", "upper", "--in-place", str(good), str(bad)]) == 0
     assert bad.read_text() == "SELECT a FROM t"
+
+
+def changed(place, capsys, *options):
+    """The files of a folder that a check names."""
+    names = sorted(file.name for file in place.iterdir())
+    code = cli.main(["--check", *options, *(str(place / name) for name in names)])
+    said = capsys.readouterr().err
+    return [code, *(name for name in names if name in said)]
+
+
+def test_every_option_by_itself(tmp_path, capsys):
+    texts = [
+        "SELECT a FROM t", "select a from t", "SELECT a from t", "SELECT A FROM T", "select A from T", "SELECT 1",
+        "select 1", "SELECT 'from'", "UPDATE t SET b = 2", "delete from t", "DELETE FROM T where B",
+    ]  # fmt: skip
+    for number, text in enumerate(texts):
+        (tmp_path / f"{chr(97 + number)}{number**2}.sql").write_text(text)
+    assert changed(tmp_path, capsys, "-k", "upper") == [
+        1, "b1.sql", "c4.sql", "e16.sql", "g36.sql", "j81.sql", "k100.sql",
+    ]  # fmt: skip
+    assert changed(tmp_path, capsys, "-k", "lower") == [
+        1, "a0.sql", "c4.sql", "d9.sql", "f25.sql", "h49.sql", "i64.sql", "k100.sql",
+    ]  # fmt: skip
+    assert changed(tmp_path, capsys, "-i", "upper") == [1, "a0.sql", "b1.sql", "c4.sql", "i64.sql", "j81.sql"]
+    assert changed(tmp_path, capsys, "-i", "lower") == [1, "d9.sql", "e16.sql", "k100.sql"]

@@ -39,6 +39,15 @@ def test_with_header(run):
     assert cells(run("-1", "-c", "2")) == [["b"], ["e"]]
 
 
+def test_many_columns(run):
+    text = "oak 12 tall green\nelm 7 wide red\nash 30 old\n"
+    assert cells(run("-c", "4,1,3,1", text=text)) == [
+        ["green", "oak", "tall", "oak"],
+        ["red", "elm", "wide", "elm"],
+        ["", "ash", "old", "ash"],
+    ]
+
+
 def test_short_rows(run):
     rows = run("-c", "3,1", text="a b c\nd\n")
     assert cells(rows) == [["c", "a"], ["", "d"]]

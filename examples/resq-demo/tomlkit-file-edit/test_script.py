@@ -47,6 +47,16 @@ def test_line_ends_are_kept(path):
     assert content.count(b"\n") == content.count(b"\r\n")
 
 
+def test_several_changes(path):
+    with TOMLFile(path).edit() as document:
+        document["project"]["build"] = 4107
+        document["project"]["tags"] = ["new", "hot"]
+        del document["project"]["version"]
+    with TOMLFile(path).edit() as document:
+        document["project"]["build"] += 6
+    assert path.read_text() == '# kept\n[project]\nbuild = 4113\ntags = ["new", "hot"]\n'
+
+
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         with TOMLFile(tmp_path / "absent.toml").edit():

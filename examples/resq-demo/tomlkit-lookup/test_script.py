@@ -30,6 +30,14 @@ class Lookup(unittest.TestCase):
         self.assertEqual(tomlkit.lookup(self.doc, "tool . 'my.app' . name"), "demo")
         self.assertEqual(tomlkit.lookup(self.doc, "tool.'my.app'.''"), "empty")
 
+    def test_deep_keys(self):
+        doc = tomlkit.parse("[orchard]\nrows = 14\n'old.tree'.year = 0x765\ninner = {kind = 'quince', 'at 3' = {x = 2.5}}\n")
+        keys = ["orchard.rows", "orchard.'old.tree'.year", "orchard.inner.kind", "orchard . inner . 'at 3' . x"]
+        self.assertEqual([tomlkit.lookup(doc, key).unwrap() for key in keys], [14, 1893, "quince", 2.5])
+        self.assertEqual(tomlkit.lookup(doc, "orchard.inner").unwrap(), {"kind": "quince", "at 3": {"x": 2.5}})
+        keys = ["orchard.row", "orchard.old.tree", "orchard.rows.x", '"orchard.rows"', 'orchard."rows"']
+        self.assertEqual([str(tomlkit.lookup(doc, key, "-")) for key in keys], ["-", "-", "-", "-", "14"])
+
     def test_default(self):
         self.assertIsNone(tomlkit.lookup(self.doc, "absent"))
         self.assertEqual(tomlkit.lookup(self.doc, "tool.my.app.name", "none"), "none")

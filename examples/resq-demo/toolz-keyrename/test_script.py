@@ -16,6 +16,15 @@ class RenameKeys(unittest.TestCase):
         self.assertIsNot(toolz.rename_keys({}, d), d)
         self.assertEqual(d, {"a": 1})
 
+    def test_many_names(self):
+        d = dict(zip("pqrstu", range(12, 80, 11)))
+        renamed = toolz.rename_keys({"s": "p2", "q": "tail", "u": 5, "none": "p"}, d)
+        self.assertEqual(
+            list(renamed.items()), [("p", 12), ("tail", 23), ("r", 34), ("p2", 45), ("t", 56), (5, 67)]
+        )
+        turned = toolz.rename_keys({"p": "q", "q": "r", "r": "p"}, d)
+        self.assertEqual(list(turned.items())[:3], [("q", 12), ("r", 23), ("p", 34)])
+
     def test_swap(self):
         self.assertEqual(toolz.rename_keys({"a": "b", "b": "a"}, {"a": 1, "b": 2}), {"b": 1, "a": 2})
 

@@ -14,6 +14,7 @@ from repoassay.cli.options import isolation_option, json_option, task_option, wo
 
 if TYPE_CHECKING:
     from repoassay.run import Proof
+    from repoassay.run.assess import TaskAssurance
     from repoassay.suites import SuiteFolder
 
 __all__ = ["validate"]
@@ -29,23 +30,34 @@ __all__ = ["validate"]
     metavar="N",
     help="How often each proof is run, to show that it is stable.",
 )
+@click.option(
+    "--require-attested",
+    type=click.FloatRange(0),
+    default=0.0,
+    metavar="BITS",
+    help="Refuse tasks that change a repository and whose passes are attested with fewer bits; 0 only reports.",
+)
 @task_option
 @workers_option
 @isolation_option
 @json_option
 def validate(
-    suite: str, repeat: int, tasks: tuple[str, ...], workers: int, isolation: str, as_json: bool
+    suite: str, repeat: int, require_attested: float, tasks: tuple[str, ...], workers: int, isolation: str,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Prove that every task of SUITE can be trusted.
 
     Each must pass with its reference solution and fail with an untouched workspace, copied inputs, empty files,
     plausible garbage, constants and noise; the tests of an edit task must behave on the base commit as stated. Data the
-    suite keeps apart is checked by sha256. Leaves with 1 when one proof does not hold or is not the same every time.
+    suite keeps apart is checked by sha256. Of tasks that change a repository it is told how a pass is assured: how many
+    tests are compared outside the process of the code under test, how many bits a forger would have to guess, and which
+    tests to strengthen. Leaves with 1 when one proof does not hold or is not the same every time.
 
     \b
     Examples:
       repoassay tasks validate starter
       repoassay tasks validate ./my-tasks --task 'pdf-*' --repeat 5
+      repoassay tasks validate ./my-tasks --require-attested 40
     """
     from repoassay.grading.preflight import check_packages
     from repoassay.grading.registry import names
@@ -61,7 +73,7 @@ def validate(
     bench = Bench(found.repositories, cache, open_sandbox(isolation, cache))
     bad = _check_data(found, as_json)
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        for proofs in pool.map(lambda folder: validate_task(folder, bench, repeat), found.tasks):
+        for proofs in pool.map(lambda folder: validate_task(folder, bench, repeat, require_attested), found.tasks):
             bad += sum(not (proof.sound and proof.stable) for proof in proofs)
             _print(proofs, repeat, as_json)
     if not as_json:
@@ -92,10 +104,13 @@ def _check_data(found: SuiteFolder, as_json: bool) -> int:
 
 
 def _print(proofs: Iterable[Proof], repeat: int, as_json: bool) -> None:
+    from repoassay.tasks.wording import shown
+
     for proof in proofs:
         if as_json:
             facts = {"task": proof.task, "proof": proof.name, "sound": proof.sound, "stable": proof.stable,
-                     "outcomes": [outcome.value for outcome in proof.outcomes], "comment": proof.comment}  # fmt: skip
+                     "outcomes": [outcome.value for outcome in proof.outcomes], "comment": proof.comment,
+                     **({"assurance": _assurance(proof.assurance)} if proof.assurance else {})}  # fmt: skip
             click.echo(json.dumps(facts))
             continue
         mark = click.style("✓", fg="green") if proof.sound and proof.stable else click.style("✗", fg="red")
@@ -103,3 +118,10 @@ def _print(proofs: Iterable[Proof], repeat: int, as_json: bool) -> None:
         times = f" x{repeat}" if repeat > 1 else ""
         comment = f"  {proof.comment}" if proof.comment else ""
         click.echo(f"{mark} {proof.task:<28} {proof.name:<10} {kinds}{times}{comment}")
+        for test, why in proof.assurance.weak.items() if proof.assurance else ():
+            click.echo(f"  strengthen {shown(test, 200)}: {shown(why, 200)}")
+
+
+def _assurance(found: TaskAssurance) -> dict[str, object]:
+    return {"bits": found.bits, "tests": found.tests, "attested": found.attested, "decisive": found.decisive,
+            "sites": dict(found.sites), "weak": dict(found.weak), "why": found.why}  # fmt: skip

@@ -9,8 +9,10 @@ from pathlib import Path
 from repoassay.agents import find_agent
 from repoassay.grading.doubt import can_doubt
 from repoassay.grading.edit import run_tests
+from repoassay.grading.examine import ENOUGH
 from repoassay.grading.hidden.node import can_run_node
 from repoassay.model import Kind, Outcome
+from repoassay.run.assess import TaskAssurance, assess_task
 from repoassay.run.attempt import Bench, work
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import lay_out
@@ -27,13 +29,17 @@ MUST_FAIL = {
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What one agent's submission came to over all repetitions. `sound` when it was what it must be every time."""
+    """What one agent's submission came to over all repetitions. `sound` when it was what it must be every time.
+
+    `assurance` is told by the proof of that name alone.
+    """
 
     task: str
     name: str
     outcomes: tuple[Outcome, ...]
     sound: bool
     comment: str = ""
+    assurance: TaskAssurance | None = None
 
     @property
     def stable(self) -> bool:
@@ -41,8 +47,8 @@ class Proof:
         return len(set(self.outcomes)) <= 1
 
 
-def validate_task(folder: TaskFolder, bench: Bench, repeat: int = 1) -> list[Proof]:
-    """Prove one task, each proof `repeat` times.
+def validate_task(folder: TaskFolder, bench: Bench, repeat: int = 1, required: float = 0.0) -> list[Proof]:
+    """Prove one task, each proof `repeat` times, and that passes can be attested with `required` bits.
 
     Raises:
         InfraFault: When the task's repository or environment cannot be had.
@@ -54,7 +60,9 @@ def validate_task(folder: TaskFolder, bench: Bench, repeat: int = 1) -> list[Pro
     names = (*(("reference",) if solved else ()), *MUST_FAIL[folder.task.kind])
     proofs = [_prove(folder, name, bench, repeat) for name in names]
     if folder.task.kind.changes_repository:
-        proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder, repeat)]
+        assurance = assess_task(folder, bench)
+        proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder, assurance, repeat)]
+        proofs.append(_prove_attested(folder, assurance, required, repeat))
     return proofs
 
 
@@ -97,9 +105,17 @@ def _prove_base(folder: TaskFolder, bench: Bench, repeat: int) -> Proof:
     return Proof(folder.task.id, "base", tuple(outcomes), sound=not wrong, comment=comment)
 
 
-def _prove_doubt(folder: TaskFolder, repeat: int) -> Proof:
-    """Every pass can be doubted: some test that must pass has an assertion that can be changed so that it must fail."""
-    able = can_doubt(folder)
+def _prove_doubt(folder: TaskFolder, assurance: TaskAssurance, repeat: int) -> Proof:
+    """A pass that is not attested can be doubted: some assertion can be changed so that its test must fail."""
+    able = assurance.reaches(ENOUGH) or can_doubt(folder)
     comment = "" if able else "no fail_to_pass test has an assertion that can be altered, so no pass can be doubted"
     outcomes = (Outcome.FAILED if able else Outcome.PASSED,) * repeat
     return Proof(folder.task.id, "canary", outcomes, sound=able, comment=comment)
+
+
+def _prove_attested(folder: TaskFolder, assurance: TaskAssurance, required: float, repeat: int) -> Proof:
+    """A forger has to guess as many bits as are required; with 0 it is only told how many that is."""
+    enough = not required or assurance.reaches(required)
+    comment = str(assurance) if enough else f"less than attested with {required:g} bits: {assurance}"
+    outcomes = (Outcome.PASSED if enough else Outcome.FAILED,) * repeat
+    return Proof(folder.task.id, "assurance", outcomes, sound=enough, comment=comment, assurance=assurance)

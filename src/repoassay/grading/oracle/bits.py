@@ -1,32 +1,145 @@
-"""What a forger would have to guess, in bits: the rank of each right value in the list of a guess generator."""
+"""What a forger would have to guess, in bits, by what each assertion asks and where its value stands in a guess list.
+
+An estimate by operation: how many tries a real generator of guesses takes (`guesses.py`), not how many values there
+are. A value is guessed once in a task. What the base yields, what changes between runs and what very many values would
+satisfy counts nothing.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from repoassay.grading.oracle.forms import canonical
-from repoassay.grading.oracle.sites import Rewritten
+from repoassay.grading.oracle.guesses import Common, Guesses
+from repoassay.grading.oracle.hits import Demand, demand_of
+from repoassay.grading.oracle.literals import Reader
+from repoassay.grading.oracle.nearby import literals_of_imports
+from repoassay.grading.oracle.sites import Mode, Rewritten
+from repoassay.grading.oracle.worth import Known, Worth
 
 if TYPE_CHECKING:
     from repoassay.grading.oracle.reference import Occurrence
 
-__all__ = ["bits_of"]
+__all__ = ["Weighed", "bits_of", "weigh_all"]
+
+_ROOM = 50_000
+"""How many candidates a forged container holds; a text of 1 MiB holds about as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """One value that counts: of which test and site, the candidates at its place, what is asked, and its bits."""
+
+    test: str
+    site: int
+    node: Any
+    guesses: Guesses
+    demand: Demand
+    bits: float
 
 
 def bits_of(
-    files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]]
+    files: Mapping[str, Rewritten],
+    expected: Mapping[str, Sequence[Occurrence]],
+    instruction: str = "",
+    base: Path | None = None,
 ) -> tuple[dict[str, float], float]:
-    """Bits of each test, and of the task, in which a value that is expected twice is guessed once."""
-    known: set[str] = set()
-    bits: dict[str, float] = {}
-    for test, occurrences in expected.items():
-        source = files[test.partition("::")[0]].source
-        bits[test] = 0.0
+    """Bits of each test, and of the task, in which a value that is expected twice is guessed once.
+
+    Args:
+        files: The rewritten test files.
+        expected: What the reference yields in each test, in order.
+        instruction: What the task asks; what stands in it is guessed early.
+        base: The checkout of the base, whose literals are guessed too.
+    """
+    bits = dict.fromkeys(expected, 0.0)
+    for one in weigh_all(files, expected, instruction, base):
+        bits[one.test] += one.bits
+    bits = {test: round(each, 1) for test, each in bits.items()}
+    return bits, round(math.fsum(bits.values()), 1)
+
+
+def weigh_all(
+    files: Mapping[str, Rewritten],
+    expected: Mapping[str, Sequence[Occurrence]],
+    instruction: str = "",
+    base: Path | None = None,
+) -> Iterator[Weighed]:
+    """Every value that counts, in order; see `bits_of`."""
+    places = {name: _Places(file, instruction, base) for name, file in files.items()}
+    known = Known()
+    for occurrences in expected.values():
         for one in occurrences:
-            text = canonical(one.nodes)
-            if one.stable and one.telling and text not in known:
-                known.add(text)
-                bits[test] += 3.0 if text[1:-1] in source or len(text) < 6 else 13.0
-    return bits, math.fsum(bits.values())
+            if not one.telling:
+                for node in one.nodes:
+                    known.suggest(node)
+    for test, occurrences in expected.items():
+        place = places[test.partition("::")[0]]
+        reached: Counter[int] = Counter()
+        for one in occurrences:
+            reached[one.site] += 1
+            if one.stable and one.telling:
+                yield from place.weighed(test, one, reached[one.site] - 1, known)
+
+
+class _Places:
+    """The sites of a file, and the candidates at each."""
+
+    def __init__(self, file: Rewritten, instruction: str, base: Path | None) -> None:
+        self._sites = {site.number: site for site in file.sites}
+        self._definitions = file.definitions
+        self._reader = Reader(file.source)
+        near = literals_of_imports(self._reader.tree, base) if base is not None else []
+        self._common = Common(self._reader, instruction, near)
+        self._guesses: dict[tuple[int, int, tuple[int, ...]], Guesses] = {}
+
+    def weighed(self, test: str, one: Occurrence, time: int, known: Known) -> Iterator[Weighed]:
+        """The operands of one occurrence, each with its bits; `known` learns them."""
+        site = self._sites[one.site]
+        demand = demand_of(site, one.nodes, self._definitions)
+        if site.mode is Mode.OBSERVED:  # the other operand stands beside it, to be read and sent
+            for node in one.nodes:
+                known.add(node)
+            return
+        if demand.kind == "nothing":
+            return
+        rows = tuple(row for place in site.pinned if type(row := one.nodes[place]) is int)
+        for place, node in enumerate(one.nodes):
+            if place in site.pinned:
+                continue
+            guesses = self._at(one.site, place if len(one.nodes) > 1 else time, rows)
+            bits = _bits(demand, node, Worth(guesses, known, self._common))
+            known.add(node)
+            if bits > 0:
+                yield Weighed(test, one.site, node, guesses, demand, bits)
+
+    def _at(self, site: int, place: int, rows: tuple[int, ...]) -> Guesses:
+        place %= self._reader.count(site)
+        found = self._guesses.get((site, place, rows))
+        if found is None:
+            found = self._guesses[site, place, rows] = Guesses(self._common, self._reader.around(site, place, rows))
+        return found
+
+
+def _bits(demand: Demand, node: Any, worth: Worth) -> float:
+    match demand.kind:
+        case "hit":
+            return worth.bits(node)
+        case "near":
+            return worth.near(node, demand.slack)
+        case "one":
+            return min([worth.bits(value) for value in demand.values if _scalar(value)] or [0.0])
+        case "holds":
+            bits = [worth.bits(value) for value in demand.values if _scalar(value)]
+            return max(0.0, min(bits or [0.0]) - math.log2(_ROOM))
+        case "starts" | "ends":
+            return min([worth.edge(value, demand.kind) for value in demand.values if isinstance(value, str)] or [0.0])
+    return 0.0
+
+
+def _scalar(value: Any) -> bool:
+    return value is None or isinstance(value, str | int)

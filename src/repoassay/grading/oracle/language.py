@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
-from repoassay.grading.oracle import nodes
+from repoassay.grading.oracle import javascript_bits, nodes
+from repoassay.grading.oracle.bits import bits_of
 from repoassay.grading.oracle.judge import Judge
 from repoassay.grading.oracle.rewrite import rewrite
 from repoassay.grading.oracle.sites import Mode, Rewritten
 from repoassay.grading.oracle.weigh import Question, decide
 from repoassay.workspace import Sandbox
+
+if TYPE_CHECKING:
+    from repoassay.grading.oracle.reference import Occurrence
 
 __all__ = ["JavaScript", "Language", "Python"]
 
@@ -32,6 +37,11 @@ class Language(Protocol):
 
     def function(self, test: str) -> str:
         """A test's function as sites name it."""
+
+    def bits(
+        self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path
+    ) -> tuple[dict[str, float], float]:
+        """What a forger would have to guess of each test, and of the task."""
 
 
 class Python:
@@ -64,6 +74,12 @@ class Python:
     def function(self, test: str) -> str:
         """See `Language`; parameters do not belong to it."""
         return test.partition("::")[2].partition("[")[0]
+
+    def bits(
+        self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path
+    ) -> tuple[dict[str, float], float]:
+        """See `Language`."""
+        return bits_of(files, expected, instruction, base)
 
 
 class JavaScript:
@@ -105,3 +121,10 @@ class JavaScript:
     def function(self, test: str) -> str:
         """See `Language`."""
         return test.partition("::")[2]
+
+    def bits(
+        self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path
+    ) -> tuple[dict[str, float], float]:
+        """See `Language`."""
+        del base
+        return javascript_bits.bits_of(files, expected, instruction)

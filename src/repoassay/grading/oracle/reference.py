@@ -19,7 +19,6 @@ from pydantic import Field, ValidationError
 from repoassay.errors import InfraFault
 from repoassay.grading.hidden.results import Seen, Told
 from repoassay.grading.hidden.run import run_hidden
-from repoassay.grading.oracle.bits import bits_of
 from repoassay.grading.oracle.language import Language
 from repoassay.grading.oracle.proving import prove
 from repoassay.grading.oracle.sites import Mode, Rewritten
@@ -250,7 +249,8 @@ class _Recording:
             why = self._open(test, files[test.partition("::")[0]], expected[test], seen)
             if why:
                 open_[test] = why
-        bits, total = bits_of(files, {test: each for test, each in expected.items() if test not in open_})
+        closed = {test: each for test, each in expected.items() if test not in open_}
+        bits, total = self.language.bits(files, closed, self.folder.instruction, self.base)
         return Reference(files=dict(files), inner=dict(inner), expected=expected, bits=bits, total=total, open=open_)
 
     def _open(self, test: str, file: Rewritten, expected: Sequence[Occurrence], seen: Sequence[Sequence[Seen]]) -> str:

@@ -12,6 +12,8 @@ def test_without_key():
 
 def test_first_item_stands_for_its_run():
     assert list(run_length.encode("aAbBBa", key=str.lower)) == [("a", 2), ("b", 3), ("a", 1)]
+    words = "fig yam pear plum kiwi leek onion beet corn".split()
+    assert list(run_length.encode(words, key=len)) == [("fig", 2), ("pear", 4), ("onion", 1), ("beet", 2)]
 
 
 def test_key_by_position():
