@@ -42,7 +42,7 @@ class Judge:
             half as much after each time.
     """
 
-    def __init__(self, cache: Cache, *, slots: int = 2, seconds: int = 5) -> None:
+    def __init__(self, cache: Cache, *, slots: int = 2, seconds: int = 3) -> None:
         self._cache, self._slots, self._seconds = cache, slots, seconds
         self._parent: WarmParent | None = None
         self._lock = threading.Lock()
