@@ -51,7 +51,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="repoassay-assurance-") as place:
         for name, tasks, repositories in suites(given, Path(place)):
             bench = Bench(repositories, cache, sandbox)
-            found[name] = [assess_task(folder, bench) for folder in tasks if _python(folder)]
+            found[name] = [assess_task(folder, bench) for folder in tasks]
     print("| suite | tasks | with 20 bits | with 40 bits | tests | with 20 bits | with 40 bits | assertions withheld |")
     print("|---|---|---|---|---|---|---|---|")
     for name, each in found.items():
