@@ -63,10 +63,6 @@ def main() -> None:
             print(f"| {name} | {one.task} | {one.bits:.0f} | {one.attested} of {one.tests} | {sites} |")
 
 
-def _python(folder: TaskFolder) -> bool:
-    return folder.task.grading.tests is not None and folder.task.grading.tests.runner == "pytest"
-
-
 def _summary(name: str, found: list[TaskAssurance]) -> str:
     tests = sum(one.tests for one in found)
     enough = [[one for one in found if one.reaches(bits)] for bits in _BOUNDS]
