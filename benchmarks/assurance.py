@@ -51,7 +51,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="repoassay-assurance-") as place:
         for name, tasks, repositories in suites(given, Path(place)):
             bench = Bench(repositories, cache, sandbox)
-            found[name] = [assess_task(folder, bench) for folder in tasks if _python(folder)]
+            found[name] = [assess_task(folder, bench) for folder in tasks]
     print("| suite | tasks | with 20 bits | with 40 bits | tests | with 20 bits | with 40 bits | assertions withheld |")
     print("|---|---|---|---|---|---|---|---|")
     for name, each in found.items():
@@ -61,10 +61,6 @@ def main() -> None:
         for one in sorted(tasks_found, key=lambda one: one.bits):
             sites = " | ".join(str(one.sites.get(mode, 0)) for mode in ("withheld", "observed", "left"))
             print(f"| {name} | {one.task} | {one.bits:.0f} | {one.attested} of {one.tests} | {sites} |")
-
-
-def _python(folder: TaskFolder) -> bool:
-    return folder.task.grading.tests is not None and folder.task.grading.tests.runner == "pytest"
 
 
 def _summary(name: str, found: list[TaskAssurance]) -> str:

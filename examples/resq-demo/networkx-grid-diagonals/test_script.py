@@ -32,12 +32,26 @@ def test_periodic():
     tube = nx.grid_2d_graph(4, 5, periodic=(True, False), diagonals=True)
     assert tube.has_edge((0, 0), (3, 1))
     assert not tube.has_edge((0, 0), (1, 4))
+    assert sorted(tube[(0, 2)]) == [(0, 1), (0, 3), (1, 1), (1, 2), (1, 3), (3, 1), (3, 2), (3, 3)]
 
 
 def test_labels():
     grid = nx.grid_2d_graph("ab", "xy", diagonals=True)
     assert grid.has_edge(("a", "x"), ("b", "y"))
     assert grid.has_edge(("a", "y"), ("b", "x"))
+    assert sorted(map(sorted, nx.grid_2d_graph("pq", "uvw", diagonals=True).edges)) == [
+        [("p", "u"), ("p", "v")],
+        [("p", "u"), ("q", "u")],
+        [("p", "u"), ("q", "v")],
+        [("p", "v"), ("p", "w")],
+        [("p", "v"), ("q", "u")],
+        [("p", "v"), ("q", "v")],
+        [("p", "v"), ("q", "w")],
+        [("p", "w"), ("q", "v")],
+        [("p", "w"), ("q", "w")],
+        [("q", "u"), ("q", "v")],
+        [("q", "v"), ("q", "w")],
+    ]
 
 
 def test_directed():
@@ -45,3 +59,6 @@ def test_directed():
     assert grid.has_edge((0, 0), (1, 1))
     assert grid.has_edge((1, 1), (0, 0))
     assert grid.number_of_edges() == 12
+    wide = nx.grid_2d_graph(3, 7, create_using=nx.DiGraph, diagonals=True)
+    assert wide.number_of_edges() == 112
+    assert [wide.out_degree((1, column)) for column in range(7)] == [5, 8, 8, 8, 8, 8, 5]

@@ -95,6 +95,8 @@ def _cut(verdict: Verdict, level: Feedback) -> Verdict:
     ]
     if verdict.outcome is Outcome.TAMPERING:
         comments = ["The submission interfered with its tests."]  # how it was noticed would help to hide it
+    if verdict.outcome is Outcome.FAILED:
+        comments.insert(0, "Not every test passed.")
     if level == "counts":
         passed = sum(test.outcome == "passed" for test in verdict.tests)
         comments.insert(0, f"{passed} of {len(verdict.tests)} tests passed.")

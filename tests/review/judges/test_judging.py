@@ -241,8 +241,8 @@ def test_a_budget_ends_the_run_and_counts_what_was_spent_before(sqlite: Database
     for spent_already, stored in ((0, 2), (2, 0)):
         upstream = ScriptedUpstream(Dialogue(turn=tuple(turns("ccccc"))))
         with open_model(
-            judge, [upstream], tmp_path / "u.jsonl", prices=Prices.shipped(prices), budget=Decimal(2)
-        ) as door:  # each call costs a dollar
+            judge, [upstream], tmp_path / "u.jsonl", prices=Prices.shipped(prices), budget=Decimal("2.5")
+        ) as door:  # each call costs a dollar, and by its size may cost half as much again
             done = judge_study(sqlite, judge, door.asker, samples=1)
             assert (done.kept_before, done.stored, done.rated) == (spent_already, stored, 0)
             assert "budget of" in done.stopped and done.left == 5 - spent_already - stored
