@@ -17,7 +17,7 @@ from repoassay.grading.oracle.weigh import Question
 __all__ = ["Finding", "compare"]
 
 _MORE = 10_000
-"""Observations of a test beyond twice the reference's that are still looked at; who sends more takes up time with it."""
+"""Observations of a test beyond twice the reference's that are still looked at; more would only take time."""
 
 
 @dataclass(slots=True)
