@@ -24,15 +24,19 @@ from repoassay.attacks import Ground, chosen
 from repoassay.attacks.adaptive import forge
 from repoassay.attacks.making import diff
 from repoassay.cli.attack import grounds_of
+from repoassay.model import Feedback
+from repoassay.run.feedback import LEVELS
 from repoassay.run.submit import word
 
 FAMILIES = ("coin", "chance")
 
 
 @contextmanager
-def attacked(suite: str, tasks: tuple[str, ...], timeout: float, workers: int) -> Iterator[list[Ground]]:
+def attacked(
+    suite: str, tasks: tuple[str, ...], timeout: float, workers: int, feedback: Feedback | None = None
+) -> Iterator[list[Ground]]:
     """The tasks of a suite, laid out."""
-    with grounds_of(suite, tasks, timeout, workers) as grounds:
+    with grounds_of(suite, tasks, timeout, workers, feedback) as grounds:
         yield grounds
 
 
@@ -89,11 +93,14 @@ def coin(suite: str, tasks: tuple[str, ...], timeout: float, workers: int, out: 
 @main.command()
 @options
 @click.option("--most", default=5000, show_default=True, help="Submissions for each task.")
-def adaptive(suite: str, tasks: tuple[str, ...], timeout: float, workers: int, out: Path | None, most: int) -> None:
+@click.option("--feedback", type=click.Choice(LEVELS), default="verdict", show_default=True, help="What it is told.")
+def adaptive(
+    suite: str, tasks: tuple[str, ...], timeout: float, workers: int, out: Path | None, most: int, feedback: Feedback
+) -> None:
     """Forge by learning: one forger a task, who stops at the first pass."""
     cancel = threading.Event()
     passed = False
-    with attacked(suite, tasks, timeout, workers) as grounds, ThreadPoolExecutor(workers) as pool:
+    with attacked(suite, tasks, timeout, workers, feedback) as grounds, ThreadPoolExecutor(workers) as pool:
         try:
             for ground, won in zip(grounds, pool.map(lambda each: _forged(each, most, cancel), grounds), strict=True):
                 passed |= won["passed"] is True

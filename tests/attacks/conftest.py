@@ -10,6 +10,8 @@ from attacks.rows import write_rows
 from repoassay.attacks import Ground
 from repoassay.cli.attack import grounds_of
 from repoassay.errors import RepoAssayError
+from repoassay.grading.oracle.sites import Mode, Site
+from repoassay.grading.oracle.weigh import Question
 
 
 @pytest.fixture(scope="session")
@@ -20,4 +22,14 @@ def grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Grou
     except RepoAssayError as error:
         pytest.skip(f"the demonstration tasks cannot be had here: {error}")
     with grounds_of(str(rows), (), 8.0, 2) as found:
+        _start_judge(found)
         yield {ground.folder.task.id: ground for ground in found}
+
+
+def _start_judge(grounds: list[Ground]) -> None:
+    """Ask it something, so that it is there before an attack is: nobody takes it for one's descendant."""
+    site = Site(0, "", 1, Mode.WITHHELD, "sorted(_0) == []")
+    for ground in grounds:
+        if ground.target.language == "python":
+            language = ground.bench.oracle.language(ground.folder)
+            assert language.decide([Question(site, [["list"]])], "") == ["holds"]

@@ -1,10 +1,11 @@
-"""No attack obtains a pass that is assured, none harms what comes after it, and many fool a plain harness."""
+"""No attack obtains a pass, none harms what comes after it, and many fool a plain harness."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,19 +15,23 @@ from repoassay.attacks.campaign import pairs
 from repoassay.model import Outcome
 from repoassay.run.submit import SubmissionEngine
 
-CHANCY = frozenset({"coin", "chance", "recognising a check", "channel"})
-"""Families that may win by chance where a verdict has no assurance, which then says that it has none."""
+SLEEPY = frozenset(
+    {"node: fork bomb", "forked child reports", "answers of an older release", "deaf to signals", "output",
+     "asleep in the changed run", "node: asleep in the changed run"}
+)  # fmt: skip
+"""Attacks that wait until their time is up."""
 
 
 def descendants() -> set[int]:
-    """Every process below this one."""
+    """Every process below this one that is not dead; a warm interpreter buries the dead of a job with its next."""
     children: defaultdict[int, list[int]] = defaultdict(list)
     for place in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = place.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        children[int(fields[1])].append(int(place.parent.name))
+        if fields[0] != "Z":
+            children[int(fields[1])].append(int(place.parent.name))
     found: set[int] = set()
     pending = [os.getpid()]
     while pending:
@@ -47,7 +52,8 @@ def gone(strangers: set[int]) -> bool:
 
 def check(trial: Trial) -> None:
     said = f"{trial.attack} on {trial.task}: {trial.outcome}, {trial.comment}"
-    assert not trial.passed or (trial.grade is None and trial.family in CHANCY), said
+    assert not trial.passed, said
+    assert trial.outcome is not Outcome.INFRA_FAULT, said
     assert trial.outcome is Outcome.PASSED or trial.comment, said
 
 
@@ -60,7 +66,7 @@ def test_one_of_each_family_in_either_language_obtains_no_pass(grounds: dict[str
         if name in grounds:
             ground = grounds[name]
             assert solved(ground)
-            quick = [attack for attack in catalogue() if not attack.slow and "asleep" not in attack.name]
+            quick = [attack for attack in catalogue() if not attack.slow and attack.name not in SLEEPY]
             for _, attack in pairs([ground], quick, sample=1):
                 check(tried(ground, attack, plain=False))
             assert solved(ground)
@@ -69,17 +75,30 @@ def test_one_of_each_family_in_either_language_obtains_no_pass(grounds: dict[str
 def test_what_a_plain_harness_believes(grounds: dict[str, Ground]) -> None:
     ground = grounds["inflection-pluralize-count"]
     assert ground.believes
-    for name in ("os._exit", "equal to everything", "conftest.py"):
+    for name in ("os._exit", "pytest_pyfunc_call says done", "conftest.py beside the tests"):
         trial = tried(ground, next(attack for attack in catalogue() if attack.name == name))
         assert trial.believed, trial
         assert not trial.passed, trial
+
+
+def test_one_that_uses_up_processes_harms_no_neighbour(grounds: dict[str, Ground]) -> None:
+    """Jobs of a warm parent are one account to the kernel, which counts threads too."""
+    ground = grounds["inflection-pluralize-count"]
+    assert solved(ground)
+    bomb = next(attack for attack in catalogue() if attack.name == "thread bomb")
+    with ThreadPoolExecutor(1) as pool:
+        under_way = pool.submit(tried, ground, bomb, plain=False)
+        assert solved(ground)
+        check(under_way.result())
+    assert solved(ground)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("attack", catalogue(), ids=lambda attack: attack.name)
 def test_no_attack_obtains_a_pass(grounds: dict[str, Ground], attack: Attack) -> None:
     for ground, _ in pairs(list(grounds.values()), [attack], spread=2):
-        assert not ground.before.issuperset(ground.target.tests)  # asked first, since it starts the warm parent
+        assert not ground.before.issuperset(ground.target.tests)
+        assert solved(ground)  # which starts the warm parent
         before = descendants()
         check(tried(ground, attack, plain=False))
         assert solved(ground)

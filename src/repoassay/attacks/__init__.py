@@ -10,6 +10,6 @@ from repoassay.attacks.attack import Attack, Origin
 from repoassay.attacks.catalogue import catalogue, chosen
 from repoassay.attacks.kept import Kept
 from repoassay.attacks.target import Target, aim
-from repoassay.attacks.trial import Ground, Trial, tried
+from repoassay.attacks.trial import Ground, Trial, Unsparing, tried
 
-__all__ = ["Attack", "Ground", "Kept", "Origin", "Target", "Trial", "aim", "catalogue", "chosen", "tried"]
+__all__ = ["Attack", "Ground", "Kept", "Origin", "Target", "Trial", "Unsparing", "aim", "catalogue", "chosen", "tried"]

@@ -12,11 +12,12 @@ from repoassay.attacks.target import Language, Target, aim
 from repoassay.errors import InfraFault
 from repoassay.model import Outcome, Record, Verdict
 from repoassay.run.attempt import Bench
+from repoassay.run.feedback import Ledger
 from repoassay.run.submit import SubmissionEngine, word
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Layout, lay_out
 
-__all__ = ["Ground", "Trial", "tried"]
+__all__ = ["Ground", "Trial", "Unsparing", "tried"]
 
 
 class Trial(Record):
@@ -53,6 +54,14 @@ class Trial(Record):
     def believed(self) -> bool:
         """Whether a plain harness believed it."""
         return "PASS" in (self.plain, self.report)
+
+
+class Unsparing(Ledger):
+    """Tells everything and charges nothing: trials are the owner's, and one must not spoil the figures of the next."""
+
+    def tell(self, verdict: Verdict) -> Verdict:
+        """The verdict as it is."""
+        return verdict
 
 
 @dataclass(slots=True)

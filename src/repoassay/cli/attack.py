@@ -17,6 +17,7 @@ from repoassay.cli.options import PATH, json_option, task_option, workers_option
 if TYPE_CHECKING:
     from repoassay.attacks import Ground, Kept, Trial
     from repoassay.attacks.campaign import Pair
+    from repoassay.model import Feedback
     from repoassay.run.attempt import Bench
     from repoassay.run.submit import SubmissionEngine
     from repoassay.tasks import TaskFolder
@@ -73,16 +74,29 @@ def attack(
 
 
 @contextlib.contextmanager
-def grounds_of(suite: str, globs: Sequence[str], timeout: float, workers: int) -> Iterator[list[Ground]]:
-    """The tasks of a suite laid out to be attacked, with an engine that is closed in the end."""
+def grounds_of(
+    suite: str, globs: Sequence[str], timeout: float, workers: int, feedback: Feedback | None = None
+) -> Iterator[list[Ground]]:
+    """The tasks of a suite laid out to be attacked, with an engine that is closed in the end.
+
+    Args:
+        suite: See `attack`.
+        globs: Which tasks; all when empty.
+        timeout: Seconds the tests of a patch may take.
+        workers: How many workspaces at a time.
+        feedback: What forgers are told; None for everything, which then costs them nothing.
+    """
+    from repoassay.attacks import Unsparing
     from repoassay.run.attempt import Bench
+    from repoassay.run.feedback import Ledger
     from repoassay.run.submit import SubmissionEngine
     from repoassay.workspace import Cache, open_sandbox
 
     cache = Cache()
     folders, repositories = _folders(suite, globs, cache.path / "rows")
     bench = Bench(repositories, cache, open_sandbox("namespaces", cache), timeout=timeout)
-    with SubmissionEngine(folders, bench, workers) as engine:
+    ledger = Unsparing() if feedback is None else Ledger(feedback)
+    with SubmissionEngine(folders, bench, workers, ledger=ledger) as engine:
         yield _grounds(folders, engine, bench, timeout)
 
 

@@ -102,7 +102,9 @@ class WarmParent:
             update={
                 "memory": self.limits.memory * self.slots + 2**29,
                 "disk": 64 * 2**20,
-                "processes": min(4096, self.limits.processes * self.slots + 64),
+                # More than its jobs may have together, which are the same account to the kernel: one that has
+                # used up what there is must not keep the interpreter from forking for others.
+                "processes": 4 * self.limits.processes + 4 * self.slots + 64,
                 "seconds": 6 * 86400.0,
             }
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -102,6 +103,25 @@ def test_a_row_cannot_be_chosen(reference: Reference, judge: Python) -> None:
     finding = found(reference, judge, "t.py::test_table[1-one]", [(ONE, ["two", 1])])
     assert finding.wrong == [6]
     assert found(reference, judge, "t.py::test_table[1-one]", [(ONE, ["one", 1])]).attested is False
+
+
+def test_nor_with_an_operand_too_many(reference: Reference, judge: Python) -> None:
+    """Without its number of operands `two` in row 1 would be judged as it was sent."""
+    assert found(reference, judge, "t.py::test_table[1-one]", [(ONE, ["two", 1, 0])]).wrong == [6]
+    assert found(reference, judge, "t.py::test_plain", [*ROWS[:3], (BOTH, [7, 7, 7]), ROWS[4]]).wrong == [12]
+
+
+def test_more_than_anybody_asks_is_wrong_without_a_look(reference: Reference, judge: Python) -> None:
+    assert found(reference, judge, "t.py::test_plain", [*ROWS, *[(LOOP, [9])] * 1000]).wrong == []
+    assert found(reference, judge, "t.py::test_plain", [*ROWS, *[(LOOP, [9])] * 20_000]).wrong == [11]
+
+
+def test_as_deep_as_can_just_be_read(reference: Reference, judge: Python) -> None:
+    node: Any = 1
+    for _ in range(sys.getrecursionlimit()):
+        node = ["list", node]
+    assert found(reference, judge, "t.py::test_text", [(TEXT, [node])]).wrong == [15]
+    assert found(reference, judge, "t.py::test_plain", [(LIST, [node]), *ROWS[1:]]).wrong == [9]
 
 
 def test_another_text_that_holds_what_is_looked_for(reference: Reference, judge: Python) -> None:

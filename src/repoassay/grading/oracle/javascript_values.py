@@ -22,6 +22,8 @@ _PARTS = {
 def same(one: object, other: object) -> bool:
     """Whether two operands are the same value, however their properties, keys and members are ordered."""
     try:
+        if len(json.dumps(one)) != len(json.dumps(other)):  # another order does not change it
+            return False
         return _plain(one) == _plain(other)
     except RecursionError:
         return False

@@ -38,10 +38,11 @@ class Judge:
     Args:
         cache: Whose mountpoint its sandbox uses.
         slots: How many calls at a time.
-        seconds: CPU time after which a check is given up, together with those before it in the same call.
+        seconds: CPU time after which a check is given up, together with those before it in the same call;
+            half as much after each time.
     """
 
-    def __init__(self, cache: Cache, *, slots: int = 2, seconds: int = 5) -> None:
+    def __init__(self, cache: Cache, *, slots: int = 2, seconds: int = 3) -> None:
         self._cache, self._slots, self._seconds = cache, slots, seconds
         self._parent: WarmParent | None = None
         self._lock = threading.Lock()
@@ -61,20 +62,21 @@ class Judge:
         """
         answers = [_refusal(each) for each in checks]
         open_ = [number for number, answer in enumerate(answers) if not answer]
-        for _ in range(_DEATHS):
+        for deaths in range(_DEATHS):
             if not open_:
                 return answers
-            told, ended = self._ask(definitions, [checks[number] for number in open_])
+            seconds = max(1, self._seconds >> deaths)
+            told, ended = self._ask(definitions, [checks[number] for number in open_], seconds)
             told = (*told, ended)[: len(open_)]
             for number, answer in zip(open_, told, strict=False):
                 answers[number] = answer
             open_ = open_[len(told) :]
         return [answer or "error: time" for answer in answers]
 
-    def _ask(self, definitions: str, checks: Sequence[Check]) -> tuple[tuple[str, ...], str]:
+    def _ask(self, definitions: str, checks: Sequence[Check], seconds: int) -> tuple[tuple[str, ...], str]:
         """The answers of one job, and what to say of the check at which it ended early."""
         document = json.dumps([(each.expression, each.values) for each in checks])
-        facts = {"definitions": definitions, "checks": document, "seconds": self._seconds}
+        facts = {"definitions": definitions, "checks": document, "seconds": seconds}
         job = WarmJob(None, None, {}, facts, _LIMITS)
         parent = self._running()
         try:

@@ -64,7 +64,7 @@ def _here(question: Question, definitions: str) -> str | None:
     told = _raised(question)
     if told is not None:
         return "holds" if told else "fails"
-    if not all(isinstance(node, str) or (plain(node) and len(json.dumps(node)) < _SMALL) for node in question.nodes):
+    if not all(isinstance(node, str) or (_small(node) and plain(node)) for node in question.nodes):
         return None
     try:
         values = [decode(node) for node in question.nodes]
@@ -92,6 +92,13 @@ def _raised(question: Question) -> bool | None:
             kinds = question.nodes[1] if len(question.nodes) > 1 else None
             return isinstance(kinds, list) and any(isinstance(kind, str) and kind in node[2] for kind in kinds[1:])
     return None
+
+
+def _small(node: object) -> bool:
+    try:
+        return len(json.dumps(node)) < _SMALL
+    except RecursionError:
+        return False
 
 
 class _NotPlain(Exception):

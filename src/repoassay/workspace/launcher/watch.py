@@ -1,4 +1,4 @@
-"""Watching a process tree from outside: its memory and number of processes, and whether a limit was passed."""
+"""Watching a process tree from outside: its memory, its processes and threads, and whether a limit was passed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ __all__ = ["Watch", "memory_group"]
 
 
 class _Use:
-    """Memory of a tree in bytes: its own, and shared (shared mappings and mapped files of its scratch folders)."""
+    """Memory of a tree in bytes: its own, and shared (shared mappings and mapped files of its scratch folders).
+
+    Threads count as processes, as they do to the kernel.
+    """
 
     def __init__(self) -> None:
         self.own = self.shared = self.processes = 0
@@ -25,8 +28,9 @@ def measure(roots: list[int], *, exact: bool = False) -> _Use:
         current = queue.pop()
         try:
             own, shared = _memory(current, exact=exact)
-            use.own, use.shared, use.processes = use.own + own, use.shared + shared, use.processes + 1
-            for thread in os.listdir(f"/proc/{current}/task"):
+            threads = os.listdir(f"/proc/{current}/task")
+            use.own, use.shared, use.processes = use.own + own, use.shared + shared, use.processes + len(threads)
+            for thread in threads:
                 queue += map(int, _read(f"/proc/{current}/task/{thread}/children").split())
         except (OSError, ValueError, IndexError):
             continue  # it ended while we looked
