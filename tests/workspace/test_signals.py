@@ -29,4 +29,5 @@ def test_nothing_is_ignored_or_blocked_inside(sandbox: NamespaceSandbox) -> None
     plain = dict(line.split(":\t") for line in subprocess.check_output(SHOW, text=True).splitlines())
     assert int(plain["SigIgn"], 16) & INTERRUPT_AND_HANG_UP == INTERRUPT_AND_HANG_UP
     inside = dict(line.split(":\t") for line in sandbox.run(Command(argv=SHOW)).stdout.decode().splitlines())
-    assert {int(mask, 16) for mask in inside.values()} == {0}
+    # Signals 32 and 33 belong to the C library, which lets nobody change them.
+    assert {int(mask, 16) & ~(0b11 << 31) for mask in inside.values()} == {0}

@@ -66,7 +66,7 @@ AT_THE_GATE = {
     ),
     "tells of its end before it has entered": (
         "launcher._enter = lambda job, entrance, *_: os.write(entrance, bytes(32)) and os._exit(0)",
-        "before it was let in",
+        "before it was let in|did not start it",  # whichever of its ends is seen first
     ),
     "does not come": ("launcher._enter = lambda *_: os._exit(0)", "did not start"),
 }

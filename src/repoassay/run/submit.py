@@ -32,6 +32,10 @@ _WORDS = {
 }
 
 
+_GRADING = "values-1"
+"""How edits are judged; a verdict reached in another way is not used again."""
+
+
 def word(verdict: Verdict) -> str:
     """RES-Q's word for a verdict: PASS, FAIL, PATCH FAILED, TIMED OUT; ERROR where we failed to judge.
 
@@ -126,7 +130,7 @@ class SubmissionEngine:
         data = patch if isinstance(patch, bytes) else patch.encode("utf-8", "surrogatepass")
         try:
             layout = self._layout(name, folder)
-            grader = f"repoassay/{repoassay.__version__}" + (" lenient" if self.lenient else "")
+            grader = f"repoassay/{repoassay.__version__} {_GRADING}" + (" lenient" if self.lenient else "")
             key = verdict_key(folder.digest, data, layout.environment.name, grader)
             if self.known is not None and self.repeat == 1 and (kept := self.known.get(key)):
                 return Answer(name, self._told(kept), cached=True)

@@ -149,9 +149,9 @@ def test_an_altered_word_keeps_quotes_and_escapes() -> None:
             compile(altered(source, {place: option}), "t.py", "exec")
 
 
-def test_nothing_known_is_recognised_by_what_else_the_test_says() -> None:
+def test_nothing_known_is_recognised_by_what_else_the_test_says(tmp_path: Path) -> None:
     source = 'def test_it():\n    assert upper("marmalade") == "marmalade"\n    assert f(2) == "qzwx"\n'
-    places = {source.encode()[slice(*each.spans[0])].decode(): each for each in alterables(source, BASE)["test_it"]}
+    places = {source.encode()[slice(*each.spans[0])].decode(): each for each in alterables(source, tmp_path)["test_it"]}
     assert not places["marmalade"].telling
     assert all(len(set(each.options)) == len(each.options) for each in places.values())
 

@@ -13,6 +13,7 @@ from repoassay.grading.oracle.judge import Judge
 from repoassay.grading.oracle.language import Python
 from repoassay.grading.oracle.reference import Occurrence, Reference
 from repoassay.grading.oracle.rewrite import rewrite
+from repoassay.grading.oracle.weigh import Question
 from repoassay.workspace import Cache
 
 SOURCE = """\
@@ -130,3 +131,19 @@ def test_another_text_that_holds_what_is_looked_for(reference: Reference, judge:
 
 def test_a_test_unknown_to_the_reference_is_left_alone(reference: Reference, judge: Python) -> None:
     assert found(reference, judge, "t.py::test_other", [(0, [1])]) == Finding(attested=False, why="no reference")
+
+
+def test_the_type_of_an_exception_is_decided_here(judge: Python, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No judge is asked where the text does not matter."""
+    site = rewrite("import pytest\ndef test():\n    with pytest.raises((KeyError, OSError)):\n        f()\n").sites[0]
+    monkeypatch.setattr(Judge, "decide", None)
+    mro = ["builtins.KeyError", "builtins.LookupError", "builtins.Exception"]
+    asked = [
+        ["exc", "builtins.KeyError", mro, ["tuple", "a"], "a"],
+        ["exc", "builtins.ValueError", mro[2:], ["tuple"], ""],
+        ["exc", "builtins.KeyError"],
+        "builtins.KeyError",
+        None,
+    ]
+    questions = [Question(site, [node]) for node in asked]
+    assert judge.decide(questions, "") == ["holds", "fails", "fails", "fails", "fails"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from repoassay.grading.oracle.judge import Check, Judge
-from repoassay.grading.oracle.nodes import plain
+from repoassay.grading.oracle.nodes import check, plain
 from repoassay.grading.oracle.sites import Site
 from repoassay.grading.oracle.values import decode
 
@@ -61,6 +61,9 @@ def decide(questions: Sequence[Question], definitions: str, judge: Judge) -> lis
 
 def _here(question: Question, definitions: str) -> str | None:
     """The answer where it takes nothing but plain values and literals."""
+    told = _raised(question)
+    if told is not None:
+        return "holds" if told else "fails"
     if not all(isinstance(node, str) or (_small(node) and plain(node)) for node in question.nodes):
         return None
     try:
@@ -71,6 +74,24 @@ def _here(question: Question, definitions: str) -> str | None:
     except (TypeError, ValueError, LookupError, ArithmeticError, RecursionError, MemoryError) as error:
         return f"error: {type(error).__name__}"
     return "holds" if told else "fails"
+
+
+def _raised(question: Question) -> bool | None:
+    """Whether an exception is of an expected type, where its text does not matter; None for any other question."""
+    match _parsed(question.site.check):
+        case ast.Call(func=ast.Name(id="raised"), args=[ast.Name(id="_0"), expected, ast.Constant(value=None)]):
+            node = question.nodes[0] if question.nodes else None
+            try:
+                check(node)
+            except ValueError:
+                return False
+            if not (isinstance(node, list) and node[0] == "exc"):
+                return False
+            if isinstance(expected, ast.List):
+                return any(name in node[2] for name in ast.literal_eval(expected))
+            kinds = question.nodes[1] if len(question.nodes) > 1 else None
+            return isinstance(kinds, list) and any(isinstance(kind, str) and kind in node[2] for kind in kinds[1:])
+    return None
 
 
 def _small(node: object) -> bool:
