@@ -250,7 +250,10 @@ class _Recording:
             if why:
                 open_[test] = why
         closed = {test: each for test, each in expected.items() if test not in open_}
-        bits, total = self.language.bits(files, closed, self.folder.instruction, self.base)
+        try:
+            bits, total = self.language.bits(files, closed, self.folder.instruction, self.base)
+        except (SyntaxError, ValueError, ArithmeticError, RecursionError):
+            bits, total = {}, 0.0  # what cannot be weighed is worth nothing, and everything is doubted
         return Reference(files=dict(files), inner=dict(inner), expected=expected, bits=bits, total=total, open=open_)
 
     def _open(self, test: str, file: Rewritten, expected: Sequence[Occurrence], seen: Sequence[Sequence[Seen]]) -> str:
