@@ -157,9 +157,12 @@ def test_a_harness_that_is_killed_takes_everything_along(cache: Cache, marked: M
 
 
 def test_a_supervisor_that_is_killed_takes_everything_along_and_is_our_fault(inside: Inside, marked: Marked) -> None:
+    others = supervisors(os.getpid())  # such as a judge's, which another test's bench has not let go of yet
+
     def kill() -> None:
         wait_until(marked.alive)
-        os.kill(supervisors(os.getpid())[0], signal.SIGKILL)
+        (ours,) = set(supervisors(os.getpid())) - set(others)
+        os.kill(ours, signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()

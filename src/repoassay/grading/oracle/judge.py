@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Mapping, Sequence
@@ -109,6 +110,10 @@ class Judge:
             parent, self._parent = self._parent, None
         if parent:
             parent.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # at the end of the interpreter much is gone, the parent's pipe too
+            self.close()
 
     def __enter__(self) -> Judge:
         return self
