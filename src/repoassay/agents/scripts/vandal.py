@@ -218,9 +218,9 @@ def memory_bomb(processes: int = 1) -> list[str]:
 
 def daemon() -> list[str]:
     """Leave a child in a session of its own that ignores signals and means to write later."""
-    if os.fork() == 0:
+    if forked() == 0:
         os.setsid()
-        if os.fork() == 0:
+        if forked() == 0:
             for number in set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}:
                 with contextlib.suppress(OSError, ValueError):
                     signal.signal(number, signal.SIG_IGN)
@@ -250,9 +250,19 @@ ATTACKS: dict[str, Callable[[], list[str]]] = {
 }
 
 
+def forked() -> int:
+    """Fork once what the attack before left behind has been buried, which may take a moment."""
+    for _ in range(100):
+        try:
+            return os.fork()
+        except BlockingIOError:
+            time.sleep(0.02)
+    return os.fork()
+
+
 def attempt(name: str, attack: Callable[[], list[str]], seconds: float = 1.5) -> None:
     """Try one attack in a process group of its own and see to its end."""
-    child = os.fork()
+    child = forked()
     if child == 0:
         os.setpgid(0, 0)
         leader = os.getpid()
