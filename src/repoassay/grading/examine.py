@@ -115,7 +115,9 @@ def examine(subject: Subject, reference: Reference | None, oracle: Oracle | None
         if finding.absent and not finding.wrong:
             signs.append(f"{test} was reported passed, but line {finding.absent[0]} of it was never reached.")
     open_ = {test: finding.why for test, finding in findings.items() if not finding.attested}
-    return Examined(ran, [_judged(result, findings.get(result.id)) for result in tests], signs, open_, reference.total)
+    bits = reference.total - sum(reference.bits.get(test, 0.0) for test in open_)  # what this run did not prove
+    judged = [_judged(result, findings.get(result.id)) for result in tests]
+    return Examined(ran, judged, signs, open_, max(0.0, bits))
 
 
 def _judged(result: TestResult, finding: Finding | None) -> TestResult:

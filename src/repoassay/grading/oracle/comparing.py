@@ -66,7 +66,7 @@ def _tolerance(expected: Any, rel: Any, absolute: Any) -> Any:
 class _Near:
     """Equal to everything within a tolerance; without one, to what is equal."""
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # how Python spells that equal things need not hash alike
 
     def __init__(self, expected: Any, tolerance: Any, nan_ok: bool = False) -> None:
         self._expected, self._tolerance, self._nan_ok = expected, tolerance, nan_ok
@@ -92,7 +92,7 @@ class _Near:
 class _Many:
     """A mapping or sequence of what is near."""
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # how Python spells that equal things need not hash alike
 
     def __init__(self, expected: Any) -> None:
         self._expected = expected
@@ -100,7 +100,7 @@ class _Many:
     def __eq__(self, actual: object) -> bool:
         expected = self._expected
         try:
-            if len(actual) != len(expected):  # type: ignore[arg-type]
+            if len(actual) != len(expected):  # type: ignore[arg-type]  # TypeError is caught below
                 return False
             if isinstance(expected, dict):
                 if not isinstance(actual, Mapping) or set(actual) != set(expected):
