@@ -70,12 +70,14 @@ def run(
     with ThreadPoolExecutor(workers) as pool:
         try:
             for ground, attack in wanted:
+                if cancel.is_set():
+                    return
                 known = _known(kept, ground, attack, plain)
                 future = None if known else pool.submit(tried, ground, attack, plain=plain, cancel=cancel)
                 pending.append((future, known))
                 while len(pending) > 2 * workers:
                     yield from _taken(pending, kept, cancel)
-            while pending:
+            while pending and not cancel.is_set():
                 yield from _taken(pending, kept, cancel)
         except BaseException:  # an interrupt, or nobody wants the rest: what is under way need not come to its end
             cancel.set()

@@ -57,18 +57,14 @@ def attack(
     """
     from repoassay.attacks import Kept, chosen
     from repoassay.attacks.campaign import pairs
-    from repoassay.errors import Interrupted
+    from repoassay.cli.interrupts import interrupt_sets
 
     attacks = chosen(families)
     cancel = threading.Event()
-    try:
-        with Kept(out) as kept, grounds_of(suite, tasks, timeout, workers) as grounds:
-            wanted = pairs(grounds, attacks, spread=spread, sample=sample, seed=seed)
-            trials = _run(wanted, kept, workers, plain, as_json, cancel)
-    except KeyboardInterrupt:
-        cancel.set()
-        keep = f"Repeat the command: {out} keeps what is done." if out else "Use --out to keep what is done."
-        raise Interrupted("Stopped.", keep) from None
+    keep = f"Repeat the command: {out} keeps what is done." if out else "Use --out to keep what is done."
+    with Kept(out) as kept, grounds_of(suite, tasks, timeout, workers) as grounds, interrupt_sets(cancel, keep):
+        wanted = pairs(grounds, attacks, spread=spread, sample=sample, seed=seed)
+        trials = _run(wanted, kept, workers, plain, as_json, cancel)
     _print(trials, plain, as_json)
     raise SystemExit(1 if any(trial.passed for trial in trials) else 0)
 

@@ -58,7 +58,7 @@ def submit(
       repoassay submit --suite starter --submissions patches.jsonl --workers 4 --json
       repoassay submit --dataset demo.jsonl --submissions patches.jsonl --repeat 5 --no-cache
     """
-    from repoassay.errors import Interrupted
+    from repoassay.cli.interrupts import interrupt_sets
     from repoassay.interop.submissions import read_submissions
     from repoassay.run.attempt import Bench
     from repoassay.run.feedback import Ledger
@@ -78,16 +78,11 @@ def submit(
     ) as engine:
         for each in given:
             engine.task(each.id)
-        try:
+        keep = (
+            f"Repeat the command: {results} keeps what is done." if results else "Use --results to keep what is done."
+        )
+        with interrupt_sets(cancel, keep):
             counts, failed = _grade(engine, given, results, junit, as_json, cancel)
-        except KeyboardInterrupt:
-            cancel.set()
-            keep = (
-                f"Repeat the command: {results} keeps what is done."
-                if results
-                else "Use --results to keep what is done."
-            )
-            raise Interrupted("Stopped.", keep) from None
     if not as_json:
         summary = ", ".join(f"{count} {name}" for name, count in counts.most_common()) or "none"
         click.echo(f"{len(given)} submissions: {summary}" + (f"; written to {results}" if results else ""))
