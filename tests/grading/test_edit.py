@@ -70,7 +70,7 @@ requirements = "environment/requirements.txt"
 [grading.tests]
 fail_to_pass = ["test_calc.py::test_adds", "test_calc.py::test_adds_text", "test_calc.py::TestMore::test_large"]
 pass_to_pass = ["test_calc.py::test_name"]
-seconds = 6
+seconds = 12
 [limits]
 memory = "256 MB"
 """
