@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from repoassay.text import escape_hidden
+
 __all__ = ["MOST_READ", "DiffText", "FileLines", "number_lines", "parse_files"]
 
 Side = Literal["old", "new"]
@@ -19,6 +21,7 @@ MOST_READ = 8_000_000
 _MOST_FILES = 2_000
 _MOST_LINE = 2_000
 _HEAD = 200
+_TAB = "\t"
 
 
 @dataclass(slots=True)
@@ -69,10 +72,10 @@ def number_lines(diff: str, most: int) -> DiffText:
             if (left := left - len(line) - 1) < 0:
                 break
             shown += 1
-        parts.append(f"FILE {_plain(file.path)}{f' ({file.note})' if file.note else ''}")
+        parts.append(f"FILE {escape_hidden(file.path, _TAB)}{f' ({file.note})' if file.note else ''}")
         parts += body[:shown]
         if shown < len(body):
-            said = f"{len(body) - shown} of {len(body)} lines of {_plain(file.path)} are not shown."
+            said = f"{len(body) - shown} of {len(body)} lines of {escape_hidden(file.path, _TAB)} are not shown."
             cut.append(said)
             parts.append(f"CUT {said}")
         for sign, old, new, text in file.rows[:shown]:
@@ -134,7 +137,7 @@ def _started(line: str) -> FileLines:
 
 def _extended(file: FileLines, line: str) -> None:
     if line.startswith("rename from "):
-        file.note = f"renamed from {_plain(line[12:])}"
+        file.note = f"renamed from {escape_hidden(line[12:], _TAB)}"
     elif line.startswith("new file mode"):
         file.note = "added"
     elif line.startswith("deleted file mode"):
@@ -159,15 +162,7 @@ def _row(row: tuple[str, int | None, int | None, str]) -> str:
     cut = f" [{len(text) - _MOST_LINE} more characters]" if len(text) > _MOST_LINE else ""
     left = "" if old is None else str(old)
     right = "" if new is None else str(new)
-    return f"{left:>8} {right:>8} |{sign}{_plain(text[:_MOST_LINE])}{cut}"
-
-
-def _plain(text: str) -> str:
-    """Return text on one line: what else would end a line, or steer a terminal, is escaped."""
-    return "".join(
-        letter if letter == "\t" or letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
+    return f"{left:>8} {right:>8} |{sign}{escape_hidden(text[:_MOST_LINE], _TAB)}{cut}"
 
 
 def _shares(sizes: list[int], most: int) -> list[int]:

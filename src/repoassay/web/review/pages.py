@@ -11,7 +11,8 @@ from starlette.responses import HTMLResponse
 from repoassay.stats.figure import Figure, Significance
 from repoassay.stats.intervals import Interval
 from repoassay.stats.rates import Proportion
-from repoassay.web.review.odd import seen, visible
+from repoassay.text import block
+from repoassay.web.review.markup import visible
 
 __all__ = ["page"]
 
@@ -69,5 +70,5 @@ _ENVIRONMENT = jinja2.Environment(
 )
 _ENVIRONMENT.filters |= {
     "figure": _figure, "interval": _interval, "moment": _moment, "number": _number, "percent": _percent,
-    "seconds": _seconds, "seen": seen, "visible": visible,
+    "seconds": _seconds, "seen": block, "visible": visible,
 }  # fmt: skip

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from repoassay.web.review.colour import Token, coloured
 from repoassay.web.review.diff import Entry, FileDiff, Row
-from repoassay.web.review.odd import visible
+from repoassay.web.review.markup import visible
 
 __all__ = ["PAGE", "Cell", "Line", "page_of", "pages"]
 
