@@ -12,8 +12,9 @@ from unicodedata import normalize
 
 from pydantic import Field
 
+from repoassay.grading.patch.lenient import read
 from repoassay.model import Record
-from repoassay.review.judges.diff_lines import MOST_READ, parse_files
+from repoassay.review.judges.diff_lines import MOST_READ
 from repoassay.review.study import Payload
 from repoassay.text import escape_hidden, is_hidden, printable
 
@@ -95,10 +96,10 @@ def _found(payload: Payload) -> Iterator[Flag]:
         for kind in _kinds(text):
             yield Flag(kind=kind, quote=printable(text.strip(), 300))
     left = _MOST_LOOKED_AT
-    for file in parse_files(payload.diff[:MOST_READ]):
+    for file in read(payload.diff[:MOST_READ]):
         for kind in _kinds(file.path.replace("_", " ").replace("-", " ")):
             yield Flag(kind=kind, path=printable(file.path, 1024), quote=printable(file.path, 300))
-        for sign, _, new, text in file.rows:
+        for sign, _, new, text, _ in file.rows:
             left -= min(len(text), _LONGEST) if sign == "+" else 0
             if left < 0:
                 yield Flag(kind=_PART, path=printable(file.path, 1024), line=new)

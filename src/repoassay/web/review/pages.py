@@ -12,6 +12,7 @@ from repoassay.stats.figure import Figure, Significance
 from repoassay.stats.intervals import Interval
 from repoassay.stats.rates import Proportion
 from repoassay.text import block
+from repoassay.web.review.diff import is_collapsed
 from repoassay.web.review.markup import visible
 
 __all__ = ["page"]
@@ -68,6 +69,7 @@ _ENVIRONMENT = jinja2.Environment(
     lstrip_blocks=True,
     auto_reload=False,
 )
+_ENVIRONMENT.tests["collapsed"] = is_collapsed
 _ENVIRONMENT.filters |= {
     "figure": _figure, "interval": _interval, "moment": _moment, "number": _number, "percent": _percent,
     "seconds": _seconds, "seen": block, "visible": visible,
