@@ -109,8 +109,9 @@ def test_every_line_is_one_row() -> None:
 
 PIECES = st.sampled_from(
     ["diff --git a/x b/x", "diff --git a/y b/z", "--- a/x", "+++ b/x", "--- /dev/null", "+++ /dev/null", "@@ -1 +1 @@",
-     "@@ -1,2 +1,3 @@", "@@ -0,0 +1,2 @@", "@@ -3,1 +2,0 @@", "@@ -999999999 +100000000 @@", "@@ -١ +١ @@", "+a", "-b",
-     " c", "", "\r", "\\ No newline at end of file", "rename from q", "rename to r", "new file mode 100644", "junk", "+\udcff",
+     "@@ -1,2 +1,3 @@", "@@ -0,0 +1,2 @@", "@@ -3,1 +2,0 @@", "@@ -999999999 +100000000 @@", "@@ -١ +١ @@", "+a",
+     "-b", " c", "", "\r", "\\ No newline at end of file", "rename from q", "rename to r", "junk",
+     "new file mode 100644", "+\udcff",
      "deleted file mode 100644", "GIT binary patch", "+\u2028", '+++ "b/\\303\\050"', "--- ", "+++ "]
 )  # fmt: skip
 
