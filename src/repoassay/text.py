@@ -8,9 +8,7 @@ them, and blank symbols.
 
 from __future__ import annotations
 
-import difflib
 import re
-import unicodedata
 from collections.abc import Callable, Iterable
 
 __all__ = [
@@ -71,7 +69,9 @@ def escape_hidden(text: str, keep: str = "", form: Callable[[str], str] = backsl
     letters = set(text).difference(keep)
     table = {ord(letter): form(letter) for letter in letters if is_hidden(letter)}
     if not text.isascii():
-        marks = {letter for letter in letters if unicodedata.category(letter) in {"Mn", "Me"}}
+        from unicodedata import category
+
+        marks = {letter for letter in letters if category(letter) in {"Mn", "Me"}}
         text = _thin_out(text, marks.difference(map(chr, table)), form) if marks else text
     return text.translate(table) if table else text
 
@@ -125,6 +125,8 @@ def suggest(name: str, known: Iterable[str], *, list_known: bool = True) -> str:
 
     Where none is near, it lists what is known, or is empty: without `list_known`, and for more than 500 names.
     """
+    import difflib  # only a mistake needs it
+
     every = sorted(known)
     if len(every) > _MOST_COMPARED:
         return ""

@@ -62,7 +62,7 @@ class Answer(Record):
 def prompt_of(trajectory: Trajectory, verdict: Verdict | None = None, facts: Task | Case | None = None) -> str:
     """The prompt: the classes, the facts, and the trajectory cut to 60,000 characters, its end kept whole first.
 
-    The trajectory is fenced and said to be data, and nothing in it stays hidden; whatever it orders is not for the model
+    The trajectory is fenced and said to be data, with nothing hidden in it; whatever it orders is not for the model
     to follow.
     """
     case = (Case.of(facts) if isinstance(facts, Task) else facts or Case()).judged(verdict)
