@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from diagnosis.dialogue import cases, trajectory
+from hidden_texts import HIDDEN
 from repoassay.diagnosis import ErrorClass, classify, confusion_text, evidence_text, score, score_classifier
+from repoassay.diagnosis.case import Case
 from repoassay.diagnosis.classifier import prompt_of
 from repoassay.errors import BadInput
 from repoassay.stats.intervals import wilson
+from repoassay.text import is_hidden
 
 CASE = cases("listings")[2]
 GOOD: dict[str, Any] = {
@@ -75,6 +78,25 @@ def test_the_prompt_is_bounded_and_fences_the_trajectory() -> None:
     prompt = prompt_of(trajectory(talk), None, CASE.case)
     assert len(prompt) < 70_000 and prompt.count("</trajectory>") == 1
     assert "earlier steps left out" in prompt and "echo 59" in prompt
+
+
+def test_the_prompt_hides_nothing_from_people_who_read_it() -> None:
+    hidden = "".join(HIDDEN.values()).encode("utf-8", "replace").decode()
+    found = trajectory("@ Do it.\n$ true\n| done\n> x")
+    step = found.steps[1]
+    call = step.calls[0].model_copy(update={"name": f"run{hidden}"[:90], "arguments": {"command": f"echo {hidden}"}})
+    seen = step.observations[0].model_copy(update={"text": f"before {hidden} cannot find it"})
+    changed = step.model_copy(update={"calls": (call,), "observations": (seen,), "text": hidden})
+    found = found.model_copy(update={"steps": (found.steps[0], changed, *found.steps[2:])})
+    case = Case(repository=hidden, expected=(hidden,), left=(f"a\n{hidden}",))
+    prompt = prompt_of(found, None, case)
+    assert {letter for letter in prompt if is_hidden(letter) and letter not in "\n\t"} == set()
+    # What it copies from there is found where it stands.
+    place = {"step": 2, "quote": "U000e0169\\U000e0167"}
+    answer = classify(says({**GOOD, "evidence": [place]}), found)
+    assert answer.assigned is not None
+    cited = answer.assigned.evidence[0]
+    assert "\U000e0169\U000e0167" in evidence_text(found, cited)[cited.start : cited.end]
 
 
 def test_a_model_is_scored_and_refused_answers_count_as_unclear() -> None:

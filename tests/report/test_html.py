@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import os
 import re
 from collections.abc import Callable
@@ -12,11 +13,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from hidden_texts import HIDDEN
 from repoassay.errors import BadInput
 from repoassay.model import Attempt, CriterionResult, Outcome, Verdict
-from repoassay.report import html, render, summarise, write_html
+from repoassay.report import html, print_table, render, summarise, write_html
+from repoassay.report.story import find_attempts, lines, read_story
 from repoassay.store import RunFolder
+from repoassay.text import is_hidden
 
 MakeRun = Callable[..., RunFolder]
 Put = Callable[..., Attempt]
@@ -102,6 +107,24 @@ def test_hostile_text_is_inert_and_visible(make_run: MakeRun, put: Put) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]", text)
     assert "<script>alert(1)</script><img src=x onerror=alert(2)>'\"></td></table>^[[2J⟨U+202E⟩⟨U+2066⟩^@" in page.text
     assert "{{ 7*7 }}" in page.text and "49{%" not in page.text
+
+
+def test_hidden_text_is_written_out_on_the_page_in_the_table_and_in_the_story(make_run: MakeRun, put: Put) -> None:
+    hidden = "note" + "".join(HIDDEN.values()).encode("utf-8", "replace").decode()
+    run = make_run(tasks=1, agents=(hidden[:90],), domains=(hidden,), title=hidden[:90])
+    criterion = CriterionResult(
+        stage="result", metric=hidden, of=hidden, against=hidden, value=1, threshold=hidden, passed=False, unit=hidden,
+        comment=hidden,
+    )  # fmt: skip
+    tests = [{"id": hidden, "outcome": "failed", "message": hidden}]
+    verdict = a_verdict("task-01", comments=(hidden,), criteria=(criterion,), tests=tests, grader=hidden)
+    put(run, "task-01", agent=hidden[:90], verdict=verdict, log=hidden.encode())
+    table = io.StringIO()
+    print_table(summarise(run), Console(file=table, width=200))
+    told = "\n".join(lines(read_story(*find_attempts(str(next(run.path.glob("attempts/*"))), run.path)[0])))
+    for text in (render(summarise(run)), table.getvalue(), told):
+        assert {letter for letter in text if is_hidden(letter) and letter not in "\n\t"} == set()
+        assert "⟨U+E0169⟩" in text and "\u0301" * 9 not in text
 
 
 def test_ids_are_unique_and_labels_lead_somewhere(varied: RunFolder) -> None:

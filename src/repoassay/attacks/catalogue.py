@@ -10,7 +10,7 @@ from repoassay.attacks import poisoned, tricks
 from repoassay.attacks.attack import Attack
 from repoassay.attacks.payloads import payloads
 from repoassay.errors import BadInput
-from repoassay.tasks.wording import did_you_mean, quoted
+from repoassay.text import quoted, suggest
 
 __all__ = ["catalogue", "chosen", "families"]
 
@@ -36,5 +36,5 @@ def chosen(globs: Sequence[str]) -> tuple[Attack, ...]:
     known = families(catalogue())
     for glob in globs:
         if not any(fnmatchcase(name, glob) for name in known):
-            raise BadInput(f"There is no family of attacks {quoted(glob)}.", did_you_mean(glob, known))
+            raise BadInput(f"There is no family of attacks {quoted(glob)}.", suggest(glob, known))
     return tuple(each for each in catalogue() if not globs or any(fnmatchcase(each.family, glob) for glob in globs))

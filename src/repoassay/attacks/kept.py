@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from repoassay.attacks.trial import Trial
 from repoassay.errors import BadInput
 from repoassay.model import Outcome
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["Kept", "read_trials"]
 
@@ -24,13 +24,13 @@ def read_trials(path: Path) -> list[Trial]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise BadInput(f"{shown(str(path), 300)} cannot be read: {error.strerror}.") from error
+        raise BadInput(f"{printable(str(path), 300)} cannot be read: {error.strerror}.") from error
     found = []
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), 1):
         try:
             found.append(Trial.model_validate_json(line))
         except ValidationError as error:
-            where = f"{shown(str(path), 300)}: line {number} is no result of an attack."
+            where = f"{printable(str(path), 300)}: line {number} is no result of an attack."
             raise BadInput(where, "Name another file.") from error
     return found
 
@@ -81,5 +81,7 @@ def _opened(path: Path) -> IO[bytes]:
         stream.truncate(data.rfind(b"\n") + 1)
         stream.seek(0, 2)
     except OSError as error:
-        raise BadInput(f"{shown(str(path), 300)} cannot be written: {error.strerror}.", "Choose another.") from error
+        raise BadInput(
+            f"{printable(str(path), 300)} cannot be written: {error.strerror}.", "Choose another."
+        ) from error
     return stream

@@ -15,7 +15,7 @@ from typing import Literal
 from repoassay.errors import BadInput
 from repoassay.grading.hidden.parsing import parse
 from repoassay.tasks import TaskFolder
-from repoassay.tasks.wording import quoted
+from repoassay.text import quoted
 
 __all__ = ["Language", "Target", "aim"]
 

@@ -171,7 +171,7 @@ def _facts(name: str, checked: Checked) -> dict[str, Any]:
 
 
 def _print(name: str, checked: Checked) -> None:
-    from repoassay.tasks.wording import shown
+    from repoassay.text import printable
 
     passed = checked.verdict.outcome.value == "passed"
     usage = checked.totals.usage
@@ -196,4 +196,4 @@ def _print(name: str, checked: Checked) -> None:
     if not passed:
         rows.append(("verdict", "; ".join(checked.verdict.comments)))
     for label, text in rows:
-        click.echo(f"  {label:<12} {shown(text, 600)}")
+        click.echo(f"  {label:<12} {printable(text, 600)}")

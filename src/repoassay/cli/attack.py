@@ -104,7 +104,7 @@ def _folders(suite: str, globs: Sequence[str], place: Path) -> tuple[Mapping[str
     from repoassay.errors import BadInput
     from repoassay.grading.registry import names
     from repoassay.suites import find_suite
-    from repoassay.tasks.wording import did_you_mean, quoted
+    from repoassay.text import quoted, suggest
 
     repositories = None
     if Path(suite).is_file():
@@ -122,7 +122,7 @@ def _folders(suite: str, globs: Sequence[str], place: Path) -> tuple[Mapping[str
     if not asked:
         shown = " or ".join(quoted(glob) for glob in globs)
         raise BadInput(f"No task of {quoted(suite)} that is graded by a patch matches {shown}.",
-                       did_you_mean(globs[0], list(found)))  # fmt: skip
+                       suggest(globs[0], list(found)))  # fmt: skip
     return asked, repositories
 
 

@@ -18,7 +18,7 @@ def given_text(text: str) -> str:
     """Text, or with @ before it the file that holds it."""
     from repoassay.errors import BadInput
     from repoassay.tasks.contents import read_regular
-    from repoassay.tasks.wording import quoted
+    from repoassay.text import quoted
 
     if not text.startswith("@"):
         return text
@@ -100,9 +100,9 @@ _WORDS = {
 
 
 def _short(text: str) -> str:
-    from repoassay.tasks.wording import shown
+    from repoassay.text import printable
 
-    return shown(text)
+    return printable(text)
 
 
 def _side(outcomes: tuple[str, ...]) -> str:
@@ -116,13 +116,13 @@ def _side(outcomes: tuple[str, ...]) -> str:
 def _explain(case: Case) -> None:
     """Why a test that was dropped or broken first did not pass with the solution."""
     from repoassay.construct import Role
-    from repoassay.tasks.wording import shown_text
+    from repoassay.text import block
 
     if case.role in (Role.MUST_PASS, Role.GUARD):
         return
     message = case.solution_message or case.base_message
     click.echo(f"\n{_short(case.id)}, first failure:")
-    click.echo("".join(f"  {line}\n" for line in shown_text(message.strip()).splitlines()[-12:]), nl=False)
+    click.echo("".join(f"  {line}\n" for line in block(message.strip()).splitlines()[-12:]), nl=False)
 
 
 def print_json(made: Constructed, asked: Asked) -> None:

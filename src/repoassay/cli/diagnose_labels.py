@@ -91,8 +91,8 @@ def list_labels(run: str, runs: Path, as_json: bool) -> None:
     """
     from repoassay.report.diagnosis_lines import label_line
     from repoassay.report.document import plain
-    from repoassay.report.inert import one_line
     from repoassay.store.labels import LabelBook
+    from repoassay.text import one_line
 
     folder = find_run(run, runs)
     if folder is None:
@@ -146,7 +146,7 @@ def score_labels(run: str, runs: Path, as_json: bool, classifier: str | None, **
 
 def _print_score(found: Score, who: str, *, as_json: bool) -> None:
     from repoassay.diagnosis import confusion_text
-    from repoassay.report.inert import one_line
+    from repoassay.text import one_line
 
     if as_json:
         table = {f"{true} {said}": count for (true, said), count in found.table.items() if count}

@@ -95,8 +95,8 @@ def classify_first(
     """
     from repoassay.cli.run_options import metering_of
     from repoassay.errors import Interrupted
-    from repoassay.report.inert import one_line
     from repoassay.report.labelling import label_by_model
+    from repoassay.text import one_line
 
     metering = metering_of(
         upstreams=upstreams, dialogue=dialogue, prices=prices, network=None, concurrency=(), retries=0,
@@ -116,7 +116,7 @@ def classify_first(
 
 
 def _tell(asked: Asked) -> None:
-    from repoassay.report.inert import one_line
+    from repoassay.text import one_line
 
     said = asked.answer.value if asked.answer is not None else f"no label: {one_line(asked.problem, 200)}"
     click.echo(

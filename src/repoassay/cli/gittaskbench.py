@@ -79,12 +79,12 @@ def evaluate(ctx: click.Context, result: Path, output_file: Path | None, suite: 
       4    anything else that failed
     """
     from repoassay.interop.gittaskbench import read_results, render_report, write_report
-    from repoassay.tasks.wording import shown
+    from repoassay.text import printable
 
     found = read_results(result, task_ids(suite))
     if not found.records:
         raise BadInput(
-            f"{shown(str(result), 500)} holds no readable record of any of the {len(found.tasks)} tasks.",
+            f"{printable(str(result), 500)} holds no readable record of any of the {len(found.tasks)} tasks.",
             "Grade first, or name the folder that holds <TASK>/results.jsonl with --result.",
         )
     now = datetime.now(UTC)

@@ -101,9 +101,9 @@ def grade(
 
 
 def _unknown(task: str, known: Sequence[str]) -> BadInput:
-    from repoassay.tasks.wording import listed, nearest, quoted
+    from repoassay.text import join_names, quoted, suggest
 
-    hint = nearest(task, known) or f"The tasks are {listed(known, 60)}."
+    hint = suggest(task, known, list_known=False) or f"The tasks are {join_names(known, 60)}."
     return BadInput(f"There is no task {quoted(task)}.", hint)
 
 

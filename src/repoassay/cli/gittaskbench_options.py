@@ -49,14 +49,14 @@ def task_ids(suite: str) -> tuple[str, ...]:
 
 def tell(start: str, comments: Sequence[str], *, whole: bool) -> None:
     """Print a line with the first comment, or with all comments below it."""
-    from repoassay.tasks.wording import shown
+    from repoassay.text import printable
 
     if not whole:
-        show(f"{start}  {shown(comments[0], 160)}".rstrip())
+        show(f"{start}  {printable(comments[0], 160)}".rstrip())
         return
     show(start)
     for comment in comments:
-        show(f"    {shown(comment, 1000)}")
+        show(f"    {printable(comment, 1000)}")
 
 
 def show(text: str) -> None:

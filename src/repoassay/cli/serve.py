@@ -177,11 +177,11 @@ def _engine(
 def _check_tasks(queue: Queue, engine: SubmissionEngine) -> None:
     """Refuse a queue whose submissions nobody here could ever judge."""
     from repoassay.errors import BadInput
-    from repoassay.tasks.wording import listed
+    from repoassay.text import join_names
 
     strange = sorted(queue.tasks() - set(engine.tasks))
     if strange and queue.database.alone:
         raise BadInput(
-            f"The queue {queue.database.place} has submissions on tasks that are not served: {listed(strange, 3)}.",
+            f"The queue {queue.database.place} has submissions on tasks that are not served: {join_names(strange, 3)}.",
             "Serve what it was made for, or choose another queue with --database.",
         )

@@ -36,6 +36,7 @@ def show(attempt: str, runs: Path, width: int, as_json: bool) -> None:
     from repoassay.report.diagnosis_lines import document, short_lines
     from repoassay.report.figures import dollars, tokens
     from repoassay.report.story import find_attempts, lines, read_story, story_document
+    from repoassay.text import one_line
 
     found = find_attempts(attempt, runs)
     if len(found) == 1:
@@ -53,7 +54,7 @@ def show(attempt: str, runs: Path, width: int, as_json: bool) -> None:
     for item in rows:
         spent = item.attempt.spent
         account = f"  {tokens(spent)} tokens, {dollars(spent)}" if spent else ""
-        where = f"{item.attempt.task} #{item.attempt.number} by {item.attempt.agent}"
+        where = f"{item.attempt.task} #{item.attempt.number} by {one_line(item.attempt.agent, 200)}"
         click.echo(f"{item.attempt.id}  {item.verdict.outcome.value:<12} {where}{account}")
     if not rows:
         click.echo("No attempt of this run is finished.", err=True)

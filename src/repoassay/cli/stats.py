@@ -96,10 +96,10 @@ def repo(path: Path, as_json: bool) -> None:
 
 
 def _say_problems(survey: Survey) -> None:
-    from repoassay.tasks.wording import shown
+    from repoassay.text import printable
 
     for problem in survey.problems[:_MOST_PROBLEMS]:
-        click.echo(f"{problem.kind}: {shown(problem.path, 200)}: {problem.reason}", err=True)
+        click.echo(f"{problem.kind}: {printable(problem.path, 200)}: {problem.reason}", err=True)
     if len(survey.problems) > _MOST_PROBLEMS:
         click.echo(f"and {len(survey.problems) - _MOST_PROBLEMS} more; --json lists all of them.", err=True)
 
@@ -122,7 +122,7 @@ def suite(suite: str, as_json: bool) -> None:
     """
     from repoassay.suites import find_suite
     from repoassay.survey import survey_suite
-    from repoassay.tasks.wording import shown
+    from repoassay.text import printable
 
     found = find_suite(suite, metrics=None)
     composition = survey_suite([folder.task for folder in found.tasks])
@@ -133,7 +133,7 @@ def suite(suite: str, as_json: bool) -> None:
     else:
         for level, shares in _levels(composition):
             for share in shares:
-                cells = (level, shown(share.domain, 200), shown(share.name, 200), *_cells(share))
+                cells = (level, printable(share.domain, 200), printable(share.name, 200), *_cells(share))
                 click.echo("\t".join(cells))
 
 
@@ -256,10 +256,10 @@ def _five(spread: Spread) -> tuple[str, ...]:
 
 
 def _say_unmeasured(found: DatasetStats) -> None:
-    from repoassay.tasks.wording import shown
+    from repoassay.text import printable
 
     for name, reason in found.problems[:_MOST_PROBLEMS]:
-        click.echo(f"{shown(name, 100)}: {shown(reason, 400)}", err=True)
+        click.echo(f"{printable(name, 100)}: {printable(reason, 400)}", err=True)
     if len(found.problems) > _MOST_PROBLEMS:
         click.echo(f"and {len(found.problems) - _MOST_PROBLEMS} more; --json lists all of them.", err=True)
 
@@ -269,11 +269,11 @@ def _table(titles: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> 
     from rich.table import Table
     from rich.text import Text
 
-    from repoassay.tasks.wording import shown
+    from repoassay.text import printable
 
     table = Table(box=None, pad_edge=False)
     for title, side in zip(titles, sides, strict=True):
         table.add_column(title, justify="right" if side == "r" else "left", overflow="fold", no_wrap=side == "r")
     for row in rows:
-        table.add_row(*(Text(shown(cell, 200)) for cell in row))
+        table.add_row(*(Text(printable(cell, 200)) for cell in row))
     Console().print(table)

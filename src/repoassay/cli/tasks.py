@@ -54,7 +54,7 @@ def list_tasks(suite: str | None, as_json: bool) -> None:
     """
     from repoassay.grading.registry import names
     from repoassay.suites import bundled_suites, find_suite
-    from repoassay.tasks.wording import shown
+    from repoassay.text import printable
 
     found = [find_suite(name, metrics=names()) for name in ([suite] if suite else bundled_suites())]
     rows = [_row(each, task) for each in found for task in each.tasks]
@@ -64,7 +64,7 @@ def list_tasks(suite: str | None, as_json: bool) -> None:
         _table(rows)
     else:
         for row in rows:
-            click.echo("\t".join(shown(str(row[key] or ""), 200) for key in _COLUMNS))
+            click.echo("\t".join(printable(str(row[key] or ""), 200) for key in _COLUMNS))
 
 
 _COLUMNS = ("suite", "id", "kind", "domain", "value", "title")
@@ -88,14 +88,14 @@ def _table(rows: list[dict[str, str | None]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from repoassay.tasks.wording import shown
+    from repoassay.text import printable
 
     table = Table(box=None, pad_edge=False)
     for key in _COLUMNS:
         table.add_column("value, $" if key == "value" else key, justify="right" if key == "value" else "left",
                          overflow="fold", no_wrap=key == "id")  # fmt: skip
     for row in rows:
-        table.add_row(*(Text(shown(row[key] or "", 200)) for key in _COLUMNS))
+        table.add_row(*(Text(printable(row[key] or "", 200)) for key in _COLUMNS))
     console = Console()
     console.print(table)
     console.print(f"{len(rows)} tasks", highlight=False)
@@ -117,13 +117,13 @@ def show(suite: str, task: str | None, as_json: bool) -> None:
     from repoassay.errors import BadInput
     from repoassay.grading.registry import names
     from repoassay.suites import find_suite, locate
-    from repoassay.tasks.wording import did_you_mean, listed, quoted
+    from repoassay.text import join_names, quoted, suggest
 
     ids = [folder.name for folder in locate(suite).folders]
     if task is None and len(ids) != 1:
-        raise BadInput(f"{quoted(suite)} holds {len(ids)} tasks.", f"Name one of them: {listed(ids, 200)}.")
+        raise BadInput(f"{quoted(suite)} holds {len(ids)} tasks.", f"Name one of them: {join_names(ids, 200)}.")
     if task is not None and task not in ids:
-        raise BadInput(f"{quoted(suite)} has no task {quoted(task)}.", did_you_mean(task, ids))
+        raise BadInput(f"{quoted(suite)} has no task {quoted(task)}.", suggest(task, ids))
     wanted = task or ids[0]
     # A glob that matches nothing but this id: its name is its folder's, which may hold any letter.
     exact = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in wanted)
@@ -147,32 +147,32 @@ def _facts(folder: TaskFolder) -> dict[str, Any]:
 def _page(folder: TaskFolder) -> Iterator[str]:
     """The task as lines to read; whatever it says is made fit to print."""
     from repoassay.model import Reading
-    from repoassay.tasks.wording import shown, shown_text
+    from repoassay.text import block, printable
 
     task = folder.task
-    yield click.style(f"{task.id}: {shown(task.title)}", bold=True)
+    yield click.style(f"{task.id}: {printable(task.title)}", bold=True)
     yield ""
     for name, text in _entries(folder):
-        yield f"{name + ':':<14}{shown(text, 400)}"
+        yield f"{name + ':':<14}{printable(text, 400)}"
     published = task.grading.published
     for reading in Reading if published else (Reading.FAIR,):
         if published:
             yield f"-- {reading.value} criteria"
         for stage, criterion in task.grading.criteria(reading):
-            yield f"{stage + ':':<14}{shown(_asked(criterion), 400)}"
+            yield f"{stage + ':':<14}{printable(_asked(criterion), 400)}"
             if criterion.why:
-                yield f"{'':<14}  {shown(criterion.why, 400)}"
+                yield f"{'':<14}  {printable(criterion.why, 400)}"
     if published and published.differs:
-        yield f"{'differs:':<14}{shown(published.differs, 1000)}"
+        yield f"{'differs:':<14}{printable(published.differs, 1000)}"
     if task.grading.tests:
         for name, ids in (
             ("must turn", task.grading.tests.fail_to_pass),
             ("must stay", task.grading.tests.pass_to_pass),
         ):
             for test in ids:
-                yield f"{name + ':':<14}{shown(test, 400)}"
+                yield f"{name + ':':<14}{printable(test, 400)}"
     yield ""
-    yield shown_text(folder.instruction.rstrip())
+    yield block(folder.instruction.rstrip())
 
 
 def _asked(criterion: Criterion) -> str:

@@ -104,7 +104,7 @@ def _check_data(found: SuiteFolder, as_json: bool) -> int:
 
 
 def _print(proofs: Iterable[Proof], repeat: int, as_json: bool) -> None:
-    from repoassay.tasks.wording import shown
+    from repoassay.text import printable
 
     for proof in proofs:
         if as_json:
@@ -119,7 +119,7 @@ def _print(proofs: Iterable[Proof], repeat: int, as_json: bool) -> None:
         comment = f"  {proof.comment}" if proof.comment else ""
         click.echo(f"{mark} {proof.task:<28} {proof.name:<10} {kinds}{times}{comment}")
         for test, why in proof.assurance.weak.items() if proof.assurance else ():
-            click.echo(f"  strengthen {shown(test, 200)}: {shown(why, 200)}")
+            click.echo(f"  strengthen {printable(test, 200)}: {printable(why, 200)}")
 
 
 def _assurance(found: TaskAssurance) -> dict[str, object]:

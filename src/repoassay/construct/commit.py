@@ -22,7 +22,7 @@ from repoassay.interop.resq_tasks import REQUIREMENTS, safe_id
 from repoassay.run.attempt import Bench
 from repoassay.run.validate import validate_task
 from repoassay.tasks import TaskFolder, digest_folder, read_task
-from repoassay.tasks.wording import quoted, shown
+from repoassay.text import printable, quoted
 from repoassay.workspace import Cache, Layout, Sandbox, lay_out
 from repoassay.workspace.cache import remove_tree
 from repoassay.workspace.sources import fetch_commit
@@ -156,7 +156,9 @@ def _tasks(out: Path) -> Path:
 
 def _free(place: Path) -> None:
     if os.path.lexists(place):
-        raise BadInput(f"The folder {shown(str(place), 500)} exists.", "Remove it, or choose another --id or --out.")
+        raise BadInput(
+            f"The folder {printable(str(place), 500)} exists.", "Remove it, or choose another --id or --out."
+        )
 
 
 @contextlib.contextmanager
@@ -184,7 +186,7 @@ def _writing(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise BadInput(
-            f"The folder {shown(str(place), 500)} cannot be written: {error.strerror or error}.",
+            f"The folder {printable(str(place), 500)} cannot be written: {error.strerror or error}.",
             "Choose another with --out.",
         ) from error
 
@@ -212,7 +214,8 @@ def _is_home(home: Path, tree: Path) -> bool:
         return False
     if home.is_symlink() or digest_folder(home) != digest_folder(tree):
         raise BadInput(
-            f"The folder {shown(str(home), 500)} exists and holds other files.", f"Remove {quoted(home.name)} there."
+            f"The folder {printable(str(home), 500)} exists and holds other files.",
+            f"Remove {quoted(home.name)} there.",
         )
     return True
 

@@ -19,7 +19,7 @@ from repoassay.interop.resq_tasks import REQUIREMENTS, safe_id
 from repoassay.interop.task_toml import edit_task_toml
 from repoassay.model import IN_REPOSITORY, Environment, Grading, HiddenTests, Kind, Repository, Task
 from repoassay.tasks.contents import read_regular
-from repoassay.tasks.wording import listed, quoted, shown
+from repoassay.text import join_names, printable, quoted
 
 __all__ = ["Draft", "draft_commit", "evidence"]
 
@@ -108,7 +108,9 @@ def draft_commit(asked: Asked, history: History, url: str, *, local: bool) -> Dr
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise BadInput(f"No task can be made of this: {where}: {shown(first['msg'], 200)}.", "Correct it.") from error
+        raise BadInput(
+            f"No task can be made of this: {where}: {printable(first['msg'], 200)}.", "Correct it."
+        ) from error
     diff = history.diff(base, solution, split.whole if proposal else split.solution)
     files = {
         **hidden,
@@ -228,7 +230,7 @@ def _repository(asked: Asked, url: str, base: str, local: bool, warnings: list[s
         return Repository(source=f"bundled:{name}-{base[:12]}", licence=asked.licence, homepage=homepage)
     if local:
         warnings.append(
-            f"The task fetches its repository from {shown(url, 300)} and so works on this machine alone."
+            f"The task fetches its repository from {printable(url, 300)} and so works on this machine alone."
             " Use --bundle to store the files with it, or a URL as --repo."
         )
     return Repository(source=f"git:{url}", revision=base, licence=asked.licence, homepage=homepage)
@@ -242,7 +244,7 @@ def _plain_name(url: str) -> str:
 
 def _title(instruction: str, name: str) -> str:
     first = next((line.strip() for line in instruction.splitlines() if line.strip()), "")
-    line = shown(first.lstrip("#").strip(), 100)
+    line = printable(first.lstrip("#").strip(), 100)
     return line if len(line) >= 3 else f"Edit {name}"
 
 
@@ -263,7 +265,7 @@ def _requirements(lines: Sequence[str]) -> list[str]:
     options = [line for line in found if line.startswith("-")]
     if options:
         raise BadInput(
-            f"Requirements with options cannot be taken: {listed(options, 3)}.", "Write names and versions only."
+            f"Requirements with options cannot be taken: {join_names(options, 3)}.", "Write names and versions only."
         )
     return found
 

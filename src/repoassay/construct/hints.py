@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from repoassay.construct.prove import Finding, Proven, Role
-from repoassay.tasks.wording import listed, quoted, shown
+from repoassay.text import join_names, printable, quoted
 
 __all__ = ["hints"]
 
@@ -23,15 +23,15 @@ def hints(proven: Proven) -> tuple[str, ...]:
     fixtures = {name for text in said for name in _FIXTURE.findall(text)}
     if modules:
         found.append(
-            f"Not installed: {listed(sorted(modules), 5)}."
+            f"Not installed: {join_names(sorted(modules), 5)}."
             " Give packages with --requirement, folders with --import-path."
         )
     if fixtures:
         found.append(
-            f"Fixtures not found: {listed(sorted(fixtures), 5)}. Hidden tests run without conftest.py and plug-ins:"
+            f"Fixtures not found: {join_names(sorted(fixtures), 5)}. Hidden tests run without conftest.py and plug-ins:"
             " give tests that bring their own with --tests FILE."
         )
-    found += [f"{shown(file)} holds no test that can be run: {_last(why)}" for file, why in proven.unread.items()]
+    found += [f"{printable(file)} holds no test that can be run: {_last(why)}" for file, why in proven.unread.items()]
     return tuple(found)
 
 
@@ -44,7 +44,7 @@ def _reason(proven: Proven) -> str:
                 "No test fails at the base and passes with the solution every time; those that do at times are flaky."
             )
         case _ if broken := proven.of(Role.BREAKS):
-            return f"The solution breaks what passed before: {listed((case.id for case in broken), 3)}."
+            return f"The solution breaks what passed before: {join_names((case.id for case in broken), 3)}."
         case _ if not proven.cases:
             return "No test could be run with the solution."
         case _:
@@ -59,4 +59,4 @@ def _first(proven: Proven) -> str:
 def _last(message: str) -> str:
     """The line of a traceback that says what happened."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    return shown(lines[-1] if lines else "it was never reported", 300)
+    return printable(lines[-1] if lines else "it was never reported", 300)

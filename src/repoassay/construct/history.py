@@ -11,7 +11,7 @@ from pathlib import Path
 
 from repoassay.errors import BadInput, InfraFault
 from repoassay.interop.task_source import repository_of
-from repoassay.tasks.wording import quoted, shown
+from repoassay.text import printable, quoted
 from repoassay.workspace.git import ATTRIBUTES, run_git
 
 __all__ = ["Entry", "History", "find_repository", "open_history"]
@@ -54,7 +54,7 @@ class History:
             )
         except (InfraFault, ValueError) as error:
             raise BadInput(
-                f"The repository {shown(self.name, 300)} has no commit {quoted(revision)}.",
+                f"The repository {printable(self.name, 300)} has no commit {quoted(revision)}.",
                 "Name a branch, a tag or a commit id, as `git log --oneline --all` lists them there.",
             ) from error
         return found.decode().strip()
@@ -113,7 +113,7 @@ def find_repository(name: str) -> tuple[str, Path | None]:
             ) from error
     if not ((local / ".git").exists() or (local / "HEAD").is_file()):
         raise BadInput(
-            f"The folder {shown(str(local), 300)} is no git repository.",
+            f"The folder {printable(str(local), 300)} is no git repository.",
             "Name the folder that holds .git, or make one of it: git init, git add, git commit.",
         )
     return str(local), local
@@ -150,7 +150,7 @@ def open_history(url: str, revisions: Iterable[str]) -> Iterator[History]:
                 remedy = "Check the commit ids; it has no such commit."
             elif "dubious ownership" in said:
                 remedy = "It belongs to another account: work as that one, or on a copy of your own."
-            raise BadInput(f"The repository {shown(url, 300)} cannot be read: {said}.", remedy) from error
+            raise BadInput(f"The repository {printable(url, 300)} cannot be read: {said}.", remedy) from error
         (place / "info").mkdir(exist_ok=True)
         (place / "info/attributes").write_text(ATTRIBUTES)
         yield History(place, url)
@@ -160,4 +160,4 @@ def _said(error: InfraFault) -> str:
     """The line in which git says what is wrong, else all it said."""
     lines = error.message.splitlines() or [error.message]
     telling = [line for line in lines if "fatal:" in line or "error:" in line]
-    return shown((telling or lines)[0].rpartition("fatal: ")[2].rstrip("."), 300)
+    return printable((telling or lines)[0].rpartition("fatal: ")[2].rstrip("."), 300)

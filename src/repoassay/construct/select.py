@@ -13,7 +13,7 @@ from repoassay.errors import BadInput
 from repoassay.grading.hidden.node import NODE_SUFFIXES
 from repoassay.grading.patch import PatchError
 from repoassay.grading.patch.names import safe_path
-from repoassay.tasks.wording import listed, quoted, shown
+from repoassay.text import join_names, printable, quoted
 
 __all__ = ["Split", "beside", "is_test", "split_change"]
 
@@ -75,7 +75,7 @@ def split_change(
     strange = [path for path in code for tree in (base, solution) if path in tree and not tree[path].regular]
     if strange:
         raise BadInput(
-            f"The change touches links or submodules, which no solution can: {listed(dict.fromkeys(strange), 5)}.",
+            f"The change touches links or submodules, which no solution can: {join_names(dict.fromkeys(strange), 5)}.",
             "Leave them out with --only.",
         )
     tests = tuple(path for path in ours if is_test(path, runner))
@@ -117,5 +117,6 @@ def _check(path: str) -> None:
     reason = _refusal(path)
     if reason is not None:
         raise BadInput(
-            f"The change touches {quoted(path)}, which no task can carry: {shown(reason)}.", "Leave it out with --only."
+            f"The change touches {quoted(path)}, which no task can carry: {printable(reason)}.",
+            "Leave it out with --only.",
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from itertools import accumulate
 
 from repoassay.diagnosis.case import Case
 from repoassay.diagnosis.classes import SUBCLASSES, ErrorClass, Subclass, class_of, parse_class
@@ -21,6 +22,7 @@ from repoassay.model.base import Record
 from repoassay.model.task import Task
 from repoassay.model.trajectory import Trajectory
 from repoassay.model.verdict import Verdict
+from repoassay.text import block, join_names, printable
 
 __all__ = ["Answer", "Ask", "classify", "prompt_of", "read_answer", "score_classifier"]
 
@@ -30,6 +32,7 @@ Ask = Callable[[str], str]
 _PROMPT = 60_000
 _PART = 1500
 _ANSWER = 50_000
+_NAME = 200
 _SHORTEST = 8
 _KEYS = {"primary", "subclass", "also", "confidence", "why", "evidence"}
 
@@ -59,7 +62,8 @@ class Answer(Record):
 def prompt_of(trajectory: Trajectory, verdict: Verdict | None = None, facts: Task | Case | None = None) -> str:
     """The prompt: the classes, the facts, and the trajectory cut to 60,000 characters, its end kept whole first.
 
-    The trajectory is fenced and said to be data; whatever it orders is not for the model to follow.
+    The trajectory is fenced and said to be data, with nothing hidden in it; whatever it orders is not for the model
+    to follow.
     """
     case = (Case.of(facts) if isinstance(facts, Task) else facts or Case()).judged(verdict)
     classes = "\n".join(
@@ -67,9 +71,9 @@ def prompt_of(trajectory: Trajectory, verdict: Verdict | None = None, facts: Tas
     )
     facts_text = "\n".join(
         (
-            f"repository: {case.repository or 'unknown'}",
-            f"expected files: {', '.join(case.expected) or 'unknown'}",
-            f"files left: {'unknown' if case.left is None else ', '.join(case.left[:50]) or 'none'}",
+            f"repository: {printable(case.repository, _NAME) or 'unknown'}",
+            f"expected files: {join_names(case.expected, 500) or 'unknown'}",
+            f"files left: {'unknown' if case.left is None else join_names(case.left, 50) or 'none'}",
             f"outcome: {case.outcome.value if case.outcome else 'unknown'}",
         )
     )
@@ -92,7 +96,7 @@ def _rendered(trajectory: Trajectory) -> str:
     parts = []
     for step in trajectory.steps:
         texts = [_cut(step.text)] if step.text else []
-        texts += [f"CALL {call.name}: {_cut(call_text(call))}" for call in step.calls[:20]]
+        texts += [f"CALL {printable(call.name)}: {_cut(call_text(call))}" for call in step.calls[:20]]
         texts += [f"OUTPUT{' (failed)' if item.failed else ''}: {_cut(item.text)}" for item in step.observations[:20]]
         parts.append(f"[step {step.index} {step.source.value}]\n" + "\n".join(texts))
     kept: list[str] = []
@@ -109,7 +113,7 @@ def _rendered(trajectory: Trajectory) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= 2 * _PART else f"{text[:_PART]}\n[...]\n{text[-_PART:]}"
+    return block(text if len(text) <= 2 * _PART else f"{text[:_PART]}\n[...]\n{text[-_PART:]}")
 
 
 def classify(
@@ -179,6 +183,12 @@ def _list(value: object) -> list[object]:
     return value
 
 
+def _unescaped(text: str, place: int) -> int:
+    """Return where a place of `block(text)` is in the text itself."""
+    ends = accumulate(len(block(letter)) for letter in text)
+    return next((at for at, end in enumerate(ends) if end > place), len(text))
+
+
 def _cited(one: object, trajectory: Trajectory) -> Evidence:
     """The place of a quotation, which must stand word for word in the step named."""
     quote = one.get("quote") if isinstance(one, dict) else None
@@ -190,9 +200,13 @@ def _cited(one: object, trajectory: Trajectory) -> Evidence:
     texts += [("call", at, call_text(call)) for at, call in enumerate(step.calls)]
     texts += [("observation", at, item.text) for at, item in enumerate(step.observations)]
     for where, at, text in texts:
-        start = text.find(quote)
+        shown = text if quote in text else block(text)
+        start = shown.find(quote)
         if start >= 0:
-            return quoted(step.index, where, at, text, start, start + len(quote))
+            first, last = (
+                _unescaped(text, place) if shown is not text else place for place in (start, start + len(quote))
+            )
+            return quoted(step.index, where, at, text, first, last)
     raise BadInput(f"The model cites words that step {step.index} does not hold; its label is left out.")
 
 

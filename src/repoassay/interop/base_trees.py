@@ -12,7 +12,7 @@ from repoassay.interop.swebench import SweRow
 from repoassay.interop.task_source import repository_of
 from repoassay.model import Grading, HiddenTests, Kind, Task
 from repoassay.tasks import TaskFolder
-from repoassay.tasks.wording import quoted
+from repoassay.text import quoted
 from repoassay.workspace import Cache
 from repoassay.workspace.checkout import checkout
 

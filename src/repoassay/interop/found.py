@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from repoassay.errors import BadInput, Problem
-from repoassay.tasks.wording import quoted, shown
+from repoassay.text import printable, quoted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,14 +72,14 @@ class Problems:
         """Raise `BadInput` with what was found."""
         count = "1 problem" if len(self.found) == 1 else f"{len(self.found)} problems"
         lines = "\n".join(f"  {problem}" for problem in self.found)
-        raise BadInput(f"The {self.noun} {shown(str(self.path), 500)} has {count}:\n{lines}", more and f"\n{more}")
+        raise BadInput(f"The {self.noun} {printable(str(self.path), 500)} has {count}:\n{lines}", more and f"\n{more}")
 
 
 def in_words(error: ValidationError, place: str) -> Iterable[Problem]:
     """Yield what pydantic found wrong with a row, one problem a key."""
     seen: set[str] = set()
     for detail in error.errors(include_url=False)[:_MOST_EACH]:
-        key = ".".join(shown(str(part), 60) for part in detail["loc"])
+        key = ".".join(printable(str(part), 60) for part in detail["loc"])
         if key not in seen:
             seen.add(key)
             yield Problem(place, key, *_stated(detail["type"], detail["msg"], detail["input"], detail.get("ctx", {})))
@@ -90,7 +90,7 @@ def _stated(kind: str, message: str, value: object, context: dict[str, Any]) -> 
         return "is missing.", "Add it."
     if kind == "value_error":
         what, _, remedy = str(context.get("error", message)).partition("; ")
-        return f"{shown(what, 400)}.", f"{remedy[:1].upper()}{remedy[1:]}." if remedy else ""
+        return f"{printable(what, 400)}.", f"{remedy[:1].upper()}{remedy[1:]}." if remedy else ""
     if kind == "string_too_short":
         return "is empty.", "Fill it in."
     if kind == "string_too_long":
@@ -100,7 +100,7 @@ def _stated(kind: str, message: str, value: object, context: dict[str, Any]) -> 
     wanted = _KINDS.get(kind.split("_", maxsplit=1)[0])
     if wanted is not None:
         return f"is {kind_of(value)}.", f"It must be {wanted}."
-    return f"is {kind_of(value)}.", shown(f"{message}.", 200)
+    return f"is {kind_of(value)}.", printable(f"{message}.", 200)
 
 
 def kind_of(value: object) -> str:

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from repoassay.errors import BadInput, Problem
 from repoassay.interop.found import Found, Problems, kind_of
-from repoassay.tasks.wording import quoted, shown
+from repoassay.text import printable, quoted
 
 __all__ = ["MAX_FILE", "MAX_LINE", "open_regular", "parse_json", "read_json_records"]
 
@@ -65,12 +65,12 @@ def open_regular(path: Path, limit: int) -> IO[bytes]:
     Raises:
         BadInput: When it cannot be opened, is something else, or is larger.
     """
-    name = shown(str(path), 500)
+    name = printable(str(path), 500)
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise BadInput(f"The file {name} cannot be opened: {shown(reason)}.", "Check the path.") from error
+        raise BadInput(f"The file {name} cannot be opened: {printable(reason)}.", "Check the path.") from error
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode):
         os.close(handle)
@@ -101,7 +101,7 @@ def parse_json(data: bytes | str) -> object:
     except _Unreadable:
         raise
     except ValueError as error:  # a number of thousands of digits
-        raise _Unreadable(f"is not JSON that can be read: {shown(str(error))}") from None
+        raise _Unreadable(f"is not JSON that can be read: {printable(str(error))}") from None
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

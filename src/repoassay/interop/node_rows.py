@@ -6,7 +6,7 @@ import re
 
 from repoassay.errors import BadInput
 from repoassay.interop.resq import ResqRow
-from repoassay.tasks.wording import quoted
+from repoassay.text import quoted
 
 __all__ = ["check_node_environment", "is_javascript"]
 

@@ -10,7 +10,7 @@ from typing import Any
 from repoassay.errors import BadInput, MissingExtra, Unavailable
 from repoassay.interop.found import Found
 from repoassay.interop.json_records import MAX_FILE, open_regular
-from repoassay.tasks.wording import quoted, shown
+from repoassay.text import printable, quoted
 
 __all__ = ["hub_records", "read_parquet_records"]
 
@@ -26,7 +26,7 @@ def read_parquet_records(path: Path) -> Iterator[Found]:
         MissingExtra: Without pyarrow.
     """
     parquet = _import("pyarrow.parquet")
-    name = shown(str(path), 500)
+    name = printable(str(path), 500)
     number = 0
     with open_regular(path, MAX_FILE) as stream:
         try:
@@ -41,7 +41,7 @@ def read_parquet_records(path: Path) -> Iterator[Found]:
                     yield Found(f"row {number}", None, row)
         except (OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:  # what pyarrow's errors are
             raise BadInput(
-                f"{name} is no parquet file that can be read: {shown(str(error), 200)}.", "Write it anew."
+                f"{name} is no parquet file that can be read: {printable(str(error), 200)}.", "Write it anew."
             ) from error
 
 
@@ -59,7 +59,7 @@ def hub_records(name: str, split: str) -> Iterator[Found]:
             yield Found(f"row {number}", None, dict(row))
     except Exception as error:  # the package raises whatever its many backends raise
         raise Unavailable(
-            f"The split {quoted(split)} of {quoted(name)} cannot be had from the hub: {shown(str(error), 200)}.",
+            f"The split {quoted(split)} of {quoted(name)} cannot be had from the hub: {printable(str(error), 200)}.",
             "Check both names and the network, or download the file and name it instead.",
         ) from error
 

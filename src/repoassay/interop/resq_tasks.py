@@ -28,7 +28,7 @@ from repoassay.interop.task_toml import edit_task_toml
 from repoassay.model import Environment, Grading, HiddenTests, Kind, Record, Task
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.tasks.contents import read_regular
-from repoassay.tasks.wording import quoted, shown
+from repoassay.text import printable, quoted
 
 __all__ = ["read_task_row", "safe_id", "write_task"]
 
@@ -182,7 +182,7 @@ def _javascript(
 
 def _unlisted(error: Unlisted) -> BadInput:
     what, _, remedy = str(error).partition("; ")
-    return BadInput(f"its test_script {shown(what, 300)}.", f"{remedy[:1].upper()}{remedy[1:]}.")
+    return BadInput(f"its test_script {printable(what, 300)}.", f"{remedy[:1].upper()}{remedy[1:]}.")
 
 
 def _swe(row: SweRow, name: str, mirrors: Mapping[str, str] | None, licence: str) -> tuple[Task, dict[str, bytes]]:
@@ -220,7 +220,7 @@ def _task(
 
 def _title(asked: str, name: str) -> str:
     first = next((line.strip() for line in asked.splitlines() if line.strip()), "")
-    line = shown(first.lstrip("#").strip(), 100)
+    line = printable(first.lstrip("#").strip(), 100)
     return line if len(line) >= 3 else f"Edit {name}"
 
 
@@ -235,7 +235,7 @@ def _placed(files: Mapping[str, bytes], into: Path, name: str, row: str) -> Path
     part: Path | None = None
     try:
         if os.path.lexists(place):
-            raise BadInput(f"The folder {shown(str(place), 500)} exists.", "Remove it, or choose another place.")
+            raise BadInput(f"The folder {printable(str(place), 500)} exists.", "Remove it, or choose another place.")
         into.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=".part-", dir=into))
         for path, content in files.items():
@@ -248,7 +248,7 @@ def _placed(files: Mapping[str, bytes], into: Path, name: str, row: str) -> Path
         what = "; ".join(str(problem).rstrip(".") for problem in error.problems[:5])
         raise BadInput(f"The row {quoted(row)} cannot be made a task: {what}.") from error
     except OSError as error:
-        raise BadInput(f"The folder {shown(str(place), 500)} cannot be written: {error.strerror}.") from error
+        raise BadInput(f"The folder {printable(str(place), 500)} cannot be written: {error.strerror}.") from error
     finally:
         if part is not None:
             shutil.rmtree(part, ignore_errors=True)
@@ -261,7 +261,7 @@ def _reason(error: BadInput | ValidationError | UnicodeEncodeError) -> str:
     if isinstance(error, UnicodeEncodeError):
         return f"character {error.start + 1} of one of its texts is half of a surrogate pair. Replace it."
     first = error.errors(include_url=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {shown(first['msg'], 200)}."
+    return f"{'.'.join(map(str, first['loc']))}: {printable(first['msg'], 200)}."
 
 
 def _origin(found: TaskFolder, where: str) -> Origin | None:
@@ -271,7 +271,7 @@ def _origin(found: TaskFolder, where: str) -> Origin | None:
     try:
         return Origin.model_validate(parse_json(read_regular(file, _MAX_FILE)))
     except (OSError, ValueError) as error:
-        raise BadInput(f"{where} {ORIGIN} cannot be read: {shown(str(error), 200)}.", "Remove it.") from error
+        raise BadInput(f"{where} {ORIGIN} cannot be read: {printable(str(error), 200)}.", "Remove it.") from error
 
 
 def _requirements(found: TaskFolder, origin: Origin | None, where: str) -> str:

@@ -9,7 +9,7 @@ from typing import IO, Any, Self
 from xml.etree import ElementTree as ET
 
 from repoassay.errors import BadInput
-from repoassay.tasks.wording import quoted, shown
+from repoassay.text import printable, quoted
 
 __all__ = ["Results", "read_results", "write_junit"]
 
@@ -103,7 +103,9 @@ def read_results(path: Path) -> list[dict[str, Any]]:
         BadInput: When there is no such file or a line is no result.
     """
     if not path.is_file():
-        raise BadInput(f"There is no file {shown(str(path), 300)}.", "`repoassay submit --results FILE` writes one.")
+        raise BadInput(
+            f"There is no file {printable(str(path), 300)}.", "`repoassay submit --results FILE` writes one."
+        )
     found = Results(None)
     try:
         data = path.read_bytes()

@@ -15,7 +15,7 @@ from repoassay.interop.json_records import read_json_records
 from repoassay.interop.parquet import hub_records, read_parquet_records
 from repoassay.interop.resq import ModifiedFile, ResqRow
 from repoassay.interop.swebench import SweRow
-from repoassay.tasks.wording import listed, quoted, shown
+from repoassay.text import join_names, printable, quoted
 
 __all__ = ["ModifiedFile", "ResqRow", "SweRow", "load_hub", "read_rows", "write_rows"]
 
@@ -73,7 +73,7 @@ def write_rows(rows: Sequence[ResqRow | SweRow], path: Path) -> None:
         part.replace(path)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise BadInput(f"The file {shown(str(path), 500)} cannot be written: {error.strerror}.") from error
+        raise BadInput(f"The file {printable(str(path), 500)} cannot be written: {error.strerror}.") from error
 
 
 def _understood(records: Iterable[Found], problems: Problems) -> list[ResqRow | SweRow]:
@@ -103,7 +103,7 @@ def _row(found: Found) -> ResqRow | SweRow | list[Problem]:
         return [Problem(found.place, "", f"is {kind_of(data)}.", f"It must be an object. {_FORMS}")]
     model = _format(data)
     if model is None:
-        keys = f"It has {listed(map(str, data), 8)}." if data else "It is empty."
+        keys = f"It has {join_names(map(str, data), 8)}." if data else "It is empty."
         return [Problem(found.place, "", "is of no known format.", f"{keys} {_FORMS}")]
     key = "id" if model is ResqRow else "instance_id"
     if found.key is not None:
@@ -115,7 +115,7 @@ def _row(found: Found) -> ResqRow | SweRow | list[Problem]:
         return model.model_validate(data)
     except ValidationError as error:
         name = data.get(key)
-        place = f"{found.place} ({shown(name, 60)})" if isinstance(name, str) and found.key is None else found.place
+        place = f"{found.place} ({printable(name, 60)})" if isinstance(name, str) and found.key is None else found.place
         return list(in_words(error, place))
 
 

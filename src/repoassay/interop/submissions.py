@@ -16,7 +16,7 @@ from repoassay.interop.json_records import MAX_LINE, read_json_records
 from repoassay.interop.resq import checked_id
 from repoassay.model import Record
 from repoassay.tasks.contents import read_regular, unreadable
-from repoassay.tasks.wording import listed, shown
+from repoassay.text import join_names, printable
 
 __all__ = ["PatchSubmission", "read_submissions"]
 
@@ -104,7 +104,7 @@ def _from_records(records: Iterable[Found], problems: Problems) -> Iterator[_Giv
         yield name, patch, model
     # One record without a patch is an agent that gave up; a whole file of them has another name for it.
     if without and not with_patch:
-        keys = listed(map(str, without[0].value), 8) if isinstance(without[0].value, dict) else ""
+        keys = join_names(map(str, without[0].value), 8) if isinstance(without[0].value, dict) else ""
         problems.add(
             Problem(without[0].place, "patch", f"is missing, here and in every other record, which has {keys}.", _FORM)
         )
@@ -172,9 +172,9 @@ def _from_folder(folder: Path, problems: Problems) -> Iterator[_Given]:
         with os.scandir(folder) as entries:
             names = sorted(entry.name for _, entry in zip(range(_MAX_FILES + 1), entries, strict=False))
     except OSError as error:
-        raise BadInput(f"The folder {shown(str(folder), 500)} cannot be read: {error.strerror}.") from error
+        raise BadInput(f"The folder {printable(str(folder), 500)} cannot be read: {error.strerror}.") from error
     if len(names) > _MAX_FILES:
-        raise BadInput(f"The folder {shown(str(folder), 500)} holds more than {_MAX_FILES:,} files.", "Split it.")
+        raise BadInput(f"The folder {printable(str(folder), 500)} holds more than {_MAX_FILES:,} files.", "Split it.")
     for name in names:
         stem, suffix = os.path.splitext(name)  # noqa: PTH122 - a name, not a path; Path reads '..diff' otherwise
         if suffix.lower() not in _SUFFIXES:
@@ -185,8 +185,8 @@ def _from_folder(folder: Path, problems: Problems) -> Iterator[_Given]:
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
             what = f"is not UTF-8 (line {line}, byte {error.start + 1})."
-            problems.add(Problem(shown(name), "", what, "Write it as UTF-8, or its bytes as a Git binary patch."))
+            problems.add(Problem(printable(name), "", what, "Write it as UTF-8, or its bytes as a Git binary patch."))
         except ValueError as error:
-            problems.add(Problem(shown(name), "", f"has a name that {str(error).partition(';')[0]}.", "Rename it."))
+            problems.add(Problem(printable(name), "", f"has a name that {str(error).partition(';')[0]}.", "Rename it."))
         except OSError as error:
             problems.add(unreadable(name, error))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from repoassay.errors import BadInput
 from repoassay.grading.patch import Kind, PatchError, read_patch
-from repoassay.tasks.wording import listed, quoted
+from repoassay.text import join_names, quoted
 
 __all__ = ["new_test_files"]
 
@@ -36,5 +36,5 @@ def new_test_files(test_patch: str, ids: Sequence[str]) -> dict[str, bytes]:
         made[file.path] = b"".join(hunk.new for hunk in file.hunks)
     strange = [test for test in ids if test.partition("::")[0] not in made or not test.partition("::")[2]]
     if strange:
-        raise BadInput(f"its tests {listed(strange, 3)} are not in the files that its test_patch makes.", _REMEDY)
+        raise BadInput(f"its tests {join_names(strange, 3)} are not in the files that its test_patch makes.", _REMEDY)
     return made

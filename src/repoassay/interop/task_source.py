@@ -8,7 +8,7 @@ from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.model import Repository
-from repoassay.tasks.wording import quoted
+from repoassay.text import quoted
 
 __all__ = ["repository_of", "row_url"]
 

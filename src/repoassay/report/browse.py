@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from repoassay.model import Outcome
-from repoassay.report.inert import one_line
 from repoassay.report.outcomes import OUTCOMES, UNFINISHED, Shown
 from repoassay.report.rows import ResultRow
+from repoassay.text import one_line
 
 __all__ = ["MOST_INSIDE", "PART", "Names", "escaped_json", "kinds", "names_of", "packed", "parts"]
 

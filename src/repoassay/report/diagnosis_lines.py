@@ -1,4 +1,4 @@
-"""What was found of attempts, as lines for a terminal and as a document for programs; every text is made inert."""
+"""What was found of attempts, as lines for a terminal and as a document for programs; nothing stays hidden."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from repoassay.diagnosis import Assigned, ErrorClass, Evidence, Finding, Label, State
 from repoassay.report.diagnosed import Looked, Shares
 from repoassay.report.document import plain
-from repoassay.report.inert import one_line
 from repoassay.stats import Proportion
+from repoassay.text import one_line
 
 __all__ = ["document", "label_line", "lines", "meaning", "share_lines", "shares_document", "short_lines"]
 

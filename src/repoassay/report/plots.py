@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from repoassay.report.figures import figure, seconds, share
-from repoassay.report.inert import one_line
 from repoassay.report.outcomes import OUTCOMES, UNFINISHED, Shown, shown
 from repoassay.report.summary import AgentSummary, Row, Summary
 from repoassay.stats import Proportion
+from repoassay.text import one_line
 
 __all__ = ["Bar", "Dot", "Line", "Plot", "plots"]
 

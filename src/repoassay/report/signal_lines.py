@@ -1,4 +1,4 @@
-"""Signals of attempts as lines for a terminal and as a document for programs; every text is made inert."""
+"""Signals of attempts as lines for a terminal and as a document for programs; hidden characters are written out."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from repoassay.report.document import plain
 from repoassay.report.figures import seconds
-from repoassay.report.inert import one_line
 from repoassay.review.signals import Axis, Signal, State
 from repoassay.run.signal_files import Measured
 from repoassay.run.signals import Signalled
+from repoassay.text import one_line
 
 __all__ = ["document", "head", "lines", "short"]
 

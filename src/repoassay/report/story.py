@@ -17,10 +17,10 @@ from repoassay.gateway import Call, read_calls
 from repoassay.model.trajectory import Source, Step, Trajectory
 from repoassay.report.document import plain
 from repoassay.report.figures import moment, seconds, size
-from repoassay.report.inert import clip, inert, one_line
 from repoassay.report.money import sentence
 from repoassay.store import Finished, RunFolder
 from repoassay.store.spending import JOURNAL
+from repoassay.text import block, clip, code_point, escape_hidden, one_line
 
 __all__ = ["Story", "find_attempts", "lines", "read_story", "read_trajectory", "story_document"]
 
@@ -113,7 +113,11 @@ def story_document(story: Story) -> dict[str, Any]:
 
 
 def lines(story: Story, width: int = 200) -> Iterator[str]:
-    """The story as plain lines; every text of the agent's is made inert."""
+    """The story as plain lines, in which every hidden character is written out."""
+    return (escape_hidden(line, form=code_point) for line in _lines(story, width))
+
+
+def _lines(story: Story, width: int) -> Iterator[str]:
     attempt, verdict = story.found.attempt, story.found.verdict
     yield f"{attempt.task} by {one_line(attempt.agent, 200)}, attempt {attempt.number}, {moment(attempt.started)}"
     yield f"{attempt.id}{f', a retry of {attempt.retry_of}' if attempt.retry_of else ''}"
@@ -151,7 +155,8 @@ def lines(story: Story, width: int = 200) -> Iterator[str]:
         yield f"  {one_line(comment, width)}"
     for item in verdict.criteria[:50]:
         value = "unknown" if item.value is None else f"{item.value:.6g}"
-        yield f"  {item.metric} of {item.of}: {value}, wanted {item.threshold}: {answer[item.passed]}"
+        asked = f"{one_line(item.metric, 80)} of {one_line(item.of, 120)}"
+        yield f"  {asked}: {value}, wanted {one_line(item.threshold, 80)}: {answer[item.passed]}"
     bad = [test for test in verdict.tests if test.outcome != "passed"]
     if verdict.tests:
         yield f"  {len(verdict.tests) - len(bad)} of {len(verdict.tests)} hidden tests passed"
@@ -169,7 +174,7 @@ def _step(step: Step, width: int) -> Iterator[str]:
         yield f"     {sign} {one_line(call.name, 40)}: {_arguments(call.arguments, width)}"
     for observation in step.observations:
         mark = "!" if observation.failed else ">"
-        text = clip(inert(observation.text[:2000].strip()), width * 2)
+        text = clip(block(observation.text[:2000].strip().replace("\r\n", "\n"), code_point), width * 2)
         for line in text.splitlines()[:4]:
             yield f"       {mark} {line}"
 

@@ -15,10 +15,10 @@ from rich.text import Text
 from repoassay.model import Outcome
 from repoassay.report.chains import Standing
 from repoassay.report.figures import dollars, figure, moment, seconds, share, tokens
-from repoassay.report.inert import one_line
 from repoassay.report.money import sentence
 from repoassay.report.outcomes import UNFINISHED, Shown, shown
 from repoassay.report.summary import AgentSummary, Row, Summary
+from repoassay.text import one_line
 
 __all__ = ["MOST_ROWS", "print_table", "tables"]
 

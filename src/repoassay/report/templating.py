@@ -15,11 +15,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from repoassay.errors import BadInput
 from repoassay.report import figures
 from repoassay.report.chains import Standing
-from repoassay.report.inert import clip, inert, one_line
 from repoassay.report.money import sentence
 from repoassay.report.outcomes import shown
+from repoassay.text import block, clip, code_point, one_line
 
-__all__ = ["environment", "policy_hash", "source", "write_whole"]
+__all__ = ["environment", "escape_value", "policy_hash", "source", "write_whole"]
+
+
+def _escape(text: str) -> str:
+    return block(text.replace("\r\n", "\n"), code_point)
+
+
+def escape_value(value: object) -> object:
+    """Make a string filled into a template harmless to read; leave markup and other values to jinja2."""
+    return _escape(value) if type(value) is str else value
 
 
 def environment() -> Environment:
@@ -30,10 +39,10 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: inert(value) if type(value) is str else value,
+        finalize=escape_value,
     )
     filters: dict[str, Any] = {
-        "inert": lambda text, most=4000: clip(inert(text[: most + 1]), most),
+        "clip": lambda text, most: clip(_escape(text[: most + 1]), most),
         "line": one_line,
         "shown": shown,
         **{

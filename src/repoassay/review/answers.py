@@ -11,7 +11,7 @@ from repoassay.errors import BadInput
 from repoassay.model import AxisAnswer, Phase, Rating, Record
 from repoassay.model.fields import Identifier
 from repoassay.review.rubric import OWN_FIELDS, Question, Rubric
-from repoassay.tasks.wording import did_you_mean, shown
+from repoassay.text import printable, suggest
 
 __all__ = ["Answers", "Context", "check_rating", "missing", "parse_answers", "rated"]
 
@@ -56,7 +56,9 @@ def parse_answers(data: object) -> Answers:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the form"
-        raise BadInput(f"The answers cannot be read: {shown(place, 100)}: {shown(str(first['msg']), 200)}.") from None
+        raise BadInput(
+            f"The answers cannot be read: {printable(place, 100)}: {printable(str(first['msg']), 200)}."
+        ) from None
 
 
 def missing(answers: Answers, rubric: Rubric) -> tuple[str, ...]:
@@ -115,20 +117,20 @@ def _check_known(answers: Answers, rubric: Rubric) -> None:
     known = {axis.key for axis in rubric.axes}
     for axis, answer in answers.axes.items():
         if axis not in known:
-            raise BadInput(f"The rubric has no axis {shown(axis)!r}.", did_you_mean(axis, known))
+            raise BadInput(f"The rubric has no axis {printable(axis)!r}.", suggest(axis, known))
         states = [level.key for level in rubric.levels(axis)]
         if answer.state not in states:
             raise BadInput(
-                f"Axis {axis!r} has no state {shown(answer.state)!r}.", f"Choose one of {', '.join(states)}."
+                f"Axis {axis!r} has no state {printable(answer.state)!r}.", f"Choose one of {', '.join(states)}."
             )
     asked = {question.key: question for question in rubric.questions}
     for key in answers.others:
         if key not in asked or key in OWN_FIELDS:
-            raise BadInput(f"The rubric has no question {shown(key)!r}.", did_you_mean(key, asked))
+            raise BadInput(f"The rubric has no question {printable(key)!r}.", suggest(key, asked))
     for question in rubric.questions:
         value = _given(answers, question)
         if value is not None and value != "" and not _fits(value, question):
-            raise BadInput(f"{shown(str(value))!r} is no answer to {question.key!r}.", _offered(question))
+            raise BadInput(f"{printable(str(value))!r} is no answer to {question.key!r}.", _offered(question))
 
 
 def _fits(value: object, question: Question) -> bool:

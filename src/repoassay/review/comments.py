@@ -14,7 +14,7 @@ from repoassay.review.database import Database, append, stamp
 from repoassay.review.raters import Rater
 from repoassay.review.studies import read_rubric_of
 from repoassay.review.tables import assignments, comments
-from repoassay.tasks.wording import did_you_mean, shown
+from repoassay.text import printable, suggest
 
 __all__ = ["Comment", "add_comment", "comments_by", "comments_on", "remove_comment"]
 
@@ -45,7 +45,7 @@ def add_comment(
     """
     keys = [each.key for each in read_rubric_of(database, rater.study).axes]
     if axis is not None and axis not in keys:
-        raise BadInput(f"The rubric has no axis {shown(axis)!r}.", did_you_mean(axis, keys))
+        raise BadInput(f"The rubric has no axis {printable(axis)!r}.", suggest(axis, keys))
     if not text.strip() or len(text) > 10_000:
         raise BadInput("A comment is 1 to 10,000 characters.", "Write or shorten it.")
     made = Comment(str(ULID()), item, rater.id, axis, anchor, text, now)
@@ -53,7 +53,7 @@ def add_comment(
     def work(connection: sa.Connection) -> Comment:
         given = (assignments.c.study == rater.study, assignments.c.item == item, assignments.c.rater == rater.id)
         if connection.execute(sa.select(assignments.c.position).where(*given)).first() is None:
-            raise BadInput(f"The item {shown(item)!r} is not in your queue.", "Open one from your queue.")
+            raise BadInput(f"The item {printable(item)!r} is not in your queue.", "Open one from your queue.")
         mine = (comments.c.study == rater.study, comments.c.item == item, comments.c.rater == rater.id)
         if (connection.scalar(sa.select(sa.func.count()).select_from(comments).where(*mine)) or 0) >= _MOST:
             raise BadInput(f"There are {_MOST} comments on this item already.", "Join some.")

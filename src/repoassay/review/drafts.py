@@ -13,7 +13,7 @@ from repoassay.review.answers import Answers
 from repoassay.review.database import Conflict, Database, append, stamp
 from repoassay.review.raters import Rater
 from repoassay.review.tables import assignments, drafts
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["Draft", "draft_of", "save_draft"]
 
@@ -70,7 +70,7 @@ def save_draft(
             assignments.c.study == rater.study, assignments.c.item == item, assignments.c.rater == rater.id
         )
         if (found := connection.execute(given).first()) is None:
-            raise BadInput(f"The item {shown(item)!r} is not in your queue.", "Open one from your queue.")
+            raise BadInput(f"The item {printable(item)!r} is not in your queue.", "Open one from your queue.")
         if found.submitted and phase is Phase.BLIND:
             # An autosave that was on its way when the form was submitted must not bring the draft back.
             return _same_or_conflict(None, answers, version)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from repoassay.errors import BadInput, MissingExtra
 from repoassay.model import Rating
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = [
     "FORMATS", "ratings_from_csv", "ratings_from_jsonl", "ratings_to_csv", "ratings_to_jsonl", "read_ratings",
@@ -49,7 +49,7 @@ def ratings_from_jsonl(text: str, name: str = "ratings") -> tuple[Rating, ...]:
     # Only these end a line of JSON; a text may hold others, such as U+2028.
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         if line.strip():
-            found.append(_rating_of_json(line, f"{shown(name, 300)}, line {number}"))
+            found.append(_rating_of_json(line, f"{printable(name, 300)}, line {number}"))
     return tuple(found)
 
 
@@ -78,12 +78,12 @@ def ratings_from_csv(text: str, name: str = "ratings") -> tuple[Rating, ...]:
     try:
         rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except csv.Error as error:
-        raise BadInput(f"{shown(name, 300)} is no CSV: {shown(str(error))}.", "Export it anew.") from None
+        raise BadInput(f"{printable(name, 300)} is no CSV: {printable(str(error))}.", "Export it anew.") from None
     finally:
         csv.field_size_limit(before)
     found = []
     for number, row in enumerate(rows, 2):
-        place = f"{shown(name, 300)}, row {number}"
+        place = f"{printable(name, 300)}, row {number}"
         if None in row or None in row.values():
             raise BadInput(f"{place} has another number of cells than the header.", "Export it anew.")
         found.append(_unflat({key: cell.removeprefix("'") for key, cell in row.items()}, place))
@@ -121,13 +121,13 @@ def read_ratings(path: Path) -> tuple[Rating, ...]:
     ending = _ending(path)
     try:
         if path.stat().st_size > _MAX_FILE:
-            raise BadInput(f"{shown(str(path), 300)} is larger than {_MAX_FILE:,} bytes.", "Split it.")
+            raise BadInput(f"{printable(str(path), 300)} is larger than {_MAX_FILE:,} bytes.", "Split it.")
         if ending == ".parquet":
             return _from_parquet(path)
         with path.open(encoding="utf-8", newline="") as stream:
             text = stream.read()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{shown(str(path), 300)} cannot be read: {shown(str(error), 200)}.") from error
+        raise BadInput(f"{printable(str(path), 300)} cannot be read: {printable(str(error), 200)}.") from error
     return ratings_from_jsonl(text, str(path)) if ending == ".jsonl" else ratings_from_csv(text, str(path))
 
 
@@ -136,10 +136,11 @@ def _from_parquet(path: Path) -> tuple[Rating, ...]:
     try:
         rows = parquet.read_table(path).to_pylist()
     except (OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:  # what pyarrow's errors are
-        raise BadInput(f"{shown(str(path), 300)} is no Parquet file: {shown(str(error), 200)}.") from error
+        raise BadInput(f"{printable(str(path), 300)} is no Parquet file: {printable(str(error), 200)}.") from error
     return tuple(
         _unflat(
-            {key: str(cell) for key, cell in row.items() if cell is not None}, f"{shown(str(path), 300)}, row {number}"
+            {key: str(cell) for key, cell in row.items() if cell is not None},
+            f"{printable(str(path), 300)}, row {number}",
         )
         for number, row in enumerate(rows, 1)
     )
@@ -192,7 +193,9 @@ def _rating_of_json(line: str, place: str) -> Rating:
 def _wrong(place: str, error: ValidationError) -> BadInput:
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"])
-    return BadInput(f"{place} is no rating: {shown(key, 100)}: {shown(str(first['msg']), 200)}.", "Export it anew.")
+    return BadInput(
+        f"{place} is no rating: {printable(key, 100)}: {printable(str(first['msg']), 200)}.", "Export it anew."
+    )
 
 
 def _cell(value: object) -> str:
@@ -210,7 +213,7 @@ def _guarded(cell: str) -> str:
 def _ending(path: Path) -> str:
     ending = path.suffix.lower()
     if ending not in FORMATS:
-        raise BadInput(f"{shown(path.name)!r} ends in none of {', '.join(FORMATS)}.", "Name the file accordingly.")
+        raise BadInput(f"{printable(path.name)!r} ends in none of {', '.join(FORMATS)}.", "Name the file accordingly.")
     return ending
 
 

@@ -14,7 +14,7 @@ from repoassay.review.raters import Rater, RaterRole
 from repoassay.review.studies import study_of
 from repoassay.review.study import Mode
 from repoassay.review.tables import assignments, raters, studies
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["Assigned", "open_item", "open_next", "place_of", "queue_of", "release", "renew"]
 
@@ -91,7 +91,7 @@ def open_item(database: Database, rater: Rater, item: str, now: datetime) -> Ass
         if limited and not held and not found.submitted:
             count = _others(connection, rater, now).get(item, 0)
             if count >= settings.overlap:
-                raise Conflict(f"Others are rating {shown(item)!r} already.", "Take the next item.", count, item)
+                raise Conflict(f"Others are rating {printable(item)!r} already.", "Take the next item.", count, item)
         return found if found.submitted else _take(connection, rater, found, now, settings.lease_seconds)
 
     return database.write(work)
@@ -155,7 +155,7 @@ def _queue(connection: sa.Connection, rater: Rater) -> tuple[Assigned, ...]:
 def _one(connection: sa.Connection, rater: Rater, item: str) -> Assigned:
     row = connection.execute(sa.select(assignments).where(_mine(rater, item))).first()
     if row is None:
-        raise BadInput(f"The item {shown(item)!r} is not in your queue.", "Open one from your queue.")
+        raise BadInput(f"The item {printable(item)!r} is not in your queue.", "Open one from your queue.")
     return _assigned(row)
 
 

@@ -17,7 +17,7 @@ from repoassay.review.database import Database, append, stamp
 from repoassay.review.studies import study_of
 from repoassay.review.study import Mode
 from repoassay.review.tables import assignments, items, raters, studies
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["Invitation", "Rater", "RaterRole", "add_rater", "assign", "disable_rater", "rater_by_token", "raters_of"]
 
@@ -67,7 +67,7 @@ def add_rater(
     def work(connection: sa.Connection) -> Rater:
         _lock(connection, study)
         if connection.execute(sa.select(raters.c.id).where(raters.c.study == study, raters.c.name == name)).first():
-            raise BadInput(f"The study {study!r} already has a rater {shown(name)!r}.", "Choose another name.")
+            raise BadInput(f"The study {study!r} already has a rater {printable(name)!r}.", "Choose another name.")
         count = sa.select(sa.func.count()).select_from(raters).where(raters.c.study == study)
         rater = Rater(identity, study, connection.scalar(count) or 0, name, role)
         row = {"id": identity, "study": study, "number": rater.number, "name": name, "role": role.value}

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 from repoassay.errors import BadInput
 from repoassay.model import Record
 from repoassay.model.fields import Identifier, Number
-from repoassay.tasks.wording import did_you_mean, shown
+from repoassay.text import printable, suggest
 
 __all__ = [
     "BUNDLED",
@@ -194,15 +194,19 @@ def rubric_from_toml(text: str, name: str = "rubric") -> Rubric:
         BadInput: In one sentence naming the key and what is wrong.
     """
     if len(text) > _MAX_FILE:
-        raise BadInput(f"{shown(name, 300)} is larger than {_MAX_FILE:,} characters.", "Shorten its guidance.")
+        raise BadInput(f"{printable(name, 300)} is larger than {_MAX_FILE:,} characters.", "Shorten its guidance.")
     try:
         return Rubric.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{shown(name, 300)} is not TOML: {shown(str(error), 300)}.", "Correct that place.") from None
+        raise BadInput(
+            f"{printable(name, 300)} is not TOML: {printable(str(error), 300)}.", "Correct that place."
+        ) from None
     except RecursionError:
-        raise BadInput(f"{shown(name, 300)} is nested too deeply.", "Rubrics are three levels deep.") from None
+        raise BadInput(f"{printable(name, 300)} is nested too deeply.", "Rubrics are three levels deep.") from None
     except ValidationError as error:
-        raise BadInput(_sentence(shown(name, 300), error), "See the bundled rubric `mergeable` for the keys.") from None
+        raise BadInput(
+            _sentence(printable(name, 300), error), "See the bundled rubric `mergeable` for the keys."
+        ) from None
 
 
 def read_rubric(given: str | Path) -> Rubric:
@@ -217,14 +221,16 @@ def read_rubric(given: str | Path) -> Rubric:
     path = Path(given)
     if not path.is_file():
         raise BadInput(
-            f"There is no rubric {shown(str(given), 300)!r}.",
-            f"Give the path of a TOML file, or a bundled name. {did_you_mean(str(given), BUNDLED)}",
+            f"There is no rubric {printable(str(given), 300)!r}.",
+            f"Give the path of a TOML file, or a bundled name. {suggest(str(given), BUNDLED)}",
         )
     try:
         with path.open("rb") as stream:
             text = stream.read(_MAX_FILE + 1).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"The rubric {shown(str(path), 300)} cannot be read: {shown(str(error), 200)}.") from error
+        raise BadInput(
+            f"The rubric {printable(str(path), 300)} cannot be read: {printable(str(error), 200)}."
+        ) from error
     return rubric_from_toml(text, str(path))
 
 
@@ -239,4 +245,4 @@ def _sentence(name: str, error: ValidationError) -> str:
     place = ".".join(str(part) for part in first["loc"]) or "the rubric"
     wrong = str(first["msg"]).removeprefix("Value error, ")
     more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return f"{name}: {shown(place, 100)}: {shown(wrong, 300)}{more}."
+    return f"{name}: {printable(place, 100)}: {printable(wrong, 300)}{more}."

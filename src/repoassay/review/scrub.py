@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import zip_longest
+
+from repoassay.grading.patch.lenient import walk
 
 __all__ = ["REMOVED", "leaks", "scrub_diff", "scrub_text"]
 
@@ -82,7 +85,8 @@ def scrub_diff(diff: str, names: Iterable[str] = (), vocabulary: str = "") -> st
     own = vocabulary + "\n" + "\n".join(line[1:] for line in lines if line[:1] in {" ", "-"})
     study = [name for name in names if name.strip()]
     strangers = _pattern([name for name in study if not _pattern([name], loose=True).search(own)], loose=True)
-    return "\n".join(_scrub_line(line, strangers, own) for line in lines)
+    signs = [row.sign for _, row in walk("\n".join(lines))]
+    return "\n".join(_scrub_line(line, sign, strangers, own) for line, sign in zip_longest(lines, signs, fillvalue=""))
 
 
 def leaks(text: str, names: Iterable[str] = ()) -> tuple[str, ...]:
@@ -97,11 +101,13 @@ def _opens_file(lines: list[str], number: int, line: str) -> bool:
     return line.startswith("diff --git ") or (line.startswith("--- ") and follows.startswith("+++ "))
 
 
-def _scrub_line(line: str, strangers: re.Pattern[str], own: str) -> str:
-    if line[:1] in {" ", "-", "@", "\\"} and not line.startswith("--- "):
+def _scrub_line(line: str, sign: str, strangers: re.Pattern[str], own: str) -> str:
+    if not sign and not line.startswith(("--- ", "+++ ")):
+        sign = line[:1]  # outside of hunks, or in one longer than its head says
+    if sign in {" ", "-", "@", "\\"}:
         return line
     line = strangers.sub(REMOVED, line)
-    if line.startswith("+") and not line.startswith("+++ "):
+    if sign == "+":
         content = line[1:]
         attribution = _TRAILER.fullmatch(content) is not None and "@" in content
         credit = _CREDIT.fullmatch(content) is not None and _pattern(_KNOWN, loose=True).search(content) is not None

@@ -9,7 +9,7 @@ from repoassay.review.adjudicate import Adjudication
 from repoassay.review.database import Database, append
 from repoassay.review.studies import item_names, read_rubric_of
 from repoassay.review.tables import adjudications
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["adjudications_of", "settle"]
 
@@ -21,7 +21,9 @@ def settle(database: Database, study: str, given: Adjudication) -> None:
         BadInput: When the study has no such item, or its rubric no such axis or state.
     """
     if given.item not in item_names(database, study):
-        raise BadInput(f"The study {shown(study)!r} has no item {shown(given.item)!r}.", "Choose one of the queue.")
+        raise BadInput(
+            f"The study {printable(study)!r} has no item {printable(given.item)!r}.", "Choose one of the queue."
+        )
     try:
         read_rubric_of(database, study).level(given.axis, given.state)
     except KeyError as error:

@@ -15,7 +15,7 @@ from repoassay.errors import BadInput
 from repoassay.model import AxisAnswer, Rating
 from repoassay.review.rubric import Role, Rubric, read_rubric
 from repoassay.review.study import Hidden, Item, Study
-from repoassay.tasks.wording import listed, shown
+from repoassay.text import join_names, printable
 
 __all__ = ["Imported", "metr_example", "read_table"]
 
@@ -67,20 +67,24 @@ def read_table(
         BadInput: In one sentence naming the line.
     """
     if len(text) > _MAX_TABLE:
-        raise BadInput(f"{shown(name)} is larger than {_MAX_TABLE:,} characters.", "Split it.")
+        raise BadInput(f"{printable(name)} is larger than {_MAX_TABLE:,} characters.", "Split it.")
     try:
         rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except csv.Error as error:
-        raise BadInput(f"{shown(name)} is no CSV that can be read: {shown(str(error))}.", "Write it anew.") from None
+        raise BadInput(
+            f"{printable(name)} is no CSV that can be read: {printable(str(error))}.", "Write it anew."
+        ) from None
     axes = [axis.key for axis in rubric.axes]
     absent = [key for key in (*_REQUIRED, *axes) if rows and key not in rows[0]]
     if absent or not rows:
-        raise BadInput(f"{shown(name)} has no column {listed(absent)}." if rows else f"{shown(name)} has no lines.")
+        raise BadInput(
+            f"{printable(name)} has no column {join_names(absent)}." if rows else f"{printable(name)} has no lines."
+        )
     items: dict[str, Item] = {}
     ratings: list[Rating] = []
     turns: dict[str, int] = {}
     for number, row in enumerate(rows, 2):
-        place = f"{shown(name)}, line {number}"
+        place = f"{printable(name)}, line {number}"
         try:
             item = _item(row, system, place)
             if items.setdefault(item.id, item) != item:
@@ -94,7 +98,9 @@ def read_table(
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             key = ".".join(map(str, first["loc"]))
-            raise BadInput(f"{place}: {shown(key)}: {shown(str(first['msg']), 200)}.", "Correct that cell.") from None
+            raise BadInput(
+                f"{place}: {printable(key)}: {printable(str(first['msg']), 200)}.", "Correct that cell."
+            ) from None
     named = Study(name=study, rubric=rubric.digest)
     return Imported(named, rubric, tuple(items.values()), tuple(ratings))
 
@@ -102,7 +108,7 @@ def read_table(
 def _item(row: dict[str, str], system: str, place: str) -> Item:
     tests = _cell(row, "tests").lower()
     if tests not in _TESTS:
-        raise BadInput(f"{place}: tests is {shown(tests)!r}.", "Write pass, fail or nothing.")
+        raise BadInput(f"{place}: tests is {printable(tests)!r}.", "Write pass, fail or nothing.")
     hidden = Hidden(
         task=_cell(row, "task"),
         system=_cell(row, "system") or system,
@@ -125,11 +131,11 @@ def _rating(
     states = {axis: _state(_cell(row, axis), axis, rubric, place) for axis in axes}
     asked = _cell(row, "would_merge").lower()
     if asked not in {"yes", "no", ""}:
-        raise BadInput(f"{place}: would_merge is {shown(asked)!r}.", "Write yes, no or nothing.")
+        raise BadInput(f"{place}: would_merge is {printable(asked)!r}.", "Write yes, no or nothing.")
     try:
         minutes = float(_cell(row, "minutes")) if _cell(row, "minutes") else None
     except ValueError:
-        raise BadInput(f"{place}: minutes is {shown(_cell(row, 'minutes'))!r}.", "Write a number.") from None
+        raise BadInput(f"{place}: minutes is {printable(_cell(row, 'minutes'))!r}.", "Write a number.") from None
     who = _cell(row, "rater") or rater
     return Rating(
         id=f"{study}.{number}",
@@ -153,7 +159,7 @@ def _state(cell: str, axis: str, rubric: Rubric, place: str) -> str:
     by_role = [level.key for level in levels if level.role is _PLAIN.get(cell)]
     if not exact and len(by_role) != 1:
         known = ", ".join(level.key for level in levels)
-        raise BadInput(f"{place}: {axis} is {shown(cell)!r}.", f"Write 1, 0, - or ?, or one of {known}.")
+        raise BadInput(f"{place}: {axis} is {printable(cell)!r}.", f"Write 1, 0, - or ?, or one of {known}.")
     return (exact or by_role)[0]
 
 

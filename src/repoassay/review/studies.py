@@ -12,7 +12,7 @@ from repoassay.review.database import Database, append, stamp
 from repoassay.review.rubric import Rubric
 from repoassay.review.study import Hidden, Item, Payload, Study, check_study
 from repoassay.review.tables import items, studies
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = [
     "close_study", "closed", "create_study", "hidden_of", "item_names", "items_of", "payload_of", "read_rubric_of",
@@ -145,7 +145,7 @@ def _column(database: Database, study: str, item: str, column: sa.Column[str]) -
     with database.reading() as connection:
         found = connection.scalar(sa.select(column).where(items.c.study == study, items.c.id == item))
     if found is None:
-        raise BadInput(f"The study {shown(study)!r} has no item {shown(item)!r}.", "Open one from your queue.")
+        raise BadInput(f"The study {printable(study)!r} has no item {printable(item)!r}.", "Open one from your queue.")
     return str(found)
 
 
@@ -155,7 +155,7 @@ def _load(database: Database, name: str) -> tuple[Study, Rubric]:
         with database.reading() as connection:
             row = connection.execute(sa.select(studies).where(studies.c.name == name)).first()
         if row is None:
-            raise BadInput(f"There is no study {shown(name)!r}.", "List the studies to see their names.")
+            raise BadInput(f"There is no study {printable(name)!r}.", "List the studies to see their names.")
         known = (Study.model_validate_json(row.settings), Rubric.model_validate_json(row.rubric))
         database.cache["study", name] = known
     return known

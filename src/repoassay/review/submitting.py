@@ -17,7 +17,7 @@ from repoassay.review.raters import Rater, RaterRole
 from repoassay.review.studies import read_rubric_of, study_of
 from repoassay.review.study import Reveal, Study
 from repoassay.review.tables import assignments, drafts, items, raters, ratings, studies
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"]
 
@@ -60,7 +60,7 @@ def submit(
     def work(connection: sa.Connection) -> Rating:
         place = connection.execute(sa.select(assignments).where(_assigned(rater, item)).with_for_update()).first()
         if place is None:
-            raise BadInput(f"The item {shown(item)!r} is not in your queue.", "Open one from your queue.")
+            raise BadInput(f"The item {printable(item)!r} is not in your queue.", "Open one from your queue.")
         used = sa.select(ratings.c.rating).where(ratings.c.rater == rater.id, ratings.c.key == key)
         if (stored := connection.scalar(used)) is not None:
             return _same(Rating.model_validate_json(stored), item, phase, answers)

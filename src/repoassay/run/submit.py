@@ -18,7 +18,7 @@ from repoassay.run.attempt import Bench
 from repoassay.run.feedback import Ledger, ruled_by
 from repoassay.store.verdicts import VerdictCache, verdict_key
 from repoassay.tasks import TaskFolder
-from repoassay.tasks.wording import did_you_mean, quoted
+from repoassay.text import quoted, suggest
 from repoassay.workspace import Layout, lay_out
 
 __all__ = ["Answer", "SubmissionEngine", "word"]
@@ -117,7 +117,7 @@ class SubmissionEngine:
         """A task by the id submissions use; raises `BadInput` naming the nearest when there is none."""
         found = self.tasks.get(name)
         if found is None:
-            raise BadInput(f"There is no task {quoted(name)}.", did_you_mean(name, list(self.tasks)))
+            raise BadInput(f"There is no task {quoted(name)}.", suggest(name, list(self.tasks)))
         return found
 
     def grade(self, name: str, patch: str | bytes, cancel: threading.Event | None = None) -> Answer:

@@ -13,7 +13,7 @@ from repoassay.model import Suite
 from repoassay.suites.locate import Located, locate
 from repoassay.suites.manifest import Manifest, need_data
 from repoassay.tasks import TaskFolder, digest_folder, read_task
-from repoassay.tasks.wording import listed, quoted, shown
+from repoassay.text import join_names, printable, quoted
 
 __all__ = ["SuiteFolder", "find_suite"]
 
@@ -87,7 +87,7 @@ def _chosen(located: Located, only: Sequence[str]) -> list[Path]:
     chosen = [path for path in located.folders if not only or any(fnmatchcase(path.name, glob) for glob in only)]
     if not chosen:
         globs = " or ".join(quoted(glob) for glob in only)
-        ids = listed((path.name for path in located.folders), 200)
+        ids = join_names((path.name for path in located.folders), 200)
         raise BadInput(f"No task of {located.suite.name} matches {globs}.", f"Its tasks are: {ids}.")
     return chosen
 
@@ -97,7 +97,7 @@ def _bad_suite(located: Located, problems: Sequence[Problem]) -> BadTask:
     if len(problems) > _MOST:
         told.append(Problem(".", "", "has more problems than are listed here.", "Solve these first."))
     alone = located.folders == (located.path,)
-    return BadTask(shown(str(located.path), 500), told, noun="task folder" if alone else "suite")
+    return BadTask(printable(str(located.path), 500), told, noun="task folder" if alone else "suite")
 
 
 def _digest(located: Located, tasks: Sequence[TaskFolder]) -> str:

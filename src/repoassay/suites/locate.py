@@ -25,8 +25,8 @@ from repoassay.suites.manifest import Manifest, read_manifest
 from repoassay.tasks.contents import read_regular, real_folder, unreadable
 from repoassay.tasks.explain import dotted, explain
 from repoassay.tasks.toml import MAX_TOML, parse_toml
-from repoassay.tasks.wording import did_you_mean, nearest, quoted, shown
 from repoassay.tasks.written import check_schema
+from repoassay.text import printable, quoted, suggest
 
 __all__ = ["Located", "locate"]
 
@@ -52,14 +52,14 @@ class Located:
         """Problems of one task folder, their files named relative to the suite."""
         if folder == self.path:
             return list(problems)
-        start = shown(folder.relative_to(self.path).as_posix())
+        start = printable(folder.relative_to(self.path).as_posix())
         return [replace(problem, file=f"{start}/{problem.file}") for problem in problems]
 
     def refuse_link(self, folder: Path) -> None:
         """Raise `BadTask` when a task folder is itself a link, which could lead anywhere."""
         if folder.is_symlink():
             problem = Problem(".", "", "is a link.", "Put the task folder itself in its place.")
-            raise BadTask(shown(str(folder), 500), [problem])
+            raise BadTask(printable(str(folder), 500), [problem])
 
 
 def locate(name_or_path: str | Path) -> Located:
@@ -77,7 +77,7 @@ def locate(name_or_path: str | Path) -> Located:
     folders = [item for item in _subfolders(path) if _looks_like_task(item)]
     if not folders:
         raise BadInput(
-            f"The folder {shown(str(path), 500)} holds no tasks.",
+            f"The folder {printable(str(path), 500)} holds no tasks.",
             "Name a folder with suite.toml, with task.toml, or with task folders in it.",
         )
     return Located(path, _unnamed(path), tuple(folders), _first(path, path.parent))
@@ -97,7 +97,9 @@ def _existing(name: str) -> Path:
     except (OSError, ValueError, RuntimeError):
         what = f"There is no suite or folder {quoted(name)}."
     bundled = bundled_suites()
-    raise BadInput(what, f"{nearest(name, bundled)} Bundled suites: {', '.join(bundled) or 'none'}.".lstrip())
+    raise BadInput(
+        what, f"{suggest(name, bundled, list_known=False)} Bundled suites: {', '.join(bundled) or 'none'}.".lstrip()
+    )
 
 
 def _suite(path: Path) -> Located:
@@ -106,7 +108,7 @@ def _suite(path: Path) -> Located:
     folders = _subfolders(tasks) if real_folder(tasks) else []
     if not folders:
         raise BadInput(
-            f"The suite {shown(str(path), 500)} holds no tasks.", "Put its task folders into its folder tasks/."
+            f"The suite {printable(str(path), 500)} holds no tasks.", "Put its task folders into its folder tasks/."
         )
     manifest = read_manifest(path, suite.name, suite.data) if suite.data else None
     return Located(path, suite, tuple(folders), _first(path), manifest)
@@ -119,16 +121,16 @@ def _read_suite(path: Path) -> Suite:
     except OSError as error:
         data = unreadable(_FILE, error)
     if isinstance(data, Problem):
-        raise BadTask(shown(str(path), 500), [data], noun="suite")
+        raise BadTask(printable(str(path), 500), [data], noun="suite")
     problems += check_schema(data, _FILE)
     for key in data.keys() - {"schema", "suite"}:
-        problems.append(Problem(_FILE, dotted((key,)), "is not a known key.", did_you_mean(key, ("schema", "suite"))))
+        problems.append(Problem(_FILE, dotted((key,)), "is not a known key.", suggest(key, ("schema", "suite"))))
     try:
         suite = Suite.model_validate(data.get("suite", {}))
     except ValidationError as error:
         problems += explain(error, Suite, _FILE, lambda place: dotted(("suite", *place)))
     if problems:
-        raise BadTask(shown(str(path), 500), problems[:50], noun="suite")
+        raise BadTask(printable(str(path), 500), problems[:50], noun="suite")
     return suite
 
 
@@ -145,7 +147,7 @@ def _subfolders(path: Path) -> list[Path]:
             names = [entry.name for entry in entries if entry.is_symlink() or entry.is_dir(follow_symlinks=False)]
     except OSError as error:
         raise BadInput(
-            f"The folder {shown(str(path), 500)} cannot be read: {error.strerror}.", "Check who may read it."
+            f"The folder {printable(str(path), 500)} cannot be read: {error.strerror}.", "Check who may read it."
         ) from error
     hidden = {"repositories", "__pycache__"}
     return [path / name for name in sorted(names) if name not in hidden and not name.startswith(".")]

@@ -17,7 +17,7 @@ from repoassay.errors import BadInput, BadTask, Problem
 from repoassay.model import SuiteData
 from repoassay.tasks import Elsewhere
 from repoassay.tasks.contents import read_regular, unreadable
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["MANIFEST", "DataFile", "Manifest", "State", "data_folder", "read_manifest"]
 
@@ -123,10 +123,10 @@ def read_manifest(folder: Path, name: str, data: SuiteData) -> Manifest:
         lines = read_regular(folder / MANIFEST, _MAX_MANIFEST).decode().splitlines()
         files = tuple(_file(line, number) for number, line in enumerate(lines, 1) if line and not line.startswith("#"))
     except OSError as error:
-        raise BadTask(shown(str(folder), 500), [unreadable(MANIFEST, error)], noun="suite") from error
+        raise BadTask(printable(str(folder), 500), [unreadable(MANIFEST, error)], noun="suite") from error
     except ValueError as error:
         problem = Problem(MANIFEST, "", f"cannot be used: {error}.", "Write sha256, size and path, with tabs between.")
-        raise BadTask(shown(str(folder), 500), [problem], noun="suite") from error
+        raise BadTask(printable(str(folder), 500), [problem], noun="suite") from error
     return Manifest(data, data_folder(name), tuple(sorted(files, key=lambda file: file.path)))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.suites.manifest import DataFile, Manifest, State
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["take_data"]
 
@@ -44,7 +44,7 @@ def _start(manifest: Manifest, source: Path) -> Path:
             return start
     first = manifest.files[0].path if manifest.files else ""
     raise BadInput(
-        f"{shown(str(source), 500)} holds no file of the suite's data, such as {first}.",
+        f"{printable(str(source), 500)} holds no file of the suite's data, such as {first}.",
         f"Give the folder in which {first.partition('/')[0]}/ lies.",
     )
 

@@ -16,7 +16,7 @@ from repoassay.survey.lexical import code_lines, count_tokens, line_count
 from repoassay.survey.measures import Measures, Problem
 from repoassay.survey.source import Unreadable, read_source
 from repoassay.survey.syntax import Import, read_syntax
-from repoassay.tasks.wording import quoted, shown
+from repoassay.text import printable, quoted
 
 __all__ = ["SKIPPED_FOLDERS", "Survey", "survey_repository"]
 
@@ -103,10 +103,10 @@ class _Counts:
 def _reason(error: Exception) -> str:
     if isinstance(error, SyntaxError):
         place = f" (line {error.lineno})" if error.lineno else ""
-        return f"{shown(error.msg)}{place}"
+        return f"{printable(error.msg)}{place}"
     if isinstance(error, RecursionError | MemoryError):
         return "it is nested too deep"
-    return shown(str(error))
+    return printable(str(error))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import tokenize
 from pathlib import Path
 
 from repoassay.tasks.contents import read_regular
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["MAX_BYTES", "Unreadable", "read_source"]
 
@@ -31,15 +31,15 @@ def read_source(path: Path) -> str:
     try:
         data = read_regular(path, MAX_BYTES)
     except OSError as error:
-        raise Unreadable(shown(error.strerror or str(error))) from error
+        raise Unreadable(printable(error.strerror or str(error))) from error
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError as error:
-        raise Unreadable(shown(error.msg)) from error
+        raise Unreadable(printable(error.msg)) from error
     if codecs.lookup(encoding).name in _SLOW_CODECS:
-        raise Unreadable(f"its encoding {shown(encoding)} is not one of source files")
+        raise Unreadable(f"its encoding {printable(encoding)} is not one of source files")
     try:
         text = data.decode(encoding)
     except (ValueError, LookupError) as error:  # not in its encoding, or one that makes no text, such as zip
-        raise Unreadable(f"it is not in its encoding, {shown(encoding)}") from error
+        raise Unreadable(f"it is not in its encoding, {printable(encoding)}") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")

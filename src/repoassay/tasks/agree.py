@@ -21,8 +21,8 @@ from repoassay.model import (
 )
 from repoassay.tasks.contents import Contents, is_cache, read_regular, real_folder, unreadable
 from repoassay.tasks.requirements import check_requirements
-from repoassay.tasks.wording import did_you_mean, listed, quoted, shown
 from repoassay.tasks.written import FILE, Written
+from repoassay.text import join_names, printable, quoted, suggest
 
 __all__ = ["SOLUTIONS", "disagreements"]
 
@@ -85,11 +85,11 @@ def _inputs(inputs: Inputs, contents: Contents) -> Iterator[Problem]:
         elif _plain(name) not in there:
             yield Problem(
                 FILE, f"inputs.files[{index}]", f"names {quoted(name)}, which is not in inputs/.",
-                did_you_mean(name, there) or "Add the file.",
+                suggest(name, there) or "Add the file.",
             )  # fmt: skip
     named = {_plain(name) for name in inputs.files}
     for path in sorted(there - named):
-        yield Problem(f"inputs/{shown(path)}", "", "is not named in inputs.files.", "Name it there or remove it.")
+        yield Problem(f"inputs/{printable(path)}", "", "is not named in inputs.files.", "Name it there or remove it.")
     yield from _repeated("inputs.files", inputs.files)
 
 
@@ -125,16 +125,16 @@ def _criteria(
             key = f"grading.{stage}[{index}]"
             if metrics is not None and criterion.metric not in metrics:
                 what = f"is {quoted(criterion.metric)}, which is not a metric."
-                yield Problem(FILE, f"{key}.metric", what, did_you_mean(criterion.metric, metrics))
+                yield Problem(FILE, f"{key}.metric", what, suggest(criterion.metric, metrics))
             source, _, name = (criterion.against or "").partition(":")
             if name == ".":
                 continue
             if source == "truth" and _plain(name) not in truths:
                 what = f"names {quoted(name)}, which is not in tests/."
-                yield Problem(FILE, f"{key}.against", what, did_you_mean(name, truths) or "Add the file.")
+                yield Problem(FILE, f"{key}.against", what, suggest(name, truths) or "Add the file.")
             if source == "input" and given is not None and _plain(name) not in given:
                 what = f"names {quoted(name)}, which inputs.files does not."
-                yield Problem(FILE, f"{key}.against", what, did_you_mean(name, given) or "Name it there.")
+                yield Problem(FILE, f"{key}.against", what, suggest(name, given) or "Name it there.")
 
 
 def _tests(tests: HiddenTests, contents: Contents) -> Iterator[Problem]:
@@ -147,10 +147,12 @@ def _tests(tests: HiddenTests, contents: Contents) -> Iterator[Problem]:
                 yield Problem(FILE, place, f"is {quoted(test)}.", "Write it as FILE::NAME or FILE::CLASS::NAME.")
             elif _plain(file) not in there:
                 what = f"names the file {quoted(file)}, which is not in tests/."
-                yield Problem(FILE, place, what, did_you_mean(file, there) or "Add the file.")
+                yield Problem(FILE, place, what, suggest(file, there) or "Add the file.")
     twice = [test for test, count in Counter(tests.all_ids).items() if count > 1]
     if twice:
-        yield Problem(FILE, "grading.tests", f"names these tests more than once: {listed(twice)}.", "Keep one each.")
+        yield Problem(
+            FILE, "grading.tests", f"names these tests more than once: {join_names(twice)}.", "Keep one each."
+        )
 
 
 def _environment(environment: Environment, folder: Path, contents: Contents) -> Iterator[Problem]:
@@ -166,7 +168,7 @@ def _environment(environment: Environment, folder: Path, contents: Contents) -> 
     if file is None:
         return
     if _plain(file) not in contents.files:
-        remedy = did_you_mean(file, [name for name in contents.files if name.endswith(".txt")]) or "Add the file."
+        remedy = suggest(file, [name for name in contents.files if name.endswith(".txt")]) or "Add the file."
         yield Problem(FILE, "environment.requirements", f"names {quoted(file)}, which does not exist.", remedy)
         return
     try:
@@ -175,7 +177,7 @@ def _environment(environment: Environment, folder: Path, contents: Contents) -> 
         yield unreadable(file, error)
     else:
         if environment.requirements:
-            yield from check_requirements(content, shown(file))
+            yield from check_requirements(content, printable(file))
 
 
 def _repository_folder(repository: Repository, folder: Path, repositories: Path | None) -> Path | Problem | None:
@@ -189,7 +191,7 @@ def _repository_folder(repository: Repository, folder: Path, repositories: Path 
         if not real_folder(repositories) or not real_folder(repositories / name):
             there = [item.name for item in repositories.iterdir()] if real_folder(repositories) else []
             what = f"names the bundled repository {quoted(name)}, which is not in repositories/."
-            return Problem(FILE, key, what, did_you_mean(name, there) or "Add it.")
+            return Problem(FILE, key, what, suggest(name, there) or "Add it.")
         return repositories / name
     if kind != "folder":
         return None
@@ -228,7 +230,7 @@ def _rules(rules: str, contents: Contents) -> Iterator[Problem]:
     if rules.startswith(IN_REPOSITORY):
         return
     if _plain(rules) not in contents.files:
-        remedy = did_you_mean(rules, [name for name in contents.files if name.endswith(".md")]) or "Add the file."
+        remedy = suggest(rules, [name for name in contents.files if name.endswith(".md")]) or "Add the file."
         yield Problem(FILE, "task.rules", f"names {quoted(rules)}, which does not exist.", remedy)
     elif PurePosixPath(rules).parts[0] in {"tests", "solution"}:
         yield Problem(FILE, "task.rules", f"names {quoted(rules)}, which agents must not see.", "Move the file.")

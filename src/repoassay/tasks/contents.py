@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from repoassay.errors import Problem
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["MAX_FOLDER", "Contents", "is_cache", "read_regular", "real_folder", "scan", "unreadable"]
 
@@ -45,14 +45,16 @@ def scan(folder: Path) -> Contents:
                 for entry in entries:
                     path = f"{below}{entry.name}"
                     if entry.is_symlink():
-                        problems.append(Problem(shown(path), "", "is a link.", "Put a copy of the file in its place."))
+                        problems.append(
+                            Problem(printable(path), "", "is a link.", "Put a copy of the file in its place.")
+                        )
                     elif entry.is_dir(follow_symlinks=False):
                         folders.add(path)
                         pending.append(f"{path}/")
                     elif entry.is_file(follow_symlinks=False):
                         files[path] = entry.stat(follow_symlinks=False).st_size
                     else:
-                        problems.append(Problem(shown(path), "", "is neither a file nor a folder.", "Remove it."))
+                        problems.append(Problem(printable(path), "", "is neither a file nor a folder.", "Remove it."))
                     if len(files) + len(folders) + len(problems) > _MAX_ENTRIES:
                         break
         except OSError as error:
@@ -70,7 +72,7 @@ def _too_large(files: dict[str, int], folders: set[str]) -> list[Problem]:
         problems.append(
             Problem(
                 ".", "", f"holds {total / 2**20:.0f} MiB, more than {MAX_FOLDER // 2**20} MiB.",
-                f"Make it smaller; its largest file is {shown(largest)}.",
+                f"Make it smaller; its largest file is {printable(largest)}.",
             )
         )  # fmt: skip
     return problems
@@ -102,7 +104,7 @@ def unreadable(file: str, error: OSError) -> Problem:
     """The problem of a file that could not be read."""
     reason = "it is a link" if error.errno == errno.ELOOP else error.strerror or str(error)
     remedy = "Put a plain file there that you may read." if error.errno != errno.EFBIG else "Make it smaller."
-    return Problem(shown(file), "", f"cannot be read: {shown(reason)}.", remedy)
+    return Problem(printable(file), "", f"cannot be read: {printable(reason)}.", remedy)
 
 
 def real_folder(path: Path) -> bool:

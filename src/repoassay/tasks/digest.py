@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["digest_folder"]
 
@@ -30,7 +30,7 @@ def digest_folder(path: Path) -> str:
             total.update(kind + len(name).to_bytes(8, "big") + name + content)
     except OSError as error:
         raise BadInput(
-            f"The folder {shown(str(path), 500)} cannot be read: {error.strerror or error}.",
+            f"The folder {printable(str(path), 500)} cannot be read: {error.strerror or error}.",
             "Check that it exists and that you may read it.",
         ) from error
     return total.hexdigest()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from repoassay.errors import Problem
 from repoassay.model import Record
-from repoassay.tasks.wording import did_you_mean, quoted, shown
+from repoassay.text import printable, quoted, suggest
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -59,7 +59,7 @@ def dotted(place: Sequence[str | int]) -> str:
     """Write a place as `grading.result[0].at_least`."""
     text = ""
     for part in place:
-        text += f"[{part}]" if isinstance(part, int) else f".{shown(part, 60)}" if text else shown(part, 60)
+        text += f"[{part}]" if isinstance(part, int) else f".{printable(part, 60)}" if text else printable(part, 60)
     return text
 
 
@@ -73,7 +73,7 @@ def _in_words(detail: ErrorDetails, model: type[Record]) -> tuple[Place, str, st
     last = str(place[-1]) if place else ""
     if kind == "extra_forbidden":
         home = record_in(model, place[:-1])
-        return place, "is not a known key.", did_you_mean(last, home.model_fields if home else ())
+        return place, "is not a known key.", suggest(last, home.model_fields if home else ())
     if kind == "missing":
         section = record_in(model, place)
         return place, "is missing.", f"Add the section [{dotted(place)}]." if section else "Add it."
@@ -92,7 +92,7 @@ def _stated(kind: str, detail: ErrorDetails) -> tuple[str, str]:
         bound = _BOUNDS[kind]
         return f"is {found}.", f"It must be {_SIGNS[bound]} {context[bound]}."
     if kind in {"enum", "literal_error"}:
-        return f"is {found}.", f"It must be {shown(str(context['expected']))}."
+        return f"is {found}.", f"It must be {printable(str(context['expected']))}."
     if kind == "string_too_short":
         return f"is {found}.", f"It needs at least {context['min_length']} characters."
     if kind == "string_too_long":
@@ -103,7 +103,7 @@ def _stated(kind: str, detail: ErrorDetails) -> tuple[str, str]:
     if wanted is not None:
         return f"is {found}.", f"It must be {wanted}."
     message = detail["msg"].removeprefix("Input should be ")
-    return f"is {found}.", f"It must be {shown(message)}."
+    return f"is {found}.", f"It must be {printable(message)}."
 
 
 def _own_words(place: Place, message: str) -> tuple[Place, str, str]:
@@ -113,7 +113,7 @@ def _own_words(place: Place, message: str) -> tuple[Place, str, str]:
         place, message = tuple(leading[1].split(".")), leading[2]
     what, _, remedy = message.partition("; ")
     remedy = f"{remedy[:1].upper()}{remedy[1:]}." if remedy else ""
-    return place, f"{shown(what, 400)}.", shown(remedy, 400)
+    return place, f"{printable(what, 400)}.", printable(remedy, 400)
 
 
 def _found(value: object) -> str:

@@ -12,8 +12,8 @@ from repoassay.errors import BadTask, Problem
 from repoassay.model import Kind
 from repoassay.tasks.folder import Elsewhere, TaskFolder
 from repoassay.tasks.read import INSTRUCTION, read_task
-from repoassay.tasks.wording import quoted, shown
 from repoassay.tasks.written import FILE
+from repoassay.text import printable, quoted
 
 __all__ = ["Advice", "lint"]
 
@@ -84,7 +84,7 @@ def _on_solution(read: TaskFolder) -> Iterator[Advice]:
     for given in _files(read.inputs):
         for solution in _files(read.solution):
             if given.stat().st_size == solution.stat().st_size > 0 and filecmp.cmp(given, solution, shallow=False):
-                file = f"solution/{shown(str(solution.relative_to(read.solution)))}"
+                file = f"solution/{printable(str(solution.relative_to(read.solution)))}"
                 what = f"is byte for byte the input {quoted(given.relative_to(read.inputs))}."
                 yield Advice(file, "", what, "Check that the task asks for something.")
 

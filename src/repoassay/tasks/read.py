@@ -15,8 +15,8 @@ from repoassay.tasks.contents import read_regular, scan, unreadable
 from repoassay.tasks.digest import digest_folder
 from repoassay.tasks.folder import Elsewhere, TaskFolder
 from repoassay.tasks.toml import MAX_TOML, parse_toml
-from repoassay.tasks.wording import quoted, shown
 from repoassay.tasks.written import FILE, Written, understand
+from repoassay.text import printable, quoted
 
 __all__ = ["INSTRUCTION", "read_task", "task_from_toml"]
 
@@ -51,8 +51,8 @@ def read_task(
             contents = replace(contents, files={**contents.files, **elsewhere.files})
     except (OSError, ValueError, RuntimeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        problem = Problem(".", "", f"cannot be opened: {shown(reason)}.", "Check the path.")
-        raise BadTask(shown(str(folder), 500), [problem]) from error
+        problem = Problem(".", "", f"cannot be opened: {printable(reason)}.", "Check the path.")
+        raise BadTask(printable(str(folder), 500), [problem]) from error
     written = _written(place)
     instruction = _instruction(place)
     problems = [*contents.problems, *written.problems]
@@ -63,7 +63,7 @@ def read_task(
         problems.append(instruction)
     problems += islice(disagreements(written, place, contents, repositories, metrics, own=not elsewhere), _MOST + 1)
     if problems or written.task is None or isinstance(instruction, Problem):
-        raise BadTask(shown(str(folder), 500), _at_most(list(dict.fromkeys(problems))))
+        raise BadTask(printable(str(folder), 500), _at_most(list(dict.fromkeys(problems))))
     digest = digest_folder(place)
     if elsewhere:
         digest = hashlib.sha256(f"{digest} {elsewhere.digest}".encode()).hexdigest()

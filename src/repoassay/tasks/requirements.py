@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from repoassay.errors import Problem
-from repoassay.tasks.wording import quoted
+from repoassay.text import quoted
 
 __all__ = ["check_requirements"]
 

@@ -7,7 +7,7 @@ import tomllib
 from typing import Any
 
 from repoassay.errors import Problem
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["MAX_TOML", "parse_toml"]
 
@@ -40,13 +40,13 @@ def parse_toml(content: bytes, file: str) -> dict[str, Any] | Problem:
     except RecursionError:
         return Problem(file, "", "is nested too deeply.", "Write it flatter.")
     except ValueError as error:  # an integer of thousands of digits
-        return Problem(file, "", f"is not TOML: {shown(str(error))}.", "Correct it.")
+        return Problem(file, "", f"is not TOML: {printable(str(error))}.", "Correct it.")
 
 
 def _described(message: str, text: str) -> str:
     found = _PLACE.match(message)
     if found is None:
-        return shown(message)
+        return printable(message)
     place = f"line {found['line']}, column {found['column']}" if found["line"] else f"line {text.count(chr(10)) + 1}"
     what = found["what"]
-    return f"{place}: {shown(what[:1].lower() + what[1:])}"
+    return f"{place}: {printable(what[:1].lower() + what[1:])}"

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from repoassay.errors import Problem
 from repoassay.model import Environment, Grading, Inputs, Kind, Outputs, Record, Repository, Task
 from repoassay.tasks.explain import Place, dotted, explain, record_in
-from repoassay.tasks.wording import did_you_mean, shown
+from repoassay.text import printable, suggest
 
 __all__ = ["FILE", "Written", "check_schema", "understand"]
 
@@ -73,7 +73,7 @@ def check_schema(data: dict[str, Any], file: str) -> Iterator[Problem]:
     if "schema" not in data:
         yield Problem(file, "schema", "is missing.", "Write schema = 1 on the first line.")
     elif type(schema) is not int or schema != 1:
-        yield Problem(file, "schema", f"is {shown(repr(schema), 40)}; this version reads 1.", "Write schema = 1.")
+        yield Problem(file, "schema", f"is {printable(repr(schema), 40)}; this version reads 1.", "Write schema = 1.")
 
 
 def _misplaced(data: dict[str, Any]) -> Iterator[Problem]:
@@ -87,13 +87,13 @@ def _misplaced(data: dict[str, Any]) -> Iterator[Problem]:
         if key in OWN:
             yield Problem(FILE, name, "stands outside the section it belongs to.", "Move it below [task].")
         else:
-            yield Problem(FILE, name, "is not a known key.", did_you_mean(key, {*SECTIONS, "task", "schema"}))
+            yield Problem(FILE, name, "is not a known key.", suggest(key, {*SECTIONS, "task", "schema"}))
     for key in head.keys() - OWN if isinstance(head, dict) else ():
         name = dotted(("task", key))
         if key in SECTIONS:
             yield Problem(FILE, name, "is a section of its own.", f"Write it as [{key}].")
         else:
-            yield Problem(FILE, name, "is not a known key.", did_you_mean(key, OWN))
+            yield Problem(FILE, name, "is not a known key.", suggest(key, OWN))
 
 
 def _key(place: Place) -> str:

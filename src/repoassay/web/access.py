@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.tasks.wording import quoted, shown
+from repoassay.text import printable, quoted
 
 __all__ = ["NOBODY", "RateLimit", "Shares", "Tokens", "check_bind", "is_loopback", "parse_rate", "read_tokens"]
 
@@ -64,7 +64,7 @@ def read_tokens(path: Path) -> Tokens:
     Raises:
         BadInput: When the file cannot be read or holds something else.
     """
-    place = shown(str(path), 500)
+    place = printable(str(path), 500)
     try:
         with path.open("rb") as stream:  # may be a link, as mounted secrets are
             text = stream.read(_MAX_FILE).decode("ascii")

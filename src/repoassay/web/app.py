@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 import repoassay
 from repoassay.errors import Unavailable
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 from repoassay.web.refusal import Refused, documented
 from repoassay.web.routes import Caller, Ours, router
 from repoassay.web.service import Service
@@ -97,7 +97,8 @@ async def _unavailable(request: Request, error: Exception) -> JSONResponse:
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     said = "; ".join(
-        f"{shown('.'.join(map(str, each['loc'][1:])))}: {shown(str(each['msg']), 200)}" for each in error.errors()[:10]
+        f"{printable('.'.join(map(str, each['loc'][1:])))}: {printable(str(each['msg']), 200)}"
+        for each in error.errors()[:10]
     )
     return _answer(request, Refused(422, "invalid", f"{said}."))
 

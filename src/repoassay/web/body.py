@@ -13,7 +13,7 @@ from pydantic_core import from_json
 from starlette.requests import ClientDisconnect
 
 from repoassay.errors import BadInput
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 from repoassay.web.refusal import Refused
 from repoassay.web.service import Guards, Service
 from repoassay.web.wire import Given, GivenList
@@ -71,7 +71,7 @@ def _parse(body: bytearray, guards: Guards, known: Callable[[str], object]) -> l
     try:
         data = from_json(body)
     except ValueError as error:
-        raise Refused(400, "malformed_json", f"The body is not JSON: {shown(str(error), 200)}.") from None
+        raise Refused(400, "malformed_json", f"The body is not JSON: {printable(str(error), 200)}.") from None
     many = isinstance(data, list)
     try:
         items = GivenList.model_validate({"items": data}).items if many else [Given.model_validate(data)]
@@ -99,6 +99,8 @@ def _said(error: ValidationError) -> str:
         place = ".".join(
             f"[{part}]" if isinstance(part, int) else str(part) for part in problem["loc"] if part != "items"
         )
-        said.append(f"{shown(place)}: {shown(problem['msg'], 200)}" if place else shown(problem["msg"], 200))
+        said.append(
+            f"{printable(place)}: {printable(problem['msg'], 200)}" if place else printable(problem["msg"], 200)
+        )
     more = f" And {len(problems) - _MOST_SAID} more." if len(problems) > _MOST_SAID else ""
     return "; ".join(said) + "." + more

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from repoassay.errors import BadInput, MissingExtra, Unavailable
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 from repoassay.web.database import Execute, Row
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class PostgresDatabase:
         self.place = "PostgreSQL"
         with self._told():
             info = self._open(self._writer).info
-            self.place = shown(f"PostgreSQL at {info.host}:{info.port}, database {info.dbname}", 500)
+            self.place = printable(f"PostgreSQL at {info.host}:{info.port}, database {info.dbname}", 500)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Execute]:
@@ -116,7 +116,7 @@ class PostgresDatabase:
         try:
             yield
         except self._psycopg.Error as error:
-            said = shown(str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__, 300)
+            said = printable(str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__, 300)
             raise Unavailable(f"The queue in {self.place} cannot be used: {said}.", "Look at the server.") from error
 
 

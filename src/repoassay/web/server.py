@@ -11,7 +11,7 @@ from types import FrameType
 import uvicorn
 
 from repoassay.errors import BadInput
-from repoassay.tasks.wording import quoted
+from repoassay.text import quoted
 from repoassay.web.app import build_app
 from repoassay.web.connection import Connection, most_connections
 from repoassay.web.service import Service

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from repoassay.errors import BadInput, Unavailable
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 from repoassay.web.database import Execute, Row
 
 __all__ = ["SqliteDatabase"]
@@ -39,7 +39,7 @@ class SqliteDatabase:
     )
 
     def __init__(self, path: Path) -> None:
-        self.place = shown(str(path.absolute()), 500)
+        self.place = printable(str(path.absolute()), 500)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._held = os.open(f"{path}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

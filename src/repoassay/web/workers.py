@@ -15,7 +15,7 @@ from repoassay.grading.judge import fault
 from repoassay.model import Outcome, Verdict
 from repoassay.resq import feedback
 from repoassay.run.submit import SubmissionEngine, word
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 from repoassay.web.meters import Meters
 from repoassay.web.queue import Claim, Queue
 
@@ -143,8 +143,8 @@ class Workers:
             return
         if verdict.outcome is Outcome.INFRA_FAULT:
             self.meters.fault()
-            said = shown(" ".join(verdict.comments), 500)
-            _LOG.warning("Fault at submission %s on %s: %s", claim.ulid, shown(claim.task), said)
+            said = printable(" ".join(verdict.comments), 500)
+            _LOG.warning("Fault at submission %s on %s: %s", claim.ulid, printable(claim.task), said)
             if claim.faults < _MOST_FAULTS and claim.claims <= _MOST_CLAIMS:
                 self._written(lambda: self.queue.put_back(claim, fault=True, delay=0.5 * 4**claim.faults))
                 return
@@ -167,7 +167,7 @@ class Workers:
             verdict = self.engine.grade(claim.task, claim.patch, self._cancel).verdict
             return verdict, verdict.model_dump_json()
         except Exception as error:  # noqa: BLE001 - a bug of ours must not lose what was accepted
-            _LOG.exception("Submission %s on %s", claim.ulid, shown(claim.task))
+            _LOG.exception("Submission %s on %s", claim.ulid, printable(claim.task))
             verdict = fault(folder, InfraFault(f"The grader failed: {type(error).__name__}."))
             return verdict, verdict.model_dump_json()
 

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from repoassay.model import Ended, Limits
 from repoassay.model.pull_request import Commit, Commits
-from repoassay.tasks.wording import shown_text
+from repoassay.text import block
 from repoassay.workspace.changes import changes_between
 from repoassay.workspace.git import run_git
 from repoassay.workspace.protocol import Collect, Command, FileEdit, Mount, Sandbox
@@ -115,15 +115,15 @@ def _read(
 
 def _commits(told: Mapping[str, Any], start: str) -> Commits:
     if "failed" in told:
-        return Commits(base=start, notes=(f"The commits cannot be read: {shown_text(str(told['failed']))}.",))
+        return Commits(base=start, notes=(f"The commits cannot be read: {block(str(told['failed']))}.",))
     try:
         return Commits(
             base=start,
-            branch=shown_text(str(told["branch"]))[:200],
+            branch=block(str(told["branch"]))[:200],
             tip=told["tip"],
             commits=tuple(_commit(each) for each in told["commits"]),
             more=told["more"],
-            notes=tuple(shown_text(str(note)) for note in told["notes"][:20]),
+            notes=tuple(block(str(note)) for note in told["notes"][:20]),
         )
     except (LookupError, TypeError, ValidationError) as error:
         return Commits(base=start, notes=(f"The commits cannot be read: {type(error).__name__}.",))
@@ -140,7 +140,7 @@ def _commit(told: Mapping[str, Any]) -> Commit:
 
 def _texts(value: Any) -> Any:
     if isinstance(value, str):
-        return shown_text(value)
+        return block(value)
     if isinstance(value, list):
         return [_texts(item) for item in value]
     return {key: _texts(item) for key, item in value.items()} if isinstance(value, dict) else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from repoassay.review.judges.diff_lines import number_lines, parse_files
+from repoassay.review.judges.diff_lines import number_lines
 from review.judges.cases import DIFF
 
 
@@ -29,10 +29,8 @@ def test_lines_that_look_like_headers_are_lines() -> None:
         "--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n a\n--- a/old\n+++ b/evil.py\n+@@ -1 +1 @@\n+diff --git a/q b/q\n b\n"
         "@@ -10 +11 @@\n-c\n+d\n"
     )
-    (found,) = parse_files(diff)
-    assert [(sign, text) for sign, _, _, text in found.rows] == [
-        (" ", "a"), ("-", "-- a/old"), ("+", "++ b/evil.py"), ("+", "@@ -1 +1 @@"), ("+", "diff --git a/q b/q"),
-        (" ", "b"), ("@", ""), ("-", "c"), ("+", "d"),
+    assert [line[18:] for line in number_lines(diff, 9_999).text.split("\n")[1:]] == [
+        "| a", "|--- a/old", "|+++ b/evil.py", "|+@@ -1 +1 @@", "|+diff --git a/q b/q", "| b", "|", "|-c", "|+d",
     ]  # fmt: skip
     assert number_lines(diff, 9_999).find("x", "new", 11) == "d"
 

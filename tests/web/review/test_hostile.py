@@ -12,13 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hidden_texts import HIDDEN
 from repoassay.review.rubric import read_rubric
 from repoassay.review.studies import create_study
 from repoassay.review.study import Hidden, Item, Output, Payload, Study
+from repoassay.text import block, is_hidden
 from repoassay.web.review.colour import coloured
 from repoassay.web.review.desk import Desk
-from repoassay.web.review.diff import parse_diff
-from repoassay.web.review.odd import seen, visible
+from repoassay.web.review.diff import is_collapsed, parse_diff
+from repoassay.web.review.markup import visible
 from repoassay.web.review.outputs import kind_of, media_of, shown_of
 from repoassay.web.review.rows import PAGE, page_of, pages
 from web.review.samples import NOW, Person, answers, make_run
@@ -112,8 +114,8 @@ def test_endless_lines_are_cut_and_not_coloured() -> None:
 
 def test_a_diff_of_endless_empty_lines_is_cut() -> None:
     (file,) = parse_diff("--- a/x\n+++ b/x\n@@ -0,0 +1,9999999 @@\n" + "+\n" * 400_000)
-    assert len(file.entries) < 300_001 and file.entries[-1].row is not None
-    assert file.entries[-1].row.text == "The rest of the change, 100,003 lines, is not shown."
+    assert len(file.rows) < 300_001
+    assert file.rows[-1].text == "The rest of the change, 100,003 lines, is not shown."
 
 
 @given(st.text(max_size=300))
@@ -123,13 +125,13 @@ def test_any_text_is_a_diff(text: str) -> None:
             for split in (False, True):
                 for number in range(pages(file)):
                     page_of(file, number, split=split)
-            assert file.path and file.status and isinstance(file.collapsed, bool)
+            assert file.path and is_collapsed(file) in {True, False}
 
 
 @given(st.text())
 def test_visible_text_is_escaped_and_holds_nothing_odd(text: str) -> None:
     html = str(visible(text))
-    assert not re.search("[\u202a-\u202e\u2066-\u2069\u200b-\u200f\x00-\x08\x1b]", html + seen(text))
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\u200b-\u200f\x00-\x08\x1b]", html + block(text))
     assert "<script" not in html.lower()
     plain = re.sub(r'<span class="odd"[^>]*>[^<]*</span>', "", html)
     assert not re.search("[<>\"']", plain)
@@ -221,3 +223,27 @@ def test_a_hostile_run_becomes_a_study(desk: Desk, owner: Person, tmp_path: Path
     page = ann.get(f"/item/{ann.next()}").text
     assert "null and no unicode" in page and "OUTSIDE" not in page
     inert(page)
+
+
+def test_hidden_text_is_marked_wherever_the_page_shows_it(desk: Desk, owner: Person) -> None:
+    hidden = [text.encode("utf-8", "replace").decode() for text in HIDDEN.values()]
+    added = "".join(f"+x = 1  # note{text}.\n" for text in hidden)
+    whole = "note" + "".join(hidden)
+    name = "calc/add\u3164\U000e0101.py"
+    diff = f"--- a/{name}\n+++ b/{name}\n@@ -0,0 +1,{len(hidden)} @@ {whole[:200]}\n{added}"
+    payload = Payload(title=whole, issue=whole, rules=whole, description=whole, diff=diff, reference=diff)
+    test = {"id": whole, "outcome": "failed", "message": whole}
+    ann = study_with(desk, owner, payload, tests=[test], steps=[whole], comments=[whole])
+    said = ann.call("/item/s0/comments", file=0, side="new", line=1, text=whole, axis="core")
+    assert said.status_code == 200, said.text
+    pages = ["/queue", "/item/s0", "/item/s0/files", "/item/s0/comments"]
+    pages += [f"/item/s0/diff/0?view={view}" for view in ("unified", "split", "reference")]
+    texts = [ann.get(path).text for path in pages]
+    ann.call("/item/s0/submit", key="k" * 12, answers=answers())
+    texts.append(ann.get("/item/s0").text)
+    leads = ("", "/items", "/items/s0?made=true", "/figures", "/log")
+    texts += [owner.get(f"/studies/st{path}").text for path in leads]
+    for text in texts:
+        assert {letter for letter in text if is_hidden(letter) and letter not in "\n\t"} == set()
+        assert "\u0301" * 9 not in text
+    assert 'title="variation selector-122">U+E0169' in texts[4]

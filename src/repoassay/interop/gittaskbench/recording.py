@@ -9,7 +9,7 @@ from typing import Self
 
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.interop.gittaskbench.records import ResultRecord, append_record
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["Recording"]
 
@@ -33,7 +33,7 @@ class Recording:
             self.results.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(
-                f"The results folder {shown(str(self.results), 500)} cannot be made: {error.strerror}.",
+                f"The results folder {printable(str(self.results), 500)} cannot be made: {error.strerror}.",
                 "Choose another with --result.",
             ) from error
         return self

@@ -18,7 +18,7 @@ from typing import Self
 from repoassay.errors import BadInput
 from repoassay.model import Verdict
 from repoassay.tasks.contents import read_regular
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["FILE", "RecordsRead", "ResultRecord", "append_record", "parse_record", "read_records"]
 
@@ -155,7 +155,7 @@ def append_record(results: Path, task: str, record: ResultRecord) -> Path:
     except OSError as error:
         reason = "a link is in the way" if error.errno == errno.ELOOP else error.strerror
         raise BadInput(
-            f"The record of {task} cannot be written to {shown(str(folder), 500)}: {reason}.",
+            f"The record of {task} cannot be written to {printable(str(folder), 500)}: {reason}.",
             "Choose another folder for records with --result.",
         ) from error
     return folder / FILE

@@ -11,7 +11,7 @@ from repoassay.errors import BadInput
 from repoassay.interop.gittaskbench.results import Results
 from repoassay.store.durable import write_once
 from repoassay.tasks.contents import read_regular
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["PublishedReport", "read_report", "render_report", "write_report"]
 
@@ -38,7 +38,7 @@ def render_report(results: Results, at: datetime) -> str:
     lines = [
         "# GitTaskBench Evaluation Report",
         f"Generated on: {at:%Y-%m-%d %H:%M:%S %Z}".rstrip(),
-        f"Results directory: {shown(str(results.folder), 1000)}",
+        f"Results directory: {printable(str(results.folder), 1000)}",
         "",
         "## Total Tasks",
         f"Total number of tasks: {total}",
@@ -66,7 +66,7 @@ def render_report(results: Results, at: datetime) -> str:
         ("Missing Tasks", results.missing),
     ):
         lines += _section(heading, names)
-    items = [f"{shown(item.name)}: {item.reason}" for item in results.skipped[:_MOST_SKIPPED]]
+    items = [f"{printable(item.name)}: {item.reason}" for item in results.skipped[:_MOST_SKIPPED]]
     more = len(results.skipped) - len(items)
     lines += _section("Skipped Files", [*items, *([f"and {more} more"] if more else [])], len(results.skipped))
     return "\n".join(lines)
@@ -116,12 +116,14 @@ def write_report(text: str, path: Path, *, exactly: bool) -> Path:
         except OSError as error:
             raise _unwritable(place, error) from error
         return place
-    raise BadInput(f"{shown(str(path), 500)} already exists.", "Reports are never overwritten; choose another name.")
+    raise BadInput(
+        f"{printable(str(path), 500)} already exists.", "Reports are never overwritten; choose another name."
+    )
 
 
 def _unwritable(path: Path, error: OSError) -> BadInput:
     return BadInput(
-        f"The report cannot be written to {shown(str(path), 500)}: {error.strerror}.", "Choose another place."
+        f"The report cannot be written to {printable(str(path), 500)}: {error.strerror}.", "Choose another place."
     )
 
 
@@ -150,7 +152,7 @@ def read_report(path: Path) -> PublishedReport:
     try:
         lines = read_regular(path, _MAX_FILE).decode("utf-8-sig", errors="replace").splitlines()
     except OSError as error:
-        raise BadInput(f"The report {shown(str(path), 500)} cannot be read: {error.strerror}.") from error
+        raise BadInput(f"The report {printable(str(path), 500)} cannot be read: {error.strerror}.") from error
     total: int | None = None
     rates: dict[str, float] = {}
     lists: dict[str, list[str]] = {}
@@ -170,14 +172,14 @@ def read_report(path: Path) -> PublishedReport:
             rates[match[1]] = float(match[2])
     if total is None or len(rates) != 2:
         raise BadInput(
-            f"{shown(str(path), 500)} is no evaluation report of GitTaskBench: it lacks the total or the rates.",
+            f"{printable(str(path), 500)} is no evaluation report of GitTaskBench: it lacks the total or the rates.",
             "Name a file that `gittaskbench eval` wrote.",
         )
     names = ("Process Success Tasks", "Result Success Tasks", "Process Failed Tasks", "Result Failed Tasks")
     for name in names:
         if len(lists.get(name, [])) != announced.get(name, 0):
             raise BadInput(
-                f"{shown(str(path), 500)}: {name} has {len(lists.get(name, []))} entries, but its heading says "
+                f"{printable(str(path), 500)}: {name} has {len(lists.get(name, []))} entries, but its heading says "
                 f"{announced.get(name, 0)}.",
                 "The report is cut short or was edited; evaluate again.",
             )

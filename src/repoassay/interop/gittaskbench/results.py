@@ -11,7 +11,7 @@ from pathlib import Path
 from repoassay.errors import BadInput
 from repoassay.interop.gittaskbench.records import FILE, ResultRecord, read_records
 from repoassay.tasks.contents import real_folder
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["Results", "Skipped", "read_results"]
 
@@ -86,12 +86,12 @@ def _listed(folder: Path) -> list[str]:
             names = [entry.name for entry, _ in zip(entries, range(_MAX_ENTRIES + 1), strict=False)]
     except OSError as error:
         raise BadInput(
-            f"The results folder {shown(str(folder), 500)} cannot be read: {error.strerror}.",
+            f"The results folder {printable(str(folder), 500)} cannot be read: {error.strerror}.",
             "Name the folder that holds <TASK>/results.jsonl with --result.",
         ) from error
     if len(names) > _MAX_ENTRIES:
         raise BadInput(
-            f"The results folder {shown(str(folder), 500)} holds more than {_MAX_ENTRIES} entries.",
+            f"The results folder {printable(str(folder), 500)} holds more than {_MAX_ENTRIES} entries.",
             "Name the folder that holds <TASK>/results.jsonl with --result.",
         )
     return sorted(names)

@@ -8,9 +8,9 @@ from decimal import Decimal
 from repoassay.report.cells import shown_cell
 from repoassay.report.charts.value import Axis, Chart, Form, Point, Series
 from repoassay.report.figuring import Figured
-from repoassay.report.inert import one_line
 from repoassay.report.tables.value import Cell, Column, Estimate, Table
 from repoassay.stats import Proportion
+from repoassay.text import one_line
 
 __all__ = ["MOST_CATEGORIES", "MOST_SERIES", "charts"]
 

@@ -12,7 +12,7 @@ from math import ceil, floor, isclose, log10
 
 from repoassay.report.charts.palette import look
 from repoassay.report.charts.value import Axis, Chart, Form
-from repoassay.report.inert import one_line
+from repoassay.text import one_line
 
 __all__ = ["Drawing", "Mark", "Rule", "Words", "draw"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from repoassay.errors import MissingExtra
 from repoassay.report.charts.palette import COLOURS, HATCHES, MARKERS, look
 from repoassay.report.charts.value import Chart, Form, Series
-from repoassay.report.inert import clip
+from repoassay.text import clip
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

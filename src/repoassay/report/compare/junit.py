@@ -13,7 +13,7 @@ from repoassay.errors import BadInput
 from repoassay.report.compare.gate import Ruling
 from repoassay.report.compare.pairs import Change, TaskPair
 from repoassay.report.compare.versus import Comparison, Versus
-from repoassay.report.inert import one_line
+from repoassay.text import one_line
 
 __all__ = ["junit", "write_junit"]
 

@@ -10,9 +10,9 @@ from statistics import fmean
 
 from repoassay.errors import BadInput
 from repoassay.report.compare.sides import Side
-from repoassay.report.inert import one_line
 from repoassay.report.rows import ResultRow
 from repoassay.stats import Rate
+from repoassay.text import one_line
 
 __all__ = ["Change", "LeftOut", "Measure", "Paired", "TaskPair", "pair"]
 

@@ -10,8 +10,8 @@ from repoassay.report.compare.gate import Ruling
 from repoassay.report.compare.pairs import Change, Measure, TaskPair
 from repoassay.report.compare.versus import Comparison, Cost, Versus
 from repoassay.report.figures import figure
-from repoassay.report.inert import one_line
 from repoassay.stats import Interval, Rate, Significance
+from repoassay.text import one_line
 
 __all__ = ["SCHEMA", "as_json", "as_markdown", "as_text"]
 

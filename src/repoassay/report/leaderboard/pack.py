@@ -13,13 +13,13 @@ from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.model import Plan
-from repoassay.report.inert import one_line
 from repoassay.report.leaderboard.figures import figures_of
 from repoassay.report.leaderboard.sealed import MOST_FILE_BYTES, manifest_of
 from repoassay.report.leaderboard.submitted import FIGURES, MANIFEST, RUN, SUBMISSION, Declarations, Submitted, to_toml
 from repoassay.report.leaderboard.validate import validate
 from repoassay.report.rows import read_rows
 from repoassay.store import RunFolder
+from repoassay.text import one_line
 
 __all__ = ["pack"]
 

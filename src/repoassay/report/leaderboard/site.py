@@ -18,13 +18,14 @@ from markupsafe import Markup
 
 from repoassay.errors import BadInput
 from repoassay.report.html import write_html
-from repoassay.report.inert import inert, one_line
 from repoassay.report.leaderboard.figures import figures_of
 from repoassay.report.leaderboard.submitted import RUN, SUBMISSION
 from repoassay.report.leaderboard.validate import validate
 from repoassay.report.rows import ResultRow, read_rows
 from repoassay.report.summary import summarise
+from repoassay.report.templating import escape_value
 from repoassay.store import RunFolder
+from repoassay.text import one_line
 
 __all__ = ["DATA", "Placed", "build_site", "rows_of"]
 
@@ -180,7 +181,7 @@ def render(rows: Sequence[Placed], made: datetime) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: inert(value) if type(value) is str else value,
+        finalize=escape_value,
     )
     environment.filters.update(line=one_line, percent=_percent, span=_span, dollars=_dollars, count=_count, day=_day)
     style = "".join(_source(environment, name) for name in ("style.css", "leaderboard.css"))

@@ -23,7 +23,7 @@ from typing import Any
 from pydantic import AwareDatetime, Field, ValidationError
 
 from repoassay.model import Record
-from repoassay.report.inert import one_line
+from repoassay.text import one_line
 
 __all__ = [
     "FIGURES", "MANIFEST", "RUN", "SUBMISSION", "Declarations", "Refusal", "Submitted", "read_submitted", "to_toml"

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.model import Attempt, Plan, Verdict
-from repoassay.report.inert import one_line
 from repoassay.report.leaderboard.accounts import check_account
 from repoassay.report.leaderboard.bounds import check_amounts, check_bounds
 from repoassay.report.leaderboard.chains import check_journal, check_places
@@ -24,6 +23,7 @@ from repoassay.report.leaderboard.sealed import check_sealed, strict_json
 from repoassay.report.leaderboard.submitted import FIGURES, RUN, Refusal, Submitted, read_submitted
 from repoassay.report.leaderboard.verdicts import check_files, check_verdict
 from repoassay.report.rows import ResultRow, read_rows
+from repoassay.text import one_line
 
 __all__ = ["Validated", "validate"]
 

@@ -7,8 +7,8 @@ import io
 from decimal import Decimal
 
 from repoassay.report.cells import flat_columns, flat_rows
-from repoassay.report.inert import one_line
 from repoassay.report.tables.value import Table
+from repoassay.text import one_line
 
 __all__ = ["csv_text", "safe_text"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from repoassay.report.cells import shown_cell
-from repoassay.report.inert import one_line
 from repoassay.report.tables.value import Table
+from repoassay.text import one_line
 
 __all__ = ["latex"]
 

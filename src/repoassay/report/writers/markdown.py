@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from repoassay.report.cells import shown_cell
-from repoassay.report.inert import one_line
 from repoassay.report.tables.value import Table
+from repoassay.text import one_line
 
 __all__ = ["markdown"]
 

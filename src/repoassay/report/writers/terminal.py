@@ -11,8 +11,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from repoassay.report.cells import shown_cell
-from repoassay.report.inert import one_line
 from repoassay.report.tables.value import Column, Table, Unit
+from repoassay.text import one_line
 
 __all__ = ["MOST_LINES", "print_tables", "rendered"]
 

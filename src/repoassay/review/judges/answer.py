@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from repoassay.model import Anchor, AxisAnswer, Record
 from repoassay.review.judges.diff_lines import DiffText
 from repoassay.review.rubric import Role, Rubric
-from repoassay.tasks.wording import listed, shown
+from repoassay.text import join_names, printable
 
 __all__ = ["Cited", "Said", "Unreadable", "answered", "read_answer", "wrong_evidence"]
 
@@ -70,9 +70,9 @@ def read_answer(text: str, rubric: Rubric, axis: str) -> Said:
     except RecursionError:
         raise Unreadable("The answer is nested too deeply.") from None
     except json.JSONDecodeError as error:
-        raise Unreadable(f"The answer is not one JSON object: {shown(error.msg, 100)} at {error.pos}.") from None
+        raise Unreadable(f"The answer is not one JSON object: {printable(error.msg, 100)} at {error.pos}.") from None
     except ValueError as error:
-        raise Unreadable(f"The answer cannot be read: {shown(str(error), 200)}.") from None
+        raise Unreadable(f"The answer cannot be read: {printable(str(error), 200)}.") from None
     if not isinstance(data, dict):
         raise Unreadable(f"The answer is a {type(data).__name__}, not one JSON object.")
     if _depth(data) > _DEEPEST:
@@ -84,10 +84,12 @@ def read_answer(text: str, rubric: Rubric, axis: str) -> Said:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the object"
-        raise Unreadable(f"The answer is wrong at {shown(place, 100)}: {shown(str(first['msg']), 200)}.") from None
+        raise Unreadable(
+            f"The answer is wrong at {printable(place, 100)}: {printable(str(first['msg']), 200)}."
+        ) from None
     known = [level.key for level in rubric.levels(axis)]
     if said.state not in known:
-        raise Unreadable(f"The answer's state {shown(said.state, 80)!r} is none of {listed(known)}.")
+        raise Unreadable(f"The answer's state {printable(said.state, 80)!r} is none of {join_names(known)}.")
     return said
 
 
@@ -121,7 +123,7 @@ def answered(said: Said) -> AxisAnswer:
 
 
 def _missing(cited: Cited, diff: DiffText) -> str:
-    place = f"{shown(cited.path, 200)}:{cited.line}"
+    place = f"{printable(cited.path, 200)}:{cited.line}"
     side = "" if cited.side == "new" else " before the change"
     for number, part in enumerate(_quoted(cited), cited.line):
         stands = diff.find(cited.path, cited.side, number)
@@ -130,7 +132,7 @@ def _missing(cited: Cited, diff: DiffText) -> str:
             what = "no such line" if known else "no such file"
             return f"It cites {place}{side}, but the diff it was shown has {what}."
         if not _fits(part, " ".join(stands.split()), many="\n" in cited.quote):
-            return f"It cites {place}{side}, but {shown(part, 80)!r} does not stand there."
+            return f"It cites {place}{side}, but {printable(part, 80)!r} does not stand there."
     return ""
 
 

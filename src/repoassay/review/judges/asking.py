@@ -12,7 +12,7 @@ from repoassay.gateway import Pass
 from repoassay.gateway.voices import VOICES
 from repoassay.review.judges.answer import Unreadable
 from repoassay.review.judges.definition import Parameters
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["DIALECTS", "NoAnswer", "Spent", "ask"]
 
@@ -62,13 +62,13 @@ def ask(
         response = connection.getresponse()
         status, data = response.status, response.read(_LARGEST + 1)
     except (OSError, http.client.HTTPException) as error:
-        raise NoAnswer(f"The model gave no answer: {shown(str(error) or type(error).__name__, 200)}.") from error
+        raise NoAnswer(f"The model gave no answer: {printable(str(error) or type(error).__name__, 200)}.") from error
     finally:
         connection.close()
     if entry.exhausted.is_set() and status != 200:
         raise Spent(entry.why)
     if status != 200:
-        raise NoAnswer(f"The model gave no answer: status {status}, {shown(_told(data), 200)}.")
+        raise NoAnswer(f"The model gave no answer: status {status}, {printable(_told(data), 200)}.")
     if len(data) > _LARGEST:
         raise Unreadable(f"The model's response is larger than {_LARGEST:,} bytes.")
     return _heard(dialect, data)

@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Annotated
+from unicodedata import normalize
 
 from pydantic import Field
 
+from repoassay.grading.patch.lenient import read
 from repoassay.model import Record
-from repoassay.review.judges.diff_lines import MOST_READ, parse_files
+from repoassay.review.judges.diff_lines import MOST_READ
 from repoassay.review.study import Payload
-from repoassay.tasks.wording import shown
+from repoassay.text import escape_hidden, is_hidden, printable
 
 __all__ = ["Flag", "injections"]
 
@@ -44,10 +46,23 @@ _KINDS = (
     ("imitates the marks of a conversation", re.compile(
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext)\|>|\[/?INST\]|<</?SYS>>|</?(?:system|instructions?)>"
         r"|\b(?:BEGIN|END) (?:DATA|OF DATA|SYSTEM PROMPT)\b|^\s*(?:system|assistant)\s*:", re.IGNORECASE)),
-    ("hides text", re.compile(
-        "[\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\U000e0000-\U000e007f]")),
 )  # fmt: skip
 
+_HIDES = "hides text"
+# What is hidden and yet ordinary in source text: white space of code, a few wide or thin spaces or letters of an icon
+# font in a row, and selectors and joiners within emoji. Elsewhere a joiner or selector may be one letter of a message.
+_EMOJI = (
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299"
+    "\U0001f000-\U0001faff]"
+)
+_SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
+_ICONS = "\ue000-\uf8ff\U000f0000-\U0010fffd"
+_EMOJI_DRESSED = rf"{_EMOJI}[\ufe0e\ufe0f]?[\U0001f3fb-\U0001f3ff]?"
+_NATIONS = "|".join("".join(chr(0xE0000 + ord(letter)) for letter in name) for name in ("gbeng", "gbsct", "gbwls"))
+_ORDINARY = re.compile(
+    rf"[\t\f\v]|\r$|(?<![{_SPACES}])[{_SPACES}]{{1,7}}(?![{_SPACES}])|(?<![{_ICONS}])[{_ICONS}]{{1,3}}(?![{_ICONS}])"
+    rf"|\U0001f3f4(?:{_NATIONS})\U000e007f|[0-9#*]\ufe0f\u20e3|{_EMOJI_DRESSED}(?:\u200d{_EMOJI_DRESSED})*"
+)
 
 _PART = "is too long to be looked at whole: from here on it was not"
 
@@ -64,6 +79,8 @@ class Flag(Record):
 def injections(payload: Payload) -> tuple[Flag, ...]:
     """Return what in added lines, file names, title and description speaks to a reviewer, at most 20 places.
 
+    Patterns are looked for in the text as it stands, and in its letters without what is hidden between them. Text that
+    `text.is_hidden` is flagged itself, but for what is ordinary in source text: see docs/judges.md.
     Of a line 4,000 characters are looked at, of all text 500,000; where that is not all, the last flag says so.
     """
     found: list[Flag] = []
@@ -77,21 +94,28 @@ def injections(payload: Payload) -> tuple[Flag, ...]:
 def _found(payload: Payload) -> Iterator[Flag]:
     for text in (payload.title, *payload.description.split("\n")):
         for kind in _kinds(text):
-            yield Flag(kind=kind, quote=shown(text.strip(), 300))
+            yield Flag(kind=kind, quote=printable(text.strip(), 300))
     left = _MOST_LOOKED_AT
-    for file in parse_files(payload.diff[:MOST_READ]):
+    for file in read(payload.diff[:MOST_READ]):
         for kind in _kinds(file.path.replace("_", " ").replace("-", " ")):
-            yield Flag(kind=kind, path=shown(file.path, 1024), quote=shown(file.path, 300))
-        for sign, _, new, text in file.rows:
+            yield Flag(kind=kind, path=printable(file.path, 1024), quote=printable(file.path, 300))
+        for sign, _, new, text, _ in file.rows:
             left -= min(len(text), _LONGEST) if sign == "+" else 0
             if left < 0:
-                yield Flag(kind=_PART, path=shown(file.path, 1024), line=new)
+                yield Flag(kind=_PART, path=printable(file.path, 1024), line=new)
                 return
-            for kind in _kinds(text) if sign == "+" else ():
-                yield Flag(kind=kind, path=shown(file.path, 1024), line=new, quote=shown(text.strip(), 300))
+            for kind in _kinds(text.removeprefix("\ufeff") if new == 1 else text) if sign == "+" else ():
+                yield Flag(kind=kind, path=printable(file.path, 1024), line=new, quote=printable(text.strip(), 300))
 
 
 def _kinds(text: str) -> Iterator[str]:
+    text = text[:_LONGEST]
+    bare = text
+    if not (text.isascii() and text.isprintable()):
+        rest = _ORDINARY.sub("x", text)
+        if escape_hidden(rest) != rest:
+            yield _HIDES
+        bare = normalize("NFKC", "".join(letter for letter in text if letter == "\t" or not is_hidden(letter)))
     for kind, pattern in _KINDS:
-        if pattern.search(text[:_LONGEST]):
+        if pattern.search(text) or (bare != text and pattern.search(bare)):
             yield kind

@@ -24,7 +24,7 @@ from repoassay.review.judges.votes import rating_of, votes
 from repoassay.review.leases import queue_of
 from repoassay.review.studies import hidden_of, item_names, payload_of, read_rubric_of, study_of
 from repoassay.review.submitting import import_ratings
-from repoassay.tasks.wording import did_you_mean, shown
+from repoassay.text import printable, suggest
 
 __all__ = ["Done", "Step", "judge_study"]
 
@@ -262,7 +262,7 @@ def _axes(database: Database, judge: Judge, given: Sequence[str]) -> list[str]:
     known = [axis.key for axis in read_rubric_of(database, judge.rater.study).axes]
     for each in given:
         if each not in known:
-            raise BadInput(f"The rubric has no axis {shown(each)!r}.", did_you_mean(each, known))
+            raise BadInput(f"The rubric has no axis {printable(each)!r}.", suggest(each, known))
     return [axis for axis in known if axis in given] if given else known
 
 

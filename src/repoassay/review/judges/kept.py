@@ -16,7 +16,7 @@ from repoassay.review.judges.judgement import Judgement
 from repoassay.review.raters import Rater, RaterRole, add_rater, raters_of
 from repoassay.review.studies import study_of
 from repoassay.review.tables import events, judgements, judges, ratings
-from repoassay.tasks.wording import listed, shown
+from repoassay.text import join_names, printable
 
 __all__ = ["Judge", "find_judge", "judge_ratings", "judgements_of", "judges_of", "keep", "note_look", "seat"]
 
@@ -82,8 +82,8 @@ def find_judge(database: Database, study: str, given: str = "") -> Judge:
         return fits[0]
     if not every:
         raise BadInput(f"The study {study!r} has no judge.", "Run `repoassay judge` first.")
-    what = f"no judge {shown(given)!r}" if not fits else f"{len(fits)} judges that fit"
-    names = listed(each.rater.name for each in every)
+    what = f"no judge {printable(given)!r}" if not fits else f"{len(fits)} judges that fit"
+    names = join_names(each.rater.name for each in every)
     raise BadInput(f"The study {study!r} has {what}.", f"Name one with --judge: {names}.")
 
 

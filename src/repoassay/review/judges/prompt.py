@@ -20,6 +20,7 @@ from repoassay.review.judges.definition import Definition, Parameters
 from repoassay.review.judges.diff_lines import DiffText, number_lines
 from repoassay.review.rubric import Role, Rubric
 from repoassay.review.study import Payload, RaterView
+from repoassay.text import block
 
 __all__ = ["Prompt", "bundled_templates", "own_templates", "prompt_of"]
 
@@ -143,12 +144,8 @@ def _texts(payload: Payload, most: Parameters, cut: list[str]) -> list[_Block]:
 
 def _barred(text: str) -> str:
     """Return text with a bar before every line, so that none of its lines can pass for a fence of ours."""
-    lines = text.replace("\r\n", "\n").split("\n")
-    return "\n".join(f"| {''.join(_visible(letter) for letter in line)}" for line in lines)
-
-
-def _visible(letter: str) -> str:
-    return letter if letter == "\t" or letter.isprintable() else letter.encode("unicode_escape").decode()
+    lines = block(text.replace("\r\n", "\n")).split("\n")
+    return "\n".join(f"| {line}" for line in lines)
 
 
 def _fence(blocks: Sequence[_Block]) -> str:

@@ -15,7 +15,7 @@ from repoassay.review.judges.kept import Judge
 from repoassay.review.judges.prompt import prompt_of
 from repoassay.review.rubric import Rubric
 from repoassay.review.study import Payload, Study, rater_view
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["Ask", "Asker", "sampled"]
 
@@ -71,7 +71,7 @@ def sampled(
     return Judgement(
         rater=judge.rater.id, item=given.item, axis=given.axis, phase=given.phase, sample=given.sample,
         answer=None if said is None or void else answered(said), void=void[:1000], why="" if said is None else said.why,
-        asked=asked, swapped=swapped, cut=tuple(shown(each, 1500) for each in prompt.cut[:50]),
+        asked=asked, swapped=swapped, cut=tuple(printable(each, 1500) for each in prompt.cut[:50]),
         flags=flags, at=datetime.now(UTC),
     )  # fmt: skip
 

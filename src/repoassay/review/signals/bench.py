@@ -12,7 +12,7 @@ from repoassay.errors import InfraFault
 from repoassay.model import Ended, Limits
 from repoassay.review.signals.tools import CannotRun, Tool
 from repoassay.review.signals.trees import Tree
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 from repoassay.workspace import Access, Command, Completed, FileEdit, Mount, Sandbox
 
 __all__ = ["REPOSITORY", "Bench", "Side"]
@@ -102,7 +102,7 @@ class Bench:
                 self.cancel,
             )
         except InfraFault as fault:
-            raise CannotRun(f"{what} could not be started: {shown(fault.message, 400)}") from None
+            raise CannotRun(f"{what} could not be started: {printable(fault.message, 400)}") from None
         return _checked(done, what, codes, limits)
 
     def remember(self, base: Tree, key: Hashable, work: Callable[[], _T]) -> _T:
@@ -140,7 +140,7 @@ def _checked(done: Completed, what: str, codes: tuple[int, ...], limits: Limits)
     if codes and done.exit.code not in codes:
         told = (done.stderr.strip() or done.stdout.strip()).decode("utf-8", "replace").splitlines()
         raise CannotRun(
-            f"{what} ended with code {done.exit.code}: {shown(told[-1] if told else 'it said nothing', 300)}"
+            f"{what} ended with code {done.exit.code}: {printable(told[-1] if told else 'it said nothing', 300)}"
         )
     if done.exit.output_truncated and codes:
         raise CannotRun(f"{what} printed more than {limits.output} bytes.")

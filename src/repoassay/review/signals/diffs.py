@@ -6,11 +6,11 @@ renames, as `workspace.changes_between` writes it, and with them.
 
 from __future__ import annotations
 
-import ast
-import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from repoassay.grading.patch.lenient import FileDiff, Row, walk
 
 __all__ = ["MAX_DIFF", "Diff", "FileChange", "read_diff"]
 
@@ -18,7 +18,6 @@ MAX_DIFF = 16 * 2**20
 """Bytes of a diff that are read; a person would not review more either."""
 _MAX_LINES = 200_000
 _MAX_FILES = 5_000
-_HUNK = re.compile(rb"@@ -(\d{1,8})(?:,(\d{1,8}))? \+(\d{1,8})(?:,(\d{1,8}))? @@")
 
 
 @dataclass(slots=True)
@@ -34,6 +33,7 @@ class FileChange:
     removed: dict[int, str] = field(default_factory=dict)
     binary: bool = False
     _steps: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
+    _shift: int = 0
 
     @property
     def path(self) -> str:
@@ -52,9 +52,19 @@ class FileChange:
         at = bisect_right(self._steps, (line, 2**40)) - 1
         return line + self._steps[at][1]
 
-    def from_here(self, line: int, shift: int) -> None:
-        """Note that base lines from `line` on are `shift` lines further down in the head."""
-        self._steps.append((line, shift))
+    def take(self, row: Row) -> bool:
+        """Add one row of the diff; tell whether it changes a line."""
+        if row.sign == "@":
+            self._shift = (row.new or 0) - (row.old or 0)
+        elif row.sign == "+" and row.new is not None:
+            self.added[row.new] = _text(row.text)
+            self._shift += 1
+            self._steps.append((row.new + 1 - self._shift, self._shift))
+        elif row.sign == "-" and row.old is not None:
+            self.removed[row.old] = _text(row.text)
+            self._shift -= 1
+            self._steps.append((row.old + 1, self._shift))
+        return row.sign in {"+", "-"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,109 +93,26 @@ def read_diff(data: bytes) -> Diff:
     if len(data) > MAX_DIFF:
         cut = f"The diff has {len(data)} bytes; {MAX_DIFF} are read."
         data = data[:MAX_DIFF]
-    reader = _Reader()
-    for line in data.split(b"\n"):
-        if reader.lines > _MAX_LINES or len(reader.files) > _MAX_FILES:
+    files: list[FileDiff] = []
+    changes: list[FileChange] = []
+    lines = 0
+    for file, row in walk(data):
+        if lines > _MAX_LINES or len(files) > _MAX_FILES:
             cut = f"The diff changes more than {_MAX_LINES} lines or {_MAX_FILES} files; only these are read."
             break
-        reader.take(line)
-    return Diff(tuple(each for each in reader.files if each.old or each.new), cut)
+        if file is None:
+            continue
+        if file.number == len(files):
+            files.append(file)
+            changes.append(FileChange(None, None))
+        lines += changes[-1].take(row)
+    for file, change in zip(files, changes, strict=True):
+        change.old, change.new, change.binary = file.old, file.new, file.binary
+    return Diff(tuple(each for each in changes if each.old or each.new), cut)
 
 
-class _Reader:
-    def __init__(self) -> None:
-        self.files: list[FileChange] = []
-        self.lines = 0
-        self._old = self._new = self._old_left = self._new_left = 0
-
-    def take(self, line: bytes) -> None:
-        if self._old_left > 0 or self._new_left > 0:
-            self._in_hunk(line)
-        elif line.startswith(b"diff --git "):
-            self.files.append(_named(line))
-        elif not self.files or (line.startswith(b"--- ") and self.files[-1].added | self.files[-1].removed):
-            if line.startswith(b"--- "):  # a diff without git's headers
-                self.files.append(FileChange(_path(line[4:]), None))
-        elif line.startswith(b"@@ "):
-            self._hunk(line)
-        else:
-            self._header(line, self.files[-1])
-
-    @staticmethod
-    def _header(line: bytes, change: FileChange) -> None:
-        if line.startswith(b"--- "):
-            change.old = _path(line[4:])
-        elif line.startswith(b"+++ "):
-            change.new = _path(line[4:])
-        elif line.startswith(b"new file mode"):
-            change.old = None
-        elif line.startswith(b"deleted file mode"):
-            change.new = None
-        elif line.startswith(b"rename from "):
-            change.old = _path(line[12:], bare=True)
-        elif line.startswith(b"rename to "):
-            change.new = _path(line[10:], bare=True)
-        elif line.startswith((b"GIT binary patch", b"Binary files ")):
-            change.binary = True
-
-    def _hunk(self, line: bytes) -> None:
-        found = _HUNK.match(line)
-        if not found:
-            return
-        first, count, new, new_count = found.groups()
-        self._old_left, self._new_left = int(count or b"1"), int(new_count or b"1")
-        # A side of no lines is given as the line before it.
-        self._old = int(first) + (self._old_left == 0)
-        self._new = int(new) + (self._new_left == 0)
-
-    def _in_hunk(self, line: bytes) -> None:
-        change, kind = self.files[-1], line[:1]
-        if kind == b"\\":
-            return
-        if kind == b"+":
-            change.added[self._new] = line[1:].decode("utf-8", "replace")
-        elif kind == b"-":
-            change.removed[self._old] = line[1:].decode("utf-8", "replace")
-        elif kind not in (b" ", b"", b"\r"):
-            self._old_left = self._new_left = 0  # no hunk goes on like this
-            return
-        self.lines += kind in (b"+", b"-")
-        if kind != b"+":
-            self._old += 1
-            self._old_left -= 1
-        if kind != b"-":
-            self._new += 1
-            self._new_left -= 1
-        if kind in (b"+", b"-"):
-            change.from_here(self._old, self._new - self._old)
-
-
-def _named(line: bytes) -> FileChange:
-    """Paths from `diff --git a/X b/X`, for what has no further headers; exact when both names are the same."""
-    rest = line[len(b"diff --git ") :].rstrip(b"\r")
-    name = _path(rest[rest.rfind(b' "') + 1 :] if rest.endswith(b'"') else rest[len(rest) // 2 + 1 :])
-    return FileChange(name, name)
-
-
-def _path(name: bytes, *, bare: bool = False) -> str | None:
-    name = name.split(b"\t")[0].rstrip(b"\r")
-    if len(name) > 4096:
-        name = name[:4096]
-    if name.startswith(b'"') and name.endswith(b'"') and len(name) > 1:
-        name = _unquoted(name)
-    if name == b"/dev/null":
-        return None
-    if not bare and name[:2] in (b"a/", b"b/"):
-        name = name[2:]
-    return name.decode("utf-8", "surrogateescape") or None
-
-
-def _unquoted(name: bytes) -> bytes:
-    try:
-        value = ast.literal_eval("b" + name.decode("ascii"))
-    except (ValueError, SyntaxError):
-        return name[1:-1]
-    return value if isinstance(value, bytes) else name[1:-1]
+def _text(line: str) -> str:
+    return line if line.isascii() else line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from pydantic import Field
 
 from repoassay.model import Record
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["Axis", "Evidence", "Signal", "State", "at_line", "at_path", "finding", "judged", "silent", "unknown"]
 
@@ -84,14 +84,14 @@ def at_line(path: str, line: int, quoted: str, text: str, side: Literal["old", "
     mark = "L" if side == "new" else "O"
     line = min(max(1, line), 10**8)
     return Evidence(
-        path=shown(path, 1024) or "?", side=side, line=line, quote=shown(quoted.strip(), 200), text=shown(text, 500),
-        anchor=f"{_link(path)}#{mark}{line}",
+        path=printable(path, 1024) or "?", side=side, line=line, quote=printable(quoted.strip(), 200),
+        text=printable(text, 500), anchor=f"{_link(path)}#{mark}{line}",
     )  # fmt: skip
 
 
 def at_path(path: str, text: str) -> Evidence:
     """Evidence that is a whole file."""
-    return Evidence(path=shown(path, 1024) or "?", text=shown(text, 500), anchor=_link(path))
+    return Evidence(path=printable(path, 1024) or "?", text=printable(text, 500), anchor=_link(path))
 
 
 def finding(
@@ -120,11 +120,11 @@ def judged(
 
 def unknown(id: str, axis: Axis, title: str, reason: str) -> Signal:
     """A signal that could not run, and the sentence that says why."""
-    return Signal(id=id, axis=axis, state=State.UNKNOWN, title=title, reason=shown(reason, 1000))
+    return Signal(id=id, axis=axis, state=State.UNKNOWN, title=title, reason=printable(reason, 1000))
 
 
 def _notes(notes: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(shown(note, 1000) for note in notes if note)[:_MOST_NOTES]
+    return tuple(printable(note, 1000) for note in notes if note)[:_MOST_NOTES]
 
 
 def _link(path: str) -> str:

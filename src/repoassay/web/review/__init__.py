@@ -2,5 +2,5 @@
 
 `app` puts it together; `desk` is what every request works with; `guard` decides who may come in. Raters use
 `rating_pages` and `rating_api`, leads `lead_pages` and `study_pages`; `from_runs` makes a study's items of run folders.
-What is shown of hostile files goes through `odd`, `diff`, `colour`, `rows` and `outputs`.
+What is shown of hostile files goes through `markup`, `diff`, `colour`, `rows` and `outputs`.
 """

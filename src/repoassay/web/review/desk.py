@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from repoassay.grading.patch.lenient import FileDiff
 from repoassay.review.database import Database
 from repoassay.review.rubric import BUNDLED
 from repoassay.review.studies import payload_of, read_rubric_of, study_of
 from repoassay.review.study import Payload, rater_view
 from repoassay.web.review.blobs import Blobs
-from repoassay.web.review.diff import FileDiff, parse_diff
+from repoassay.web.review.diff import parse_diff
 from repoassay.web.review.previews import Previews
 
 __all__ = ["Desk", "Pages", "Shown"]
@@ -163,5 +164,5 @@ class Desk:
 
 
 def _size(shown: Shown) -> int:
-    rows = sum(len(file.entries) for file in (*shown.files, *shown.reference.values()))
+    rows = sum(len(file.rows) for file in (*shown.files, *shown.reference.values()))
     return len(shown.payload.diff) + len(shown.payload.reference or "") + 10 * rows + 10_000

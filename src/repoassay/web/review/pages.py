@@ -11,7 +11,9 @@ from starlette.responses import HTMLResponse
 from repoassay.stats.figure import Figure, Significance
 from repoassay.stats.intervals import Interval
 from repoassay.stats.rates import Proportion
-from repoassay.web.review.odd import seen, visible
+from repoassay.text import block
+from repoassay.web.review.diff import is_collapsed
+from repoassay.web.review.markup import visible
 
 __all__ = ["page"]
 
@@ -67,7 +69,8 @@ _ENVIRONMENT = jinja2.Environment(
     lstrip_blocks=True,
     auto_reload=False,
 )
+_ENVIRONMENT.tests["collapsed"] = is_collapsed
 _ENVIRONMENT.filters |= {
     "figure": _figure, "interval": _interval, "moment": _moment, "number": _number, "percent": _percent,
-    "seconds": _seconds, "seen": seen, "visible": visible,
+    "seconds": _seconds, "seen": block, "visible": visible,
 }  # fmt: skip

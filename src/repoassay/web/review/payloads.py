@@ -11,12 +11,12 @@ from typing import Any
 from repoassay.errors import RepoAssayError
 from repoassay.grading.pull_request import DESCRIPTION_FILE, DIFF, PULL_DIFF
 from repoassay.model import Kind
-from repoassay.report.inert import clip
 from repoassay.report.story import Story
 from repoassay.review.study import Output, Payload
 from repoassay.store import Finished, RunFolder
 from repoassay.suites.locate import locate
 from repoassay.tasks.contents import read_regular, scan
+from repoassay.text import clip
 from repoassay.web.review.blobs import Blobs
 from repoassay.web.review.outputs import media_of
 

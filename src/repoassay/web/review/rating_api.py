@@ -18,6 +18,7 @@ from repoassay.review.raters import Rater
 from repoassay.review.studies import read_rubric_of
 from repoassay.review.submitting import submit
 from repoassay.web.review.desk import Desk
+from repoassay.web.review.diff import lines_between
 from repoassay.web.review.guard import AsRater, Body, Denied, Here
 from repoassay.web.review.standing import revealed_to, stand
 
@@ -87,7 +88,7 @@ def comment(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, Any]
         raise Denied(422, "A comment needs a side and the numbers of its lines.")
     if file is None or not first <= last < first + _MOST_LINES:
         raise Denied(422, "A comment needs a file of the change, a side and at most 200 lines.")
-    lines = file.lines(str(side), first, last)
+    lines = lines_between(file, str(side), first, last)
     if len(lines) != last - first + 1:
         raise Denied(422, "The change does not show these lines.")
     quote = "\n".join(lines)[:4000]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from repoassay.grading.patch.lenient import FileDiff, Row
 from repoassay.web.review.colour import Token, coloured
-from repoassay.web.review.diff import Entry, FileDiff, Row
-from repoassay.web.review.odd import visible
+from repoassay.web.review.markup import visible
 
 __all__ = ["PAGE", "Cell", "Line", "page_of", "pages"]
 
@@ -17,6 +17,7 @@ PAGE = 400
 """Rows of a file that are sent at once."""
 _MAX_SHOWN = 2000
 _MAX_MARKED = 400
+_KINDS = {" ": "same", "+": "add", "-": "del"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Line:
 
 def pages(file: FileDiff) -> int:
     """How many pages a file's rows fill, at least 1."""
-    return max(1, -(-len(file.entries) // PAGE))
+    return max(1, -(-len(file.rows) // PAGE))
 
 
 def page_of(file: FileDiff, page: int, *, split: bool) -> list[Line]:
@@ -59,43 +60,41 @@ def page_of(file: FileDiff, page: int, *, split: bool) -> list[Line]:
         page: From 0; one that is not there is empty.
         split: Both sides beside each other, instead of one below the other.
     """
-    entries = file.entries[page * PAGE : (page + 1) * PAGE]
-    html = _html(file.path, entries)
+    rows = file.rows[page * PAGE : (page + 1) * PAGE]
+    html = _html(file.path, rows)
     lines: list[Line] = []
-    run: list[Entry] = []
+    run: list[Row] = []
 
     def flush() -> None:
         lines.extend(_paired(run, html) if split else _stacked(run, html))
         run.clear()
 
-    for entry in entries:
-        if entry.row is None:
+    for row in rows:
+        if row.sign == "@":
             flush()
-            lines.append(Line(head=entry.head[:300], hunk=entry.hunk))
+            lines.append(Line(head=row.text[:300], hunk=row.hunk))
         else:
-            run.append(entry)
+            run.append(row)
     flush()
     return lines
 
 
-def _stacked(entries: Iterable[Entry], html: Mapping[int, Markup]) -> list[Line]:
+def _stacked(rows: Iterable[Row], html: Mapping[int, Markup]) -> list[Line]:
     lines = []
-    for entry in entries:
-        row = entry.row
-        assert row is not None
-        if row.kind == "note":
-            lines.append(Line(note=row.text, hunk=entry.hunk))
+    for row in rows:
+        if row.sign == "\\":
+            lines.append(Line(note=row.text, hunk=row.hunk))
             continue
-        cell = _cell(row, "old" if row.kind == "del" else "new", html)
-        lines.append(Line(left=cell, hunk=entry.hunk, old=row.old, new=row.new))
+        cell = _cell(row, "old" if row.sign == "-" else "new", html)
+        lines.append(Line(left=cell, hunk=row.hunk, old=row.old, new=row.new))
     return lines
 
 
-def _paired(entries: Sequence[Entry], html: Mapping[int, Markup]) -> list[Line]:
+def _paired(rows: Sequence[Row], html: Mapping[int, Markup]) -> list[Line]:
     lines: list[Line] = []
     gone: list[Row] = []
     come: list[Row] = []
-    hunk = entries[0].hunk if entries else 0
+    hunk = rows[0].hunk if rows else 0
 
     def flush() -> None:
         for number in range(max(len(gone), len(come))):
@@ -105,18 +104,16 @@ def _paired(entries: Sequence[Entry], html: Mapping[int, Markup]) -> list[Line]:
         gone.clear()
         come.clear()
 
-    for entry in entries:
-        row = entry.row
-        assert row is not None
-        if row.kind == "del":
+    for row in rows:
+        if row.sign == "-":
             if come:
                 flush()
             gone.append(row)
-        elif row.kind == "add":
+        elif row.sign == "+":
             come.append(row)
         else:
             flush()
-            if row.kind == "note":
+            if row.sign == "\\":
                 lines.append(Line(note=row.text, hunk=hunk))
             else:
                 lines.append(Line(left=_cell(row, "old", html), right=_cell(row, "new", html), hunk=hunk))
@@ -126,16 +123,16 @@ def _paired(entries: Sequence[Entry], html: Mapping[int, Markup]) -> list[Line]:
 
 def _cell(row: Row, side: str, html: Mapping[int, Markup]) -> Cell:
     number = (row.old if side == "old" else row.new) or 0
-    return Cell(row.kind, f"{side[0]}{number}", number, side, html[id(row)])
+    return Cell(_KINDS[row.sign], f"{side[0]}{number}", number, side, html[id(row)])
 
 
-def _html(path: str, entries: Sequence[Entry]) -> dict[int, Markup]:
+def _html(path: str, rows: Sequence[Row]) -> dict[int, Markup]:
     """Return each row's HTML by the row's identity; each side is coloured on its own, so that both are whole code."""
-    rows = [entry.row for entry in entries if entry.row is not None]
+    rows = [row for row in rows if row.sign != "@"]
     tokens: dict[int, list[Token]] = {}
-    sides = ({"same", "add"}, {"same", "del"})
-    for kinds in sides if any(row.kind == "del" for row in rows) else sides[:1]:
-        side = [row for row in rows if row.kind in kinds]
+    sides = ({" ", "+"}, {" ", "-"})
+    for signs in sides if any(row.sign == "-" for row in rows) else sides[:1]:
+        side = [row for row in rows if row.sign in signs]
         tokens |= {id(row): line for row, line in zip(side, coloured(path, [row.text for row in side]), strict=True)}
     marks = _marks(rows)
     return {id(row): _line(tokens.get(id(row), [("", row.text)]), marks.get(id(row))) for row in rows}
@@ -147,10 +144,10 @@ def _marks(rows: Sequence[Row]) -> dict[int, tuple[int, int]]:
     at = 0
     while at < len(rows):
         gone = at
-        while gone < len(rows) and rows[gone].kind == "del":
+        while gone < len(rows) and rows[gone].sign == "-":
             gone += 1
         come = gone
-        while come < len(rows) and rows[come].kind == "add":
+        while come < len(rows) and rows[come].sign == "+":
             come += 1
         if 0 < gone - at == come - gone:
             for old, new in zip(rows[at:gone], rows[gone:come], strict=True):

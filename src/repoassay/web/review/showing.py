@@ -7,9 +7,9 @@ from typing import Any
 
 from fastapi.responses import HTMLResponse
 
+from repoassay.grading.patch.lenient import FileDiff
 from repoassay.review.comments import Comment
 from repoassay.web.review.desk import Desk, Shown
-from repoassay.web.review.diff import FileDiff
 from repoassay.web.review.guard import Denied
 from repoassay.web.review.pages import page
 from repoassay.web.review.rows import page_of, pages

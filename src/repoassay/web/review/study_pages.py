@@ -17,7 +17,7 @@ from repoassay.review.rubric import read_rubric
 from repoassay.review.studies import create_study, study_names, study_of
 from repoassay.review.study import Study, check_study
 from repoassay.store import RunFolder
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 from repoassay.web.review.desk import Desk
 from repoassay.web.review.from_runs import Chosen, Wanted, choose, make_items
 from repoassay.web.review.guard import Anyone, AsCreator, Form, Here
@@ -107,7 +107,7 @@ def _make(desk: Desk, viewer: Viewer, given: Mapping[str, str]) -> Study:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the study"
-        raise BadInput(f"{place}: {shown(str(first['msg']).removeprefix('Value error, '), 300)}.") from None
+        raise BadInput(f"{place}: {printable(str(first['msg']).removeprefix('Value error, '), 300)}.") from None
     wanted = Wanted(
         runs=[desk.runs[number] for number in dict.fromkeys(picked)], seed=seed, each=_count(given, "each", 1, 100),
         controls=_count(given, "controls", 0, 1000), flagged=_flagged(given.get("flagged", "")),

@@ -10,6 +10,13 @@ __all__ = ["collect"]
 _CHUNK = 1 << 20
 _NAMED = 200
 """So many are named of what was left behind."""
+# The ranges of `repoassay.text`, which cannot be imported here; a test compares every code point.
+_BLANK = (
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFF), (0x16FE4, 0x16FE4), (0x1BCA0, 0x1BCA3), (0x1D159, 0x1D159),
+    (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+)  # fmt: skip
 
 
 def collect(source: str, into: str, max_bytes: int, max_files: int, skip: list[str]) -> list[tuple[str, str]]:
@@ -35,7 +42,13 @@ def collect(source: str, into: str, max_bytes: int, max_files: int, skip: list[s
 
 def _legible(path: str) -> str:
     """A path that can be shown and kept: names are bytes to the kernel, and need not be text."""
-    return path if path.isprintable() else path.encode("unicode_escape").decode()
+    return path if path.isascii() and path.isprintable() else "".join(map(_escaped, path))
+
+
+def _escaped(letter: str) -> str:
+    code = ord(letter)
+    hidden = not letter.isprintable() or any(first <= code <= last for first, last in _BLANK)
+    return letter.encode("unicode_escape").decode() if hidden else letter
 
 
 class _Budget:
