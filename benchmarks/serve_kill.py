@@ -29,7 +29,7 @@ from repoassay.resq import feedback
 from repoassay.run.attempt import Bench
 from repoassay.run.submit import SubmissionEngine, word
 from repoassay.suites import find_suite
-from repoassay.web.database import open_queue_database
+from repoassay.web.queue import open_queue_database
 from repoassay.workspace import Cache, open_sandbox
 
 NO_OP = "--- /dev/null\n+++ b/unasked_for.py\n@@ -0,0 +1 @@\n+# nothing\n"

@@ -13,8 +13,7 @@ from repoassay.run.attempt import Bench
 from repoassay.run.submit import SubmissionEngine
 from repoassay.suites import find_suite, locate
 from repoassay.tasks import TaskFolder
-from repoassay.web.database import open_queue_database
-from repoassay.web.queue import Queue
+from repoassay.web.queue import Queue, open_queue_database
 from repoassay.web.service import Guards, Service
 from repoassay.workspace import Cache, open_sandbox
 

@@ -13,8 +13,7 @@ import pytest
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.web.database import open_queue_database
-from repoassay.web.queue import Claim, Counts, KeyTaken, New, Queue, QueueFull
+from repoassay.web.queue import Claim, Counts, KeyTaken, New, Queue, QueueFull, open_queue_database
 
 MANY = 10**6
 

@@ -10,16 +10,14 @@ import pytest
 import sqlalchemy as sa
 
 from old_databases import restored, rows_of
-from repoassay.web.database import open_queue_database
-from repoassay.web.queue import New, Queue
+from repoassay.web.queue import New, Queue, open_queue_database
 from repoassay.web.queue_tables import submissions, turns, verdicts
 from repoassay.web.records import Counts, KeyTaken
 
 PROGRAM = """
 import sys
 from pathlib import Path
-from repoassay.web.database import open_queue_database
-from repoassay.web.queue import Queue
+from repoassay.web.queue import Queue, open_queue_database
 print(Queue(open_queue_database(sys.argv[1], Path(), "")).counts().queued)
 """
 
@@ -92,7 +90,7 @@ sys.modules["sqlalchemy"] = None
 import repoassay.cli.main, repoassay.cli.submit, repoassay.run.submit, repoassay.store
 from repoassay.errors import MissingExtra
 try:
-    import repoassay.web.database
+    import repoassay.web.queue
 except MissingExtra as error:
     print(error)
 """

@@ -14,8 +14,7 @@ import pytest
 
 from repoassay.db import Database
 from repoassay.web.access import Tokens
-from repoassay.web.database import open_queue_database
-from repoassay.web.queue import New, Queue, QueueFull, QuotaUsed
+from repoassay.web.queue import New, Queue, QueueFull, QuotaUsed, open_queue_database
 from repoassay.web.service import Guards, Service
 from web.serving import Process, connected, solution
 

@@ -89,8 +89,7 @@ def serve(
     from repoassay.run.feedback import Ledger
     from repoassay.suites import data_folder
     from repoassay.web.access import RateLimit, Tokens, check_bind, is_loopback, parse_rate, read_tokens
-    from repoassay.web.database import open_queue_database
-    from repoassay.web.queue import Queue
+    from repoassay.web.queue import Queue, open_queue_database
     from repoassay.web.service import Guards, Service
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ulid import ULID
 
-from repoassay.db import Database, migrate
+from repoassay.db import Database, connect_database, migrate
 from repoassay.web import queue_statements as sql
 from repoassay.web.queue_tables import ORDER, SCHEMA
 from repoassay.web.records import Claim, Counts, KeyTaken, New, QueueFull, QuotaUsed, Stored
@@ -26,9 +27,28 @@ from repoassay.web.records import Claim, Counts, KeyTaken, New, QueueFull, Quota
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-__all__ = ["Claim", "Counts", "KeyTaken", "New", "Queue", "QueueFull", "QuotaUsed", "Stored"]
+__all__ = ["Claim", "Counts", "KeyTaken", "New", "Queue", "QueueFull", "QuotaUsed", "Stored", "open_queue_database"]
 
 _MANY = 2**31 - 1
+
+
+def open_queue_database(given: str | None, folder: Path, name: str) -> Database:
+    """Open the queue's database.
+
+    What was answered 202 must survive a power cut: a transaction is on disk before it ends. An SQLite file is held by
+    one server for life, so whoever opens it next knows that the server before is dead.
+
+    Args:
+        given: `postgresql://...`, `sqlite:///FILE` or a file's path; None for `folder/NAME.sqlite`.
+        folder: Where the default lies.
+        name: What is served, for the default's name.
+
+    Raises:
+        BadInput: When it cannot be opened, or another server holds the file.
+        MissingExtra: For PostgreSQL without psycopg.
+        Unavailable: When the PostgreSQL server does not answer.
+    """
+    return connect_database(folder / f"{name}.sqlite" if given is None else given, "queue", exclusive=True)
 
 
 class Queue:
