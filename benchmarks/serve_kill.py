@@ -29,7 +29,7 @@ from repoassay.resq import feedback
 from repoassay.run.attempt import Bench
 from repoassay.run.submit import SubmissionEngine, word
 from repoassay.suites import find_suite
-from repoassay.web.database import open_database
+from repoassay.web.queue import open_queue_database
 from repoassay.workspace import Cache, open_sandbox
 
 NO_OP = "--- /dev/null\n+++ b/unasked_for.py\n@@ -0,0 +1 @@\n+# nothing\n"
@@ -214,11 +214,13 @@ def main() -> int:
 
 
 def _report(storm: Storm, offline: dict[str, Verdict], database: str, seconds: float, code: int, kills: int) -> int:
-    kept = open_database(database, Path(), "")
-    with kept.read() as run:
-        rows = run("SELECT ulid, verdict FROM repoassay_verdicts")
+    kept = open_queue_database(database, Path(), "")
+    with kept.reading() as connection:
+        run = connection.exec_driver_sql
+        rows = run("SELECT ulid, verdict FROM repoassay_verdicts").all()
         ((again,),) = run("SELECT count(*) FROM repoassay_submissions WHERE claims > 1")
-        rows_by_key: dict[str, float] = dict(run("SELECT client_key, created FROM repoassay_submissions"))
+        keys = run("SELECT client_key, created FROM repoassay_submissions")
+        rows_by_key: dict[str, float] = {row[0]: row[1] for row in keys}
         ((total, open_ones),) = run("SELECT count(*), count(*) - sum(CASE status WHEN 'done' THEN 1 ELSE 0 END)"
                                     " FROM repoassay_submissions")  # fmt: skip
     kept.close()

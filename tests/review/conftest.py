@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from postgres import cluster, postgres
-from repoassay.review.database import Database, open_database
+from repoassay.db import Database
+from repoassay.review.database import open_database
 
 __all__ = ["cluster", "database", "place", "postgres"]
 

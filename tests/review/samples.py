@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from repoassay.db import Database
 from repoassay.model import AxisAnswer, Rating
 from repoassay.review.answers import Answers, Context, rated
-from repoassay.review.database import Database
 from repoassay.review.raters import Invitation, add_rater
 from repoassay.review.rubric import Rubric, read_rubric
 from repoassay.review.studies import create_study

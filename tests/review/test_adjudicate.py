@@ -4,9 +4,9 @@ from itertools import combinations_with_replacement
 
 import pytest
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.adjudicate import Adjudication, Cause, Provenance, consensus, disputes, label_of, latest
-from repoassay.review.database import Database
 from repoassay.review.settle import adjudications_of, settle
 from review.samples import NOW, QUALITY, RUBRIC, begun, later, rating
 

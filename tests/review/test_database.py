@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.errors import BadInput, InfraFault
-from repoassay.review.database import Database, append, event_log, open_database
+from repoassay.db import Database
+from repoassay.errors import BadInput, Unavailable
+from repoassay.review.database import append, event_log, open_database
 from repoassay.review.studies import create_study, hidden_of, item_names, items_of, payload_of, study_names, study_of
 from repoassay.review.submitting import ratings_of, submit
 from review.samples import NOW, RUBRIC, answers, begun, items, study
@@ -70,13 +71,15 @@ def test_a_failed_transaction_leaves_nothing(database: Database) -> None:
         ("mysql://x/y", "kind 'mysql'"),
         ("sqlite://", "must be a file"),
         ("sqlite:///:memory:", "must be a file"),
-        ("postgresql://nobody@/none?host=/nowhere", "cannot be opened"),
-        ("postgresql://nobody:secret@127.0.0.1:1/none", "cannot be opened"),
-        ("://", "cannot be read"),
+        ("postgresql://nobody@/none?host=/nowhere", "cannot be used"),
+        ("postgresql://nobody:secret@127.0.0.1:1/none", "cannot be used"),
+        ("postgresql://nobody:secret@host:port/none", "not one that PostgreSQL understands"),
+        ("x.sqlite\0", "must be a file"),
+        ("://", "kind ''"),
     ],
 )
 def test_databases_that_cannot_be_opened(given: str, said: str) -> None:
-    with pytest.raises(BadInput, match=said) as caught:
+    with pytest.raises((BadInput, Unavailable), match=said) as caught:
         open_database(given)
     assert "secret" not in str(caught.value)
 
@@ -94,7 +97,7 @@ def test_reading_cannot_write(tmp_path: Path) -> None:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
         assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 10_000
-    with pytest.raises(InfraFault, match="cannot be read"), database.reading() as connection:
+    with pytest.raises(Unavailable, match="cannot be used"), database.reading() as connection:
         connection.exec_driver_sql("SELECT * FROM nothing_here")
     database.close()
 

@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import pytest
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.assignment import LeaseEvent, held, order
-from repoassay.review.database import Conflict, Database, event_log
+from repoassay.review.database import Conflict, event_log
 from repoassay.review.leases import open_item, open_next, queue_of, release, renew
 from repoassay.review.raters import RaterRole, add_rater, assign, disable_rater, rater_by_token, raters_of
 from repoassay.review.studies import close_study, create_study

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.review.database import Database
 from repoassay.review.gap import gap
 from repoassay.review.raters import add_rater
 from repoassay.review.reviewed import reviewed

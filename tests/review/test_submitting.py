@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from repoassay.errors import BadInput, InfraFault
+from repoassay.db import Database
+from repoassay.errors import BadInput, Unavailable
 from repoassay.model import Phase, Rating
-from repoassay.review.database import Conflict, Database, event_log, open_database
+from repoassay.review.database import Conflict, event_log, open_database
 from repoassay.review.drafts import draft_of, save_draft
 from repoassay.review.leases import open_item, open_next, queue_of
 from repoassay.review.raters import Rater
@@ -140,7 +141,7 @@ def test_what_is_kept_cannot_be_changed(database: Database, table: sa.Table, ver
     made = Adjudication(item="s0", axis="core", state="problem", cause=Cause.RATER_ERROR, by="lead", at=NOW)
     settle(database, "st", made)
     statement = sa.delete(table) if verb == "delete" else sa.update(table).values(study="other")
-    with pytest.raises(InfraFault, match="append-only"):
+    with pytest.raises(Unavailable, match="append-only"):
         database.write(lambda connection: connection.execute(statement))
 
 

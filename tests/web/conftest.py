@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from postgres import cluster, postgres
+from repoassay.db import Database
 from repoassay.run.attempt import Bench
 from repoassay.run.submit import SubmissionEngine
 from repoassay.suites import find_suite, locate
 from repoassay.tasks import TaskFolder
-from repoassay.web.database import Database, open_database
-from repoassay.web.queue import Queue
+from repoassay.web.queue import Queue, open_queue_database
 from repoassay.web.service import Guards, Service
 from repoassay.workspace import Cache, open_sandbox
 
@@ -24,7 +24,7 @@ __all__ = ["bench", "cluster", "database", "engine", "postgres", "queue", "servi
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """A fresh database of each kind."""
     given = str(tmp_path / "queue.sqlite") if request.param == "sqlite" else request.getfixturevalue("postgres")
-    found = open_database(given, tmp_path, "queue")
+    found = open_queue_database(given, tmp_path, "queue")
     yield found
     found.close()
 
@@ -59,6 +59,6 @@ def engine(tasks: dict[str, TaskFolder], bench: Bench) -> Iterator[SubmissionEng
 @pytest.fixture
 def service(engine: SubmissionEngine, tmp_path: Path) -> Iterator[Service]:
     """A service whose workers were never started, so that what is accepted waits."""
-    database = open_database(None, tmp_path, "queue")
+    database = open_queue_database(None, tmp_path, "queue")
     yield Service(Queue(database), engine, Guards())
     database.close()

@@ -204,9 +204,9 @@ def test_a_stopping_server_accepts_nothing(client: httpx.Client, service: Servic
 def test_a_database_that_is_lost_is_told_apart_from_a_full_queue(engine: SubmissionEngine, postgres: str) -> None:
     import psycopg
 
-    from repoassay.web.database import open_database
+    from repoassay.web.queue import open_queue_database
 
-    queue = Queue(open_database(postgres, Path(), ""))
+    queue = Queue(open_queue_database(postgres, Path(), ""))
     with connected(Service(queue, engine, Guards())) as client:
         one(client)
         with psycopg.connect(postgres, autocommit=True) as connection:

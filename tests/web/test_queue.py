@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.web.database import Database, open_database
-from repoassay.web.queue import Claim, Counts, KeyTaken, New, Queue, QueueFull
+from repoassay.web.queue import Claim, Counts, KeyTaken, New, Queue, QueueFull, open_queue_database
 
 MANY = 10**6
 
@@ -172,7 +172,7 @@ def both(queue: Queue, action: Callable[[Queue], None], other: Queue) -> None:
 
 
 def test_two_servers_on_one_database_judge_each_submission_once(postgres: str, tmp_path: Path) -> None:
-    one, two = (Queue(open_database(postgres, tmp_path, "")) for _ in range(2))
+    one, two = (Queue(open_queue_database(postgres, tmp_path, "")) for _ in range(2))
     judged: Counter[str] = Counter()
     lock = threading.Lock()
 
@@ -193,7 +193,7 @@ def test_two_servers_on_one_database_judge_each_submission_once(postgres: str, t
 
 
 def test_a_reader_of_results_misses_none_while_two_servers_write(postgres: str, tmp_path: Path) -> None:
-    one, two, reader = (Queue(open_database(postgres, tmp_path, "")) for _ in range(3))
+    one, two, reader = (Queue(open_queue_database(postgres, tmp_path, "")) for _ in range(3))
     ulids = add(one, 120)
     seen: list[str] = []
 
@@ -224,7 +224,7 @@ def test_a_lost_connection_is_opened_again(postgres: str, tmp_path: Path) -> Non
 
     from repoassay.errors import Unavailable
 
-    queue = Queue(open_database(postgres, tmp_path, ""))
+    queue = Queue(open_queue_database(postgres, tmp_path, ""))
     add(queue)
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(
@@ -239,28 +239,28 @@ def test_a_lost_connection_is_opened_again(postgres: str, tmp_path: Path) -> Non
 
 
 def test_a_file_belongs_to_one_server(tmp_path: Path) -> None:
-    held = open_database(None, tmp_path, "suite")
+    held = open_queue_database(None, tmp_path, "suite")
     with pytest.raises(BadInput, match="Another server is using the queue"):
-        open_database(str(tmp_path / "suite.sqlite"), tmp_path, "")
+        open_queue_database(str(tmp_path / "suite.sqlite"), tmp_path, "")
     held.close()
-    open_database(f"sqlite:///{tmp_path / 'suite.sqlite'}", tmp_path, "").close()
+    open_queue_database(f"sqlite:///{tmp_path / 'suite.sqlite'}", tmp_path, "").close()
 
 
 @pytest.mark.parametrize("given", ["mysql://host/name", "http://", "/dev/null/queue", "\0"])
 def test_no_database_is_a_sentence(given: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput):
-        open_database(given, tmp_path, "")
+        open_queue_database(given, tmp_path, "")
 
 
 def test_a_file_that_is_no_database_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("not a database, and longer than a header of one would have to be" * 20)
     with pytest.raises(BadInput, match="cannot be opened"):
-        open_database(str(tmp_path / "notes.txt"), tmp_path, "")
+        open_queue_database(str(tmp_path / "notes.txt"), tmp_path, "")
 
 
 def test_another_versions_queue_is_refused(database: Database) -> None:
     Queue(database)
-    with database.write() as run:
-        run("UPDATE repoassay_schema SET version = 99")
-    with pytest.raises(BadInput, match="another version"):
+    with database.writing() as run:
+        run.exec_driver_sql("UPDATE repoassay_schema SET version = 99")
+    with pytest.raises(BadInput, match=r"another version.* 99, .* up to 2\..*pip install --upgrade"):
         Queue(database)

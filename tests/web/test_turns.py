@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
+from repoassay.db import Database
 from repoassay.web.access import Tokens
-from repoassay.web.database import Database, open_database
-from repoassay.web.queue import New, Queue, QueueFull, QuotaUsed
+from repoassay.web.queue import New, Queue, QueueFull, QuotaUsed, open_queue_database
 from repoassay.web.service import Guards, Service
 from web.serving import Process, connected, solution
 
@@ -54,8 +54,8 @@ def test_one_is_not_behind_hundreds_of_another(queue: Queue) -> None:
     following = queue.claim("me", 60)
     assert following is not None and following.ulid == his  # after no more than the two that were under way
     assert [each.ulid for each in begun if each] == hers[:2]
-    with queue.database.read() as run:  # what was first come, first served would have judged before it
-        fifo = [row[0] for row in run("SELECT ulid FROM repoassay_submissions ORDER BY number")]
+    with queue.database.reading() as run:  # what was first come, first served would have judged before it
+        fifo = run.exec_driver_sql("SELECT ulid FROM repoassay_submissions ORDER BY number").scalars().all()
     assert fifo.index(his) == 300
 
 
@@ -109,17 +109,17 @@ def test_a_quota_is_one_holders_and_the_limit_everybodys(queue: Queue) -> None:
 def test_a_queue_of_the_version_before_is_taken_over(database: Database) -> None:
     queue = Queue(database)
     add(queue, "a", 2), add(queue, "b", 1)
-    with database.write() as run:
-        run("DROP TABLE repoassay_turns")
-        run("DROP INDEX repoassay_lines")
-        run("CREATE INDEX repoassay_waiting ON repoassay_submissions (number) WHERE status = 'queued'")
-        run("UPDATE repoassay_schema SET version = 1")
+    with database.writing() as run:
+        run.exec_driver_sql("DROP TABLE repoassay_turns")
+        run.exec_driver_sql("DROP INDEX repoassay_lines")
+        run.exec_driver_sql("CREATE INDEX repoassay_waiting ON repoassay_submissions (number) WHERE status = 'queued'")
+        run.exec_driver_sql("UPDATE repoassay_schema SET version = 1")
     assert sorted(order(Queue(database))) == ["a0", "a1", "b0"]
     Queue(database)
 
 
 def test_several_servers_take_turns_together_and_nothing_twice(postgres: str, tmp_path: Path) -> None:
-    queues = [Queue(open_database(postgres, tmp_path, "")) for _ in range(3)]
+    queues = [Queue(open_queue_database(postgres, tmp_path, "")) for _ in range(3)]
     for holder in "abc":
         add(queues[0], holder, 30)
     first = [queues[number % 3].claim(f"{number}", 60) for number in range(9)]

@@ -89,8 +89,7 @@ def serve(
     from repoassay.run.feedback import Ledger
     from repoassay.suites import data_folder
     from repoassay.web.access import RateLimit, Tokens, check_bind, is_loopback, parse_rate, read_tokens
-    from repoassay.web.database import open_database
-    from repoassay.web.queue import Queue
+    from repoassay.web.queue import Queue, open_queue_database
     from repoassay.web.service import Guards, Service
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
@@ -103,7 +102,7 @@ def serve(
     with _engine(dataset, suite, mirrors, isolation, timeout, workers, cache) as engine:
         engine.ledger, engine.required = Ledger(feedback), require_attested
         name = dataset.stem if dataset else Path(str(suite)).name
-        queue = Queue(open_database(database or None, data_folder("serve"), name))
+        queue = Queue(open_queue_database(database or None, data_folder("serve"), name))
         _check_tasks(queue, engine)
         told = queue.answers()  # by whichever server
         engine.ledger.remember({each.digest: told.get(name, 0) for name, each in engine.tasks.items()})
@@ -180,7 +179,7 @@ def _check_tasks(queue: Queue, engine: SubmissionEngine) -> None:
     from repoassay.text import join_names
 
     strange = sorted(queue.tasks() - set(engine.tasks))
-    if strange and queue.database.alone:
+    if strange and queue.database.sole_owner:
         raise BadInput(
             f"The queue {queue.database.place} has submissions on tasks that are not served: {join_names(strange, 3)}.",
             "Serve what it was made for, or choose another queue with --database.",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from pathlib import Path
 
+from repoassay.db import Database
 from repoassay.economics import LEVELS, Quality, from_ratings
 from repoassay.economics.quality import QualitySource, Rule
 from repoassay.errors import BadInput
 from repoassay.review.adjudicate import latest
-from repoassay.review.database import Database, open_database
+from repoassay.review.database import open_database
 from repoassay.review.rubric import Rubric
 from repoassay.review.settle import adjudications_of
 from repoassay.review.studies import items_of, read_rubric_of, study_names

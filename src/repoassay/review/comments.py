@@ -8,9 +8,10 @@ from datetime import datetime
 import sqlalchemy as sa
 from ulid import ULID
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.model import Anchor
-from repoassay.review.database import Database, append, stamp
+from repoassay.review.database import append, stamp
 from repoassay.review.raters import Rater
 from repoassay.review.studies import read_rubric_of
 from repoassay.review.tables import assignments, comments

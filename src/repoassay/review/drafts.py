@@ -7,10 +7,11 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.model import Phase
 from repoassay.review.answers import Answers
-from repoassay.review.database import Conflict, Database, append, stamp
+from repoassay.review.database import Conflict, append, stamp
 from repoassay.review.raters import Rater
 from repoassay.review.tables import assignments, drafts
 from repoassay.text import printable

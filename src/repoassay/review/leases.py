@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.assignment import Place, next_item
-from repoassay.review.database import Conflict, Database, append, stamp
+from repoassay.review.database import Conflict, append, stamp
 from repoassay.review.raters import Rater, RaterRole
 from repoassay.review.studies import study_of
 from repoassay.review.study import Mode

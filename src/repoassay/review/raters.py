@@ -11,9 +11,10 @@ from enum import StrEnum
 import sqlalchemy as sa
 from ulid import ULID
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.assignment import design, order
-from repoassay.review.database import Database, append, stamp
+from repoassay.review.database import append, stamp
 from repoassay.review.studies import study_of
 from repoassay.review.study import Mode
 from repoassay.review.tables import assignments, items, raters, studies

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.adjudicate import Adjudication
-from repoassay.review.database import Database, append
+from repoassay.review.database import append
 from repoassay.review.studies import item_names, read_rubric_of
 from repoassay.review.tables import adjudications
 from repoassay.text import printable

@@ -7,8 +7,9 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.review.database import Database, append, stamp
+from repoassay.review.database import append, stamp
 from repoassay.review.rubric import Rubric
 from repoassay.review.study import Hidden, Item, Payload, Study, check_study
 from repoassay.review.tables import items, studies

@@ -9,10 +9,11 @@ from typing import NoReturn
 import sqlalchemy as sa
 from ulid import ULID
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.model import Phase, Rating
 from repoassay.review.answers import Answers, Context, check_rating, rated
-from repoassay.review.database import Conflict, Database, append
+from repoassay.review.database import Conflict, append
 from repoassay.review.raters import Rater, RaterRole
 from repoassay.review.studies import read_rubric_of, study_of
 from repoassay.review.study import Reveal, Study

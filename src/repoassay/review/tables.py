@@ -1,9 +1,11 @@
-"""The tables of the review database. Ratings, judgements, adjudications and events refuse to be changed, by trigger."""
+"""The tables of the review database as statements know them; the files of `migrations` make them.
+
+Ratings, judges, judgements, adjudications and events refuse to be changed, by trigger.
+"""
 
 from __future__ import annotations
 
 from sqlalchemy import (
-    DDL,
     Boolean,
     Column,
     Double,
@@ -15,7 +17,6 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    event,
 )
 
 __all__ = [
@@ -177,25 +178,3 @@ sessions = Table(
     Column("created", Double, nullable=False),
     Column("expires", Double, nullable=False),
 )
-
-
-def _freeze(table: Table) -> None:
-    """Let rows of a table be added and read, never changed or deleted, whoever asks the database."""
-    for verb in ("UPDATE", "DELETE"):
-        name = f"{table.name}_no_{verb.lower()}"
-        sqlite = (
-            f"CREATE TRIGGER {name} BEFORE {verb} ON {table.name} "
-            f"BEGIN SELECT RAISE(ABORT, '{table.name} is append-only'); END"
-        )
-        postgres = (
-            f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS "
-            f"$$ BEGIN RAISE EXCEPTION '{table.name} is append-only'; END $$; "
-            f"CREATE TRIGGER {name} BEFORE {verb} ON {table.name} FOR EACH ROW EXECUTE FUNCTION {name}()"
-        )
-        for dialect, statement in (("sqlite", sqlite), ("postgresql", postgres)):
-            made = DDL(statement)  # type: ignore[no-untyped-call]  # the library's own signature has no types
-            event.listen(table, "after_create", made.execute_if(dialect=dialect))
-
-
-for _table in (ratings, adjudications, events, judges, judgements):
-    _freeze(_table)

@@ -13,43 +13,55 @@ Kept by the database, so that it holds whenever a server is killed:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ulid import ULID
 
-from repoassay.web.database import Database
+from repoassay.db import Database, connect_database, migrate
+from repoassay.web import queue_statements as sql
+from repoassay.web.queue_tables import ORDER, SCHEMA
 from repoassay.web.records import Claim, Counts, KeyTaken, New, QueueFull, QuotaUsed, Stored
-from repoassay.web.schema import make_ready
 
-__all__ = ["Claim", "Counts", "KeyTaken", "New", "Queue", "QueueFull", "QuotaUsed", "Stored"]
+if TYPE_CHECKING:
+    import sqlalchemy as sa
 
-_SELECT = """SELECT s.ulid, s.task, s.model, s.client_key, s.status, s.faults, s.created,
-    v.number, v.word, v.whose, v.feedback, v.verdict, v.finished, s.digest
-    FROM repoassay_submissions s LEFT JOIN repoassay_verdicts v ON v.ulid = s.ulid """
-_BRIEF = _SELECT.replace("v.verdict", "NULL")
+__all__ = ["Claim", "Counts", "KeyTaken", "New", "Queue", "QueueFull", "QuotaUsed", "Stored", "open_queue_database"]
 
-# Whoever has the fewest under way, of those whoever had their last turn longest ago, of theirs what came first.
-_NEXT = """SELECT line.number, line.holder FROM (
-    SELECT t.holder, t.turn,
-        (SELECT s.number FROM repoassay_submissions s WHERE s.holder = t.holder AND s.status = 'queued'
-            AND s.ready <= {now} ORDER BY s.number LIMIT 1) AS number,
-        (SELECT count(*) FROM repoassay_submissions r WHERE r.holder = t.holder AND r.status = 'running') AS running
-    FROM repoassay_turns t) AS line
-    WHERE line.number IS NOT NULL AND line.running < ? ORDER BY line.running, line.turn, line.number LIMIT 1"""
 _MANY = 2**31 - 1
 
 
-class Queue:
-    """Submissions and verdicts in a database, which is made ready.
+def open_queue_database(given: str | None, folder: Path, name: str) -> Database:
+    """Open the queue's database.
+
+    What was answered 202 must survive a power cut: a transaction is on disk before it ends. An SQLite file is held by
+    one server for life, so whoever opens it next knows that the server before is dead.
+
+    Args:
+        given: `postgresql://...`, `sqlite:///FILE` or a file's path; None for `folder/NAME.sqlite`.
+        folder: Where the default lies.
+        name: What is served, for the default's name.
 
     Raises:
-        BadInput: When the database was made by another version.
+        BadInput: When it cannot be opened, or another server holds the file.
+        MissingExtra: For PostgreSQL without psycopg.
+        Unavailable: When the PostgreSQL server does not answer.
+    """
+    return connect_database(folder / f"{name}.sqlite" if given is None else given, "queue", exclusive=True)
+
+
+class Queue:
+    """Submissions and verdicts in a database, whose tables are made or brought to their newest version.
+
+    Raises:
+        BadInput: When the tables are of a version that this program does not know.
         Unavailable: When it cannot be had; every method may raise this.
     """
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        make_ready(database)
+        migrate(database, SCHEMA)
 
     def add(self, holder: str, given: Sequence[New], limit: int, quota: int | None = None) -> tuple[list[Stored], int]:
         """Accept all of `given` or none of it; they are on disk when this returns.
@@ -68,21 +80,14 @@ class Queue:
             QuotaUsed: When more of this holder's would be.
             KeyTaken: When a key names a submission of another task or patch.
         """
-        with self.database.write(ordered=True) as run:
-            run("INSERT INTO repoassay_turns (holder) VALUES (?) ON CONFLICT (holder) DO NOTHING", (holder,))
-            waiting = int(run("SELECT count(*) FROM repoassay_submissions WHERE status = 'queued'")[0][0])
-            mine = "SELECT count(*) FROM repoassay_submissions WHERE status = 'queued' AND holder = ?"
-            own = int(run(mine, (holder,))[0][0])
+        with self.database.writing(ORDER) as run:
+            run.execute(sql.ADD_HOLDER, {"new_holder": holder, "of_holder": holder})
+            waiting = run.scalars(sql.COUNT_ALL).one()
+            own = run.scalars(sql.COUNT_OWN, {"of_holder": holder}).one()
             stored, new_ones = [], 0
             for new in given:
                 digest = hashlib.sha256(new.patch).hexdigest()
-                known = new.key is not None and run(
-                    _SELECT + "WHERE s.holder = ? AND s.client_key = ?", (holder, new.key)
-                )
-                if known:
-                    before = Stored(*known[0][:-1])
-                    if (before.task, known[0][-1]) != (new.task, digest):
-                        raise KeyTaken(str(new.key), before.ulid)
+                if before := _known(run, holder, new, digest):
                     stored.append(before)
                     continue
                 new_ones += 1
@@ -90,11 +95,9 @@ class Queue:
                     raise QueueFull
                 if quota is not None and own + new_ones > quota:
                     raise QuotaUsed
-                ((ulid, created),) = run(
-                    "INSERT INTO repoassay_submissions (ulid, holder, client_key, task, model, patch, digest, created)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, {now}) RETURNING ulid, created",
-                    (str(ULID()), holder, new.key, new.task, new.model, new.patch, digest),
-                )
+                row = {"ulid": str(ULID()), "holder": holder, "client_key": new.key, "task": new.task}
+                row |= {"model": new.model, "digest": digest}
+                ulid, created = run.execute(sql.ADD_SUBMISSION, row | {"patch": new.patch}).one()
                 stored.append(Stored(ulid, new.task, new.model, new.key, "queued", 0, created))
         return stored, new_ones
 
@@ -109,31 +112,21 @@ class Queue:
             lease: Seconds it is theirs if they do not renew.
             each: How many submissions of one holder may be under way; None for any number.
         """
-        with self.database.write(ordered=True) as run:
-            if not (first := run(_NEXT, (_MANY if each is None else each,))):
+        with self.database.writing(ORDER) as run:
+            first = run.execute(sql.NEXT, {"each": _MANY if each is None else each}).first()
+            if first is None:
                 return None
-            number, holder = first[0]
-            found = run(
-                "UPDATE repoassay_submissions SET status = 'running', owner = ?, lease = {now} + ?, claims = claims + 1"
-                " WHERE number = ? AND status = 'queued' RETURNING ulid, task, patch, claims, faults",
-                (owner, lease, number),
-            )
-            if not found:
+            claimed = {"of_number": first.number, "by": owner, "seconds": lease}
+            row = run.execute(sql.CLAIM, claimed).first()
+            if row is None:
                 return None
-            run(
-                "UPDATE repoassay_turns SET turn = (SELECT max(turn) + 1 FROM repoassay_turns) WHERE holder = ?",
-                (holder,),
-            )
-        ulid, task, patch, claims, faults = found[0]
-        return Claim(ulid, task, bytes(patch), owner, claims, faults)
+            run.execute(sql.TAKE_TURN, {"of_holder": first.holder})
+        return Claim(row.ulid, row.task, row.patch, owner, row.claims, row.faults)
 
     def renew(self, owner: str, lease: float) -> None:
         """Keep everything `owner` has claimed for `lease` seconds from now."""
-        with self.database.write() as run:
-            run(
-                "UPDATE repoassay_submissions SET lease = {now} + ? WHERE status = 'running' AND owner = ?",
-                (lease, owner),
-            )
+        with self.database.writing() as run:
+            run.execute(sql.RENEW, {"of_owner": owner, "seconds": lease})
 
     def finish(self, claim: Claim, word: str, whose: str, feedback: str, verdict: str) -> bool:
         """Write the verdict, once for all; False when the claim had lapsed, and nothing is written.
@@ -145,19 +138,13 @@ class Queue:
             feedback: What the submitter is told.
             verdict: The whole verdict in JSON.
         """
-        with self.database.write(ordered=True) as run:
-            mine = run(
-                "UPDATE repoassay_submissions SET status = 'done', owner = NULL"
-                " WHERE ulid = ? AND status = 'running' AND owner = ? AND claims = ? RETURNING holder",
-                (claim.ulid, claim.owner, claim.claims),
-            )
-            if mine:
-                run(
-                    "INSERT INTO repoassay_verdicts (ulid, holder, word, whose, feedback, verdict, finished)"
-                    " VALUES (?, ?, ?, ?, ?, ?, {now})",
-                    (claim.ulid, mine[0][0], word, whose, feedback, verdict),
-                )
-        return bool(mine)
+        with self.database.writing(ORDER) as run:
+            holder = run.scalars(sql.FINISH, _of(claim)).first()
+            if holder is None:
+                return False
+            row = {"ulid": claim.ulid, "holder": holder, "word": word, "whose": whose, "feedback": feedback}
+            run.execute(sql.ADD_VERDICT, row | {"verdict": verdict})
+        return True
 
     def put_back(self, claim: Claim, *, fault: bool = False, delay: float = 0.0) -> None:
         """Let others have it: after a fault of ours, which is counted, or because we stop, which is not.
@@ -167,48 +154,31 @@ class Queue:
             fault: Whether we failed at it.
             delay: Seconds before it may be claimed again.
         """
-        with self.database.write() as run:
-            run(
-                "UPDATE repoassay_submissions SET status = 'queued', owner = NULL, ready = {now} + ?,"
-                " faults = faults + ?, claims = claims + ?"
-                " WHERE ulid = ? AND status = 'running' AND owner = ? AND claims = ?",
-                (delay, *((1, 0) if fault else (0, -1)), claim.ulid, claim.owner, claim.claims),
-            )
+        counted = {"more_faults": int(fault), "more_claims": 0 if fault else -1}
+        with self.database.writing() as run:
+            run.execute(sql.PUT_BACK, _of(claim) | counted | {"seconds": delay})
 
     def recover(self, *, everything: bool = False) -> int:
         """Put back what servers left that were killed: lapsed leases, or `everything` under way; returns how many."""
-        with self.database.write() as run:
-            found = run(
-                "UPDATE repoassay_submissions SET status = 'queued', owner = NULL"
-                " WHERE status = 'running' AND (? = 1 OR lease < {now}) RETURNING ulid",
-                (int(everything),),
-            )
-        return len(found)
+        with self.database.writing() as run:
+            return len(run.execute(sql.RECOVER_ALL if everything else sql.RECOVER_LAPSED).all())
 
     def release(self, owner: str) -> int:
         """Put back everything `owner` still has claimed; returns how many."""
-        with self.database.write() as run:
-            return len(
-                run(
-                    "UPDATE repoassay_submissions SET status = 'queued', owner = NULL, claims = claims - 1"
-                    " WHERE status = 'running' AND owner = ? RETURNING ulid",
-                    (owner,),
-                )
-            )
+        with self.database.writing() as run:
+            return len(run.execute(sql.RELEASE, {"of_owner": owner}).all())
 
     def get(self, holder: str, ulid: str) -> Stored | None:
         """One submission of `holder`; None when they have none of that name."""
-        found = self._select("WHERE s.holder = ? AND s.ulid = ?", (holder, ulid))
-        return next(found, None)
+        found = self._stored(sql.GET, {"of_holder": holder, "of_ulid": ulid})
+        return found[0] if found else None
 
     def page(self, holder: str, after: str | None, limit: int) -> list[Stored]:
         """At most `limit` submissions of `holder` that follow `after`, in the order accepted; no whole verdicts."""
+        given = {"of_holder": holder, "limit": limit}
         if after is None:
-            rest, given = "WHERE s.holder = ?", [holder]
-        else:
-            rest = "WHERE s.holder = ? AND s.number > (SELECT number FROM repoassay_submissions WHERE ulid = ?)"
-            given = [holder, after]
-        return list(self._select(f"{rest} ORDER BY s.number LIMIT ?", (*given, limit), _BRIEF))
+            return self._stored(sql.FIRST_PAGE, given)
+        return self._stored(sql.NEXT_PAGE, given | {"of_ulid": after})
 
     def results(self, holder: str, after: int, limit: int, *, whole: bool = True) -> list[Stored]:
         """At most `limit` submissions of `holder` with verdicts numbered above `after`, in the order of these.
@@ -219,31 +189,40 @@ class Queue:
             limit: How many.
             whole: Whether the whole verdict is wanted, which may be long.
         """
-        rest = "WHERE v.holder = ? AND v.number > ? ORDER BY v.number LIMIT ?"
-        return list(self._select(rest, (holder, after, limit), _SELECT if whole else _BRIEF))
+        given = {"of_holder": holder, "after": after, "limit": limit}
+        return self._stored(sql.RESULTS if whole else sql.RESULTS_BRIEF, given)
 
     def counts(self) -> Counts:
         """How many are waiting and under way, of everybody."""
-        with self.database.read() as run:
-            found: dict[str, int] = dict(
-                run("SELECT status, count(*) FROM repoassay_submissions WHERE status <> 'done' GROUP BY status")
-            )
-        return Counts(int(found.get("queued", 0)), int(found.get("running", 0)))
+        with self.database.reading(snapshot=False) as run:
+            states = {row[0]: row[1] for row in run.execute(sql.STATES)}
+        return Counts(states.get("queued", 0), states.get("running", 0))
 
     def tasks(self) -> set[str]:
         """Tasks of what has no verdict yet."""
-        with self.database.read() as run:
-            return {row[0] for row in run("SELECT DISTINCT task FROM repoassay_submissions WHERE status <> 'done'")}
+        with self.database.reading(snapshot=False) as run:
+            return set(run.scalars(sql.TASKS))
 
     def answers(self) -> dict[str, int]:
         """How many submissions of each task have a verdict."""
-        with self.database.read() as run:
-            return {
-                row[0]: row[1]
-                for row in run("SELECT task, COUNT(*) FROM repoassay_submissions WHERE status = 'done' GROUP BY task")
-            }
+        with self.database.reading(snapshot=False) as run:
+            return {row[0]: row[1] for row in run.execute(sql.ANSWERED)}
 
-    def _select(self, rest: str, parameters: Sequence[object], select: str = _SELECT) -> Iterator[Stored]:
-        with self.database.read() as run:
-            rows = run(select + rest, parameters)
-        return (Stored(*row[:-1]) for row in rows)
+    def _stored(self, statement: sa.Select[Any], parameters: Mapping[str, object]) -> list[Stored]:
+        with self.database.reading(snapshot=False) as run:
+            return [Stored(*row[:-1]) for row in run.execute(statement, parameters)]
+
+
+def _known(run: sa.Connection, holder: str, new: New, digest: str) -> Stored | None:
+    """The submission that a holder's key names already."""
+    row = None if new.key is None else run.execute(sql.FIND_KEY, {"of_holder": holder, "of_key": new.key}).first()
+    if row is None:
+        return None
+    before = Stored(*row[:-1])
+    if (before.task, row.digest) != (new.task, digest):
+        raise KeyTaken(str(new.key), before.ulid)
+    return before
+
+
+def _of(claim: Claim) -> dict[str, object]:
+    return {"of_ulid": claim.ulid, "of_owner": claim.owner, "of_claims": claim.claims}

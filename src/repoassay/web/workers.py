@@ -65,7 +65,7 @@ class Workers:
 
     def start(self) -> None:
         """Put back what a killed server left, then begin."""
-        left = self.queue.recover(everything=self.queue.database.alone)
+        left = self.queue.recover(everything=self.queue.database.sole_owner)
         if left:
             _LOG.info("%d submissions that were under way are put back.", left)
         self._keeper = threading.Thread(target=self._keep, name="lease", daemon=True)
@@ -186,7 +186,7 @@ class Workers:
         while not self._ended.wait(self.lease / 4):
             try:
                 self.queue.renew(self.owner, self.lease)
-                if not self.queue.database.alone and (found := self.queue.recover()):
+                if not self.queue.database.sole_owner and (found := self.queue.recover()):
                     _LOG.info("%d submissions of another server are put back.", found)
                     self.wake()
             except Unavailable as error:

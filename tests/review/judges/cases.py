@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from repoassay.db import Database
 from repoassay.gateway import Dialogue, ScriptedUpstream, Totals, Turn
 from repoassay.model.usage import Usage
-from repoassay.review.database import Database
 from repoassay.review.judges.definition import Definition, Parameters
 from repoassay.review.judges.door import open_model
 from repoassay.review.judges.judging import Done, Step, judge_study

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.review.database import Database, open_database
+from repoassay.db import Database
+from repoassay.review.database import open_database
 
 
 @pytest.fixture

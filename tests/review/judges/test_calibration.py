@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from repoassay.db import Database
 from repoassay.model import Phase
 from repoassay.review.adjudicate import latest
-from repoassay.review.database import Database, open_database
+from repoassay.review.database import open_database
 from repoassay.review.judges.calibration import Calibration, calibrate
 from repoassay.review.judges.kept import Judge, judgements_of
 from repoassay.review.judges.split import Split, split_items

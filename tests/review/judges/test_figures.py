@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.review.database import Database
+from repoassay.db import Database
 from repoassay.review.judges.axis_figures import Case, axis_figures, beside_others
 from repoassay.review.judges.calibration import calibrate
 from repoassay.review.judges.confidence import brier, calibration_error

@@ -9,6 +9,7 @@ import pytest
 
 from hidden_texts import HIDDEN, smuggled
 from repoassay.review.database import Database
+from repoassay.db import Database
 from repoassay.review.judges.injection import injections
 from repoassay.review.judges.kept import judgements_of
 from repoassay.review.judges.prompt import prompt_of

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.errors import BadInput, InfraFault
+from repoassay.db import Database
+from repoassay.errors import BadInput, Unavailable
 from repoassay.gateway import Dialogue, Limits, Prices, ScriptedUpstream, Turn, Upstream, read_calls
 from repoassay.gateway.dialogue import Fault
 from repoassay.gateway.standin import StandIn
 from repoassay.model import Phase
 from repoassay.review.adjudicate import latest
-from repoassay.review.database import Database
 from repoassay.review.judges.calibration import calibrate
 from repoassay.review.judges.door import open_model, spent_before
 from repoassay.review.judges.judging import Step, judge_study
@@ -230,7 +230,7 @@ def test_samples_cannot_be_changed_or_doubled(database: Database, tmp_path: Path
     assert not keep(database, "st", first.model_copy(update={"void": "No.", "answer": None}))
     assert judgements_of(database, judge)[0] == first
     for line in ("UPDATE review_judgements SET judgement = '{}'", "DELETE FROM review_judges"):
-        with pytest.raises(InfraFault, match="append-only"):
+        with pytest.raises(Unavailable, match="append-only"):
             database.write(lambda connection, line=line: connection.exec_driver_sql(line))  # type: ignore[misc]  # the default binds the line
 
 

@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.model import Phase, Rating
-from repoassay.review.database import Conflict, Database
+from repoassay.review.database import Conflict
 from repoassay.review.judges.asking import NoAnswer, Spent
 from repoassay.review.judges.injection import Flag, injections
 from repoassay.review.judges.judgement import Judgement

@@ -8,9 +8,10 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.model import Phase, Rating
-from repoassay.review.database import Database, append
+from repoassay.review.database import append
 from repoassay.review.judges.definition import Definition
 from repoassay.review.judges.judgement import Judgement
 from repoassay.review.raters import Rater, RaterRole, add_rater, raters_of

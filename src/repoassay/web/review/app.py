@@ -14,7 +14,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import RedirectResponse
 from starlette.routing import Mount, Route
 
-from repoassay.errors import BadInput, InfraFault, MissingExtra, RepoAssayError
+from repoassay.errors import BadInput, InfraFault, RepoAssayError, Unavailable
 from repoassay.review.database import Conflict
 from repoassay.web.review import figure_pages, join, lead_pages, rating_api, rating_pages, settle_pages, study_pages
 from repoassay.web.review.desk import Desk
@@ -76,7 +76,7 @@ async def _known(request: Request, error: Exception) -> Response:
     assert isinstance(error, RepoAssayError)
     if isinstance(error, Conflict):
         return _answer(request, 409, str(error), **conflict(error.stored, error.offered))
-    status = 422 if isinstance(error, BadInput) else 503 if isinstance(error, InfraFault | MissingExtra) else 500
+    status = 422 if isinstance(error, BadInput) else 503 if isinstance(error, InfraFault | Unavailable) else 500
     if status != 422:
         _LOG.warning("%s", error)
     return _answer(request, status, str(error))

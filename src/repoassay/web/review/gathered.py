@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from repoassay.db import Database
 from repoassay.model import Phase, Rating
 from repoassay.review.adjudicate import Adjudication, latest
-from repoassay.review.database import Database
 from repoassay.review.raters import Rater, RaterRole, raters_of
 from repoassay.review.rubric import Rubric
 from repoassay.review.settle import adjudications_of

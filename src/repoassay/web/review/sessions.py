@@ -10,7 +10,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from repoassay.review.database import Database
+from repoassay.db import Database
 from repoassay.review.raters import Rater, RaterRole
 from repoassay.review.tables import raters, sessions
 
