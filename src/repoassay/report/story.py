@@ -13,14 +13,17 @@ from typing import Any
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput
-from repoassay.gateway import Call, read_calls
+from repoassay.model import Call
 from repoassay.model.trajectory import Source, Step, Trajectory
 from repoassay.report.document import plain
 from repoassay.report.figures import moment, seconds, size
 from repoassay.report.inert import clip, inert, one_line
 from repoassay.report.money import sentence
 from repoassay.store import Finished, RunFolder
+from repoassay.store.calls import read_calls
+from repoassay.store.files import read_regular
 from repoassay.store.spending import JOURNAL
+from repoassay.store.versions import parse
 
 __all__ = ["Story", "find_attempts", "lines", "read_story", "read_trajectory", "story_document"]
 
@@ -93,9 +96,7 @@ def read_trajectory(folder: Path) -> Trajectory | None:
     """What the agent did, as kept in an attempt's folder; None where nothing can be read."""
     path = folder / "trajectory.json"
     try:
-        if path.is_symlink() or path.stat().st_size > _MOST_FILE:
-            return None
-        return Trajectory.model_validate_json(path.read_bytes())
+        return parse(Trajectory, read_regular(path, _MOST_FILE), str(path))
     except (OSError, ValidationError):
         return None
 

@@ -14,10 +14,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from repoassay.errors import BadInput
 from repoassay.report import figures
-from repoassay.report.chains import Standing
 from repoassay.report.inert import clip, inert, one_line
 from repoassay.report.money import sentence
 from repoassay.report.outcomes import shown
+from repoassay.store.slots import Standing
 
 __all__ = ["environment", "policy_hash", "source", "write_whole"]
 

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from repoassay.errors import BadInput
 from repoassay.model import Outcome, Verdict
+from repoassay.store.versions import NewerRecord, parse, to_json
 
 __all__ = ["KEPT", "VerdictCache", "verdict_key"]
 
@@ -65,14 +66,14 @@ class VerdictCache:
         if row is None:
             return None
         try:
-            return Verdict.model_validate_json(row[0])
-        except ValidationError:  # of another version
+            return parse(Verdict, row[0].encode())
+        except (ValidationError, NewerRecord):  # of another version
             return None
 
     def put(self, key: str, verdict: Verdict) -> None:
         """Keep a verdict, unless its outcome may change by itself; the first one stays."""
         if verdict.outcome in KEPT:
-            self._connection().execute("INSERT OR IGNORE INTO verdicts VALUES (?, ?)", (key, verdict.model_dump_json()))
+            self._connection().execute("INSERT OR IGNORE INTO verdicts VALUES (?, ?)", (key, to_json(verdict).decode()))
 
     def __len__(self) -> int:
         return int(self._connection().execute("SELECT count(*) FROM verdicts").fetchone()[0])
