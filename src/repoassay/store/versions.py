@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from repoassay.errors import BadInput
 
@@ -22,6 +23,7 @@ __all__ = [
     "KEY",
     "NewerRecord",
     "Version",
+    "check_version",
     "parse",
     "parse_object",
     "stamped",
@@ -111,9 +113,13 @@ def _parse_document(kind: type[_Model], data: bytes, where: str) -> _Model:
         document = json.loads(data)
     except (ValueError, RecursionError):
         return kind.model_validate_json(data)  # says what is wrong with it
-    version = _take_version(document, where) if isinstance(document, dict) else None
-    if version is None:
+    if not isinstance(document, dict) or KEY not in document:
         return kind.model_validate_json(data)
+    version = _take_version(document, where)
+    if version is None:
+        problem = PydanticCustomError("schema_version", "Input should be a version, such as 1 or '1.2'")
+        place: InitErrorDetails = {"type": problem, "loc": (KEY,), "input": document[KEY]}
+        raise ValidationError.from_exception_data(kind.__name__, [place])
     content = json.dumps(document).encode()
     try:
         return kind.model_validate_json(content)
@@ -139,6 +145,15 @@ def parse_object(data: bytes, where: str = "The record") -> dict[str, Any]:
     if KEY in document and _take_version(document, where) is None:
         raise ValueError(f"has a {KEY} that is none")
     return document
+
+
+def check_version(value: object, where: str = "The record") -> None:
+    """Check a version that stands in a document of another form, such as TOML; what is none is left to validation.
+
+    Raises:
+        NewerRecord: When its major version is not known here.
+    """
+    _take_version({KEY: value}, where)
 
 
 def _take_version(document: dict[str, Any], where: str) -> Version | None:

@@ -59,6 +59,8 @@ def pack(
     system = _agent(run.plan, agent)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(f"{out} already exists and is not empty.", "Choose another --out.")
+    for _ in run.finished():  # what cannot be read is said of this run, not of a copy
+        pass
     moment = now or datetime.now(UTC)
     try:
         submitted = Submitted(
