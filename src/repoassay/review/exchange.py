@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from repoassay.errors import BadInput, MissingExtra
 from repoassay.model import Rating
+from repoassay.store.versions import parse
 from repoassay.tasks.wording import shown
 
 __all__ = [
@@ -184,7 +185,7 @@ def _unflat(row: Mapping[str, str], place: str) -> Rating:
 
 def _rating_of_json(line: str, place: str) -> Rating:
     try:
-        return Rating.model_validate_json(line)
+        return parse(Rating, line.encode("utf-8", "backslashreplace"), place)
     except ValidationError as error:
         raise _wrong(place, error) from None
 
