@@ -155,7 +155,7 @@ def run(original: RunFolder, tmp_path: Path) -> Path:
     return shutil.copytree(original.path, tmp_path / "run")
 
 
-def told(command: str, run: Path) -> Result:
+def invoke(command: str, run: Path) -> Result:
     places = {"run": str(run), "other": str(run.with_name("other")), "out": str(run.with_name("out"))}
     arguments = [part.format(**places) for part in COMMANDS[command]]
     return CliRunner().invoke(cli, arguments, standalone_mode=False)
@@ -182,7 +182,7 @@ def test_a_damaged_record_of_an_attempt(run: Path, command: str, record: str, da
         key("outcome", 7)(path)
     else:
         DAMAGES[damage](path)
-    said = sentence(told(command, run))
+    said = sentence(invoke(command, run))
     assert A1 in said
     assert str(run) in said
     if damage.startswith("newer"):
@@ -196,7 +196,7 @@ def test_a_damaged_record_of_an_attempt(run: Path, command: str, record: str, da
 )
 def test_a_damaged_plan(run: Path, command: str, damage: str) -> None:
     (key("tasks", "t") if damage == "type" else DAMAGES[damage])(run / "run.json")
-    said = sentence(told(command, run))
+    said = sentence(invoke(command, run))
     assert str(run) in said
     if damage.startswith("newer"):
         assert "run.json was written by a newer RepoAssay" in said
@@ -206,7 +206,7 @@ def test_a_damaged_plan(run: Path, command: str, damage: str) -> None:
 @pytest.mark.parametrize("command", READS_ATTEMPTS)
 def test_a_damaged_journal(run: Path, command: str, damage: str) -> None:
     JOURNAL_DAMAGES[damage](run / "journal.jsonl")
-    said = sentence(told(command, run))
+    said = sentence(invoke(command, run))
     assert "journal.jsonl" in said
     if damage == "newer":
         assert "line 2, was written by a newer RepoAssay" in said
@@ -216,7 +216,7 @@ def test_a_damaged_journal(run: Path, command: str, damage: str) -> None:
 @pytest.mark.parametrize("command", ["show", "report", "report json", "compare", "diagnose"])
 def test_a_journal_line_in_the_middle_that_cannot_be_read_is_passed_over(run: Path, command: str, damage: str) -> None:
     HARMLESS[damage](run / "journal.jsonl")
-    done = told(command, run)
+    done = invoke(command, run)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
     if command == "report json":
         assert json.loads(done.stdout)["torn_lines"] == [2]
@@ -229,23 +229,23 @@ def test_a_damaged_journal_of_calls(run: Path, command: str, damage: str) -> Non
     if command == "report":  # it reads those of attempts that never finished
         path = shutil.copytree(path.parent, path.parent.with_name("01KG9ATT000000000000000003")) / path.name
     LINE_DAMAGES[damage](path)
-    assert "usage.jsonl" in sentence(told(command, run))
+    assert "usage.jsonl" in sentence(invoke(command, run))
 
 
 @pytest.mark.parametrize("damage", LINE_DAMAGES)
 @pytest.mark.parametrize("command", ["show attempt", "diagnose", "diagnose attempt"])
 def test_damaged_labels(run: Path, command: str, damage: str) -> None:
     LINE_DAMAGES[damage](run / "labels.jsonl")
-    assert "labels.jsonl" in sentence(told(command, run))
+    assert "labels.jsonl" in sentence(invoke(command, run))
 
 
 @pytest.mark.parametrize("command", ["show", "show json", "report", "report set", "compare", "diagnose"])
 def test_a_newer_minor_version_is_read_without_its_new_keys(run: Path, command: str) -> None:
-    before = told(command, run).stdout
+    before = invoke(command, run).stdout
     for record in ("attempt.json", "verdict.json"):
         path = run / "attempts" / A1 / record
         path.write_text(json.dumps({**json.loads(path.read_bytes()), "schema_version": "1.7", "new": {"key": 1}}))
-    done = told(command, run)
+    done = invoke(command, run)
     assert not isinstance(done.exception, RepoAssayError), done.exception
     assert done.stdout == before
 
@@ -253,27 +253,27 @@ def test_a_newer_minor_version_is_read_without_its_new_keys(run: Path, command: 
 @pytest.mark.parametrize("command", ["show attempt", "resume", "report"])
 def test_a_key_that_this_version_does_not_have_is_an_error(run: Path, command: str) -> None:
     key("extra", 1)(run / "attempts" / A1 / "attempt.json")
-    assert "attempt.json extra: Extra inputs are not permitted" in sentence(told(command, run))
+    assert "attempt.json extra: Extra inputs are not permitted" in sentence(invoke(command, run))
 
 
-def results(path: Path) -> Sequence[str]:
+def read_results(path: Path) -> Sequence[str]:
     return ("stats", "results", str(path))
 
 
-def submitted(path: Path) -> Sequence[str]:
+def submit_results(path: Path) -> Sequence[str]:
     patches = path.with_name("patches.jsonl")
     patches.write_text(json.dumps({"id": TASK, "patch": ""}) + "\n")
     return ("submit", "--suite", "starter", "--submissions", str(patches), "--results", str(path), "--no-cache")
 
 
-def attacked(path: Path) -> Sequence[str]:
+def attack_results(path: Path) -> Sequence[str]:
     return ("attack", "starter", "--task", TASK, "--sample", "1", "--out", str(path))
 
 
 RESULT = b'{"id":"a","number":1,"message":"PASS","patch_sha256":"0"}\n'
 
 
-@pytest.mark.parametrize("arguments", [results, submitted, attacked])
+@pytest.mark.parametrize("arguments", [read_results, submit_results, attack_results])
 @pytest.mark.parametrize(
     "damage",
     [
@@ -292,7 +292,7 @@ def test_a_damaged_line_of_results(tmp_path: Path, arguments: Callable[[Path], S
     assert path.read_bytes() == damage + RESULT
 
 
-@pytest.mark.parametrize("arguments", [results, submitted, attacked])
+@pytest.mark.parametrize("arguments", [read_results, submit_results, attack_results])
 @pytest.mark.parametrize("damage", [folder, pipe])
 def test_results_that_are_no_file(
     tmp_path: Path, arguments: Callable[[Path], Sequence[str]], damage: Callable[[Path], None]
@@ -346,3 +346,15 @@ def test_a_verdict_cache_of_a_newer_version_or_damaged_is_passed_over_or_a_sente
     (tmp_path / "other.sqlite").write_bytes(b"no database" * 1000)
     with pytest.raises(RepoAssayError, match="cannot be opened"):
         VerdictCache(tmp_path / "other.sqlite")
+
+
+def test_a_verdict_cache_that_is_damaged_later_is_a_sentence(tmp_path: Path) -> None:
+    import sqlite3
+
+    from repoassay.store.verdicts import VerdictCache
+
+    cache = VerdictCache(tmp_path / "verdicts.sqlite")
+    with sqlite3.connect(tmp_path / "verdicts.sqlite") as connection:
+        connection.execute("DROP TABLE verdicts")
+    with pytest.raises(RepoAssayError, match="cannot be used"):
+        cache.get("a")

@@ -27,7 +27,7 @@ exit_with("repoassay", command)
 """
 
 
-def ended(body: str, **env: str) -> subprocess.CompletedProcess[str]:
+def run_program(body: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", RAISING.format(body=body)],
         capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **env},
@@ -54,7 +54,7 @@ def test_an_error_nobody_foresaw_is_one_sentence_that_names_its_traceback(progra
 
 
 def test_values_of_variables_are_not_in_the_log(tmp_path: Path) -> None:
-    done = ended("raise KeyError('attempt')", REPOASSAY_CACHE=str(tmp_path))
+    done = run_program("raise KeyError('attempt')", REPOASSAY_CACHE=str(tmp_path))
     (log,) = (tmp_path / "errors").iterdir()
     assert done.returncode == 70
     assert "KeyError" in done.stderr
@@ -64,14 +64,14 @@ def test_values_of_variables_are_not_in_the_log(tmp_path: Path) -> None:
 
 
 def test_the_traceback_is_shown_on_request(tmp_path: Path) -> None:
-    done = ended("raise KeyError('attempt')", REPOASSAY_CACHE=str(tmp_path), REPOASSAY_TRACEBACK="1")
+    done = run_program("raise KeyError('attempt')", REPOASSAY_CACHE=str(tmp_path), REPOASSAY_TRACEBACK="1")
     assert done.returncode == 70
     assert "KeyError: 'attempt'" in done.stderr
 
 
 def test_a_cache_that_cannot_be_written_sends_the_log_to_the_temporary_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    done = ended("raise KeyError('attempt')", REPOASSAY_CACHE=str(tmp_path / "file/cache"), TMPDIR=str(tmp_path))
+    done = run_program("raise KeyError('attempt')", REPOASSAY_CACHE=str(tmp_path / "file/cache"), TMPDIR=str(tmp_path))
     assert done.returncode == 70
     assert len(list(tmp_path.glob("repoassay-*.log"))) == 1
 
@@ -86,7 +86,7 @@ def test_a_cache_that_cannot_be_written_sends_the_log_to_the_temporary_folder(tm
     ],
 )
 def test_an_interrupt_that_became_another_error_is_an_interrupt(body: str, tmp_path: Path) -> None:
-    done = ended(body, REPOASSAY_CACHE=str(tmp_path))
+    done = run_program(body, REPOASSAY_CACHE=str(tmp_path))
     assert done.returncode == 130, done.stderr
     assert done.stderr == "Interrupted.\n"
 
@@ -117,4 +117,4 @@ def test_a_real_ctrl_c_in_a_callback_of_a_serializer_is_an_interrupt(tmp_path: P
 
 @pytest.mark.parametrize(("body", "code"), [("return None", 0), ("return 1", 1), ("sys.exit(3)", 3)])
 def test_codes_pass_through(body: str, code: int) -> None:
-    assert ended(body).returncode == code
+    assert run_program(body).returncode == code

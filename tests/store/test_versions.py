@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from repoassay.model import Call, Outcome, Plan, Record, Verdict
-from repoassay.store.versions import NewerRecord, check_version, parse, parse_object, stamped, to_json
+from repoassay.store.versions import NewerRecord, check_version, parse, parse_object, to_json, with_version
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 VERDICT = Verdict(
@@ -128,4 +128,4 @@ def test_a_value_of_another_format_is_checked_too() -> None:
 
 
 def test_a_document_gets_its_version_in_front() -> None:
-    assert list(stamped({"a": 1})) == ["schema_version", "a"]
+    assert list(with_version({"a": 1})) == ["schema_version", "a"]

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 from repoassay.errors import BadInput
 from repoassay.store.lines import OBJECTS, Codec, JsonLines
-from repoassay.store.versions import stamped
+from repoassay.store.versions import with_version
 from repoassay.tasks.wording import quoted, shown
 
 __all__ = ["Results", "read_results", "write_junit"]
@@ -27,7 +27,7 @@ def _read_result(line: bytes) -> dict[str, Any]:
 
 
 def _write_result(record: dict[str, Any]) -> bytes:
-    return json.dumps(stamped(record)).encode()
+    return json.dumps(with_version(record)).encode()
 
 
 def _file(path: Path) -> JsonLines[dict[str, Any]]:

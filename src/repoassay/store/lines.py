@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from repoassay.errors import BadInput
 from repoassay.store.files import open_regular, reason
-from repoassay.store.versions import NewerRecord, parse, parse_object, stamped, to_json
+from repoassay.store.versions import NewerRecord, parse, parse_object, to_json, with_version
 
 __all__ = ["OBJECTS", "Codec", "JsonLines", "LinesRead", "append_line", "numbered_lines", "record_codec"]
 
@@ -48,7 +48,7 @@ def record_codec(kind: type[_Model]) -> Codec[_Model]:
 
 
 def _write_object(document: dict[str, Any]) -> bytes:
-    return json.dumps(stamped(document), separators=(",", ":")).encode()
+    return json.dumps(with_version(document), separators=(",", ":")).encode()
 
 
 OBJECTS: Codec[dict[str, Any]] = Codec(parse_object, _write_object)

@@ -26,9 +26,9 @@ __all__ = [
     "check_version",
     "parse",
     "parse_object",
-    "stamped",
     "to_json",
     "validation_reason",
+    "with_version",
 ]
 
 KEY = "schema_version"
@@ -76,7 +76,7 @@ def to_json(record: BaseModel, *, indent: int | None = None, exclude_defaults: b
     return front + _QUOTED + colon + str(CURRENT.major).encode() + comma + content[1:]
 
 
-def stamped(document: Mapping[str, Any]) -> dict[str, Any]:
+def with_version(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document with its version in front."""
     return {KEY: CURRENT.major, **document}
 
