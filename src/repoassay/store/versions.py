@@ -142,7 +142,8 @@ def parse_object(data: bytes, where: str = "The record") -> dict[str, Any]:
         raise ValueError("is nested too deeply") from error
     if not isinstance(document, dict):
         raise ValueError("is no JSON object")  # noqa: TRY004 - a file's content, not a wrong argument
-    if KEY in document and _take_version(document, where) is None:
+    version = document.pop(KEY, CURRENT.major)
+    if version is not CURRENT.major and _take_version({KEY: version}, where) is None:  # small integers are one object
         raise ValueError(f"has a {KEY} that is none")
     return document
 
