@@ -15,6 +15,7 @@ from repoassay.agents.spec import builtin_specs
 from repoassay.errors import BadInput
 from repoassay.model import Ended, Exit, Limits
 from repoassay.model.trajectory import Trajectory
+from repoassay.store.versions import parse
 from repoassay.workspace import Cache, Completed, Layout, Sandbox
 from repoassay.workspace.agent_install import Installed
 
@@ -89,5 +90,5 @@ def test_what_it_printed_and_recorded_is_kept_and_read(
     found = placed.read(Completed(Exit(ended=Ended.EXITED, code=0), b"out \xff", b"err"))
     assert (tmp_path / "transcript" / "stdout.txt").read_bytes() == b"out \xff"
     assert (tmp_path / "transcript" / "stderr.txt").read_bytes() == b"err"
-    assert Trajectory.model_validate_json((tmp_path / "trajectory.json").read_bytes()) == found
+    assert parse(Trajectory, (tmp_path / "trajectory.json").read_bytes()) == found
     assert found.agent == "tiny" and found.version == "1" and found.model == "m"

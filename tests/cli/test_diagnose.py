@@ -17,9 +17,9 @@ from click.testing import CliRunner, Result
 
 from interrupts import interruptible
 from repoassay.cli.main import cli
+from repoassay.diagnosis import LABELS, label_book
 from repoassay.errors import RepoAssayError
 from repoassay.store import RunFolder
-from repoassay.store.labels import LABELS, LabelBook
 from report.failing import HOSTILE, WAYS, attempt_of, failing_run
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
@@ -286,7 +286,7 @@ def test_a_model_labels_beside_and_is_scored_but_never_decides(asked: RunFolder,
     )
     assert "1 labels, 1 from before, 0 answers refused" in again.stderr, again.output
     assert "(model)" in again.stdout
-    kept = LabelBook(run.path).read().labels
+    kept = label_book(run.path).read().items
     assert {(one.attempt, one.value, one.by, one.author) for one in kept} == {
         (reader, "E3", "model", "scripted/judge"), (pip, "unclear", "model", "scripted/judge"),
     }  # fmt: skip
@@ -321,7 +321,7 @@ def test_a_classifier_that_fails_or_has_spent_its_budget_stops_and_keeps_what_ca
     )
     assert done.exit_code == 1, done.output
     assert "stopped early" in done.stderr
-    kept = len(LabelBook(run.path).read().labels)
+    kept = len(label_book(run.path).read().items)
     assert kept < 2
     assert f"{kept} labels" in done.stderr
     assert "needs a price" in refused(
@@ -352,4 +352,4 @@ def test_ctrl_c_keeps_the_labels_given_so_far(asked: RunFolder, tmp_path: Path) 
     assert running.returncode == 130, rest
     assert "labels given so far are kept" in rest
     assert "Traceback" not in rest
-    assert len(LabelBook(run.path).read().labels) == 1
+    assert len(label_book(run.path).read().items) == 1

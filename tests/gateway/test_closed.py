@@ -10,9 +10,10 @@ import pytest
 
 from gateway.biller import Biller
 from gateway.conftest import address, key_header, request_body, send
-from repoassay.gateway import Limits, Upstream, read_calls
+from repoassay.gateway import Limits, Upstream
 from repoassay.gateway.closed import confine, passed_on
 from repoassay.gateway.server import Gateway
+from repoassay.store.calls import read_calls
 
 URL = "http://attacker.example/x.png"
 PNG = "data:image/png;base64,iVBORw0KGgo="

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.gateway import Call, CallJournal, read_calls
-from repoassay.gateway.journal import Retry
+from repoassay.errors import BadInput
+from repoassay.gateway import CallJournal
+from repoassay.model import Call, Retry
 from repoassay.model.usage import Usage
+from repoassay.store.calls import read_calls
 
 
 def call(seq: int = 1, **fields: object) -> Call:
@@ -61,7 +63,7 @@ def test_secrets_do_not_reach_the_file(tmp_path: Path) -> None:
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "usage.jsonl").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OSError):
+    with pytest.raises(BadInput, match="it is a link"):
         CallJournal(tmp_path / "usage.jsonl")
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from repoassay.gateway import Budget, Limits, Price, Prices, read_calls
+from repoassay.gateway import Budget, Limits, Price, Prices
+from repoassay.store.calls import read_calls
 
 PROVIDER = {"chat": "up", "responses": "up", "messages": "plain", "gemini": "plain"}
 BUDGET = {

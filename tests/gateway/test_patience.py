@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from repoassay.gateway import Budget, Limits, Upstream, read_calls
+from repoassay.gateway import Budget, Limits, Upstream
+from repoassay.store.calls import read_calls
 
 PROVIDER = {"chat": "up", "responses": "up", "messages": "plain", "gemini": "plain"}
 QUICK = Limits(first_wait=0.01, idle=0.4, retries=2, settle=1.0)

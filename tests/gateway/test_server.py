@@ -22,10 +22,10 @@ from repoassay.gateway import (
     ScriptedUpstream,
     known_upstreams,
     open_gateway,
-    read_calls,
 )
 from repoassay.gateway.server import Gateway
 from repoassay.model.usage import Usage
+from repoassay.store.calls import read_calls
 
 DIALECTS = ("chat", "responses", "messages", "gemini")
 PROVIDER = {"chat": "up", "responses": "up", "messages": "plain", "gemini": "plain"}

@@ -7,12 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from repoassay.diagnosis import label_from_text
+from repoassay.diagnosis import label_book, label_from_text
 from repoassay.model import Ended, Outcome
 from repoassay.report.diagnosed import Examiner, people_said, shares_of, subject_of, subjects_of
 from repoassay.report.diagnosis_lines import lines, short_lines
 from repoassay.store import RunFolder
-from repoassay.store.labels import LabelBook
 from report.conftest import MakeRun, Put
 
 NOON = datetime(2026, 2, 1, 12, 0, tzinfo=UTC)
@@ -71,10 +70,10 @@ def test_a_label_brings_an_attempt_without_steps_into_the_shares(make_run: MakeR
     run = make_run(tasks=3)
     first, second = put(run, "task-01", Outcome.FAILED), put(run, "task-02", Outcome.FAILED)
     put(run, "task-03", Outcome.PASSED)
-    book = LabelBook(run.path)
-    book.add(label_from_text("E3", attempt=first.id, author="Ada", at=NOON))
-    book.add(label_from_text("E2", attempt=first.id, author="Ada", at=NOON - timedelta(days=1)))  # given before
-    book.add(label_from_text("E1", attempt=second.id, author="m/x", at=NOON).model_copy(update={"by": "model"}))
+    book = label_book(run.path)
+    book.append(label_from_text("E3", attempt=first.id, author="Ada", at=NOON))
+    book.append(label_from_text("E2", attempt=first.id, author="Ada", at=NOON - timedelta(days=1)))  # given before
+    book.append(label_from_text("E1", attempt=second.id, author="m/x", at=NOON).model_copy(update={"by": "model"}))
     assert people_said(run) == {first.id: "E3"}
     examiner = Examiner(run)
     shares = shares_of([examiner.look(one) for one in subjects_of(run)])

@@ -11,9 +11,9 @@ import pytest
 from repoassay.errors import BadInput
 from repoassay.model import Attempt, Outcome, Whose
 from repoassay.report import summarise
-from repoassay.report.chains import Standing
 from repoassay.stats import Rate
 from repoassay.store import RunFolder
+from repoassay.store.slots import Standing
 
 MakeRun = Callable[..., RunFolder]
 Put = Callable[..., Attempt]

@@ -14,8 +14,8 @@ from repoassay.run.matrix import spread
 from repoassay.run.metered import Admitted
 from repoassay.run.models import named_file
 from repoassay.run.slots import all_slots
-from repoassay.run.waiting import Slot
 from repoassay.store import Finished, RunFolder
+from repoassay.store.slots import Slot
 from repoassay.suites import SuiteFolder, find_suite
 
 ASSETS = Path(__file__).parents[1] / "assets"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import BadInput, RepoAssayError
-from repoassay.gateway import read_calls
 from repoassay.model import Ended, Outcome
 from repoassay.run import execute
 from repoassay.run.resume import resume
 from repoassay.run.slots import all_slots
+from repoassay.store.calls import read_calls
 from repoassay.store.spending import JOURNAL, journal_spent, run_spent
 from repoassay.suites import find_suite
 from run.metering import PRICES, SOLVE, STUBBORN, TINY, Watching, make, one, outcome, plan_run, said, shell

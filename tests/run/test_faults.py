@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from repoassay.errors import BadInput, NoIsolation
-from repoassay.gateway import read_calls
 from repoassay.gateway.dialogue import Dialogue
 from repoassay.gateway.standin import StandIn
 from repoassay.model import NetworkPolicy, Outcome
 from repoassay.run import execute
 from repoassay.run.slots import all_slots
+from repoassay.store.calls import read_calls
 from repoassay.store.spending import JOURNAL, journal_spent
 from run.metering import ASSETS, SOLVE, Watching, make, one, outcome, plan_run, said, shell
 

@@ -18,7 +18,8 @@ from repoassay.run.bound import bound_of
 from repoassay.run.matrix import number, parse_sweeps, spread
 from repoassay.run.resume import resume
 from repoassay.run.slots import all_slots, open_slots
-from repoassay.run.waiting import Slot, Waiting
+from repoassay.run.waiting import Waiting
+from repoassay.store.slots import Slot
 from run.metering import PRICES, TINY, Watching, plan_run, said
 
 VENDOR = '[upstream.vendor]\nbase_url = "http://10.0.0.1/v1"\n'

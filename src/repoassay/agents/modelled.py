@@ -15,6 +15,7 @@ from repoassay.agents.transcripts import read_transcript
 from repoassay.errors import BadInput
 from repoassay.model import Limits
 from repoassay.model.trajectory import Trajectory
+from repoassay.store.versions import to_json
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Cache, Collect, Command, Completed, FileEdit, Layout, Mount, Sandbox
 from repoassay.workspace.agent_install import Installed
@@ -119,7 +120,7 @@ class Placed:
         trajectory = read_transcript(spec.transcript.parser, kept, agent=spec.name, model=self._access.model)
         if not trajectory.version:
             trajectory = trajectory.model_copy(update={"version": spec.version})
-        (self._into / "trajectory.json").write_text(trajectory.model_dump_json(exclude_defaults=True), "utf-8")
+        (self._into / "trajectory.json").write_bytes(to_json(trajectory, exclude_defaults=True))
         return trajectory
 
     def _values(self, prompt: str) -> dict[str, str]:

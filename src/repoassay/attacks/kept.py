@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO, Self
-
-from pydantic import ValidationError
+from typing import Self
 
 from repoassay.attacks.trial import Trial
-from repoassay.errors import BadInput
 from repoassay.model import Outcome
 from repoassay.text import printable
+from repoassay.store.lines import Codec, JsonLines, record_codec
+from repoassay.store.versions import to_json
 
 __all__ = ["Kept", "read_trials"]
+
+_CODEC: Codec[Trial] = Codec(record_codec(Trial).read, to_json)
+
+
+def _file(path: Path) -> JsonLines[Trial]:
+    return JsonLines(path, _CODEC, fsync=False, follow=True)
 
 
 def read_trials(path: Path) -> list[Trial]:
@@ -21,18 +26,7 @@ def read_trials(path: Path) -> list[Trial]:
     Raises:
         BadInput: When the file cannot be read, or a line is no result of an attack.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{printable(str(path), 300)} cannot be read: {error.strerror}.") from error
-    found = []
-    for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), 1):
-        try:
-            found.append(Trial.model_validate_json(line))
-        except ValidationError as error:
-            where = f"{printable(str(path), 300)}: line {number} is no result of an attack."
-            raise BadInput(where, "Name another file.") from error
-    return found
+    return _file(path).read_all("result of an attack")
 
 
 class Kept:
@@ -43,16 +37,15 @@ class Kept:
     """
 
     def __init__(self, path: Path | None) -> None:
-        found = read_trials(path) if path is not None and path.is_file() else []
-        self._stream = None if path is None else _opened(path)
-        self._known = {_key(trial): trial for trial in found if trial.outcome is not Outcome.INFRA_FAULT}
+        self._file = None if path is None else _file(path)
+        trials = self._file.open_all("result of an attack") if self._file is not None else []
+        self._known = {_key(trial): trial for trial in trials if trial.outcome is not Outcome.INFRA_FAULT}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._stream is not None:
-            self._stream.close()
+        pass
 
     def get(self, task: str, task_digest: str, attack: str, digest: str, plain: bool) -> Trial | None:
         """A trial of the same patch on the same task, that has a plain answer where one is wanted."""
@@ -62,26 +55,9 @@ class Kept:
     def add(self, trial: Trial) -> None:
         """Append a trial and hand it to the operating system."""
         self._known[_key(trial)] = trial
-        if self._stream is not None:
-            self._stream.write(trial.model_dump_json().encode() + b"\n")
-            self._stream.flush()
+        if self._file is not None:
+            self._file.append(trial)
 
 
 def _key(trial: Trial) -> tuple[str, str, str, str]:
     return trial.task, trial.task_digest, trial.attack, trial.digest
-
-
-def _opened(path: Path) -> IO[bytes]:
-    """The file to append to, its torn last line cut off."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        stream = path.open("a+b")
-        stream.seek(0)
-        data = stream.read()
-        stream.truncate(data.rfind(b"\n") + 1)
-        stream.seek(0, 2)
-    except OSError as error:
-        raise BadInput(
-            f"{printable(str(path), 300)} cannot be written: {error.strerror}.", "Choose another."
-        ) from error
-    return stream

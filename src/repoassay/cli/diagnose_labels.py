@@ -41,14 +41,14 @@ def add_label(
       repoassay diagnose label 01K9Z5T7 "E-1" --subclass missing_wheel --by Ada --note "no wheel for this Python"
       repoassay diagnose label 01K9Z5T7 unclear --by Grace
     """
+    from repoassay.diagnosis import label_book
     from repoassay.report.diagnosis_lines import label_line
-    from repoassay.store.labels import LabelBook
 
     run, subjects, whole = find_subjects(attempt, runs)
     if whole:
         raise BadInput(f"{attempt!r} is a run.", "Name one attempt, as RUN/ATTEMPT.")
     label = _label(subjects[0].attempt, said, author, note, subclass, also)
-    LabelBook(run.path).add(label)
+    label_book(run.path).append(label)
     click.echo(f"{subjects[0].attempt}: {label_line(label)}")
 
 
@@ -89,23 +89,23 @@ def list_labels(run: str, runs: Path, as_json: bool) -> None:
       repoassay diagnose labels latest
       repoassay diagnose labels runs/nightly --json > labels.json
     """
+    from repoassay.diagnosis import label_book
     from repoassay.report.diagnosis_lines import label_line
     from repoassay.report.document import plain
-    from repoassay.store.labels import LabelBook
     from repoassay.text import one_line
 
     folder = find_run(run, runs)
     if folder is None:
         raise BadInput(f"There is no run {run!r}.", "Name a run folder, or `latest`.")
-    found = LabelBook(folder.path).read()
+    found = label_book(folder.path).read()
     for line in found.torn[:20]:
         click.echo(f"labels.jsonl line {line} is torn or no label and was passed over.", err=True)
     if as_json:
-        click.echo(json.dumps([plain(label.model_dump(mode="json")) for label in found.labels], indent=2))
+        click.echo(json.dumps([plain(label.model_dump(mode="json")) for label in found.items], indent=2))
         return
-    for label in found.labels:
+    for label in found.items:
         click.echo(f"{one_line(label.attempt, 60)}  {label_line(label)}")
-    if not found.labels:
+    if not found.items:
         click.echo("No attempt of this run is labelled.", err=True)
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from repoassay.cli.exits import exit_with
 from repoassay.cli.gittaskbench_grade import grade
 from repoassay.cli.gittaskbench_options import (
     is_verbose,
-    nobody_reads,
     show,
     suite_option,
     task_ids,
@@ -21,7 +18,7 @@ from repoassay.cli.gittaskbench_options import (
     verbose_option,
 )
 from repoassay.cli.options import PATH
-from repoassay.errors import BadInput, RepoAssayError
+from repoassay.errors import BadInput
 
 __all__ = ["cli", "main"]
 
@@ -104,22 +101,5 @@ cli.add_command(grade)
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    if os.geteuid() == 0:
-        os.umask(0o022)  # what root writes is read in sandboxes by another account
-    try:
-        # Click gives back the code a command asked for; a command that just ends gives None.
-        sys.exit(cli.main(prog_name="gittaskbench", standalone_mode=False) or 0)
-    except RepoAssayError as error:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # one more Ctrl-C must not turn a clean end into a noisy one
-        click.echo(f"gittaskbench: {error}", err=True)
-        # 1 is kept for outputs that did not pass
-        sys.exit(_FAULT if error.exit_code == 1 else error.exit_code)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted.", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        nobody_reads()
-        sys.exit(0)
+    # 1 is kept for outputs that did not pass
+    exit_with("gittaskbench", lambda: cli.main(prog_name="gittaskbench", standalone_mode=False), fault=_FAULT)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["is_verbose", "nobody_reads", "show", "suite_option", "task_ids", "tell", "verbose_option"]
+from repoassay.cli.exits import discard_output
+
+__all__ = ["is_verbose", "show", "suite_option", "task_ids", "tell", "verbose_option"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -64,9 +64,4 @@ def show(text: str) -> None:
     try:
         click.echo(text)
     except BrokenPipeError:
-        nobody_reads()
-
-
-def nobody_reads() -> None:
-    """The reader of our output, `head` say, has seen enough."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()

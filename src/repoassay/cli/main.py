@@ -1,19 +1,16 @@
 """The command `repoassay`: finds a verb, and turns every known error into a sentence and an exit code.
 
 Exit codes: 0 done; 1 done, with a negative answer or a fault of ours; 2 bad input; 3 this machine lacks something;
-130 interrupted.
+70 an error nobody foresaw, with its traceback in a file; 130 interrupted.
 """
 
 from __future__ import annotations
 
 import importlib
-import os
-import signal
-import sys
 
 import click
 
-from repoassay.errors import RepoAssayError
+from repoassay.cli.exits import exit_with
 
 __all__ = ["cli", "main"]
 
@@ -85,26 +82,4 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    if os.geteuid() == 0:
-        os.umask(0o022)  # what root writes is read in sandboxes by another account
-    try:
-        code = cli.main(standalone_mode=False)  # what `context.exit` was given; commands themselves return nothing
-        if isinstance(code, int) and code:
-            sys.exit(code)
-    except RepoAssayError as error:
-        sys.exit(_say(error))
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted.", err=True)
-        sys.exit(130)
-    except BrokenPipeError:  # the reader of our output, `head` say, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-
-
-def _say(error: RepoAssayError) -> int:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # one more Ctrl-C must not turn a clean end into a noisy one
-    click.echo(f"repoassay: {error}", err=True)
-    return error.exit_code
+    exit_with("repoassay", lambda: cli.main(standalone_mode=False))

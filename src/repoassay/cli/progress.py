@@ -11,7 +11,7 @@ import click
 
 from repoassay.model import Attempt, Outcome, Spent, Verdict, total_spent
 from repoassay.run.metered import Admitted
-from repoassay.run.waiting import Slot
+from repoassay.store.slots import Slot
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

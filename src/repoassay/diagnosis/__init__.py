@@ -11,11 +11,12 @@ from repoassay.diagnosis.classifier import Answer, Ask, classify, score_classifi
 from repoassay.diagnosis.diagnose import Assigned, Diagnosis, diagnose
 from repoassay.diagnosis.evidence import Evidence, evidence_text
 from repoassay.diagnosis.integrity import Check, Finding, Severity, State, integrity
-from repoassay.diagnosis.labels import Effective, Label, effective, label_from_text
+from repoassay.diagnosis.labels import LABELS, Effective, Label, effective, label_book, label_from_text
 from repoassay.diagnosis.rules import Rule, builtin_rules, load_rules
 from repoassay.diagnosis.scoring import Score, confusion_text, score
 
 __all__ = [
+    "LABELS",
     "SUBCLASSES",
     "Answer",
     "Ask",
@@ -41,6 +42,7 @@ __all__ = [
     "effective",
     "evidence_text",
     "integrity",
+    "label_book",
     "label_from_text",
     "load_rules",
     "parse_class",

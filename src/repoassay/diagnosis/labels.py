@@ -1,8 +1,12 @@
-"""Labels that people give to attempts: never changed, only added to, and above what the rules say."""
+"""Labels that people and models give to attempts: `labels.jsonl` in a run's folder, only ever added to.
+
+What people say stands above what the rules say.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, Field, model_validator
@@ -11,8 +15,14 @@ from repoassay.diagnosis.classes import SUBCLASSES, ErrorClass, Subclass, parse_
 from repoassay.diagnosis.diagnose import Diagnosis
 from repoassay.errors import BadInput
 from repoassay.model.base import Record
+from repoassay.store.lines import JsonLines, record_codec
 
-__all__ = ["Effective", "Label", "effective", "label_from_text"]
+__all__ = ["LABELS", "Effective", "Label", "effective", "label_book", "label_from_text"]
+
+LABELS = "labels.jsonl"
+"""Name of the file in a run's folder."""
+_MOST_BYTES = 64 * 2**20
+_LONGEST_LINE = 64 * 2**10
 
 
 class Label(Record):
@@ -48,6 +58,11 @@ class Label(Record):
     def value(self) -> str:
         """`E1` to `E5`, `unclear`, or `none`."""
         return self.primary.value if self.primary else "unclear" if self.unclear else "none"
+
+
+def label_book(run: Path) -> JsonLines[Label]:
+    """The file of labels in a run's folder."""
+    return JsonLines(run / LABELS, record_codec(Label), limit=_MOST_BYTES, longest=_LONGEST_LINE)
 
 
 class Effective(Record):

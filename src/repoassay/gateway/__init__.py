@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from repoassay.errors import MissingExtra
 from repoassay.gateway.dialogue import Dialogue, Turn, read_dialogue
-from repoassay.gateway.journal import Call, CallJournal, CallsRead, read_calls
+from repoassay.gateway.journal import CallJournal
 from repoassay.gateway.limits import Budget, Limits
 from repoassay.gateway.passes import Pass, Totals
 from repoassay.gateway.prices import Cost, Price, Prices
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from repoassay.gateway.server import Gateway
 
 __all__ = [
-    "Budget", "Call", "CallJournal", "CallsRead", "Cost", "Dialogue", "Limits", "Pass", "Price", "Prices",
-    "ScriptedUpstream", "Totals", "Turn", "Upstream", "known_upstreams", "open_gateway", "read_calls", "read_dialogue",
+    "Budget", "CallJournal", "Cost", "Dialogue", "Limits", "Pass", "Price", "Prices",
+    "ScriptedUpstream", "Totals", "Turn", "Upstream", "known_upstreams", "open_gateway", "read_dialogue",
     "split_model",
 ]  # fmt: skip
 

@@ -1,93 +1,20 @@
-"""The journal of an attempt's model calls: one JSON object a line in `usage.jsonl`, bodies compressed beside it.
+"""Writes the journal of an attempt's model calls: one JSON object a line in `usage.jsonl`, bodies compressed beside it.
 
-A call is written when it ends, in one write. A crash may tear the last line; the reader leaves it out and says so.
+A call is written when it ends, in one write; `repoassay.store.calls` reads it back.
 """
 
 from __future__ import annotations
 
 import gzip
-import os
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
 from pathlib import Path
-from typing import Literal
 
-from pydantic import Field, ValidationError
+from repoassay.model import Call
+from repoassay.store.lines import Codec, JsonLines, record_codec
 
-from repoassay.model.base import Record
-from repoassay.model.usage import Usage
+__all__ = ["CallJournal"]
 
-__all__ = ["Call", "CallJournal", "CallsRead", "Retry", "read_calls"]
-
-_LONGEST_LINE = 1 << 20
-
-
-class Retry(Record):
-    """One try that did not end the call: its status (None: no answer), its fault, and the seconds waited after it."""
-
-    status: int | None
-    fault: str
-    waited: float
-
-
-class Call(Record):
-    """One request of an agent, forwarded or refused.
-
-    Attributes:
-        attempt: The attempt's id; empty for a request that belongs to none.
-        seq: Counts the attempt's requests from 1 in the order they came in.
-        at: When it came in, UTC.
-        dialect: chat, responses, messages or gemini; empty when the path is none of theirs.
-        path: The request's path without the attempt's secret part and the query.
-        asked: The model the agent named; `served`: the one the upstream was asked for.
-        status: What the client was answered; None when the connection was cut instead.
-        forwarded: Whether the upstream was asked at all.
-        answered: Whether the upstream answered with success, so that tokens were spent.
-        usage: The tokens; None is unknown, never zero. Unless `answered`, nothing is known to be spent.
-        price: US dollars; None is unknown, and `price_note` says why.
-        first_byte: Seconds to the first byte of the answer's body; `seconds`: to its last. Both from the request's end.
-        refused: Why the gateway did not forward it, empty when it did.
-        fault: What went wrong, empty when nothing; see docs/gateway.md for the words. `whose` says whose doing it is.
-        request_bytes: Size of the request's body; `response_bytes`: of what the client was sent.
-        left_out: What the gateway took out of the request, since the attempt may reach its model alone.
-        body: Stem of the files beside the journal that hold the bodies, empty when they were not kept.
-    """
-
-    attempt: str
-    seq: int
-    at: datetime
-    dialect: str = ""
-    path: str = ""
-    asked: str = ""
-    served: str = ""
-    stream: bool = False
-    status: int | None = None
-    forwarded: bool = False
-    answered: bool = False
-    usage: Usage | None = None
-    price: Decimal | None = None
-    price_note: str = ""
-    first_byte: float | None = None
-    seconds: float = 0.0
-    retries: tuple[Retry, ...] = ()
-    refused: str = ""
-    fault: str = ""
-    whose: Literal["", "agent", "upstream", "ours"] = ""
-    detail: str = Field(default="", max_length=2000)
-    request_bytes: int = 0
-    response_bytes: int = 0
-    left_out: tuple[str, ...] = ()
-    body: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CallsRead:
-    """Whole records in order, and the numbers of the lines that could not be read."""
-
-    calls: tuple[Call, ...]
-    torn: tuple[int, ...]
+_CALLS = record_codec(Call)
 
 
 class CallJournal:
@@ -100,10 +27,10 @@ class CallJournal:
         self.path = path
         self._secrets = [secret for secret in secrets if secret]
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-        size = os.fstat(self._file).st_size
-        if size and os.pread(self._file, 1, size - 1) != b"\n":
-            os.write(self._file, b"\n")
+        codec = Codec(_CALLS.read, lambda call: self.scrub(_CALLS.write(call)))
+        self._lines = JsonLines(path, codec, fsync=False)
+        self._lines.create()
+        self._closed = False
 
     def hide(self, *secrets: str) -> None:
         """Keep these out too."""
@@ -111,10 +38,8 @@ class CallJournal:
 
     def append(self, call: Call) -> None:
         """Add one call."""
-        if self._file < 0:
-            return  # a handler that outlived its pass
-        line = call.model_dump_json(exclude_defaults=True)
-        os.write(self._file, self.scrub(line.encode()) + b"\n")
+        if not self._closed:  # a handler may outlive its pass
+            self._lines.append(call)
 
     def scrub(self, data: bytes) -> bytes:
         """`data` without the secrets."""
@@ -131,26 +56,5 @@ class CallJournal:
             (folder / f"{stem}.{name}.gz").write_bytes(gzip.compress(self.scrub(data), 1, mtime=0))
 
     def close(self) -> None:
-        """Close the file; further calls are an error."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-
-def read_calls(path: Path) -> CallsRead:
-    """Read a journal, leaving out lines that are torn or not calls. A missing file is an empty journal."""
-    calls: list[Call] = []
-    torn: list[int] = []
-    if not path.exists():
-        return CallsRead((), ())
-    with path.open("rb") as lines:
-        number = 0
-        while line := lines.readline(_LONGEST_LINE):
-            number += 1
-            if not line.strip():
-                continue
-            try:
-                calls.append(Call.model_validate_json(line))
-            except ValidationError:
-                torn.append(number)
-    return CallsRead(tuple(calls), tuple(torn))
+        """Take no further calls."""
+        self._closed = True

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from repoassay.gateway.estimate import Estimator
-from repoassay.gateway.journal import Call, CallJournal
+from repoassay.gateway.journal import CallJournal
 from repoassay.gateway.ledger import Ledger
 from repoassay.gateway.limits import Budget
+from repoassay.model import Call
 from repoassay.model.usage import Usage
 
 if TYPE_CHECKING:

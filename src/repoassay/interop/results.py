@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 from xml.etree import ElementTree as ET
 
 from repoassay.errors import BadInput
 from repoassay.text import printable, quoted
+from repoassay.store.lines import OBJECTS, Codec, JsonLines
+from repoassay.store.versions import with_version
 
 __all__ = ["Results", "read_results", "write_junit"]
+
+_NOUN = "result of this program"
+_LONGEST_LINE = 64 * 2**20
+
+
+def _read_result(line: bytes) -> dict[str, Any]:
+    record = OBJECTS.read(line)
+    wanted = (("id", str), ("number", int), ("message", str), ("patch_sha256", str))
+    if not all(isinstance(record.get(key), kind) for key, kind in wanted):
+        raise ValueError("is no result")
+    return record
+
+
+def _write_result(record: dict[str, Any]) -> bytes:
+    return json.dumps(with_version(record)).encode()
+
+
+def _file(path: Path) -> JsonLines[dict[str, Any]]:
+    return JsonLines(path, Codec(_read_result, _write_result), longest=_LONGEST_LINE, fsync=False, follow=True)
 
 
 class Results:
@@ -25,53 +45,18 @@ class Results:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._stream: IO[bytes] | None = None
+        self._file = _file(path) if path is not None else None
         self.records: list[dict[str, Any]] = []
         self._seen: dict[tuple[str, int], str] = {}
 
     def __enter__(self) -> Self:
-        if self._path is None:
-            return self
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._stream = self._path.open("a+b")
-            self._stream.seek(0)
-            data = self._stream.read()
-        except OSError as error:
-            raise BadInput(f"{self._path} cannot be written: {error.strerror}.", "Choose another place.") from error
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) != len(data):
-            self._stream.truncate(len(whole))
-        self.take(whole, self._path)
-        self._stream.seek(0, os.SEEK_END)
+        if self._file is not None:
+            self.records = _judged(self._file.open_all(_NOUN))
+            self._seen = {(one["id"], one["number"]): one["patch_sha256"] for one in self.records}
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._stream is not None:
-            self._stream.close()
-
-    def take(self, data: bytes, path: Path) -> None:
-        """Take in whole lines of results; a torn last one is passed over.
-
-        Raises:
-            BadInput: When a line is no result.
-        """
-        for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), 1):
-            self._take(line, number, path)
-
-    def _take(self, line: bytes, number: int, path: Path) -> None:
-        try:
-            record = json.loads(line)
-            key = (record["id"], record["number"])
-            known = isinstance(record["message"], str) and isinstance(record["patch_sha256"], str)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            known = False
-        if not known:
-            raise BadInput(f"{path}: line {number} is no result of this program.", "Name another file.")
-        if record["message"] == "ERROR":
-            return  # ours; to be tried again
-        self.records.append(record)
-        self._seen[key] = record["patch_sha256"]
+        pass
 
     def has(self, name: str, number: int, patch: str) -> bool:
         """Whether a submission has its result; `patch` is the sha256 of its patch.
@@ -91,9 +76,8 @@ class Results:
         """Append one result and hand it to the operating system."""
         self.records.append(record)
         self._seen[record["id"], record["number"]] = record["patch_sha256"]
-        if self._stream is not None:
-            self._stream.write(json.dumps(record).encode() + b"\n")
-            self._stream.flush()
+        if self._file is not None:
+            self._file.append(record)
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:
@@ -103,16 +87,13 @@ def read_results(path: Path) -> list[dict[str, Any]]:
         BadInput: When there is no such file or a line is no result.
     """
     if not path.is_file():
-        raise BadInput(
-            f"There is no file {printable(str(path), 300)}.", "`repoassay submit --results FILE` writes one."
-        )
-    found = Results(None)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    found.take(data, path)
-    return found.records
+        raise BadInput(f"There is no file {printable(str(path), 300)}.", "`repoassay submit --results FILE` writes one.")
+    return _judged(_file(path).read_all(_NOUN))
+
+
+def _judged(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without those we failed to judge, which are to be tried again."""
+    return [record for record in records if record["message"] != "ERROR"]
 
 
 def write_junit(records: list[dict[str, Any]], path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from repoassay.model.attempt import Attempt
 from repoassay.model.base import Record
+from repoassay.model.calls import Call, Retry
 from repoassay.model.grading import Criterion, Grading, HiddenTests, Published, Reading
 from repoassay.model.rating import Anchor, AxisAnswer, Phase, Rating
 from repoassay.model.run import Metering, NamedFile, Plan, PlannedTask
@@ -36,6 +37,7 @@ __all__ = [
     "Assurance",
     "Attempt",
     "AxisAnswer",
+    "Call",
     "Criterion",
     "CriterionResult",
     "Economics",
@@ -64,6 +66,7 @@ __all__ = [
     "Record",
     "Rejected",
     "Repository",
+    "Retry",
     "Spent",
     "Submission",
     "SubmittedFile",

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from repoassay.diagnosis import Case
 from repoassay.errors import RepoAssayError
 from repoassay.model import Attempt, Kind, Outcome, PlannedTask, Submission
+from repoassay.store.versions import parse
 from repoassay.suites.locate import Located, locate
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.tasks.contents import read_regular
@@ -102,7 +103,7 @@ def case_of(
 def read_attempt_file(folder: Path) -> Attempt | None:
     """The attempt that `attempt.json` of a folder holds; None where it cannot be read."""
     try:
-        return Attempt.model_validate_json(read_regular(folder / "attempt.json", _MOST_ATTEMPT))
+        return parse(Attempt, read_regular(folder / "attempt.json", _MOST_ATTEMPT), str(folder / "attempt.json"))
     except (OSError, ValidationError):
         return None
 

@@ -18,6 +18,7 @@ from repoassay.diagnosis import (
     Subclass,
     diagnose,
     effective,
+    label_book,
 )
 from repoassay.diagnosis.case import Case
 from repoassay.diagnosis.evidence import fact
@@ -25,12 +26,12 @@ from repoassay.model import Ended, Outcome, PlannedTask, Whose
 from repoassay.model.submission import Exit
 from repoassay.model.trajectory import Trajectory
 from repoassay.report.case import TaskFacts, case_of, read_attempt_file
-from repoassay.report.lean import read_attempt
 from repoassay.report.rows import read_rows
 from repoassay.report.story import read_trajectory
 from repoassay.stats import Proportion
 from repoassay.store import RunFolder
-from repoassay.store.labels import LabelBook, LabelsRead
+from repoassay.store.attempts import TABLE, read_attempt
+from repoassay.store.lines import LinesRead
 
 __all__ = ["Examiner", "Looked", "Shares", "Subject", "people_said", "shares_of", "subject_of", "subjects_of"]
 
@@ -121,9 +122,9 @@ class Examiner:
         self.run = run
         self._rules = rules
         self._facts = TaskFacts(run.plan.suite_folder)
-        self.labels: LabelsRead = LabelBook(run.path).read()
+        self.labels: LinesRead[Label] = label_book(run.path).read()
         self._by_attempt: dict[str, list[Label]] = {}
-        for label in self.labels.labels:
+        for label in self.labels.items:
             self._by_attempt.setdefault(label.attempt, []).append(label)
 
     def look(self, subject: Subject) -> Looked:
@@ -149,7 +150,7 @@ class Examiner:
 
     def add(self, label: Label) -> None:
         """Keep a label, and know of it from now on."""
-        LabelBook(self.run.path).add(label)
+        label_book(self.run.path).append(label)
         self._by_attempt.setdefault(label.attempt, []).append(label)
 
     def labels_of(self, attempt: str) -> tuple[Label, ...]:
@@ -176,9 +177,11 @@ def subject_of(run: RunFolder, attempt: str) -> Subject:
     Raises:
         BadInput: When it cannot be read back.
     """
-    lean, verdict = read_attempt(run.path, attempt)
-    planned = next((task for task in run.plan.tasks if task.id == lean.task), None)
-    return Subject(lean.id, lean.task, lean.agent, lean.number, verdict.outcome, run.attempt_folder(attempt), planned)
+    found, verdict = read_attempt(run.path, attempt, TABLE)
+    planned = next((task for task in run.plan.tasks if task.id == found.task), None)
+    return Subject(
+        found.id, found.task, found.agent, found.number, verdict.outcome, run.attempt_folder(attempt), planned
+    )
 
 
 def people_said(run: RunFolder) -> dict[str, str]:
@@ -188,7 +191,7 @@ def people_said(run: RunFolder) -> dict[str, str]:
         BadInput: When the labels cannot be read.
     """
     last: dict[str, Label] = {}
-    for label in LabelBook(run.path).read().labels:
+    for label in label_book(run.path).read().items:
         if label.by == "person" and (label.attempt not in last or label.at >= last[label.attempt].at):
             last[label.attempt] = label
     return {attempt: label.value for attempt, label in last.items()}

@@ -39,9 +39,9 @@ from enum import Enum
 from typing import Any
 
 from repoassay.model import Spent
-from repoassay.report.chains import Standing
 from repoassay.report.summary import AgentSummary, Row, Summary
 from repoassay.stats import Proportion, Rate
+from repoassay.store.slots import Standing
 
 __all__ = ["SCHEMA", "document", "dumps", "plain"]
 

@@ -16,11 +16,12 @@ from decimal import Decimal
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.model import Outcome, Plan, PlannedTask
+from repoassay.model import Outcome, PlannedTask
 from repoassay.model.task import Economics
-from repoassay.report.chains import Slot, Standing, places, slots_of
-from repoassay.report.lean import LeanAttempt, LeanVerdict, read_attempt
 from repoassay.store import RunFolder
+from repoassay.store.attempts import TABLE, finished_ids, read_attempt
+from repoassay.store.columns import AttemptColumns, VerdictColumns
+from repoassay.store.slots import counting, slots_of
 
 __all__ = ["Entry", "ResultRow", "RunInfo", "read_rows"]
 
@@ -152,14 +153,14 @@ def read_rows(paths: Sequence[Path], progress: Callable[[int, int], None] | None
     runs = [RunFolder(path) for path in paths]
     _refuse_twice(runs)
     with _undisturbed():
-        finished = [_finished(run) for run in runs]
+        finished = [finished_ids(run.path) for run in runs]
         total = sum(map(len, finished))
         rows: list[ResultRow] = []
         done = 0
         for run, title, names in zip(runs, _titles(runs), finished, strict=True):
-            read: list[tuple[LeanAttempt, LeanVerdict]] = []
+            read: list[tuple[AttemptColumns, VerdictColumns]] = []
             for name in names:
-                read.append(read_attempt(run.path, name))
+                read.append(read_attempt(run.path, name, TABLE))
                 done += 1
                 if progress is not None and (done % _STEP == 0 or done == total):
                     progress(done, total)
@@ -197,13 +198,7 @@ def _titles(runs: Sequence[RunFolder]) -> list[str]:
     ]
 
 
-def _finished(run: RunFolder) -> list[str]:
-    """Ids in the order they ended; a journal line written twice is one attempt."""
-    events = run.journal.read().events
-    return list(dict.fromkeys(str(event.get("attempt")) for event in events if event.get("event") == "finished"))
-
-
-def _rows(run: RunFolder, title: str, read: Sequence[tuple[LeanAttempt, LeanVerdict]]) -> Iterator[ResultRow]:
+def _rows(run: RunFolder, title: str, read: Sequence[tuple[AttemptColumns, VerdictColumns]]) -> Iterator[ResultRow]:
     plan = run.plan
     info = RunInfo(
         plan.id,
@@ -218,20 +213,17 @@ def _rows(run: RunFolder, title: str, read: Sequence[tuple[LeanAttempt, LeanVerd
     )
     entries = {name: _entry(name, settings) for name, settings in plan.agents.items()}
     tasks = {task.id: task for task in plan.tasks}
-    filled = _filled(plan, read)
+    filled = counting(plan, read, lambda pair: pair[0])
     for slot in slots_of(plan):
-        entry, task = entries[slot[1]], tasks[slot[0]]
+        entry, task = entries[slot.agent], tasks[slot.task]
         found = filled.get(slot)
-        yield ResultRow(info, entry, task, slot[2]) if found is None else _row(info, entry, task, slot[2], *found)
-
-
-def _filled(plan: Plan, read: Sequence[tuple[LeanAttempt, LeanVerdict]]) -> dict[Slot, tuple[LeanAttempt, LeanVerdict]]:
-    found = places(plan, [attempt for attempt, _ in read])
-    return {place.slot: pair for pair, place in zip(read, found, strict=True) if place.standing is Standing.COUNTS}
+        yield (
+            ResultRow(info, entry, task, slot.number) if found is None else _row(info, entry, task, slot.number, *found)
+        )
 
 
 def _row(
-    info: RunInfo, entry: Entry, task: PlannedTask, number: int, attempt: LeanAttempt, verdict: LeanVerdict
+    info: RunInfo, entry: Entry, task: PlannedTask, number: int, attempt: AttemptColumns, verdict: VerdictColumns
 ) -> ResultRow:
     spent = attempt.spent
     ending = attempt.submission.exit

@@ -13,14 +13,18 @@ from typing import Any
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput
-from repoassay.gateway import Call, read_calls
+from repoassay.model import Call
 from repoassay.model.trajectory import Source, Step, Trajectory
 from repoassay.report.document import plain
 from repoassay.report.figures import moment, seconds, size
 from repoassay.report.money import sentence
 from repoassay.store import Finished, RunFolder
+from repoassay.store.attempts import ALL, finished_ids, read_attempt
+from repoassay.store.calls import read_calls
+from repoassay.store.files import read_regular
 from repoassay.store.spending import JOURNAL
 from repoassay.text import block, clip, code_point, escape_hidden, one_line
+from repoassay.store.versions import parse
 
 __all__ = ["Story", "find_attempts", "lines", "read_story", "read_trajectory", "story_document"]
 
@@ -47,15 +51,15 @@ def find_attempts(where: str, runs: Path) -> list[tuple[RunFolder, str]]:
     """
     run = _run_of(where, runs)
     if run is not None:
-        return [(run, found.attempt.id) for found in run.finished()]
+        return [(run, name) for name in finished_ids(run.path)]
     head, _, tail = where.rstrip("/").rpartition("/")
     run = _run_of(head.removesuffix("/attempts"), runs) if head else None
     among = [run] if run is not None else [] if head else _all_runs(runs)
     found = [
-        (run, item.attempt.id)
+        (run, name)
         for run in among
-        for item in run.finished()
-        if len(tail) >= 4 and (item.attempt.id.startswith(tail.upper()) or item.attempt.id.endswith(tail.upper()))
+        for name in finished_ids(run.path)
+        if len(tail) >= 4 and (name.startswith(tail.upper()) or name.endswith(tail.upper()))
     ]
     if len(found) != 1:
         many = f"{len(found)} finished attempts are" if found else "No finished run or attempt is"
@@ -81,21 +85,20 @@ def read_story(run: RunFolder, attempt: str) -> Story:
     """Read one attempt back.
 
     Raises:
-        BadInput: When the run holds no such finished attempt.
+        BadInput: When the run holds no such finished attempt, or it cannot be read back.
     """
-    for found in run.finished():
-        if found.attempt.id == attempt:
-            return Story(found, read_calls(found.folder / JOURNAL).calls, read_trajectory(found.folder))
-    raise BadInput(f"{run.path} holds no finished attempt {attempt}.")
+    if attempt not in finished_ids(run.path):
+        raise BadInput(f"{run.path} holds no finished attempt {attempt}.")
+    folder = run.attempt_folder(attempt)
+    found = Finished(*read_attempt(run.path, attempt, ALL), folder)
+    return Story(found, read_calls(folder / JOURNAL).calls, read_trajectory(folder))
 
 
 def read_trajectory(folder: Path) -> Trajectory | None:
     """What the agent did, as kept in an attempt's folder; None where nothing can be read."""
     path = folder / "trajectory.json"
     try:
-        if path.is_symlink() or path.stat().st_size > _MOST_FILE:
-            return None
-        return Trajectory.model_validate_json(path.read_bytes())
+        return parse(Trajectory, read_regular(path, _MOST_FILE), str(path))
     except (OSError, ValidationError):
         return None
 

@@ -8,14 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from repoassay.errors import BadInput
 from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Spent, Verdict, Whose
-from repoassay.report.chains import Place, Slot, Standing, places, slots_of
 from repoassay.report.money import Spending, spending_of, sum_of
 from repoassay.stats import Rate
 from repoassay.store import Finished, RunFolder
+from repoassay.store.slots import Place, Slot, Standing, places, slots_of
 
 __all__ = ["AgentSummary", "DomainRow", "Row", "Summary", "Unfinished", "WallTime", "summarise"]
 
@@ -152,36 +149,19 @@ def summarise(run: RunFolder) -> Summary:
         plan=plan,
         agents=tuple(_agent(name, plan, rows, filled) for name in plan.agents),
         rows=rows,
-        unfinished=tuple(Unfinished(tasks[slot[0]], *slot[1:]) for slot in slots_of(plan) if slot not in filled),
+        unfinished=tuple(
+            Unfinished(tasks[slot.task], slot.agent, slot.number) for slot in slots_of(plan) if slot not in filled
+        ),
         torn=run.journal.read().torn,
         spending=spending_of(run, [(row.attempt.id, row.counts, row.attempt.spent) for row in rows]),
     )
 
 
 def _rows(run: RunFolder) -> list[Row]:
-    finished: dict[str, Finished] = {}
-    try:
-        for item in run.finished():
-            finished[item.attempt.id] = item  # a journal line written twice is one attempt
-    except (OSError, ValueError, KeyError) as error:
-        raise BadInput(
-            f"A finished attempt of {run.path} cannot be read back: {_first_line(error)}.",
-            "Restore its folder from a copy; files of a run must not be edited or removed.",
-        ) from error
+    finished = list(run.finished())
     tasks = {task.id: task for task in run.plan.tasks}
-    found = places(run.plan, [item.attempt for item in finished.values()])
-    return [
-        Row(item, place, tasks.get(item.attempt.task)) for item, place in zip(finished.values(), found, strict=True)
-    ]
-
-
-def _first_line(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        detail = error.errors()[0]
-        return f"{error.title} {'.'.join(map(str, detail['loc']))}: {detail['msg']}"
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {error.strerror}"
-    return str(error).partition("\n")[0].rstrip(".")
+    found = places(run.plan, [item.attempt for item in finished])
+    return [Row(item, place, tasks.get(item.attempt.task)) for item, place in zip(finished, found, strict=True)]
 
 
 def _agent(name: str, plan: Plan, rows: Sequence[Row], filled: Mapping[Slot, Row]) -> AgentSummary:
@@ -195,7 +175,7 @@ def _agent(name: str, plan: Plan, rows: Sequence[Row], filled: Mapping[Slot, Row
         settings=plan.agents[name],
         planned=len(mine),
         finished=len(done),
-        superseded=sum(row.place.standing is Standing.SUPERSEDED and row.place.slot[1] == name for row in rows),
+        superseded=sum(row.place.standing is Standing.SUPERSEDED and row.place.slot.agent == name for row in rows),
         process=process,
         result=result,
         outcomes={outcome: outcomes[outcome] for outcome in Outcome},
@@ -218,7 +198,7 @@ def _rates(rows: Iterable[Row | None]) -> tuple[Rate, Rate]:
 def _domains(plan: Plan, mine: Mapping[Slot, Row | None]) -> Iterator[DomainRow]:
     domain_of = {task.id: task.domain for task in plan.tasks}
     for domain, tasks in sorted(Counter(domain_of.values()).items()):
-        rows = [row for slot, row in mine.items() if domain_of[slot[0]] == domain]
+        rows = [row for slot, row in mine.items() if domain_of[slot.task] == domain]
         process, result = _rates(rows)
         yield DomainRow(domain=domain, tasks=tasks, planned=len(rows), process=process, result=result)
 

@@ -13,12 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from repoassay.model import Outcome
-from repoassay.report.chains import Standing
 from repoassay.report.figures import dollars, figure, moment, seconds, share, tokens
 from repoassay.report.money import sentence
 from repoassay.report.outcomes import UNFINISHED, Shown, shown
 from repoassay.report.summary import AgentSummary, Row, Summary
 from repoassay.text import one_line
+from repoassay.store.slots import Standing
 
 __all__ = ["MOST_ROWS", "print_table", "tables"]
 

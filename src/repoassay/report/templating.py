@@ -14,10 +14,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from repoassay.errors import BadInput
 from repoassay.report import figures
-from repoassay.report.chains import Standing
 from repoassay.report.money import sentence
 from repoassay.report.outcomes import shown
 from repoassay.text import block, clip, code_point, one_line
+from repoassay.store.slots import Standing
 
 __all__ = ["environment", "escape_value", "policy_hash", "source", "write_whole"]
 

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from repoassay.errors import BadInput, MissingExtra
 from repoassay.model import Rating
 from repoassay.text import printable
+from repoassay.store.versions import parse
 
 __all__ = [
     "FORMATS", "ratings_from_csv", "ratings_from_jsonl", "ratings_to_csv", "ratings_to_jsonl", "read_ratings",
@@ -185,7 +186,7 @@ def _unflat(row: Mapping[str, str], place: str) -> Rating:
 
 def _rating_of_json(line: str, place: str) -> Rating:
     try:
-        return Rating.model_validate_json(line)
+        return parse(Rating, line.encode("utf-8", "backslashreplace"), place)
     except ValidationError as error:
         raise _wrong(place, error) from None
 

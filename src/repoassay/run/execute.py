@@ -20,13 +20,14 @@ from repoassay.model import Attempt, NetworkPolicy, Outcome, Plan, Verdict
 from repoassay.run.attempt import Bench, Entry, Worked, work
 from repoassay.run.metered import Admitted, Meter, needs_model
 from repoassay.run.models import check_models, provider_of
-from repoassay.run.waiting import Slot, Waiting
+from repoassay.run.waiting import Waiting
 from repoassay.store import RunFolder
+from repoassay.store.slots import Slot
 from repoassay.suites import SuiteFolder
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Cache, Sandbox, open_sandbox, permitted
 
-__all__ = ["Progress", "Slot", "agents_of", "check", "execute", "held", "prepare"]
+__all__ = ["Progress", "agents_of", "check", "execute", "held", "prepare"]
 
 
 class Progress(Protocol):

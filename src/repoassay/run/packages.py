@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from repoassay.store.lines import OBJECTS, JsonLines
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Door, Mount, Network, Sandbox, open_door
 from repoassay.workspace.proxy.indexes import Indexes
@@ -45,14 +45,14 @@ class Packages:
             if self._made is None:
                 self._made = (self._ends.enter_context(PackageProxy()), Indexes.configured())
             proxy, indexes = self._made
+        record = JsonLines(journal, OBJECTS, fsync=False)
         lines = 0
 
         def note(visit: Visit) -> None:
             nonlocal lines
             lines += 1
             if lines <= _MOST_VISITS:
-                with journal.open("a") as stream:
-                    stream.write(json.dumps(asdict(visit)) + "\n")
+                record.append(asdict(visit))
 
         visitor = proxy.admit(indexes.rules(folder.task.network.hosts), note)
         ends.callback(visitor.close)

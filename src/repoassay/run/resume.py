@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Outcome, Verdict
+from repoassay.model import Outcome
 from repoassay.run.execute import Progress, execute, held
 from repoassay.run.granted import Grants, granted
 from repoassay.run.planned_here import planned_here
 from repoassay.run.sane import check_sane
 from repoassay.run.slots import open_slots
 from repoassay.store import RunFolder
+from repoassay.store.attempts import ALL, finished_ids, read_attempt
 from repoassay.store.sound import check_sound
+from repoassay.store.versions import NewerRecord
 from repoassay.suites import SuiteFolder, find_suite
 
 __all__ = ["Resumed", "check_finished", "recover", "resume", "suite_of"]
@@ -79,31 +79,22 @@ def check_finished(run: RunFolder) -> None:
     Raises:
         BadInput: The journal names none of ours, or its files are none of a run.
     """
-    for event in run.events():
-        name = event.get("attempt")
-        if event.get("event") == "finished" and not (isinstance(name, str) and name.isalnum() and len(name) <= 64):
-            raise BadInput(f"{run.journal.path} names an attempt that is none of a run: {str(name)[:80]!r}.")
-    try:
-        for _ in run.finished():
-            pass
-    except (OSError, ValueError) as error:
-        raise BadInput(
-            f"An attempt that {run.journal.path} calls finished cannot be read ({type(error).__name__}).",
-            "Continue only runs that `repoassay run` left, copied as they are.",
-        ) from error
+    for _ in run.finished():
+        pass
 
 
 def recover(run: RunFolder) -> int:
     """Count attempts in whose record is whole on disk but whose journal line was lost in a crash."""
-    known = {event.get("attempt") for event in run.events() if event.get("event") == "finished"}
+    known = set(finished_ids(run.path))
     count = 0
     for folder in sorted((run.path / "attempts").iterdir()):
         if folder.name in known:
             continue
         try:
-            attempt = Attempt.model_validate_json((folder / "attempt.json").read_bytes())
-            verdict = Verdict.model_validate_json((folder / "verdict.json").read_bytes())
-        except (OSError, ValidationError):
+            attempt, verdict = read_attempt(run.path, folder.name, ALL)
+        except NewerRecord:
+            raise
+        except BadInput:  # it was under way
             continue
         run.journal.append(
             "finished", attempt=attempt.id, task=attempt.task, agent=attempt.agent, number=attempt.number,

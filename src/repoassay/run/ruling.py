@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from repoassay.errors import InfraFault
-from repoassay.gateway import Call, read_calls
 from repoassay.gateway.dialects import Trouble
 from repoassay.grading.judge import fault
-from repoassay.model import Ended, Outcome, Spent, Submission, Verdict
+from repoassay.model import Call, Ended, Outcome, Spent, Submission, Verdict
 from repoassay.run.metered import Admitted
+from repoassay.store.calls import read_calls
 from repoassay.store.spending import JOURNAL
 from repoassay.tasks import TaskFolder
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -15,7 +16,8 @@ from repoassay.errors import BadInput
 from repoassay.model import Record
 from repoassay.review.signals import Signal
 from repoassay.store.durable import write_once
-from repoassay.tasks.contents import read_regular
+from repoassay.store.files import read_regular, reason
+from repoassay.store.versions import check_version, parse_object, validation_reason
 
 __all__ = ["NAME", "Measured", "keep", "measured_of", "read_measured", "tool_versions"]
 
@@ -81,11 +83,14 @@ def read_measured(path: Path) -> Measured | None:
         BadInput: When something is there that is no such file.
     """
     try:
-        return Measured.model_validate_json(read_regular(path, _MOST))
+        content = read_regular(path, _MOST)
+        with suppress(ValueError):
+            check_version(parse_object(content).get("schema"), str(path))
+        return Measured.model_validate_json(content)
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
-        why = error.strerror or str(error) if isinstance(error, OSError) else error.errors()[0]["msg"]
+        why = reason(error) if isinstance(error, OSError) else validation_reason(error)
         raise BadInput(f"{path} cannot be read as signals: {why}.", "Measure it again with --again.") from error
 
 

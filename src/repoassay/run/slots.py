@@ -7,8 +7,8 @@ from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.model import Outcome
-from repoassay.run.waiting import Slot
 from repoassay.store import RunFolder
+from repoassay.store.slots import Slot, counting
 
 __all__ = ["all_slots", "locate", "open_slots"]
 
@@ -29,18 +29,15 @@ def open_slots(run: RunFolder, only: Collection[Outcome] = ()) -> list[Slot]:
 
     With `only`, slots whose last attempt had one of these outcomes, and no others.
     """
-    last: dict[tuple[str, str, int], tuple[str, Outcome]] = {}
-    for done in run.finished():
-        attempt = done.attempt
-        last[attempt.task, attempt.agent, attempt.number] = (attempt.id, done.verdict.outcome)
+    last = counting(run.plan, list(run.finished()), lambda done: done.attempt)
     again = only or (Outcome.INFRA_FAULT,)
     slots = []
     for slot in all_slots(run):
-        found = last.get((slot.task, slot.agent, slot.number))
-        if found is None:
+        done = last.get(slot)
+        if done is None:
             slots += [] if only else [slot]
-        elif found[1] in again:
-            slots.append(Slot(slot.task, slot.agent, slot.number, retry_of=found[0]))
+        elif done.verdict.outcome in again:
+            slots.append(slot._replace(retry_of=done.attempt.id))
     return slots
 
 

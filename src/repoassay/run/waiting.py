@@ -5,23 +5,10 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
-__all__ = ["Slot", "Waiting"]
+from repoassay.store.slots import Slot
 
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """One place of a plan to be filled: task, agent, attempt number, and the attempt this one repeats, if any.
-
-    `tries` counts how often it was made again by itself.
-    """
-
-    task: str
-    agent: str
-    number: int
-    retry_of: str | None = None
-    tries: int = 0
+__all__ = ["Waiting"]
 
 
 class Waiting:

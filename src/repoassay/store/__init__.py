@@ -6,7 +6,8 @@
     runs/<run>/journal.jsonl       one event a line, appended and fsynced; the truth for resume
     runs/<run>/attempts/<id>/      attempt.json verdict.json submission/ transcript/ log.txt
 
-Knows the model alone: not who ran an attempt, nor how it was graded.
+Other files of the room: JSON lines (`lines`), versions of records (`versions`), the reader of attempts (`attempts`),
+places of a plan (`slots`). Knows the model alone: not who ran an attempt, nor how it was graded.
 """
 
 from __future__ import annotations

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from repoassay.store.lines import OBJECTS, Codec, JsonLines
 
 __all__ = ["Journal", "JournalRead"]
 
@@ -20,42 +19,36 @@ class JournalRead:
     torn: tuple[int, ...]
 
 
+def _read_event(line: bytes) -> dict[str, object]:
+    event = OBJECTS.read(line)
+    if "event" not in event:
+        raise ValueError("has no event")
+    return event
+
+
+_EVENTS: Codec[dict[str, object]] = Codec(_read_event, OBJECTS.write)
+
+
 class Journal:
     """Append-only record of what happened in a run."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = threading.Lock()
+        self._lines = JsonLines(path, _EVENTS)
 
     def append(self, event: str, **fields: object) -> None:
-        """Add one event and return once it is on disk."""
-        line = json.dumps({"event": event, "at": datetime.now(UTC).isoformat(), **fields}, separators=(",", ":"))
-        with self._lock:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            try:
-                # A torn last line must not swallow the record that follows it.
-                size = os.fstat(descriptor).st_size
-                torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-                os.write(descriptor, (b"\n" if torn else b"") + line.encode() + b"\n")
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        """Add one event and return once it is on disk.
+
+        Raises:
+            BadInput: When it cannot be written.
+        """
+        self._lines.append({"event": event, "at": datetime.now(UTC).isoformat(), **fields})
 
     def read(self) -> JournalRead:
-        """Read every whole record, tolerating torn lines."""
-        if not self.path.exists():
-            return JournalRead([], ())
-        events: list[dict[str, object]] = []
-        torn: list[int] = []
-        for number, line in enumerate(self.path.read_bytes().split(b"\n"), 1):
-            if not line:
-                continue
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
-                record = None
-            if isinstance(record, dict) and "event" in record:
-                events.append(record)
-            else:
-                torn.append(number)
-        return JournalRead(events, tuple(torn))
+        """Read every whole record, tolerating torn lines.
+
+        Raises:
+            BadInput: When it is a link, no regular file, cannot be read, or was written by a newer RepoAssay.
+        """
+        found = self._lines.read()
+        return JournalRead(list(found.items), found.torn)

@@ -11,11 +11,16 @@ from pydantic import ValidationError
 
 from repoassay.errors import BadInput
 from repoassay.model import Attempt, Plan, Verdict
+from repoassay.store.attempts import ALL, read_attempts
 from repoassay.store.durable import write_once
+from repoassay.store.files import reason
 from repoassay.store.journal import Journal
 from repoassay.store.sound import check_plan_file
+from repoassay.store.versions import parse, to_json, validation_reason
 
 __all__ = ["Finished", "RunFolder"]
+
+_REMEDY = "Restore it from a copy; files of a run must not be edited."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +48,11 @@ class RunFolder:
             )
         check_plan_file(plan)
         try:
-            self.plan = Plan.model_validate_json(plan.read_bytes())
+            self.plan = parse(Plan, plan.read_bytes(), str(plan))
+        except OSError as error:
+            raise BadInput(f"{plan} cannot be read: {reason(error)}.", "Check who may read it.") from error
         except ValidationError as error:
-            raise BadInput(f"{plan} cannot be read as a plan: {error.errors()[0]['msg']}.") from error
+            raise BadInput(f"{plan} cannot be read as a plan: {validation_reason(error)}.", _REMEDY) from error
         self.journal = Journal(path / "journal.jsonl")
 
     @classmethod
@@ -56,7 +63,7 @@ class RunFolder:
                 f"{path} already exists and is not empty.", "Choose another --out; runs are never overwritten."
             )
         (path / "attempts").mkdir(parents=True)
-        write_once(path / "run.json", plan.model_dump_json(indent=2).encode())
+        write_once(path / "run.json", to_json(plan, indent=2))
         return cls(path)
 
     def attempt_folder(self, attempt_id: str) -> Path:
@@ -66,8 +73,8 @@ class RunFolder:
     def record(self, attempt: Attempt, verdict: Verdict) -> None:
         """Write attempt and verdict beside each other, then the journal line that makes them count."""
         folder = self.attempt_folder(attempt.id)
-        write_once(folder / "attempt.json", attempt.model_dump_json(indent=2).encode())
-        write_once(folder / "verdict.json", verdict.model_dump_json(indent=2).encode())
+        write_once(folder / "attempt.json", to_json(attempt, indent=2))
+        write_once(folder / "verdict.json", to_json(verdict, indent=2))
         self.journal.append(
             "finished",
             attempt=attempt.id,
@@ -78,17 +85,13 @@ class RunFolder:
         )
 
     def finished(self) -> Iterator[Finished]:
-        """Every attempt the journal calls finished, in the order they ended; the journal decides what counts."""
-        for event in self.journal.read().events:
-            if event.get("event") == "finished":
-                folder = self.attempt_folder(str(event["attempt"]))
-                attempt = Attempt.model_validate_json((folder / "attempt.json").read_bytes())
-                yield Finished(attempt, self._latest_verdict(folder), folder)
+        """Every attempt the journal calls finished, in the order they ended; the journal decides what counts.
 
-    @staticmethod
-    def _latest_verdict(folder: Path) -> Verdict:
-        later = sorted(folder.glob("verdict.*.json"), key=lambda path: int(path.name.split(".")[1]))
-        return Verdict.model_validate_json((later[-1] if later else folder / "verdict.json").read_bytes())
+        Raises:
+            BadInput: When one cannot be read back.
+        """
+        for attempt, verdict in read_attempts(self.path, ALL):
+            yield Finished(attempt, verdict, self.attempt_folder(attempt.id))
 
     def events(self) -> list[dict[str, object]]:
         """The journal's whole records."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from decimal import Decimal
 from pathlib import Path
 
-from repoassay.gateway.journal import read_calls
 from repoassay.model import Spent
+from repoassay.store.calls import read_calls
 
 __all__ = ["JOURNAL", "journal_spent", "run_spent"]
 

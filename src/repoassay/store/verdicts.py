@@ -9,11 +9,13 @@ import hashlib
 import sqlite3
 import threading
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput
 from repoassay.model import Outcome, Verdict
+from repoassay.store.versions import NewerRecord, parse, to_json
 
 __all__ = ["KEPT", "VerdictCache", "verdict_key"]
 
@@ -60,19 +62,34 @@ class VerdictCache:
         return found
 
     def get(self, key: str) -> Verdict | None:
-        """The verdict kept under a key; None when there is none that can be read."""
-        row = self._connection().execute("SELECT verdict FROM verdicts WHERE key = ?", (key,)).fetchone()
+        """The verdict kept under a key; None when there is none that can be read here.
+
+        Raises:
+            BadInput: When the file is damaged.
+        """
+        row = self._row("SELECT verdict FROM verdicts WHERE key = ?", key)
         if row is None:
             return None
         try:
-            return Verdict.model_validate_json(row[0])
-        except ValidationError:  # of another version
+            return parse(Verdict, row[0].encode())
+        except (ValidationError, NewerRecord):  # of another version
             return None
 
     def put(self, key: str, verdict: Verdict) -> None:
         """Keep a verdict, unless its outcome may change by itself; the first one stays."""
         if verdict.outcome in KEPT:
-            self._connection().execute("INSERT OR IGNORE INTO verdicts VALUES (?, ?)", (key, verdict.model_dump_json()))
+            self._row("INSERT OR IGNORE INTO verdicts VALUES (?, ?)", key, to_json(verdict).decode())
 
     def __len__(self) -> int:
-        return int(self._connection().execute("SELECT count(*) FROM verdicts").fetchone()[0])
+        row = self._row("SELECT count(*) FROM verdicts")
+        return int(row[0]) if row is not None else 0
+
+    def _row(self, statement: str, *values: str) -> tuple[Any, ...] | None:
+        """Execute a statement; the first row of what it selects."""
+        try:
+            row: tuple[Any, ...] | None = self._connection().execute(statement, values).fetchone()
+        except sqlite3.Error as error:
+            raise BadInput(
+                f"The verdict cache {self._path} cannot be used: {error}.", "Remove it or use --no-cache."
+            ) from error
+        return row

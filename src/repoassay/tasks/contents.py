@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from repoassay.errors import Problem
 from repoassay.text import printable
+from repoassay.store.files import read_regular
 
 __all__ = ["MAX_FOLDER", "Contents", "is_cache", "read_regular", "real_folder", "scan", "unreadable"]
 
@@ -76,28 +77,6 @@ def _too_large(files: dict[str, int], folders: set[str]) -> list[Problem]:
             )
         )  # fmt: skip
     return problems
-
-
-def read_regular(path: Path, limit: int) -> bytes:
-    """Read a regular file of at most `limit` bytes, through no link in its last part and without waiting on a pipe.
-
-    Raises:
-        OSError: When it cannot be read, is no regular file, or is larger.
-    """
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file")
-        parts = []
-        left = limit + 1
-        while left and (part := os.read(handle, min(left, 1 << 20))):
-            parts.append(part)
-            left -= len(part)
-    finally:
-        os.close(handle)
-    if not left:
-        raise OSError(errno.EFBIG, f"it is larger than {limit} bytes")
-    return b"".join(parts)
 
 
 def unreadable(file: str, error: OSError) -> Problem:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.gateway.journal import Call, CallJournal
+from repoassay.gateway.journal import CallJournal
 from repoassay.model import (
     Attempt,
+    Call,
     CriterionResult,
     Economics,
     Ended,

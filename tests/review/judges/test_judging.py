@@ -12,6 +12,8 @@ import pytest
 from repoassay.db import Database
 from repoassay.errors import BadInput, Unavailable
 from repoassay.gateway import Dialogue, Limits, Prices, ScriptedUpstream, Turn, Upstream, read_calls
+from repoassay.errors import BadInput, InfraFault
+from repoassay.gateway import Dialogue, Limits, Prices, ScriptedUpstream, Turn, Upstream
 from repoassay.gateway.dialogue import Fault
 from repoassay.gateway.standin import StandIn
 from repoassay.model import Phase
@@ -24,6 +26,7 @@ from repoassay.review.raters import add_rater
 from repoassay.review.reviewed import reviewed
 from repoassay.review.studies import items_of
 from repoassay.review.submitting import import_ratings, ratings_of
+from repoassay.store.calls import read_calls
 from review.judges.cases import GOOD, begin, definition, items, judged, reply, said, turns
 from review.samples import NOW, RUBRIC, rating
 

@@ -7,7 +7,6 @@ Published files vary: booleans as strings, `Results`, `Comments`. All of that is
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from repoassay.errors import BadInput
 from repoassay.model import Verdict
 from repoassay.tasks.contents import read_regular
 from repoassay.text import printable
+from repoassay.store.lines import append_line, numbered_lines
 
 __all__ = ["FILE", "RecordsRead", "ResultRecord", "append_record", "parse_record", "read_records"]
 
@@ -127,8 +127,8 @@ def read_records(path: Path) -> RecordsRead:
     """
     records: list[ResultRecord] = []
     unread: list[int] = []
-    for number, line in enumerate(read_regular(path, _MAX_FILE).split(b"\n"), 1):
-        text = line.decode(errors="replace").removeprefix(_BOM).strip()
+    for number, line in numbered_lines(path, limit=_MAX_FILE):
+        text = (line or b"?").decode(errors="replace").removeprefix(_BOM).strip()
         if not text:
             continue
         try:
@@ -149,7 +149,7 @@ def append_record(results: Path, task: str, record: ResultRecord) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            _append(inside, record.to_line().encode() + b"\n")
+            append_line(FILE, record.to_line().encode(), folder=inside)
         finally:
             os.close(inside)
     except OSError as error:
@@ -159,18 +159,3 @@ def append_record(results: Path, task: str, record: ResultRecord) -> Path:
             "Choose another folder for records with --result.",
         ) from error
     return folder / FILE
-
-
-def _append(folder: int, line: bytes) -> None:
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    handle = os.open(FILE, flags, 0o644, dir_fd=folder)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)  # two gradings at once must not tear each other's lines
-        size = os.fstat(handle).st_size
-        torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"  # it must not swallow this record
-        rest = (b"\n" if torn else b"") + line
-        while rest:
-            rest = rest[os.write(handle, rest) :]
-        os.fsync(handle)
-    finally:
-        os.close(handle)

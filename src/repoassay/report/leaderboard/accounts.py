@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from repoassay.gateway import read_calls
 from repoassay.model import NetworkPolicy, Plan, Spent, Whose
 from repoassay.report.leaderboard.made import Made
 from repoassay.report.leaderboard.submitted import Refusal
+from repoassay.store.calls import read_calls
 from repoassay.store.spending import JOURNAL, journal_spent
 
 __all__ = ["check_account"]

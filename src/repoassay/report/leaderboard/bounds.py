@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
-from repoassay.gateway import read_calls
 from repoassay.model import Plan
 from repoassay.report.leaderboard.made import Made
 from repoassay.report.leaderboard.sealed import strict_json
 from repoassay.report.leaderboard.submitted import RUN, Refusal
+from repoassay.store.calls import read_calls
 from repoassay.store.spending import JOURNAL
+from repoassay.store.versions import NewerRecord, parse_object
 
 __all__ = ["check_amounts", "check_bounds"]
 
@@ -30,9 +31,22 @@ def check_bounds(plan: Plan, folder: Path) -> Iterator[Refusal]:
         if worth is not None and not all(_is_amount(one) for one in (worth.value, worth.low, worth.high)):
             yield Refusal(f"{RUN}/run.json", f"the market value of task {task.id!r} is no amount of dollars.")
     for number, line in enumerate((folder / RUN / "journal.jsonl").read_bytes().split(b"\n"), 1):
-        if line and not isinstance(found := strict_json(line), dict):
-            what = found if isinstance(found, str) else "it is no object."
+        if line and (what := _no_record(line)):
             yield Refusal(f"{RUN}/journal.jsonl", f"line {number}: {what}")
+
+
+def _no_record(line: bytes) -> str:
+    """Why a line is no record that can be read here; empty where it is one."""
+    found = strict_json(line)
+    if not isinstance(found, dict):
+        return found if isinstance(found, str) else "it is no object."
+    try:
+        parse_object(line, "it")
+    except NewerRecord as error:
+        return str(error)
+    except ValueError as error:
+        return f"it {error}."
+    return ""
 
 
 def check_amounts(folder: Path, one: Made) -> Iterator[Refusal]:

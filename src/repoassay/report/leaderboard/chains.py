@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from repoassay.model import Outcome, Plan
-from repoassay.report.chains import Slot, slots_of
 from repoassay.report.leaderboard.made import Made
 from repoassay.report.leaderboard.submitted import RUN, Refusal
+from repoassay.store import Journal
+from repoassay.store.slots import Slot, slots_of
 
 __all__ = ["check_journal", "check_places"]
 
@@ -20,7 +20,7 @@ _MOST_MISSING = 20
 
 def check_journal(folder: Path, plan: Plan, made: Sequence[Made]) -> Iterator[Refusal]:
     """Refuse where the journal and the attempts tell two stories."""
-    events = list(_events(folder))
+    events = Journal(folder / _JOURNAL).read().events
     attempts = {one.attempt.id: one for one in made}
     started = {str(event.get("attempt")) for event in events if event.get("event") == "started"}
     finished: set[str] = set()
@@ -61,17 +61,6 @@ def _strangers(folder: Path, plan: Plan, known: set[str]) -> Iterator[Refusal]:
             yield Refusal(f"{RUN}/attempts/{place.name}", f"the journal of {plan.id} knows no such attempt.")
 
 
-def _events(folder: Path) -> Iterator[Mapping[str, object]]:
-    """Whole records; a crash may tear a line, which then says nothing."""
-    for line in (folder / _JOURNAL).read_bytes().splitlines():
-        try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(event, dict):
-            yield event
-
-
 def _same(event: Mapping[str, object], one: Made) -> Iterator[Refusal]:
     attempt = one.attempt
     for key, value in (
@@ -97,9 +86,11 @@ def check_places(plan: Plan, made: Sequence[Made]) -> Iterator[Refusal]:
             yield Refusal(one.place, f"it is of run {attempt.run!r}, not of {plan.id!r}.")
         if attempt.settings != plan.agents.get(attempt.agent, {}):
             yield Refusal(one.place, "its settings are not those of the plan.")
-        slot = (attempt.task, attempt.agent, attempt.number)
+        slot = Slot(attempt.task, attempt.agent, attempt.number)
         if slot not in planned:
-            yield Refusal(one.place, f"task {slot[0]!r}, agent {slot[1]!r}, number {slot[2]} is not in the plan.")
+            yield Refusal(
+                one.place, f"task {slot.task!r}, agent {slot.agent!r}, number {slot.number} is not in the plan."
+            )
             continue
         filled[slot].append(one)
         for what, digest in (("attempt", attempt.task_digest), ("verdict", one.verdict.task_digest)):
@@ -108,8 +99,8 @@ def check_places(plan: Plan, made: Sequence[Made]) -> Iterator[Refusal]:
     for members in filled.values():
         yield from _chain(members)
     missing = [slot for slot in slots_of(plan) if slot not in filled]
-    for task, _, number in missing[:_MOST_MISSING]:
-        yield Refusal(RUN, f"task {task!r}, number {number} is planned and has no finished attempt.")
+    for slot in missing[:_MOST_MISSING]:
+        yield Refusal(RUN, f"task {slot.task!r}, number {slot.number} is planned and has no finished attempt.")
 
 
 def _chain(members: Sequence[Made]) -> Iterator[Refusal]:

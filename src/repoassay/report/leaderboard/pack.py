@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from repoassay.report.leaderboard.validate import validate
 from repoassay.report.rows import read_rows
 from repoassay.store import RunFolder
 from repoassay.text import one_line
+from repoassay.store.lines import OBJECTS
+from repoassay.store.versions import to_json
 
 __all__ = ["pack"]
 
@@ -57,6 +59,8 @@ def pack(
     system = _agent(run.plan, agent)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(f"{out} already exists and is not empty.", "Choose another --out.")
+    for _ in run.finished():  # what cannot be read is said of this run, not of a copy
+        pass
     moment = now or datetime.now(UTC)
     try:
         submitted = Submitted(
@@ -102,8 +106,8 @@ def _first(error: ValueError) -> str:
 def _copy(run: RunFolder, system: str, folder: Path, with_files: bool) -> None:
     events = list(_events(run, system))
     (folder / RUN / "attempts").mkdir(parents=True)
-    _write(folder / RUN / "run.json", _reduced(run.plan, system).model_dump_json(indent=1).encode() + b"\n")
-    journal = b"".join(json.dumps(event, separators=(",", ":")).encode() + b"\n" for event in events)
+    _write(folder / RUN / "run.json", to_json(_reduced(run.plan, system), indent=1) + b"\n")
+    journal = b"".join(OBJECTS.write(event) + b"\n" for event in events)
     _write(folder / RUN / "journal.jsonl", journal)
     for name in dict.fromkeys(str(event["attempt"]) for event in events):
         source, target = run.attempt_folder(name), folder / RUN / "attempts" / name
@@ -126,7 +130,7 @@ def _copy_files(source: Path, target: Path) -> None:
                 shutil.copyfile(path, copy)
 
 
-def _events(run: RunFolder, system: str) -> Iterator[Mapping[str, object]]:
+def _events(run: RunFolder, system: str) -> Iterator[dict[str, object]]:
     """Of the journal what is about attempts of this agent: started, dropped, finished."""
     mine: set[str] = set()
     for event in run.journal.read().events:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from repoassay.errors import RepoAssayError
 from repoassay.model import Plan
 from repoassay.report.leaderboard.submitted import RUN, SUBMISSION, Refusal, Submitted
+from repoassay.store import Journal
 from repoassay.suites import bundled_suites, find_suite
 
 __all__ = ["check_plan", "plan_notes"]
@@ -87,11 +87,7 @@ def plan_notes(folder: Path, plan: Plan) -> list[str]:
 def _abandoned(folder: Path) -> int:
     """Attempts the journal says were started and does not say were finished."""
     seen: dict[object, set[object]] = {"started": set(), "finished": set()}
-    for line in (folder / RUN / "journal.jsonl").read_bytes().splitlines():
-        try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(event, dict) and isinstance(kind := event.get("event"), str) and kind in seen:
+    for event in Journal(folder / RUN / "journal.jsonl").read().events:
+        if isinstance(kind := event.get("event"), str) and kind in seen:
             seen[kind].add(str(event.get("attempt")))
     return len(seen["started"] - seen["finished"])

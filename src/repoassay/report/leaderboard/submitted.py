@@ -24,6 +24,7 @@ from pydantic import AwareDatetime, Field, ValidationError
 
 from repoassay.model import Record
 from repoassay.text import one_line
+from repoassay.store.versions import NewerRecord, check_version
 
 __all__ = [
     "FIGURES", "MANIFEST", "RUN", "SUBMISSION", "Declarations", "Refusal", "Submitted", "read_submitted", "to_toml"
@@ -67,7 +68,11 @@ class Submitted(Record):
 def read_submitted(folder: Path) -> Submitted | Refusal:
     """Read `submission.toml`; a refusal where it is not what it should be."""
     try:
-        return Submitted.model_validate(tomllib.loads((folder / SUBMISSION).read_text("utf-8")))
+        document = tomllib.loads((folder / SUBMISSION).read_text("utf-8"))
+        check_version(document.get("schema_version"), "it")
+        return Submitted.model_validate(document)
+    except NewerRecord as error:
+        return Refusal(SUBMISSION, str(error))
     except ValidationError as error:
         detail = error.errors()[0]
         return Refusal(SUBMISSION, f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}.")

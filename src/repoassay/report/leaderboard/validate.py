@@ -24,6 +24,7 @@ from repoassay.report.leaderboard.submitted import FIGURES, RUN, Refusal, Submit
 from repoassay.report.leaderboard.verdicts import check_files, check_verdict
 from repoassay.report.rows import ResultRow, read_rows
 from repoassay.text import one_line
+from repoassay.store.versions import NewerRecord, parse, validation_reason
 
 __all__ = ["Validated", "validate"]
 
@@ -92,10 +93,11 @@ def _read(folder: Path, name: str, model: type[_Model]) -> _Model | Refusal:
     if isinstance(found := strict_json(content), str):
         return Refusal(name, found)
     try:
-        return model.model_validate_json(content)
+        return parse(model, content, "it")
+    except NewerRecord as error:
+        return Refusal(name, str(error))
     except ValidationError as error:
-        detail = error.errors()[0]
-        return Refusal(name, f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}.")
+        return Refusal(name, f"{validation_reason(error)}.")
 
 
 def _attempts(folder: Path, made: list[Made]) -> Iterator[Refusal]:

@@ -19,12 +19,12 @@ from repoassay.gateway import (
     Totals,
     Upstream,
     open_gateway,
-    read_calls,
     split_model,
 )
 from repoassay.review.judges.asking import DIALECTS, ask
 from repoassay.review.judges.kept import Judge
 from repoassay.review.judges.sample import Asker
+from repoassay.store.calls import read_calls
 
 __all__ = ["Opened", "check_model", "open_model", "spent_before"]
 

@@ -1,18 +1,31 @@
-"""Which finished attempts count: the last of every retry chain, within the plan."""
+"""The places of a plan and the attempts that fill them: of every retry chain the last one counts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from repoassay.model import Plan
 
-__all__ = ["Chained", "Place", "Slot", "Standing", "places", "slots_of"]
+__all__ = ["Chained", "Place", "Slot", "Standing", "counting", "places", "slots_of"]
 
-Slot = tuple[str, str, int]
-"""Task id, agent name, attempt number: one place of a plan."""
+_Item = TypeVar("_Item")
+
+
+class Slot(NamedTuple):
+    """One place of a plan, by task id, agent name and attempt number (from 1).
+
+    Where it is to be filled, `retry_of` is the id of the attempt to be repeated, if any, and `tries` says how often it
+    was made again by itself.
+    """
+
+    task: str
+    agent: str
+    number: int
+    retry_of: str | None = None
+    tries: int = 0
 
 
 class Chained(Protocol):
@@ -50,7 +63,7 @@ class Standing(StrEnum):
 def slots_of(plan: Plan, agent: str | None = None) -> list[Slot]:
     """Every place of a plan, or of one agent in it, in order of agent, task and attempt number."""
     return [
-        (task.id, name, number)
+        Slot(task.id, name, number)
         for name in plan.agents
         if agent in (None, name)
         for task in plan.tasks
@@ -88,10 +101,16 @@ def places(plan: Plan, attempts: Sequence[Chained]) -> list[Place]:
     return found
 
 
+def counting(plan: Plan, items: Sequence[_Item], attempt_of: Callable[[_Item], Chained]) -> dict[Slot, _Item]:
+    """Slot -> the item whose attempt counts there, of items in the order their attempts ended."""
+    standing = places(plan, [attempt_of(item) for item in items])
+    return {place.slot: item for item, place in zip(items, standing, strict=True) if place.standing is Standing.COUNTS}
+
+
 def _slot(attempt: Chained, by_id: Mapping[str, Chained]) -> Slot:
     seen = {attempt.id}
     first = attempt
     while (earlier := by_id.get(first.retry_of or "")) and earlier.id not in seen:  # a damaged run may hold a circle
         seen.add(earlier.id)
         first = earlier
-    return (first.task, first.agent, first.number)
+    return Slot(first.task, first.agent, first.number)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repoassay.diagnosis import ErrorClass, Label, label_from_text
+from repoassay.diagnosis.labels import LABELS, label_book
 from repoassay.errors import BadInput
-from repoassay.store.labels import LABELS, LabelBook
 
 NOON = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 
@@ -23,35 +23,33 @@ def label(attempt: str = "A", author: str = "Ada", said: str = "E1", note: str =
 
 
 def test_what_is_added_comes_back_in_order(tmp_path: Path) -> None:
-    book = LabelBook(tmp_path)
-    assert book.read().labels == ()
+    book = label_book(tmp_path)
+    assert book.read().items == ()
     given_ = [label(), label("B", "Grace", "unclear", "nobody can tell\nreally \u202e"), label(said="none")]
     for one in given_:
-        book.add(one)
-    found = LabelBook(tmp_path).read()
-    assert list(found.labels) == given_
+        book.append(one)
+    found = label_book(tmp_path).read()
+    assert list(found.items) == given_
     assert found.torn == ()
-    assert [one.value for one in found.of("A")] == ["E1", "none"]
-    assert found.of("C") == ()
 
 
 def test_nothing_that_was_written_changes(tmp_path: Path) -> None:
-    book = LabelBook(tmp_path)
-    book.add(label())
+    book = label_book(tmp_path)
+    book.append(label())
     before = (tmp_path / LABELS).read_bytes()
-    book.add(label(said="E2"))
+    book.append(label(said="E2"))
     assert (tmp_path / LABELS).read_bytes().startswith(before)
 
 
 def test_a_torn_last_line_is_told_and_swallows_nothing(tmp_path: Path) -> None:
-    book = LabelBook(tmp_path)
-    book.add(label())
+    book = label_book(tmp_path)
+    book.append(label())
     with (tmp_path / LABELS).open("ab") as stream:
         stream.write(b'{"attempt":"A","author":"Gr')
     assert book.read().torn == (2,)
-    book.add(label("B"))
+    book.append(label("B"))
     found = book.read()
-    assert [one.attempt for one in found.labels] == ["A", "B"]
+    assert [one.attempt for one in found.items] == ["A", "B"]
     assert found.torn == (2,)
 
 
@@ -68,10 +66,10 @@ def test_a_torn_last_line_is_told_and_swallows_nothing(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_line_that_is_no_label_is_passed_over(tmp_path: Path, line: bytes) -> None:
     (tmp_path / LABELS).write_bytes(line + b"\n")
-    book = LabelBook(tmp_path)
-    book.add(label("B"))
+    book = label_book(tmp_path)
+    book.append(label("B"))
     found = book.read()
-    assert [one.attempt for one in found.labels] == ["B"]
+    assert [one.attempt for one in found.items] == ["B"]
     assert found.torn == (1,)
 
 
@@ -82,8 +80,8 @@ def test_whatever_stands_there_reading_ends_in_labels_and_line_numbers(content: 
 
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / LABELS).write_bytes(content)
-        LabelBook(Path(folder)).add(label("last"))
-        assert LabelBook(Path(folder)).read().labels[-1].attempt == "last"
+        label_book(Path(folder)).append(label("last"))
+        assert label_book(Path(folder)).read().items[-1].attempt == "last"
 
 
 def test_a_link_is_neither_followed_nor_written_through(tmp_path: Path) -> None:
@@ -91,42 +89,42 @@ def test_a_link_is_neither_followed_nor_written_through(tmp_path: Path) -> None:
     other.write_text("mine\n")
     (tmp_path / LABELS).symlink_to(other)
     with pytest.raises(BadInput, match=LABELS):
-        LabelBook(tmp_path).add(label())
+        label_book(tmp_path).append(label())
     with pytest.raises(BadInput, match=LABELS):
-        LabelBook(tmp_path).read()
+        label_book(tmp_path).read()
     assert other.read_text() == "mine\n"
 
 
 def test_a_pipe_or_a_folder_in_its_place_is_one_sentence(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / LABELS)
     with pytest.raises(BadInput, match="plain file"):
-        LabelBook(tmp_path).read()
+        label_book(tmp_path).read()
     (tmp_path / LABELS).unlink()
     (tmp_path / LABELS).mkdir()
     with pytest.raises(BadInput, match=LABELS):
-        LabelBook(tmp_path).add(label())
+        label_book(tmp_path).append(label())
 
 
 def test_a_file_too_large_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / LABELS).open("wb") as stream:
         stream.truncate(65 * 2**20)
     with pytest.raises(BadInput, match="64 MiB"):
-        LabelBook(tmp_path).read()
+        label_book(tmp_path).read()
     with pytest.raises(BadInput, match="no more fit"):
-        LabelBook(tmp_path).add(label())
+        label_book(tmp_path).append(label())
 
 
 def test_several_writers_tear_nothing(tmp_path: Path) -> None:
     def write(author: str) -> None:
         for number in range(20):
-            LabelBook(tmp_path).add(label(f"A{number}", author, note="n" * 900))
+            label_book(tmp_path).append(label(f"A{number}", author, note="n" * 900))
 
     threads = [threading.Thread(target=write, args=(f"P{number}",)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    found = LabelBook(tmp_path).read()
-    assert len(found.labels) == 80
+    found = label_book(tmp_path).read()
+    assert len(found.items) == 80
     assert found.torn == ()
-    assert {one.primary for one in found.labels} == {ErrorClass.E1}
+    assert {one.primary for one in found.items} == {ErrorClass.E1}
