@@ -7,7 +7,6 @@ from typing import Self
 
 from repoassay.attacks.trial import Trial
 from repoassay.model import Outcome
-from repoassay.text import printable
 from repoassay.store.lines import Codec, JsonLines, record_codec
 from repoassay.store.versions import to_json
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from repoassay.db.database import WRITING, Database
 from repoassay.errors import BadInput, MissingExtra
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["connect_database"]
 
@@ -44,7 +44,7 @@ def connect_database(given: str | Path, what: str, *, exclusive: bool = False) -
         return _postgresql(_POSTGRESQL.sub("postgresql://", text), what, exclusive)
     kind = text.partition("://")[0]
     if "://" in text and kind != "sqlite":
-        raise BadInput(f"The {what} cannot be of the kind {shown(kind)!r}.", _HOW)
+        raise BadInput(f"The {what} cannot be of the kind {printable(kind)!r}.", _HOW)
     try:
         url = sa.make_url(text) if "://" in text else sa.URL.create("sqlite", database=text)
     except SQLAlchemyError as error:
@@ -56,7 +56,7 @@ def connect_database(given: str | Path, what: str, *, exclusive: bool = False) -
 
 def _sqlite(url: sa.URL, what: str, exclusive: bool) -> Database:
     path = Path(str(url.database))
-    place = shown(str(path), 500)
+    place = printable(str(path), 500)
     holder = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def _postgresql(url: str, what: str, exclusive: bool) -> Database:
     database = Database(engine, what, "PostgreSQL", serial=exclusive)
     with database.opening(), database.reading() as connection:
         info = connection.connection.dbapi_connection.info  # type: ignore[union-attr]  # a psycopg connection
-        database.place = shown(f"PostgreSQL at {info.host}:{info.port}, database {info.dbname}", 500)
+        database.place = printable(f"PostgreSQL at {info.host}:{info.port}, database {info.dbname}", 500)
     return database
 
 

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
 from repoassay.errors import BadInput, Unavailable
-from repoassay.tasks.wording import shown
+from repoassay.text import printable
 
 __all__ = ["WRITING", "Database"]
 
@@ -192,7 +192,7 @@ def _contended(error: SQLAlchemyError) -> bool:
 
 def _first_line(error: BaseException) -> str:
     line = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
-    return shown(line, 300).rstrip(".") or type(error).__name__
+    return printable(line, 300).rstrip(".") or type(error).__name__
 
 
 def _remedy(line: str) -> str:

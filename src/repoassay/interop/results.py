@@ -8,9 +8,9 @@ from typing import Any, Self
 from xml.etree import ElementTree as ET
 
 from repoassay.errors import BadInput
-from repoassay.text import printable, quoted
 from repoassay.store.lines import OBJECTS, Codec, JsonLines
 from repoassay.store.versions import with_version
+from repoassay.text import printable, quoted
 
 __all__ = ["Results", "read_results", "write_junit"]
 

@@ -23,8 +23,8 @@ from repoassay.store.attempts import ALL, finished_ids, read_attempt
 from repoassay.store.calls import read_calls
 from repoassay.store.files import read_regular
 from repoassay.store.spending import JOURNAL
-from repoassay.text import block, clip, code_point, escape_hidden, one_line
 from repoassay.store.versions import parse
+from repoassay.text import block, clip, code_point, escape_hidden, one_line
 
 __all__ = ["Story", "find_attempts", "lines", "read_story", "read_trajectory", "story_document"]
 

@@ -17,8 +17,8 @@ from repoassay.report.figures import dollars, figure, moment, seconds, share, to
 from repoassay.report.money import sentence
 from repoassay.report.outcomes import UNFINISHED, Shown, shown
 from repoassay.report.summary import AgentSummary, Row, Summary
-from repoassay.text import one_line
 from repoassay.store.slots import Standing
+from repoassay.text import one_line
 
 __all__ = ["MOST_ROWS", "print_table", "tables"]
 

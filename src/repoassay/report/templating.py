@@ -16,8 +16,8 @@ from repoassay.errors import BadInput
 from repoassay.report import figures
 from repoassay.report.money import sentence
 from repoassay.report.outcomes import shown
-from repoassay.text import block, clip, code_point, one_line
 from repoassay.store.slots import Standing
+from repoassay.text import block, clip, code_point, one_line
 
 __all__ = ["environment", "escape_value", "policy_hash", "source", "write_whole"]
 

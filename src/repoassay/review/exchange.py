@@ -16,8 +16,8 @@ from pydantic import ValidationError
 
 from repoassay.errors import BadInput, MissingExtra
 from repoassay.model import Rating
-from repoassay.text import printable
 from repoassay.store.versions import parse
+from repoassay.text import printable
 
 __all__ = [
     "FORMATS", "ratings_from_csv", "ratings_from_jsonl", "ratings_to_csv", "ratings_to_jsonl", "read_ratings",

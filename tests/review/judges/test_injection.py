@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from hidden_texts import HIDDEN, smuggled
-from repoassay.review.database import Database
 from repoassay.db import Database
 from repoassay.review.judges.injection import injections
 from repoassay.review.judges.kept import judgements_of

@@ -11,8 +11,6 @@ import pytest
 
 from repoassay.db import Database
 from repoassay.errors import BadInput, Unavailable
-from repoassay.gateway import Dialogue, Limits, Prices, ScriptedUpstream, Turn, Upstream, read_calls
-from repoassay.errors import BadInput, InfraFault
 from repoassay.gateway import Dialogue, Limits, Prices, ScriptedUpstream, Turn, Upstream
 from repoassay.gateway.dialogue import Fault
 from repoassay.gateway.standin import StandIn

@@ -16,9 +16,8 @@ from typing import Self
 
 from repoassay.errors import BadInput
 from repoassay.model import Verdict
-from repoassay.tasks.contents import read_regular
-from repoassay.text import printable
 from repoassay.store.lines import append_line, numbered_lines
+from repoassay.text import printable
 
 __all__ = ["FILE", "RecordsRead", "ResultRecord", "append_record", "parse_record", "read_records"]
 

@@ -19,9 +19,9 @@ from repoassay.report.leaderboard.submitted import FIGURES, MANIFEST, RUN, SUBMI
 from repoassay.report.leaderboard.validate import validate
 from repoassay.report.rows import read_rows
 from repoassay.store import RunFolder
-from repoassay.text import one_line
 from repoassay.store.lines import OBJECTS
 from repoassay.store.versions import to_json
+from repoassay.text import one_line
 
 __all__ = ["pack"]
 

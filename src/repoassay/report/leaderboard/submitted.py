@@ -23,8 +23,8 @@ from typing import Any
 from pydantic import AwareDatetime, Field, ValidationError
 
 from repoassay.model import Record
-from repoassay.text import one_line
 from repoassay.store.versions import NewerRecord, check_version
+from repoassay.text import one_line
 
 __all__ = [
     "FIGURES", "MANIFEST", "RUN", "SUBMISSION", "Declarations", "Refusal", "Submitted", "read_submitted", "to_toml"

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from repoassay.grading.patch.lenient import FileDiff
-from repoassay.review.database import Database
 from repoassay.db import Database
+from repoassay.grading.patch.lenient import FileDiff
 from repoassay.review.rubric import BUNDLED
 from repoassay.review.studies import payload_of, read_rubric_of, study_of
 from repoassay.review.study import Payload, rater_view
