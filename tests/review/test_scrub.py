@@ -94,6 +94,13 @@ def test_file_names_tell_nothing_either() -> None:
     assert scrub_diff(diff, ["frob"], vocabulary="the frob package") == diff
 
 
+def test_lines_of_a_hunk_that_look_like_headers_are_scrubbed_as_lines() -> None:
+    diff = "--- a/q.sql\n+++ b/q.sql\n@@ -1 +1 @@\n--- by zork\n+++ by zork <z@zork.io>\n"
+    assert scrub_diff(diff, ["zork"]) == diff.replace("<z@zork.io>", REMOVED)  # zork is the repository's own word
+    beyond = diff.replace("@@ -1 +1 @@", "@@ -1 +0,0 @@").replace("+++ by", "+by")
+    assert "z@zork.io" not in scrub_diff(beyond, ["zork"])
+
+
 @given(st.text(alphabet=st.sampled_from("+- @\n\tdiff git a/b claude-gpt4.5<>:@x"), max_size=300))
 def test_a_diff_without_mail_headers_never_changes_its_lines(text: str) -> None:
     assert scrub_diff(f"diff --git a/x b/x\n{text}", ["gpt4"]).count("\n") == text.count("\n") + 1

@@ -111,7 +111,7 @@ def _found(payload: Payload) -> Iterator[Flag]:
 def _kinds(text: str) -> Iterator[str]:
     text = text[:_LONGEST]
     bare = text
-    if not (text.isascii() and text.isprintable()):
+    if not text.isascii() or escape_hidden(text) != text:
         rest = _ORDINARY.sub("x", text)
         if escape_hidden(rest) != rest:
             yield _HIDES
