@@ -6,6 +6,7 @@ Times are UTC, durations seconds, sizes bytes, money `Decimal` US dollars.
 
 from __future__ import annotations
 
+from repoassay.model.agent_entry import AgentEntry
 from repoassay.model.attempt import Attempt
 from repoassay.model.base import Record
 from repoassay.model.grading import Criterion, Grading, HiddenTests, Published, Reading
@@ -32,6 +33,7 @@ from repoassay.model.verdict import Assurance, CriterionResult, Feedback, Grade,
 
 __all__ = [
     "IN_REPOSITORY",
+    "AgentEntry",
     "Anchor",
     "Assurance",
     "Attempt",

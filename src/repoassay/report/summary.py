@@ -192,7 +192,7 @@ def _agent(name: str, plan: Plan, rows: Sequence[Row], filled: Mapping[Slot, Row
     process, result = _rates(mine.values())
     return AgentSummary(
         name=name,
-        settings=plan.agents[name],
+        settings=plan.agents[name].settings,
         planned=len(mine),
         finished=len(done),
         superseded=sum(row.place.standing is Standing.SUPERSEDED and row.place.slot[1] == name for row in rows),

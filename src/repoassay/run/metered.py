@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -20,7 +20,7 @@ from repoassay.agents import Agent
 from repoassay.agents.protocol import AccessPoint, AsksModel, PlacedAgent
 from repoassay.errors import BadInput
 from repoassay.gateway import Budget, Limits, Pass, Totals, open_gateway
-from repoassay.model import Ended, NetworkPolicy, Plan, Spent
+from repoassay.model import AgentEntry, Ended, NetworkPolicy, Plan, Spent
 from repoassay.model import Limits as AttemptLimits
 from repoassay.run.models import attempt_budget, prices_of, upstreams_of
 from repoassay.run.packages import PackageDoors, Packages
@@ -38,15 +38,15 @@ GRACE = 3.0
 _PORT = 4710
 
 
-def needs_model(agent: Agent, settings: Mapping[str, str]) -> bool:
+def needs_model(agent: Agent, entry: AgentEntry) -> bool:
     """Whether an entry of the plan is given a model.
 
     Raises:
         BadInput: The agent cannot work without one and none is named.
     """
-    if isinstance(agent, AsksModel) and not settings.get("model"):
+    if isinstance(agent, AsksModel) and not entry.model:
         raise BadInput(f"The agent {agent.name!r} needs a model.", "Name it with --model provider/name.")
-    return bool(settings.get("model"))
+    return bool(entry.model)
 
 
 class _Ending(threading.Event):
@@ -140,7 +140,7 @@ class Meter:
 
     def __enter__(self) -> Self:
         plan = self._plan
-        if any(settings.get("model") for settings in plan.agents.values()):
+        if any(entry.model for entry in plan.agents.values()):
             left = None
             if self._budget is not None:
                 before = sum((spent.dollars_known for spent in run_spent(self._run).values()), Decimal(0))
@@ -169,7 +169,7 @@ class Meter:
 
     @contextlib.contextmanager
     def admitted(
-        self, attempt: str, settings: Mapping[str, str], folder: TaskFolder, sandbox: Sandbox, into: Path,
+        self, attempt: str, settings: AgentEntry, folder: TaskFolder, sandbox: Sandbox, into: Path,
         seconds: float, stopped: threading.Event,
     ) -> Iterator[Admitted]:  # fmt: skip
         """Let one attempt work. When the context ends nothing passes any more, and `spent` is final.
@@ -179,7 +179,7 @@ class Meter:
             BadInput: The model cannot be asked.
         """
         found = Admitted(into, stopped)
-        model = settings.get("model", "")
+        model = settings.model
         found.policy = permitted(
             folder.task.network_policy, sandbox, needs_model=bool(model), asked=self._plan.metering.network
         )
@@ -192,13 +192,12 @@ class Meter:
             yield found
 
     def _admit(
-        self, attempt: str, settings: Mapping[str, str], sandbox: Sandbox, found: Admitted, seconds: float,
+        self, attempt: str, settings: AgentEntry, sandbox: Sandbox, found: Admitted, seconds: float,
         ends: contextlib.ExitStack,
     ) -> None:  # fmt: skip
         gateway = self._gateway
         assert gateway is not None
-        window = settings.get("context_window")
-        budget = attempt_budget(dict(settings), seconds)
+        budget = attempt_budget(settings, seconds)
         grace = threading.Timer(GRACE, found.cancel.set)
         grace.daemon = True
 
@@ -206,8 +205,8 @@ class Meter:
             grace.start()
 
         entry = gateway.admit(
-            attempt, model=settings["model"], journal=found.into / JOURNAL, budget=budget,
-            context_window=int(window) if window else None,
+            attempt, model=settings.model, journal=found.into / JOURNAL, budget=budget,
+            context_window=settings.context_window,
             closed_world=found.policy is not NetworkPolicy.OPEN, on_exhausted=exhausted,
         )  # fmt: skip
         found.entry, found.calls = entry, budget.calls

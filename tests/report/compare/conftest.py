@@ -101,7 +101,7 @@ def _record(
         started=started,
         ended=started + timedelta(seconds=30),
         submission=Submission(exit=Exit(ended=Ended.EXITED, code=0, wall=wall)),
-        settings=run.plan.agents[agent],
+        settings=run.plan.agents[agent].settings,
         spent=spent,
     )
     verdict = Verdict(

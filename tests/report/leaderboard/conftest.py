@@ -121,7 +121,7 @@ def _record(
         started=started,
         ended=started + timedelta(seconds=30),
         submission=Submission(exit=Exit(ended=Ended.EXITED, code=0, wall=20.0)),
-        settings=run.plan.agents[system],
+        settings=run.plan.agents[system].settings,
         spent=Spent(calls=2, usage=usage + usage, dollars=Decimal("0.5") * place,
                     dollars_known=Decimal("0.5") * place, models=("model-1",)),
     )  # fmt: skip
