@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.gateway import Call, CallJournal, read_calls
-from repoassay.gateway.journal import Retry
+from repoassay.gateway import CallJournal, read_calls
+from repoassay.model import Call, Retry
 from repoassay.model.usage import Usage
 
 

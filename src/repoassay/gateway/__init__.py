@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from repoassay.errors import MissingExtra
 from repoassay.gateway.dialogue import Dialogue, Turn, read_dialogue
-from repoassay.gateway.journal import Call, CallJournal, CallsRead, read_calls
+from repoassay.gateway.journal import CallJournal, CallsRead, read_calls
 from repoassay.gateway.limits import Budget, Limits
-from repoassay.gateway.passes import Pass, Totals
+from repoassay.gateway.passes import Pass
 from repoassay.gateway.prices import Cost, Price, Prices
 from repoassay.gateway.scripted import ScriptedUpstream
 from repoassay.gateway.upstreams import Upstream, known_upstreams, split_model
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from repoassay.gateway.server import Gateway
 
 __all__ = [
-    "Budget", "Call", "CallJournal", "CallsRead", "Cost", "Dialogue", "Limits", "Pass", "Price", "Prices",
-    "ScriptedUpstream", "Totals", "Turn", "Upstream", "known_upstreams", "open_gateway", "read_calls", "read_dialogue",
+    "Budget", "CallJournal", "CallsRead", "Cost", "Dialogue", "Limits", "Pass", "Price", "Prices",
+    "ScriptedUpstream", "Turn", "Upstream", "known_upstreams", "open_gateway", "read_calls", "read_dialogue",
     "split_model",
 ]  # fmt: skip
 

@@ -12,8 +12,8 @@ import orjson
 from aiohttp import web
 
 from repoassay.gateway.dialects import Dialect, Refusal, Route, Trouble
-from repoassay.gateway.journal import Call, Retry
 from repoassay.gateway.passes import Pass
+from repoassay.model import Call, Retry
 from repoassay.model.usage import Usage
 
 __all__ = ["Exchange"]

@@ -13,10 +13,10 @@ from email.utils import parsedate_to_datetime
 import orjson
 
 from repoassay.gateway.dialects import JsonObject
-from repoassay.gateway.journal import Retry
 from repoassay.gateway.ledger import Ledger
 from repoassay.gateway.limits import Limits
 from repoassay.gateway.wire import Answer, Ask, UpstreamTrouble, Wire
+from repoassay.model import Retry
 
 __all__ = ["Failed", "Opened", "open_patiently", "read_all"]
 

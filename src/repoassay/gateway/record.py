@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.gateway.dialogue import Turn
-from repoassay.gateway.journal import Call
 from repoassay.gateway.offered import as_neutral
 from repoassay.gateway.sse import EventReader
 from repoassay.gateway.voices import VOICES
+from repoassay.model import Call
 from repoassay.model.usage import Usage
 
 __all__ = ["Recorder"]

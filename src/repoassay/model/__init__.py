@@ -9,10 +9,11 @@ from __future__ import annotations
 from repoassay.model.agent_entry import AgentEntry
 from repoassay.model.attempt import Attempt
 from repoassay.model.base import Record
+from repoassay.model.calls import Call, Retry
 from repoassay.model.grading import Criterion, Grading, HiddenTests, Published, Reading
 from repoassay.model.rating import Anchor, AxisAnswer, Phase, Rating
 from repoassay.model.run import Metering, NamedFile, Plan, PlannedTask
-from repoassay.model.spent import Spent, total_spent
+from repoassay.model.spending import Spending
 from repoassay.model.submission import Ended, Exit, Rejected, Submission, SubmittedFile
 from repoassay.model.suite import Suite, SuiteData
 from repoassay.model.task import (
@@ -38,6 +39,7 @@ __all__ = [
     "Assurance",
     "Attempt",
     "AxisAnswer",
+    "Call",
     "Criterion",
     "CriterionResult",
     "Economics",
@@ -66,7 +68,8 @@ __all__ = [
     "Record",
     "Rejected",
     "Repository",
-    "Spent",
+    "Retry",
+    "Spending",
     "Submission",
     "SubmittedFile",
     "Suite",
@@ -76,5 +79,4 @@ __all__ = [
     "Usage",
     "Verdict",
     "Whose",
-    "total_spent",
 ]

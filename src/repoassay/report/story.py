@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput
-from repoassay.gateway import Call, read_calls
+from repoassay.gateway import read_calls
+from repoassay.model import Call
 from repoassay.model.trajectory import Source, Step, Trajectory
 from repoassay.report.document import plain
 from repoassay.report.figures import moment, seconds, size

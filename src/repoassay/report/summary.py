@@ -11,9 +11,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Spent, Verdict, Whose
+from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Spending, Verdict, Whose
 from repoassay.report.chains import Place, Slot, Standing, places, slots_of
-from repoassay.report.money import Spending, spending_of, sum_of
+from repoassay.report.money import RunSpending, spending_of, sum_of
 from repoassay.stats import Rate
 from repoassay.store import Finished, RunFolder
 
@@ -105,7 +105,7 @@ class AgentSummary:
     not_passed: Mapping[Whose, int]
     domains: tuple[DomainRow, ...]
     wall: WallTime
-    spent: Spent | None
+    spent: Spending | None
 
     @property
     def unfinished(self) -> int:
@@ -123,7 +123,7 @@ class Summary:
     rows: tuple[Row, ...]
     unfinished: tuple[Unfinished, ...]
     torn: tuple[int, ...]
-    spending: Spending
+    spending: RunSpending
 
     def of_standing(self, standing: Standing) -> int:
         """How many finished attempts stand so."""

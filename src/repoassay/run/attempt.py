@@ -14,7 +14,7 @@ from repoassay.agents import Agent
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading.judge import fault, judge, not_gradable
 from repoassay.grading.oracle.oracle import Oracle
-from repoassay.model import AgentEntry, Kind, Limits, Reading, Rejected, Spent, Submission, SubmittedFile, Verdict
+from repoassay.model import AgentEntry, Kind, Limits, Reading, Rejected, Spending, Submission, SubmittedFile, Verdict
 from repoassay.run.change import crossing
 from repoassay.run.metered import Admitted, Meter
 from repoassay.run.ruling import ruled
@@ -36,7 +36,7 @@ class Worked:
     started: datetime
     ended: datetime
     dropped: bool = False
-    spent: Spent | None = None
+    spent: Spending | None = None
     over_run: str = ""
 
 

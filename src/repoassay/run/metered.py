@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Self
 from repoassay.agents import Agent
 from repoassay.agents.protocol import AccessPoint, AsksModel, PlacedAgent
 from repoassay.errors import BadInput
-from repoassay.gateway import Budget, Limits, Pass, Totals, open_gateway
-from repoassay.model import AgentEntry, Ended, NetworkPolicy, Plan, Spent
+from repoassay.gateway import Budget, Limits, Pass, open_gateway
+from repoassay.model import AgentEntry, Ended, NetworkPolicy, Plan, Spending
 from repoassay.model import Limits as AttemptLimits
 from repoassay.run.models import attempt_budget, prices_of, upstreams_of
 from repoassay.run.packages import PackageDoors, Packages
@@ -71,7 +71,7 @@ class Admitted:
         self.cancel: threading.Event = _Ending(stopped)
         self.into = into
         self.entry: Pass | None = None
-        self.spent: Spent | None = None
+        self.spent: Spending | None = None
         self.over_run = ""
         """Why the whole run's budget ended it, empty when it did not."""
         self.ended_at: datetime | None = None
@@ -108,9 +108,9 @@ class Admitted:
     def _doors(self) -> tuple[Door, ...]:
         return (*((self.door,) if self.door else ()), *self.packages.doors)
 
-    def now(self) -> Spent | None:
+    def now(self) -> Spending | None:
         """What it has spent so far; None without a model. May be asked from any thread."""
-        return self.spent or (_spent(self.entry.totals()) if self.entry is not None else None)
+        return self.spent or (self.entry.totals() if self.entry is not None else None)
 
     def _access(self) -> AccessPoint | None:
         if self.entry is None or self.door is None:
@@ -213,7 +213,7 @@ class Meter:
 
         def end() -> None:
             grace.cancel()
-            found.spent = _spent(entry.close())
+            found.spent = entry.close()
             if entry.exhausted.is_set() and not entry.ledger.spent() and (why := self.over()):
                 found.over_run = why
 
@@ -232,7 +232,3 @@ def _plain_env(access: AccessPoint) -> dict[str, str]:
         "GOOGLE_GEMINI_BASE_URL": urls["gemini"], "GEMINI_API_KEY": access.key,
         "REPOASSAY_MODEL": access.model,
     }  # fmt: skip
-
-
-def _spent(totals: Totals) -> Spent:
-    return Spent.model_validate(asdict(totals) | {"usage": totals.usage})

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from repoassay.gateway import Dialogue, ScriptedUpstream, Totals, Turn
+from repoassay.gateway import Dialogue, ScriptedUpstream, Turn
+from repoassay.model import Spending
 from repoassay.model.usage import Usage
 from repoassay.review.database import Database
 from repoassay.review.judges.definition import Definition, Parameters
@@ -77,7 +78,7 @@ def definition(model: str = "scripted/judge", **parameters: Any) -> Definition:
 
 def judged(
     database: Database, judge: Judge, script: Sequence[Turn], folder: Path, steps: list[Step] | None = None, **more: Any
-) -> tuple[Done, Totals]:
+) -> tuple[Done, Spending]:
     """Let a judge work through a real gateway, with a scripted model behind it."""
     upstream = ScriptedUpstream(Dialogue(turn=tuple(script)))
     with open_model(judge, [upstream], folder / "usage.jsonl") as door:

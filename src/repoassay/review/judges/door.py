@@ -16,12 +16,12 @@ from repoassay.gateway import (
     Pass,
     Prices,
     ScriptedUpstream,
-    Totals,
     Upstream,
     open_gateway,
     read_calls,
     split_model,
 )
+from repoassay.model import Spending
 from repoassay.review.judges.asking import DIALECTS, ask
 from repoassay.review.judges.kept import Judge
 from repoassay.review.judges.sample import Asker
@@ -36,7 +36,7 @@ class Opened:
     """`asker` asks; `totals` says what was spent since opening; `abandon` ends calls under way."""
 
     asker: Asker
-    totals: Callable[[], Totals]
+    totals: Callable[[], Spending]
     abandon: Callable[[], None]
 
 
