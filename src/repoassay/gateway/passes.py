@@ -13,6 +13,7 @@ from repoassay.gateway.estimate import Estimator
 from repoassay.gateway.journal import CallJournal
 from repoassay.gateway.ledger import Ledger
 from repoassay.gateway.limits import Budget
+from repoassay.gateway.vendors import VENDORS
 from repoassay.model import Call, Spending
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Pass:
             origin: `http://127.0.0.1:PORT`, with the port of the socket the agent will reach.
         """
         base = f"{origin.rstrip('/')}/{self.token}"
-        return {"chat": f"{base}/v1", "responses": f"{base}/v1", "messages": base, "gemini": base}
+        return {name: base + vendor.base_path for name, vendor in VENDORS.items()}
 
     def next_seq(self) -> int:
         """The number of the next request; only the gateway's loop calls it."""

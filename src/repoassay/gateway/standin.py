@@ -13,9 +13,9 @@ from typing import Any, Self
 import orjson
 from aiohttp import ClientConnectionError, web
 
-from repoassay.gateway.dialects import DIALECTS, Asks, guess, recognise
 from repoassay.gateway.dialogue import Dialogue
 from repoassay.gateway.scripted import Said, Script
+from repoassay.gateway.vendors import VENDORS, Asks, guess, recognise
 from repoassay.workspace.proxy.looped import LoopThread
 
 __all__ = ["StandIn", "answer_request"]
@@ -78,7 +78,7 @@ class StandIn:
     def __init__(self, dialogue: Dialogue) -> None:
         self.script = Script(dialogue)
         self.seen: list[dict[str, str]] = []
-        self.dialects = frozenset(DIALECTS)
+        self.dialects = frozenset(VENDORS)
         self._thread: LoopThread | None = None
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.origin = f"http://127.0.0.1:{self._listening.getsockname()[1]}"

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from repoassay.gateway import Price, Prices
+from repoassay.gateway.client import costs_nothing
 from repoassay.gateway.prices import Tier
 from repoassay.model import AgentEntry, Plan
-from repoassay.run.models import costs_nothing, prices_of, provider_of, upstreams_of
+from repoassay.run.models import prices_of, provider_of, upstreams_of
 
 __all__ = ["Bound", "bound_of"]
 

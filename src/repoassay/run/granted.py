@@ -16,8 +16,9 @@ from pathlib import Path
 from repoassay.agents.find import AGENTS
 from repoassay.agents.spec import builtin_specs
 from repoassay.errors import BadInput
+from repoassay.gateway.client import costs_nothing
 from repoassay.model import AgentEntry, NamedFile, NetworkPolicy, Plan
-from repoassay.run.models import costs_nothing, named_file, provider_of, upstreams_of
+from repoassay.run.models import named_file, provider_of, upstreams_of
 from repoassay.suites.bundled import bundled_suite
 
 __all__ = ["Grants", "granted"]

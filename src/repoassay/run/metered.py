@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Self
 from repoassay.agents import Agent
 from repoassay.agents.protocol import AccessPoint, AsksModel, PlacedAgent
 from repoassay.errors import BadInput
-from repoassay.gateway import Budget, Limits, Pass, open_gateway
+from repoassay.gateway import Limits, Pass
+from repoassay.gateway.client import open_budgeted
+from repoassay.gateway.vendors import VENDORS
 from repoassay.model import AgentEntry, Ended, NetworkPolicy, Plan, Spending
 from repoassay.model import Limits as AttemptLimits
 from repoassay.run.models import attempt_budget, prices_of, upstreams_of
@@ -141,15 +143,12 @@ class Meter:
     def __enter__(self) -> Self:
         plan = self._plan
         if any(entry.model for entry in plan.agents.values()):
-            left = None
-            if self._budget is not None:
-                before = sum((spent.dollars_known for spent in run_spent(self._run).values()), Decimal(0))
-                left = max(self._budget - before, Decimal(0))
-            gateway = open_gateway(
+            gateway = open_budgeted(
                 upstreams_of(plan.metering).values(),
+                budget_usd=self._budget,
+                before=run_spent(self._run).values(),
                 prices=prices_of(plan.metering),
                 limits=Limits(settle=2.0),
-                budget=Budget(dollars=left),
                 journal=self._run / "strangers.jsonl",
                 listen=False,
             )
@@ -225,10 +224,7 @@ class Meter:
 
 def _plain_env(access: AccessPoint) -> dict[str, str]:
     """How a command line of the user's own finds its model: the names the vendors' clients look at."""
-    urls = access.urls
-    return {
-        "OPENAI_BASE_URL": urls["chat"], "OPENAI_API_BASE": urls["chat"], "OPENAI_API_KEY": access.key,
-        "ANTHROPIC_BASE_URL": urls["messages"], "ANTHROPIC_API_KEY": access.key,
-        "GOOGLE_GEMINI_BASE_URL": urls["gemini"], "GEMINI_API_KEY": access.key,
-        "REPOASSAY_MODEL": access.model,
-    }  # fmt: skip
+    env = {"REPOASSAY_MODEL": access.model}
+    for name, url in access.urls.items():
+        env |= VENDORS[name].client_env(url, access.key)
+    return env

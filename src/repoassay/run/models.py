@@ -5,15 +5,13 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from repoassay.errors import BadInput
 from repoassay.gateway import Budget, Prices, ScriptedUpstream, Upstream, known_upstreams, split_model
+from repoassay.gateway.client import find_upstream
 from repoassay.model import AgentEntry, Metering, NamedFile, Plan, Usage
 
-__all__ = ["attempt_budget", "check_models", "costs_nothing", "named_file", "prices_of", "provider_of", "upstreams_of"]
-
-_HERE = ("127.0.0.1", "localhost", "::1")
+__all__ = ["attempt_budget", "check_models", "named_file", "prices_of", "provider_of", "upstreams_of"]
 
 
 def named_file(path: Path) -> NamedFile:
@@ -56,13 +54,6 @@ def prices_of(metering: Metering) -> Prices:
     return Prices.shipped(*(Path(file.path) for file in metering.prices))
 
 
-def costs_nothing(upstream: Upstream | ScriptedUpstream) -> bool:
-    """Whether nobody asks for money: a scripted model, or a server on this machine that needs no key."""
-    if isinstance(upstream, ScriptedUpstream):
-        return True
-    return not upstream.key_env and urlsplit(upstream.base_url).hostname in _HERE
-
-
 def attempt_budget(entry: AgentEntry, seconds: float | None = None) -> Budget:
     """What one attempt of an entry of the plan may spend."""
     return Budget(calls=entry.max_calls, tokens=entry.max_tokens, dollars=entry.budget_usd, seconds=seconds)
@@ -87,17 +78,7 @@ def check_models(plan: Plan) -> None:
         model = entry.model
         if not model:
             continue
-        provider, _ = split_model(model)
-        upstream = upstreams.get(provider)
-        if upstream is None and provider == "scripted":
-            raise BadInput("The scripted model has nothing to say.", "Give its dialogue with --dialogue FILE.")
-        if upstream is None:
-            raise BadInput(
-                f"There is no upstream called {provider!r}; known: {', '.join(sorted(upstreams))}.",
-                "Add it to a TOML file and give it with --model-upstream FILE.",
-            )
-        if isinstance(upstream, Upstream):
-            upstream.key()
+        find_upstream(model, upstreams.values())
         limited = plan.metering.budget_usd is not None or entry.budget_usd is not None
         cost = prices.cost(model, Usage(), today)
         if limited and cost.dollars is None:

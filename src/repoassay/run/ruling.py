@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from repoassay.errors import InfraFault
 from repoassay.gateway import read_calls
-from repoassay.gateway.dialects import Trouble
+from repoassay.gateway.vendors import Trouble
 from repoassay.grading.judge import fault
 from repoassay.model import Call, Ended, Outcome, Spending, Submission, Verdict
 from repoassay.run.metered import Admitted

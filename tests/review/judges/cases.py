@@ -12,7 +12,7 @@ from repoassay.model import Spending
 from repoassay.model.usage import Usage
 from repoassay.review.database import Database
 from repoassay.review.judges.definition import Definition, Parameters
-from repoassay.review.judges.door import open_model
+from repoassay.review.judges.door import open_judge
 from repoassay.review.judges.judging import Done, Step, judge_study
 from repoassay.review.judges.kept import Judge, seat
 from repoassay.review.judges.prompt import bundled_templates
@@ -81,7 +81,7 @@ def judged(
 ) -> tuple[Done, Spending]:
     """Let a judge work through a real gateway, with a scripted model behind it."""
     upstream = ScriptedUpstream(Dialogue(turn=tuple(script)))
-    with open_model(judge, [upstream], folder / "usage.jsonl") as door:
+    with open_judge(judge, [upstream], folder / "usage.jsonl") as door:
         done = judge_study(
             database, judge, door.asker, told=(steps if steps is not None else []).append, **{"samples": 1} | more
         )

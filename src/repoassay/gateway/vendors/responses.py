@@ -1,36 +1,115 @@
-"""Speaking OpenAI responses."""
+"""OpenAI responses, the only protocol of the Codex CLI."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from repoassay.gateway.voices.chat import arguments, data, pieces
-from repoassay.gateway.voices.protocol import Called, Heard, Reply, texts
+from repoassay.gateway.closed.parts import JsonObject
+from repoassay.gateway.closed.responses import confine
+from repoassay.gateway.vendors.openai import OpenAIShaped, openai_usage, refuse_as_openai
+from repoassay.gateway.vendors.parts import arguments, data, pieces, texts, token_limit
+from repoassay.gateway.vendors.protocol import (
+    Asks,
+    ErrorReply,
+    Question,
+    Reply,
+    RequestView,
+    Route,
+    ToolUse,
+    Trouble,
+    Watcher,
+)
+from repoassay.model.usage import Usage
 
-__all__ = ["ResponsesVoice"]
+__all__ = ["Responses"]
+
+_LAST = (b"response.completed", b"response.incomplete", b"response.failed", b'"error"')
 
 
-class ResponsesVoice:
-    """See `Voice`."""
+class _Watch(Watcher):
+    def wants(self, data: bytes) -> bool:
+        return any(mark in data for mark in _LAST)
 
-    def hear(self, body: dict[str, Any]) -> Heard:
-        """See `Voice`."""
+    def see(self, data: JsonObject) -> bool:
+        kind = data.get("type")
+        if kind in {"response.completed", "response.incomplete", "response.failed"}:
+            self.finished = True
+            response = data.get("response")
+            usage = response.get("usage") if isinstance(response, dict) else None
+            self.usage = Responses.read_usage(usage) if isinstance(usage, dict) else None
+        if kind in {"error", "response.failed"}:
+            self.error = "stream_error"
+        return False
+
+
+class Responses(OpenAIShaped):
+    """`POST /v1/responses`; stored responses, files and the rest of that API are not passed on."""
+
+    name = "responses"
+
+    def route(self, method: str, path: str, query: Mapping[str, str]) -> Route | None:
+        """See `Vendor`."""
+        del query
+        return Route(Asks.REPLY) if method == "POST" and path.removeprefix("/v1") == "/responses" else None
+
+    def url(self, base: str, route: Route, model: str) -> str:
+        """See `Vendor`; `base` ends in `/v1` as OpenAI's clients have it."""
+        del route, model
+        return f"{base}/responses"
+
+    def most_output(self, body: JsonObject) -> int | None:
+        """See `Vendor`."""
+        return token_limit(body.get("max_output_tokens"))
+
+    def limit(self, body: JsonObject, tokens: int, field: str) -> None:
+        """See `Vendor`."""
+        del field
+        body["max_output_tokens"] = tokens
+
+    def watcher(self, asked: JsonObject) -> _Watch:
+        """See `Vendor`."""
+        del asked
+        return _Watch()
+
+    def refuse(self, trouble: Trouble, message: str) -> ErrorReply:
+        """See `Vendor`. A spent budget is 400: Codex gives up on that at once and retries any other 4xx."""
+        return refuse_as_openai(trouble, message, (400, "invalid_request_error", "billing_hard_limit_reached"))
+
+    @staticmethod
+    def read_usage(usage: Mapping[str, object]) -> Usage | None:
+        """See `Vendor`."""
+        return openai_usage(usage, "input_tokens", "output_tokens")
+
+    def confine(self, body: JsonObject) -> list[str]:
+        """See `Vendor`."""
+        return confine(body)
+
+    def question(self, question: Question) -> JsonObject:
+        """See `Vendor`."""
+        turns = [{"role": "user", "content": question.user}]
+        return {
+            "model": question.model, "instructions": question.system, "input": turns,
+            "max_output_tokens": question.max_tokens, **question.warmth,
+        }  # fmt: skip
+
+    def read_request(self, body: JsonObject) -> RequestView:
+        """See `Vendor`."""
         given = body.get("input")
         items = given if isinstance(given, list) else [given]
-        tools: dict[str, dict[str, Any]] = {}
+        tools: dict[str, JsonObject] = {}
         for tool in body.get("tools") or []:
             if isinstance(tool, dict) and tool.get("type") == "function":
                 tools[str(tool.get("name"))] = tool.get("parameters") or {}
-        return Heard(texts(items[-1]) if items else "", tools)
+        return RequestView(texts(items[-1]) if items else "", tools)
 
-    def whole(self, reply: Reply) -> dict[str, Any]:
-        """See `Voice`."""
+    def response(self, reply: Reply) -> JsonObject:
+        """See `Vendor`."""
         return _response(reply, "completed", [item for item, _ in _items(reply)], _usage(reply))
 
-    def events(self, reply: Reply) -> Iterator[bytes]:
-        """See `Voice`."""
+    def stream_events(self, reply: Reply) -> Iterator[bytes]:
+        """See `Vendor`."""
         number = 0
 
         def event(kind: str, **fields: Any) -> bytes:
@@ -65,10 +144,10 @@ class ResponsesVoice:
                     yield event("response.function_call_arguments.delta", **place, delta=piece)
                 yield event("response.function_call_arguments.done", **place, arguments=text)
             yield event("response.output_item.done", output_index=index, item=item)
-        yield event("response.completed", response=self.whole(reply))
+        yield event("response.completed", response=self.response(reply))
 
-    def listen(self, answer: dict[str, Any]) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
-        """See `Voice`."""
+    def read_response(self, answer: JsonObject) -> tuple[str, list[tuple[str, JsonObject]]]:
+        """See `Vendor`."""
         said, calls = [], []
         for item in answer.get("output") or []:
             if item.get("type") == "message":
@@ -77,14 +156,14 @@ class ResponsesVoice:
                 calls.append((str(item.get("name")), arguments(item.get("arguments"))))
         return "\n".join(said), calls
 
-    def gather(self, events: list[dict[str, Any]]) -> dict[str, Any]:
-        """See `Voice`."""
+    def join_events(self, events: list[JsonObject]) -> JsonObject:
+        """See `Vendor`."""
         items = [event.get("item") for event in events if event.get("type") == "response.output_item.done"]
         return {"output": [item for item in items if isinstance(item, dict)]}
 
 
-def _items(reply: Reply) -> list[tuple[dict[str, Any], Called | None]]:
-    items: list[tuple[dict[str, Any], Called | None]] = []
+def _items(reply: Reply) -> list[tuple[JsonObject, ToolUse | None]]:
+    items: list[tuple[JsonObject, ToolUse | None]] = []
     if reply.text or not reply.calls:
         content = [{"type": "output_text", "text": reply.text, "annotations": []}]
         message = {"id": f"msg_{reply.id}", "type": "message", "status": "completed", "role": "assistant"}
@@ -95,7 +174,7 @@ def _items(reply: Reply) -> list[tuple[dict[str, Any], Called | None]]:
     return items
 
 
-def _response(reply: Reply, status: str, output: list[dict[str, Any]], usage: dict[str, Any] | None) -> dict[str, Any]:
+def _response(reply: Reply, status: str, output: list[JsonObject], usage: JsonObject | None) -> JsonObject:
     return {
         "id": f"resp_{reply.id}",
         "object": "response",
@@ -116,7 +195,7 @@ def _response(reply: Reply, status: str, output: list[dict[str, Any]], usage: di
     }
 
 
-def _usage(reply: Reply) -> dict[str, Any]:
+def _usage(reply: Reply) -> JsonObject:
     usage = reply.usage
     return {
         "input_tokens": usage.input,
