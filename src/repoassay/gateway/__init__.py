@@ -16,7 +16,8 @@ from repoassay.gateway.dialogue import Dialogue, Turn, read_dialogue
 from repoassay.gateway.journal import CallJournal, CallsRead, read_calls
 from repoassay.gateway.limits import Budget, Limits
 from repoassay.gateway.passes import Pass
-from repoassay.gateway.prices import Cost, Price, Prices
+from repoassay.gateway.price import Price
+from repoassay.gateway.prices import Cost, Prices
 from repoassay.gateway.scripted import ScriptedUpstream
 from repoassay.gateway.upstreams import Upstream, known_upstreams, split_model
 

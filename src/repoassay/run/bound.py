@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from repoassay.gateway import Price, Prices
 from repoassay.gateway.client import costs_nothing
-from repoassay.gateway.prices import Tier
+from repoassay.gateway.price import Tier
 from repoassay.model import AgentEntry, Plan
 from repoassay.run.models import prices_of, provider_of, upstreams_of
 

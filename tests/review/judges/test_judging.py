@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from fake_provider import FakeProvider
 from repoassay.errors import BadInput, InfraFault
 from repoassay.gateway import Dialogue, Limits, Prices, ScriptedUpstream, Turn, Upstream, read_calls
 from repoassay.gateway.dialogue import Fault
-from repoassay.gateway.standin import StandIn
 from repoassay.model import Phase
 from repoassay.review.adjudicate import latest
 from repoassay.review.database import Database
@@ -252,7 +252,7 @@ def test_a_budget_ends_the_run_and_counts_what_was_spent_before(sqlite: Database
 @pytest.mark.parametrize("dialect", ["chat", "messages", "gemini", "responses"])
 def test_a_judge_speaks_the_dialect_of_its_upstream(dialect: str, sqlite: Database, tmp_path: Path) -> None:
     judge = begin(sqlite, items(1), "vendor/judge-1")
-    with StandIn(Dialogue(turn=tuple(turns("pcncc")))) as vendor:
+    with FakeProvider(Dialogue(turn=tuple(turns("pcncc")))) as vendor:
         base = f"{vendor.origin}/v1" if dialect in {"chat", "responses"} else vendor.origin
         upstream = Upstream(name="vendor", base_url=base, dialects=(dialect,))
         with open_judge(judge, [upstream], tmp_path / "u.jsonl") as door:
@@ -302,7 +302,7 @@ def test_a_response_that_is_not_of_its_dialect_is_void(number: int, sqlite: Data
 
 def test_after_three_failures_in_a_row_nothing_more_is_asked(sqlite: Database, tmp_path: Path) -> None:
     judge = begin(sqlite, items(1), "vendor/judge-1")
-    with StandIn(Dialogue(turn=(Turn(text="x", fault=Fault(status=418, times=9)),))) as vendor:
+    with FakeProvider(Dialogue(turn=(Turn(text="x", fault=Fault(status=418, times=9)),))) as vendor:
         upstream = Upstream(name="vendor", base_url=f"{vendor.origin}/v1")
         with open_judge(judge, [upstream], tmp_path / "u.jsonl", limits=Limits(retries=0)) as door:
             done = judge_study(sqlite, judge, door.asker, samples=1)

@@ -1,4 +1,4 @@
-"""A scripted upstream behind a real socket: stands in for a vendor in tests, benchmarks and for agents run by hand.
+"""A scripted upstream behind a real socket, in the place of a vendor: for tests, and for timings of the gateway.
 
 It goes wrong on the wire as a vendor does: it cuts the connection, keeps silent, answers with another content type.
 """
@@ -18,7 +18,7 @@ from repoassay.gateway.scripted import Said, Script
 from repoassay.gateway.vendors import VENDORS, Asks, guess, recognise
 from repoassay.workspace.proxy.looped import LoopThread
 
-__all__ = ["StandIn", "answer_request"]
+__all__ = ["FakeProvider", "answer_request"]
 
 
 async def answer_request(
@@ -66,7 +66,7 @@ def _cut(request: web.BaseRequest, response: web.StreamResponse) -> web.StreamRe
     return response
 
 
-class StandIn:
+class FakeProvider:
     """A context manager that serves a dialogue on the host's loopback.
 
     Attributes:
@@ -85,7 +85,7 @@ class StandIn:
         self._runner: web.ServerRunner | None = None
 
     def __enter__(self) -> Self:
-        self._thread = LoopThread("stand-in")
+        self._thread = LoopThread("fake-provider")
         self._thread.run(self._start())
         return self
 
