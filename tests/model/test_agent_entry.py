@@ -55,7 +55,7 @@ def test_limits_come_back_letter_by_letter(settings: dict[str, str]) -> None:
     assert AgentEntry.of(settings).settings == settings
 
 
-@pytest.mark.parametrize("value", ["soon", "", "nan", "inf", "-1", "0", "1e13", True, None, []])
+@pytest.mark.parametrize("value", ["soon", "", "nan", "inf", "-1", "0", "1e13", "1e-99999999", True, None, []])
 @pytest.mark.parametrize("name", LIMITS)
 def test_an_impossible_limit_is_refused(name: str, value: object) -> None:
     with pytest.raises(ValueError, match="number above 0"):

@@ -18,7 +18,7 @@ from repoassay.gateway.prices import Prices
 from repoassay.gateway.scripted import ScriptedUpstream
 from repoassay.gateway.upstreams import Upstream, split_model
 from repoassay.gateway.vendors import VENDORS, Asks, Route, Vendor
-from repoassay.gateway.vendors.protocol import Question
+from repoassay.gateway.vendors.protocol import ModelQuestion
 from repoassay.model import Spending
 from repoassay.model.fields import is_local
 from repoassay.tasks.wording import shown
@@ -74,7 +74,7 @@ class ModelClient:
         """
         # Pairs that JSON cannot carry to a vendor are shown as what they are.
         system, user = (text.encode("utf-8", "backslashreplace").decode() for text in (system, user))
-        question = Question(self._entry.model, system, user, max_tokens, temperature, self._output_field)
+        question = ModelQuestion(self._entry.model, system, user, max_tokens, temperature, self._output_field)
         status, data = self._post(json.dumps(self._vendor.question(question)).encode(), patience)
         if self._entry.exhausted.is_set() and status != 200:
             raise BudgetSpent(self._entry.why)

@@ -17,7 +17,8 @@ LIMITS = ("timeout", "max_iterations", "max_tokens", "context_window", "budget_u
 _FIELDS = {name: "max_calls" if name == "max_iterations" else name for name in LIMITS}
 """Fields of `AgentEntry` by the names that files have."""
 _COUNTS = ("max_iterations", "max_calls", "max_tokens", "context_window")
-_MOST = 10**12
+_LEAST, _MOST = Decimal("1e-9"), 10**12
+"""Beyond these a number is a slip, or meant to be written out in a thousand million digits."""
 
 
 def limit_value(name: str, value: object) -> Decimal:
@@ -31,7 +32,7 @@ def limit_value(name: str, value: object) -> Decimal:
     except InvalidOperation:
         read = Decimal("NaN")
     whole = name in _COUNTS
-    if not read.is_finite() or not 0 < read <= _MOST or (whole and read != read.to_integral_value()):
+    if not read.is_finite() or not _LEAST <= read <= _MOST or (whole and read != read.to_integral_value()):
         raise ValueError(f"Write a {'whole ' * whole}number above 0.")
     return read
 

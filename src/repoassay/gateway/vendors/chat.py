@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from repoassay.gateway.closed.chat import confine
 from repoassay.gateway.closed.parts import JsonObject
 from repoassay.gateway.vendors.openai import OpenAIShaped, openai_usage, refuse_as_openai
-from repoassay.gateway.vendors.parts import arguments, count_of, data, pieces, texts, token_limit
+from repoassay.gateway.vendors.parts import arguments, count_of, split_text, sse_event, text_of, token_limit
 from repoassay.gateway.vendors.protocol import (
     Asks,
     ErrorReply,
-    Question,
+    ModelQuestion,
     Reply,
     RequestView,
     Route,
@@ -107,7 +107,7 @@ class Chat(OpenAIShaped):
         """See `Vendor`."""
         return confine(body)
 
-    def question(self, question: Question) -> JsonObject:
+    def question(self, question: ModelQuestion) -> JsonObject:
         """See `Vendor`. OpenAI's own reasoning models refuse `max_tokens`, which most other servers alone know."""
         turns = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
         limit = {question.output_field: question.max_tokens}
@@ -121,7 +121,7 @@ class Chat(OpenAIShaped):
             function = tool.get("function") if isinstance(tool, dict) else None
             if isinstance(function, dict):
                 tools[str(function.get("name"))] = function.get("parameters") or {}
-        return RequestView(texts(messages[-1].get("content")) if messages else "", tools)
+        return RequestView(text_of(messages[-1].get("content")) if messages else "", tools)
 
     def response(self, reply: Reply) -> JsonObject:
         """See `Vendor`."""
@@ -136,18 +136,20 @@ class Chat(OpenAIShaped):
         head = _head(reply, "chat.completion.chunk")
 
         def chunk(delta: JsonObject, reason: str | None = None) -> bytes:
-            return data({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}], "usage": None})
+            return sse_event(
+                {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}], "usage": None}
+            )
 
         yield chunk({"role": "assistant", "content": ""})
-        for piece in pieces(reply.text):
+        for piece in split_text(reply.text):
             yield chunk({"content": piece})
         for index, call in enumerate(reply.calls):
             function = {"name": call.name, "arguments": ""}
             yield chunk({"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": function}]})
-            for piece in pieces(json.dumps(call.arguments)):
+            for piece in split_text(json.dumps(call.arguments)):
                 yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
         yield chunk({}, _reason(reply))
-        yield data({**head, "choices": [], "usage": _usage(reply)})
+        yield sse_event({**head, "choices": [], "usage": _usage(reply)})
         yield b"data: [DONE]\n\n"
 
     def read_response(self, answer: JsonObject) -> tuple[str, list[tuple[str, JsonObject]]]:
@@ -156,7 +158,7 @@ class Chat(OpenAIShaped):
         message = choices[0].get("message") or {}
         functions = [call.get("function") or {} for call in message.get("tool_calls") or []]
         calls = [(str(function.get("name")), arguments(function.get("arguments"))) for function in functions]
-        return texts(message.get("content")), calls
+        return text_of(message.get("content")), calls
 
     def join_events(self, events: list[JsonObject]) -> JsonObject:
         """See `Vendor`."""

@@ -8,11 +8,20 @@ from urllib.parse import quote
 
 from repoassay.gateway.closed.gemini import confine
 from repoassay.gateway.closed.parts import JsonObject
-from repoassay.gateway.vendors.parts import arguments, bearer, count, count_of, data, pieces, texts, token_limit
+from repoassay.gateway.vendors.parts import (
+    arguments,
+    bearer,
+    count_of,
+    read_count,
+    split_text,
+    sse_event,
+    text_of,
+    token_limit,
+)
 from repoassay.gateway.vendors.protocol import (
     Asks,
     ErrorReply,
-    Question,
+    ModelQuestion,
     Reply,
     RequestView,
     Route,
@@ -148,14 +157,14 @@ class Gemini(Vendor):
     @staticmethod
     def read_usage(usage: Mapping[str, object]) -> Usage | None:
         """See `Vendor`: thoughts come beside the candidates, tool prompts beside the prompt."""
-        prompt = count(usage, "promptTokenCount")
+        prompt = read_count(usage, "promptTokenCount")
         if prompt is None:
             return None
-        thoughts = count(usage, "thoughtsTokenCount") or 0
+        thoughts = read_count(usage, "thoughtsTokenCount") or 0
         return Usage(
-            input=prompt + (count(usage, "toolUsePromptTokenCount") or 0),
-            output=(count(usage, "candidatesTokenCount") or 0) + thoughts,
-            cached=count(usage, "cachedContentTokenCount") or 0,
+            input=prompt + (read_count(usage, "toolUsePromptTokenCount") or 0),
+            output=(read_count(usage, "candidatesTokenCount") or 0) + thoughts,
+            cached=read_count(usage, "cachedContentTokenCount") or 0,
             reasoning=thoughts,
         )
 
@@ -167,7 +176,7 @@ class Gemini(Vendor):
         """See `Vendor`."""
         return confine(body)
 
-    def question(self, question: Question) -> JsonObject:
+    def question(self, question: ModelQuestion) -> JsonObject:
         """See `Vendor`."""
         return {
             "systemInstruction": {"parts": [{"text": question.system}]},
@@ -191,7 +200,7 @@ class Gemini(Vendor):
             for function in (tool.get("functionDeclarations") or []) if isinstance(tool, dict) else []:
                 schema = function.get("parametersJsonSchema") or function.get("parameters") or {}
                 tools[str(function.get("name"))] = schema
-        return RequestView(texts(contents[-1]) if contents else "", tools)
+        return RequestView(text_of(contents[-1]) if contents else "", tools)
 
     def response(self, reply: Reply) -> JsonObject:
         """See `Vendor`."""
@@ -201,11 +210,11 @@ class Gemini(Vendor):
     def stream_events(self, reply: Reply) -> Iterator[bytes]:
         """See `Vendor`. The first chunks tell the prompt's count, only the last one all of it."""
         early = {"promptTokenCount": reply.usage.input, "totalTokenCount": reply.usage.input}
-        for piece in pieces(reply.text):
-            yield data(_body(reply, [{"text": piece}], None, early))
+        for piece in split_text(reply.text):
+            yield sse_event(_body(reply, [{"text": piece}], None, early))
         if reply.calls:
-            yield data(_body(reply, _calls(reply), None, early))
-        yield data(_body(reply, [{"text": ""}], "STOP", _usage(reply)))
+            yield sse_event(_body(reply, _calls(reply), None, early))
+        yield sse_event(_body(reply, [{"text": ""}], "STOP", _usage(reply)))
 
     def read_response(self, answer: JsonObject) -> tuple[str, list[tuple[str, JsonObject]]]:
         """See `Vendor`."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from repoassay.gateway.closed.messages import confine
 from repoassay.gateway.closed.parts import JsonObject
-from repoassay.gateway.vendors.parts import arguments, bearer, count, data, pieces, texts, token_limit
+from repoassay.gateway.vendors.parts import arguments, bearer, read_count, split_text, sse_event, text_of, token_limit
 from repoassay.gateway.vendors.protocol import (
     Asks,
     ErrorReply,
-    Question,
+    ModelQuestion,
     Reply,
     RequestView,
     Route,
@@ -149,11 +149,11 @@ class Messages(Vendor):
     @staticmethod
     def read_usage(usage: Mapping[str, object]) -> Usage | None:
         """See `Vendor`; `input_tokens` excludes the two cache counts."""
-        fresh, output = count(usage, "input_tokens"), count(usage, "output_tokens")
+        fresh, output = read_count(usage, "input_tokens"), read_count(usage, "output_tokens")
         if fresh is None or output is None:
             return None
-        cached = count(usage, "cache_read_input_tokens") or 0
-        written = count(usage, "cache_creation_input_tokens") or 0
+        cached = read_count(usage, "cache_read_input_tokens") or 0
+        written = read_count(usage, "cache_creation_input_tokens") or 0
         return Usage(input=fresh + cached + written, output=output, cached=cached, cache_write=written)
 
     def resembles(self, path: str, headers: Mapping[str, str]) -> bool:
@@ -164,7 +164,7 @@ class Messages(Vendor):
         """See `Vendor`."""
         return confine(body)
 
-    def question(self, question: Question) -> JsonObject:
+    def question(self, question: ModelQuestion) -> JsonObject:
         """See `Vendor`."""
         turns = [{"role": "user", "content": question.user}]
         return {
@@ -192,7 +192,7 @@ class Messages(Vendor):
             for tool in body.get("tools") or []
             if isinstance(tool, dict)
         }
-        return RequestView(texts(messages[-1].get("content")) if messages else "", tools)
+        return RequestView(text_of(messages[-1].get("content")) if messages else "", tools)
 
     def response(self, reply: Reply) -> JsonObject:
         """See `Vendor`."""
@@ -202,23 +202,25 @@ class Messages(Vendor):
         """See `Vendor`."""
         usage = _usage(reply)
         message = {**_head(reply), "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
-        yield data({"type": "message_start", "message": message}, "message_start")
-        yield data({"type": "ping"}, "ping")
+        yield sse_event({"type": "message_start", "message": message}, "message_start")
+        yield sse_event({"type": "ping"}, "ping")
         for index, block in enumerate(_blocks(reply)):
             empty = {**block, "text": ""} if block["type"] == "text" else {**block, "input": {}}
-            yield data({"type": "content_block_start", "index": index, "content_block": empty}, "content_block_start")
+            yield sse_event(
+                {"type": "content_block_start", "index": index, "content_block": empty}, "content_block_start"
+            )
             if block["type"] == "text":
-                deltas = [{"type": "text_delta", "text": piece} for piece in pieces(block["text"])]
+                deltas = [{"type": "text_delta", "text": piece} for piece in split_text(block["text"])]
             else:
-                parts = pieces(json.dumps(block["input"]))
+                parts = split_text(json.dumps(block["input"]))
                 deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in parts]
             for delta in deltas:
-                yield data({"type": "content_block_delta", "index": index, "delta": delta}, "content_block_delta")
-            yield data({"type": "content_block_stop", "index": index}, "content_block_stop")
+                yield sse_event({"type": "content_block_delta", "index": index, "delta": delta}, "content_block_delta")
+            yield sse_event({"type": "content_block_stop", "index": index}, "content_block_stop")
         end = {"stop_reason": _reason(reply), "stop_sequence": None}
         counts = {"output_tokens": usage["output_tokens"]}
-        yield data({"type": "message_delta", "delta": end, "usage": counts}, "message_delta")
-        yield data({"type": "message_stop"}, "message_stop")
+        yield sse_event({"type": "message_delta", "delta": end, "usage": counts}, "message_delta")
+        yield sse_event({"type": "message_stop"}, "message_stop")
 
     def read_response(self, answer: JsonObject) -> tuple[str, list[tuple[str, JsonObject]]]:
         """See `Vendor`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from repoassay.gateway.closed.parts import JsonObject
-from repoassay.gateway.vendors.parts import bearer, count, inner
+from repoassay.gateway.vendors.parts import bearer, inner_object, read_count
 from repoassay.gateway.vendors.protocol import ErrorReply, Route, Trouble, Vendor
 from repoassay.model.usage import Usage
 
@@ -36,14 +36,14 @@ def refuse_as_openai(trouble: Trouble, message: str, budget: tuple[int, str, str
 
 def openai_usage(usage: Mapping[str, object], read: str, written: str) -> Usage | None:
     """Usage from the counts `read` and `written` and their `_details`; None when the two are not both there."""
-    prompt, output = count(usage, read), count(usage, written)
+    prompt, output = read_count(usage, read), read_count(usage, written)
     if prompt is None or output is None:
         return None
-    parts = inner(usage, read + "_details")
+    parts = inner_object(usage, read + "_details")
     # DeepSeek reports its cache beside the details, vLLM and others not at all.
-    cached = count(parts, "cached_tokens") or count(usage, "prompt_cache_hit_tokens") or 0
-    to_cache = count(parts, "cache_write_tokens") or count(parts, "cache_creation_tokens") or 0
-    reasoning = count(inner(usage, written + "_details"), "reasoning_tokens") or 0
+    cached = read_count(parts, "cached_tokens") or read_count(usage, "prompt_cache_hit_tokens") or 0
+    to_cache = read_count(parts, "cache_write_tokens") or read_count(parts, "cache_creation_tokens") or 0
+    reasoning = read_count(inner_object(usage, written + "_details"), "reasoning_tokens") or 0
     return Usage(input=prompt, output=output, cached=cached, cache_write=to_cache, reasoning=reasoning)
 
 

@@ -6,7 +6,17 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["arguments", "bearer", "count", "count_of", "data", "inner", "pieces", "texts", "token_limit"]
+__all__ = [
+    "arguments",
+    "bearer",
+    "count_of",
+    "inner_object",
+    "read_count",
+    "split_text",
+    "sse_event",
+    "text_of",
+    "token_limit",
+]
 
 _MOST_CHOICES = 128
 _MOST_TOKENS = 1 << 53  # no count of tokens is larger; a hostile upstream may send any number
@@ -28,7 +38,7 @@ def count_of(value: object) -> int:
     return 1 if value is None else min(token_limit(value) or _MOST_CHOICES, _MOST_CHOICES)
 
 
-def count(usage: Mapping[str, object], name: str) -> int | None:
+def read_count(usage: Mapping[str, object], name: str) -> int | None:
     """A number of tokens in a report of usage, None when it is not there or cannot be one."""
     value = usage.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
@@ -36,31 +46,31 @@ def count(usage: Mapping[str, object], name: str) -> int | None:
     return int(value)
 
 
-def inner(usage: Mapping[str, object], name: str) -> Mapping[str, object]:
+def inner_object(usage: Mapping[str, object], name: str) -> Mapping[str, object]:
     """An object in a report of usage, empty when it is none."""
     value = usage.get(name)
     return value if isinstance(value, Mapping) else {}
 
 
-def texts(content: object) -> str:
+def text_of(content: object) -> str:
     """The text in a message's content, whatever parts it is made of."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        return "\n".join(filter(None, (texts(part) for part in content)))
+        return "\n".join(filter(None, (text_of(part) for part in content)))
     if isinstance(content, dict):
         names = ("text", "content", "output", "parts", "functionResponse", "response")
-        return "\n".join(filter(None, (texts(content[name]) for name in names if name in content)))
+        return "\n".join(filter(None, (text_of(content[name]) for name in names if name in content)))
     return ""
 
 
-def data(value: dict[str, Any], event: str = "") -> bytes:
+def sse_event(value: dict[str, Any], event: str = "") -> bytes:
     """One server-sent event."""
     head = f"event: {event}\n" if event else ""
     return f"{head}data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
-def pieces(text: str, size: int = 24) -> list[str]:
+def split_text(text: str, size: int = 24) -> list[str]:
     """`text` cut as a stream would have it."""
     return [text[start : start + size] for start in range(0, len(text), size)]
 

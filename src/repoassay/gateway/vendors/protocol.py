@@ -16,7 +16,7 @@ from repoassay.gateway.closed.parts import JsonObject
 from repoassay.model.usage import Usage
 
 __all__ = [
-    "Asks", "ErrorReply", "Question", "Reply", "RequestView", "Route", "ToolUse", "Trouble", "Vendor", "Watcher",
+    "Asks", "ErrorReply", "ModelQuestion", "Reply", "RequestView", "Route", "ToolUse", "Trouble", "Vendor", "Watcher",
 ]  # fmt: skip
 
 
@@ -63,7 +63,7 @@ class ErrorReply:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ModelQuestion:
     """One question of a program of ours: `output_field` is the upstream's name for the limit, where names vary."""
 
     model: str
@@ -208,7 +208,7 @@ class Vendor(ABC):
         return 1
 
     @abstractmethod
-    def question(self, question: Question) -> JsonObject:
+    def question(self, question: ModelQuestion) -> JsonObject:
         """The body of a request that asks one question without tools or streaming."""
 
     @abstractmethod

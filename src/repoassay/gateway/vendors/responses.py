@@ -9,11 +9,11 @@ from typing import Any
 from repoassay.gateway.closed.parts import JsonObject
 from repoassay.gateway.closed.responses import confine
 from repoassay.gateway.vendors.openai import OpenAIShaped, openai_usage, refuse_as_openai
-from repoassay.gateway.vendors.parts import arguments, data, pieces, texts, token_limit
+from repoassay.gateway.vendors.parts import arguments, split_text, sse_event, text_of, token_limit
 from repoassay.gateway.vendors.protocol import (
     Asks,
     ErrorReply,
-    Question,
+    ModelQuestion,
     Reply,
     RequestView,
     Route,
@@ -86,7 +86,7 @@ class Responses(OpenAIShaped):
         """See `Vendor`."""
         return confine(body)
 
-    def question(self, question: Question) -> JsonObject:
+    def question(self, question: ModelQuestion) -> JsonObject:
         """See `Vendor`."""
         turns = [{"role": "user", "content": question.user}]
         return {
@@ -102,7 +102,7 @@ class Responses(OpenAIShaped):
         for tool in body.get("tools") or []:
             if isinstance(tool, dict) and tool.get("type") == "function":
                 tools[str(tool.get("name"))] = tool.get("parameters") or {}
-        return RequestView(texts(items[-1]) if items else "", tools)
+        return RequestView(text_of(items[-1]) if items else "", tools)
 
     def response(self, reply: Reply) -> JsonObject:
         """See `Vendor`."""
@@ -115,7 +115,7 @@ class Responses(OpenAIShaped):
         def event(kind: str, **fields: Any) -> bytes:
             nonlocal number
             number += 1
-            return data({"type": kind, "sequence_number": number - 1, **fields}, kind)
+            return sse_event({"type": kind, "sequence_number": number - 1, **fields}, kind)
 
         yield event("response.created", response=_response(reply, "in_progress", [], None))
         yield event("response.in_progress", response=_response(reply, "in_progress", [], None))
@@ -129,7 +129,7 @@ class Responses(OpenAIShaped):
                     item={**item, "status": "in_progress", "content": []},
                 )
                 yield event("response.content_part.added", **place, content_index=0, part=part)
-                for piece in pieces(reply.text):
+                for piece in split_text(reply.text):
                     yield event("response.output_text.delta", **place, content_index=0, delta=piece)
                 yield event("response.output_text.done", **place, content_index=0, text=reply.text)
                 yield event("response.content_part.done", **place, content_index=0, part={**part, "text": reply.text})
@@ -140,7 +140,7 @@ class Responses(OpenAIShaped):
                     output_index=index,
                     item={**item, "status": "in_progress", "arguments": ""},
                 )
-                for piece in pieces(text):
+                for piece in split_text(text):
                     yield event("response.function_call_arguments.delta", **place, delta=piece)
                 yield event("response.function_call_arguments.done", **place, arguments=text)
             yield event("response.output_item.done", output_index=index, item=item)
@@ -151,7 +151,7 @@ class Responses(OpenAIShaped):
         said, calls = [], []
         for item in answer.get("output") or []:
             if item.get("type") == "message":
-                said.append(texts(item.get("content")))
+                said.append(text_of(item.get("content")))
             elif item.get("type") == "function_call":
                 calls.append((str(item.get("name")), arguments(item.get("arguments"))))
         return "\n".join(said), calls
