@@ -102,6 +102,7 @@ def test_an_unknown_upstream_and_a_missing_key_are_sentences(monkeypatch: pytest
     for model, word in (("scripted/x", "nothing to say"), ("nobody/x", "openai, openrouter"), ("openai/x", "_API_KEY")):
         with pytest.raises(BadInput, match=word):
             find_upstream(model, known)
+    assert find_upstream("openai/x", known, with_key=False).name == "openai"
 
 
 def test_only_what_is_scripted_or_here_without_a_key_costs_nothing() -> None:

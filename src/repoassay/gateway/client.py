@@ -177,8 +177,15 @@ def open_budgeted(
     return open_gateway(upstreams, budget=Budget(dollars=left), **settings)
 
 
-def find_upstream(model: str, upstreams: Iterable[Upstream | ScriptedUpstream]) -> Upstream | ScriptedUpstream:
-    """Where a model is; its key is there if it needs one.
+def find_upstream(
+    model: str, upstreams: Iterable[Upstream | ScriptedUpstream], *, with_key: bool = True
+) -> Upstream | ScriptedUpstream:
+    """Where a model is.
+
+    Args:
+        model: `provider/name`.
+        upstreams: To choose from.
+        with_key: Whether its key must be there, if it needs one.
 
     Raises:
         BadInput: When no upstream has its provider, or the key is missing.
@@ -193,7 +200,7 @@ def find_upstream(model: str, upstreams: Iterable[Upstream | ScriptedUpstream]) 
             f"There is no upstream called {provider!r}; known: {', '.join(sorted(known))}.",
             "Add it to a TOML file and give it with --model-upstream FILE.",
         )
-    if isinstance(upstream, Upstream):
+    if with_key and isinstance(upstream, Upstream):
         upstream.key()
     return upstream
 

@@ -91,7 +91,7 @@ def check_classifier(model: str, metering: Metering, *, limited: bool) -> Upstre
     Raises:
         BadInput: When there is no such upstream, or it may cost money without limit.
     """
-    found = find_upstream(model, upstreams_of(metering).values())
+    found = find_upstream(model, upstreams_of(metering).values(), with_key=False)
     if not limited and not costs_nothing(found):
         raise BadInput(f"Asking {model} may cost money.", "Limit it with --budget-usd, or agree with --yes.")
     return found
