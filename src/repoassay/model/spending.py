@@ -28,8 +28,8 @@ class Spending(Record):
         retries: Tries of the gateway beyond the first of each call.
         faults: How often each fault word was journalled.
         outage: The fault that ended the last forwarded call when it was the upstream's or ours, else empty: an
-            attempt that ended so failed through no fault of its agent. Of a sum, the first of its parts that has one.
-        exhausted: Why a budget or the context window ended it, empty when none did; of a sum as `outage`.
+            attempt that ended so failed through no fault of its agent. A sum has none: its parts ended apart.
+        exhausted: Why a budget or the context window ended it, empty when none did; a sum has none.
         models: Names of the models that answered.
     """
 
@@ -88,8 +88,6 @@ class Spending(Record):
             dollars_known=self.dollars_known + other.dollars_known,
             retries=self.retries + other.retries,
             faults=_sum(self.faults, other.faults),
-            outage=self.outage or other.outage,
-            exhausted=self.exhausted or other.exhausted,
             models=_union(self.models, other.models),
         )
 
