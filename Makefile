@@ -76,6 +76,6 @@ bench: .venv/.ready
 	.venv/bin/python benchmarks/survey.py
 	.venv/bin/python benchmarks/gittaskbench.py
 	.venv/bin/python benchmarks/submissions.py
-	.venv/bin/python benchmarks/gateway.py
+	PYTHONPATH=tests .venv/bin/python benchmarks/gateway.py
 	.venv/bin/python benchmarks/matrix_kill.py
 	.venv/bin/python benchmarks/report.py

@@ -4,7 +4,7 @@ Upstream, gateway and client are processes of their own; the gateway is one Pyth
 direct and through the gateway in turn, several rounds, and their medians. `cpu` is the gateway's own processor time,
 which a busy machine does not blur: 1 / cpu a call is what one core can do.
 
-    python benchmarks/gateway.py [--calls 3000] [--streams 1000]
+    PYTHONPATH=tests python benchmarks/gateway.py [--calls 3000] [--streams 1000]
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from typing import Any
 
 import aiohttp
 
+from fake_provider import FakeProvider
 from repoassay.gateway import Dialogue, Limits, Upstream
 from repoassay.gateway.server import Gateway
-from repoassay.gateway.standin import StandIn
 
 ROUNDS = 5
 TURN = {
@@ -39,7 +39,7 @@ SLOW = {**TURN, "delay": 2.0, "when": {"contains": "slow"}}
 
 def upstream(pipe: Connection) -> None:
     """A scripted model behind a socket."""
-    with StandIn(Dialogue.model_validate({"turn": [TURN], "aside": [SLOW], "end": "loop"})) as stand_in:
+    with FakeProvider(Dialogue.model_validate({"turn": [TURN], "aside": [SLOW], "end": "loop"})) as stand_in:
         # The aside is for the streams that must all be open at once.
         pipe.send(stand_in.origin)
         pipe.recv()

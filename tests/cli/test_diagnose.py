@@ -328,7 +328,7 @@ def test_a_classifier_that_fails_or_has_spent_its_budget_stops_and_keeps_what_ca
         told(run.path, "--classifier", "scripted/x", "--dialogue", said, "--budget-usd", "1")
     )
     assert "may cost money" in refused(told(run.path, "--classifier", "openai/any"))
-    assert "no upstream" in refused(told(run.path, "--classifier", "scripted/x"))
+    assert "nothing to say" in refused(told(run.path, "--classifier", "scripted/x"))
     assert "provider" in refused(told(run.path, "--classifier", "x"))
     down = dialogue(tmp_path, [{"text": "never", "fault": {"status": 400, "times": 9}}])
     failed = told(run.path, "--classifier", "scripted/down", "--dialogue", down)

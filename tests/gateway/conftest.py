@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from fake_provider import FakeProvider
 from repoassay.gateway import Budget, Dialogue, Limits, Pass, Upstream
 from repoassay.gateway.server import Gateway
-from repoassay.gateway.standin import StandIn
 
 REAL_KEY = "sk-real-0123456789abcdef"
 SHELLS = {"chat": "bash", "responses": "exec_command", "messages": "Bash", "gemini": "run_shell_command"}
@@ -102,7 +102,7 @@ class Rig:
 
     send = staticmethod(send)
 
-    def __init__(self, gateway: Gateway, upstream: StandIn, folder: Path) -> None:
+    def __init__(self, gateway: Gateway, upstream: FakeProvider, folder: Path) -> None:
         self.gateway = gateway
         self.upstream = upstream
         self.folder = folder
@@ -137,7 +137,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Build]:
 
         def make(*turns: dict[str, Any], end: str = "loop", limits: Limits | None = None, **settings: Any) -> Rig:
             whole = {"turn": list(turns), "end": end, "aside": settings.pop("aside", [])}
-            upstream = stack.enter_context(StandIn(Dialogue.model_validate(whole)))
+            upstream = stack.enter_context(FakeProvider(Dialogue.model_validate(whole)))
             origin = upstream.origin
             ups = [
                 Upstream(name="up", base_url=f"{origin}/v1", dialects=("chat", "responses"), key_env="RIG_KEY"),

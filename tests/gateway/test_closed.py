@@ -13,6 +13,7 @@ from gateway.conftest import address, key_header, request_body, send
 from repoassay.gateway import Limits, Upstream
 from repoassay.gateway.closed import confine, passed_on
 from repoassay.gateway.server import Gateway
+from repoassay.gateway.vendors import VENDORS
 from repoassay.store.calls import read_calls
 
 URL = "http://attacker.example/x.png"
@@ -187,17 +188,19 @@ def test_a_hosted_tool_beside_the_agents_own_is_taken_out(dialect: str) -> None:
     body = request_body(dialect)
     own = json.dumps(body["tools"])
     body["tools"] = [HOSTED[dialect], *body["tools"]]
-    found = confine(dialect, body)
+    found = confine(VENDORS[dialect].confine, body)
     assert json.dumps(body["tools"]) == own and len(found.left_out) == 1 and not found.refused
     if dialect == "gemini":
         body["tools"][0]["googleSearch"] = {}
-        assert confine(dialect, body).left_out == ("googleSearch",) and json.dumps(body["tools"]) == own
+        assert (
+            confine(VENDORS[dialect].confine, body).left_out == ("googleSearch",) and json.dumps(body["tools"]) == own
+        )
 
 
 @pytest.mark.parametrize(("dialect", "body"), AS_AGENTS_ASK)
 def test_what_real_agents_send_goes_on_working(dialect: str, body: dict[str, Any]) -> None:
     before = json.loads(json.dumps(body))
-    found = confine(dialect, body)
+    found = confine(VENDORS[dialect].confine, body)
     assert not found.refused and not found.left_out and body == before
 
 

@@ -13,15 +13,15 @@ from repoassay.errors import BadInput
 from repoassay.gateway import Dialogue, Prices, ScriptedUpstream, known_upstreams, read_dialogue
 from repoassay.gateway.offered import as_neutral, finish_call, shell_call
 from repoassay.gateway.scripted import Said, Script
-from repoassay.gateway.voices import VOICES, Called, Reply
+from repoassay.gateway.vendors import VENDORS, Reply, ToolUse
 from repoassay.model.usage import Usage
 
-REPLY = Reply("1", "m", "Hi.", (Called("c0", "bash", {"command": "ls"}),), Usage(input=9, output=5, cached=4))
+REPLY = Reply("1", "m", "Hi.", (ToolUse("c0", "bash", {"command": "ls"}),), Usage(input=9, output=5, cached=4))
 BASH = {"type": "function", "function": {"name": "bash", "parameters": {"properties": {"command": {}}}}}
 
 
 def kinds(dialect: str) -> list[str]:
-    lines = b"".join(VOICES[dialect].events(REPLY)).decode().split("\n")
+    lines = b"".join(VENDORS[dialect].stream_events(REPLY)).decode().split("\n")
     return [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
 
 
@@ -59,7 +59,7 @@ def test_the_order_of_the_responses_events() -> None:
 
 
 def test_the_order_of_chat_chunks() -> None:
-    lines = [line[6:] for line in b"".join(VOICES["chat"].events(REPLY)).decode().split("\n\n") if line]
+    lines = [line[6:] for line in b"".join(VENDORS["chat"].stream_events(REPLY)).decode().split("\n\n") if line]
     assert lines[-1] == "[DONE]"
     chunks = [json.loads(line) for line in lines[:-1]]
     assert [list(chunk["choices"][0]["delta"]) if chunk["choices"] else "usage" for chunk in chunks] == [
@@ -74,7 +74,7 @@ def test_the_order_of_chat_chunks() -> None:
 
 
 def test_the_order_of_geminis_chunks() -> None:
-    lines = [line[6:] for line in b"".join(VOICES["gemini"].events(REPLY)).decode().split("\n\n") if line]
+    lines = [line[6:] for line in b"".join(VENDORS["gemini"].stream_events(REPLY)).decode().split("\n\n") if line]
     candidates = [json.loads(line)["candidates"][0] for line in lines]
     assert [list(candidate["content"]["parts"][0]) for candidate in candidates] == [
         ["text"],
@@ -84,12 +84,12 @@ def test_the_order_of_geminis_chunks() -> None:
     assert [candidate.get("finishReason") for candidate in candidates] == [None, None, "STOP"]
 
 
-@pytest.mark.parametrize("dialect", list(VOICES))
-def test_a_voice_understands_itself(dialect: str) -> None:
-    voice = VOICES[dialect]
-    data = [line[6:] for line in b"".join(voice.events(REPLY)).split(b"\n") if line.startswith(b"data: {")]
-    for body in (voice.whole(REPLY), voice.gather([json.loads(one) for one in data])):
-        assert voice.listen(body) == ("Hi.", [("bash", {"command": "ls"})])
+@pytest.mark.parametrize("dialect", list(VENDORS))
+def test_a_vendor_understands_itself(dialect: str) -> None:
+    vendor = VENDORS[dialect]
+    data = [line[6:] for line in b"".join(vendor.stream_events(REPLY)).split(b"\n") if line.startswith(b"data: {")]
+    for body in (vendor.response(REPLY), vendor.join_events([json.loads(one) for one in data])):
+        assert vendor.read_response(body) == ("Hi.", [("bash", {"command": "ls"})])
 
 
 def test_shells_of_the_agents() -> None:
@@ -180,7 +180,7 @@ def test_bad_dialogues_are_told(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("dialect", list(VOICES))
+@pytest.mark.parametrize("dialect", list(VENDORS))
 def test_a_recorded_run_can_be_repeated(build: Any, turn: Any, tmp_path: Path, dialect: str, stream: bool) -> None:
     path = tmp_path / "dialogue.jsonl"
     rig = build(turn, {"text": "Done.", "calls": [{"tool": "finish"}]})
@@ -191,10 +191,10 @@ def test_a_recorded_run_can_be_repeated(build: Any, turn: Any, tmp_path: Path, d
     again = build(turn, upstreams=[ScriptedUpstream(path)])
     repeated = again.admit("again", model="scripted/m")
     for answer in answers:
-        voice = VOICES[dialect]
+        vendor = VENDORS[dialect]
         other = again.ask(repeated, dialect, stream=stream)
-        bodies = [voice.gather(one.events) if stream else one.json for one in (answer, other)]
-        assert voice.listen(bodies[0]) == voice.listen(bodies[1])
+        bodies = [vendor.join_events(one.events) if stream else one.json for one in (answer, other)]
+        assert vendor.read_response(bodies[0]) == vendor.read_response(bodies[1])
     assert repeated.close().usage == total
     assert read_dialogue(path).turn[0].calls[0].tool == "shell"
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 import pytest
 from rich.console import Console
 
-from repoassay.model import Attempt, Outcome, Spent, Submission, Usage, Verdict, total_spent
+from repoassay.model import Attempt, Outcome, Spending, Submission, Usage, Verdict
 from repoassay.report import print_table, render, summarise
 from repoassay.report.figures import dollars, tokens, why_unknown
 from repoassay.report.money import sentence
@@ -25,21 +25,21 @@ START = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
     ("spent", "text", "count"),
     [
         (None, "-", "-"),
-        (Spent(), "$0.00", "0"),
-        (Spent(dollars=Decimal("0.01234"), usage=Usage(input=1000, output=234)), "$0.0123", "1,234"),
-        (Spent(dollars=Decimal("1234.5"), unknown=1), "$1,234.50", "0+"),
-        (Spent(dollars=None), "unknown", "0"),
-        (Spent(dollars=None, dollars_known=Decimal("0.5")), "$0.5000 + unknown", "0"),
+        (Spending(), "$0.00", "0"),
+        (Spending(dollars=Decimal("0.01234"), usage=Usage(input=1000, output=234)), "$0.0123", "1,234"),
+        (Spending(dollars=Decimal("1234.5"), unknown=1), "$1,234.50", "0+"),
+        (Spending(dollars=None), "unknown", "0"),
+        (Spending(dollars=None, dollars_known=Decimal("0.5")), "$0.5000 + unknown", "0"),
     ],
 )
-def test_unknown_is_never_shown_as_nothing(spent: Spent | None, text: str, count: str) -> None:
+def test_unknown_is_never_shown_as_nothing(spent: Spending | None, text: str, count: str) -> None:
     assert (dollars(spent), tokens(spent)) == (text, count)
     assert bool(why_unknown(spent)) == ("unknown" in text)
 
 
 def test_a_sum_with_one_unknown_is_unknown_with_a_lower_bound() -> None:
-    known = Spent(calls=1, dollars=Decimal(2), dollars_known=Decimal(2), faults={"cut": 1}, models=("m",))
-    total = total_spent([known, Spent(dollars=None, dollars_note="no price"), known])
+    known = Spending(calls=1, dollars=Decimal(2), dollars_known=Decimal(2), faults={"cut": 1}, models=("m",))
+    total = sum([known, Spending(dollars=None, dollars_note="no price"), known], Spending())
     assert total.dollars is None and total.dollars_known == 4 and total.dollars_note == "no price"
     assert (total.calls, total.faults, total.models) == (2, {"cut": 2}, ("m",))
 
@@ -47,7 +47,7 @@ def test_a_sum_with_one_unknown_is_unknown_with_a_lower_bound() -> None:
 def test_money_is_summed_by_where_it_went_and_unknown_stays_unknown(make_run: MakeRun) -> None:
     run = make_run(tasks=1, attempts=2)
     plan = run.plan
-    known = Spent(calls=1, usage=Usage(input=10, output=5), dollars=Decimal("0.5"), dollars_known=Decimal("0.5"))
+    known = Spending(calls=1, usage=Usage(input=10, output=5), dollars=Decimal("0.5"), dollars_known=Decimal("0.5"))
     unknown = known.model_copy(update={"dollars": None, "dollars_note": "no price for x", "dollars_known": Decimal(0)})
     for name, number, spent, retry, outcome in (
         ("A", 1, known, None, Outcome.INFRA_FAULT),

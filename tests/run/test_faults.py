@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from fake_provider import FakeProvider
 from repoassay.errors import BadInput, NoIsolation
 from repoassay.gateway.dialogue import Dialogue
-from repoassay.gateway.standin import StandIn
 from repoassay.model import NetworkPolicy, Outcome
 from repoassay.run import execute
 from repoassay.run.slots import all_slots
@@ -90,7 +90,7 @@ SECRET = "sk-real-0123456789abcdefghij"
 @contextmanager
 def a_server(turns: list[dict[str, Any]], **more: Any) -> Iterator[str]:
     """A stand-in for a vendor, which answers nobody without the real key."""
-    with StandIn(Dialogue.model_validate({"turn": turns}), **more) as server:
+    with FakeProvider(Dialogue.model_validate({"turn": turns}), **more) as server:
         yield server.origin
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repoassay.errors import BadInput
-from repoassay.model import Outcome
+from repoassay.model import AgentEntry, Outcome
 from repoassay.run import execute
 from repoassay.run.bound import bound_of
 from repoassay.run.matrix import number, parse_sweeps, spread
@@ -23,25 +23,26 @@ from repoassay.store.slots import Slot
 from run.metering import PRICES, TINY, Watching, plan_run, said
 
 VENDOR = '[upstream.vendor]\nbase_url = "http://10.0.0.1/v1"\n'
-AGENTS = {"a": {"kind": "a"}, "b": {"kind": "b"}, "reference": {"kind": "reference", "models": "no"}}
+AGENTS = {"a": {"kind": "a"}, "b": {"kind": "b"}, "reference": {"kind": "reference"}}
 
 
 def test_every_agent_gets_every_model_and_every_combination_of_what_is_swept() -> None:
     sweeps = parse_sweeps(["timeout=120,600", "max-iterations=30,70"])
     found = spread(AGENTS, ["p/x", "p/y"], {"max_tokens": "9"}, sweeps)
     assert len(found) == 2 * 2 * 4 + 2
-    assert found["a @ p/x, timeout=120, max_iterations=70"] == {
+    assert found["a @ p/x, timeout=120, max_iterations=70"].settings == {
         "kind": "a", "model": "p/x", "max_tokens": "9", "timeout": "120", "max_iterations": "70",
     }  # fmt: skip
-    assert found["reference, timeout=600"] == {"kind": "reference", "timeout": "600"}
+    assert found["reference, timeout=600"].settings == {"kind": "reference", "timeout": "600"}
 
 
 def test_without_models_names_are_the_agents() -> None:
-    assert spread(AGENTS, [], {"timeout": "5"}, {})["a"] == {"kind": "a", "timeout": "5"}
+    assert spread(AGENTS, [], {"timeout": "5"}, {})["a"].settings == {"kind": "a", "timeout": "5"}
 
 
 def test_what_is_swept_replaces_what_holds_for_all() -> None:
-    assert spread({"a": {}}, [], {"timeout": "5"}, {"timeout": ["7"]}) == {"a, timeout=7": {"timeout": "7"}}
+    found = spread({"a": {}}, [], {"timeout": "5"}, {"timeout": ["7"]})
+    assert found == {"a, timeout=7": AgentEntry(kind="a", timeout=7)}
 
 
 @pytest.mark.parametrize(

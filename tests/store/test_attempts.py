@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Ended, Exit, Outcome, Plan, Spent, Submission, Usage, Verdict
+from repoassay.model import Attempt, Ended, Exit, Outcome, Plan, Submission, Usage, Verdict
 from repoassay.store import RunFolder
 from repoassay.store.attempts import ALL, TABLE, Fields, finished_ids, read_attempt, read_attempts
 
@@ -26,7 +26,9 @@ def run(tmp_path: Path) -> RunFolder:
     )
     run = RunFolder.create(tmp_path / "run", plan)
     for name, retry_of in (("A1", None), ("A2", "A1")):
-        spent = Spent(calls=2, usage=Usage(input=30, output=4), dollars=Decimal("0.125"), dollars_known=Decimal("0.1"))
+        spent = Spending(
+            calls=2, usage=Usage(input=30, output=4), dollars=Decimal("0.125"), dollars_known=Decimal("0.1")
+        )
         ending = Exit(ended=Ended.EXITED, code=0, wall=1.5)
         attempt = Attempt(
             id=name, run="R", task="t", task_digest="d", agent="a", number=1, retry_of=retry_of, started=NOW,

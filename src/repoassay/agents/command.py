@@ -6,7 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
-from repoassay.agents.protocol import in_workspace
+from repoassay.agents.protocol import AgentKind, in_workspace
 from repoassay.errors import BadInput
 from repoassay.model import Limits
 from repoassay.tasks import TaskFolder
@@ -25,6 +25,7 @@ class CommandAgent:
     """
 
     name = "command"
+    kind = AgentKind(options=("command", "folder"))
 
     def __init__(self, line: str, folder: Path | None = None) -> None:
         if folder is not None and not folder.is_dir():

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from repoassay.agents.command import CommandAgent
 from repoassay.agents.modelled import ModelledAgent
-from repoassay.agents.protocol import Agent
+from repoassay.agents.protocol import Agent, AgentKind
 from repoassay.agents.reference import ReferenceAgent
 from repoassay.agents.scripted import SCRIPTS, ScriptedAgent
 from repoassay.agents.spec import builtin_specs, read_spec
 from repoassay.errors import BadInput
 
-__all__ = ["AGENTS", "find_agent", "find_modelled"]
+__all__ = ["AGENTS", "agent_kind", "find_agent", "find_modelled"]
 
 AGENTS: dict[str, str] = {
     "reference": "runs the task's own solution; must pass every task",
@@ -29,28 +29,38 @@ AGENTS: dict[str, str] = {
 """Every agent with what it is for."""
 
 
-def find_agent(name: str, settings: Mapping[str, str] | None = None) -> Agent:
-    """Return an agent by name, configured with its settings.
+def agent_kind(name: str) -> AgentKind:
+    """What a plan may say of the agent `find_agent` knows by this name; no file is looked at."""
+    plain = {
+        "reference": ReferenceAgent.kind,
+        "command": CommandAgent.kind,
+        **dict.fromkeys(SCRIPTS, ScriptedAgent.kind),
+    }
+    return plain.get(name, ModelledAgent.kind)
+
+
+def find_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
+    """Return an agent by name, configured with its options.
 
     Args:
         name: One of `AGENTS`, a built-in agent that asks a model, or the path of an agent's TOML file.
-        settings: `command` and `folder` of the agent `command`; `template`, the path of a prompt template, of those
+        options: `command` and `folder` of the agent `command`; `template`, the path of a prompt template, of those
             that ask a model.
 
     Raises:
-        BadInput: When there is no such agent or a setting is missing.
+        BadInput: When there is no such agent or an option is missing.
     """
-    settings = settings or {}
+    options = options or {}
     if name == "reference":
         return ReferenceAgent()
     if name in SCRIPTS:
         return ScriptedAgent(name)
     if name == "command":
-        if not settings.get("command"):
+        if not options.get("command"):
             raise BadInput("The agent `command` needs a command line.", "Give it with --agent-command.")
-        folder = settings.get("folder")
-        return CommandAgent(settings["command"], Path(folder) if folder else None)
-    template = settings.get("template")
+        folder = options.get("folder")
+        return CommandAgent(options["command"], Path(folder) if folder else None)
+    template = options.get("template")
     return find_modelled(name, Path(template) if template else None)
 
 

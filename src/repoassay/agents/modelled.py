@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from repoassay.agents.install import obtain
 from repoassay.agents.prompting import render_prompt
-from repoassay.agents.protocol import AccessPoint, in_workspace
+from repoassay.agents.protocol import AccessPoint, AgentKind, in_workspace
 from repoassay.agents.spec import AgentSpec
 from repoassay.agents.transcripts import read_transcript
 from repoassay.errors import BadInput
@@ -37,6 +37,8 @@ class ModelledAgent:
         spec: What its file says.
         template: A prompt template instead of ours.
     """
+
+    kind = AgentKind(options=("sha256", "template", "template_sha256", "version"))
 
     def __init__(self, spec: AgentSpec, template: Path | None = None) -> None:
         self.spec = spec

@@ -24,7 +24,20 @@ from repoassay.workspace import Cache, Command, Completed, FileEdit, Layout, Mou
 from repoassay.workspace.layout import DESCRIPTION
 from repoassay.workspace.protocol import Door
 
-__all__ = ["AccessPoint", "Agent", "AsksModel", "PlacedAgent", "in_workspace", "plain_name", "scripted"]
+__all__ = ["AccessPoint", "Agent", "AgentKind", "AsksModel", "PlacedAgent", "in_workspace", "plain_name", "scripted"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentKind:
+    """What a plan may say of agents of one class, which has it as its attribute `kind`.
+
+    Attributes:
+        options: Names of the settings that are particular to it.
+        takes_model: Whether it may be given a model; without, only its time can be limited.
+    """
+
+    options: tuple[str, ...] = ()
+    takes_model: bool = True
 
 
 class Agent(Protocol):

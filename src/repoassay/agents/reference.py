@@ -8,7 +8,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from repoassay.agents.protocol import in_workspace, plain_name
+from repoassay.agents.protocol import AgentKind, in_workspace, plain_name
 from repoassay.model import Kind, Limits
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Command, FileEdit, Layout, Mount
@@ -37,6 +37,7 @@ class ReferenceAgent:
     """
 
     name = "reference"
+    kind = AgentKind(takes_model=False)
 
     def needs_workspace(self, folder: TaskFolder) -> bool:
         """All but `make.py` does."""

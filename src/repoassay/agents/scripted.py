@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from repoassay.agents.protocol import scripted
+from repoassay.agents.protocol import AgentKind, scripted
 from repoassay.model import Limits
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import Command, Layout
@@ -17,6 +17,8 @@ SCRIPTS = ("nothing", "copycat", "empty", "garbage", "constant", "noise", "vanda
 
 class ScriptedAgent:
     """Runs `scripts/<name>.py` in the workspace."""
+
+    kind = AgentKind(takes_model=False)
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -31,20 +31,20 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from repoassay.errors import BadInput
+from repoassay.gateway.vendors import VENDORS
 from repoassay.model import Record
 from repoassay.model.fields import Identifier, Size
 
-__all__ = ["DIALECTS", "PARSERS", "AgentSpec", "File", "Install", "Run", "Transcript", "builtin_specs", "read_spec"]
+__all__ = ["PARSERS", "AgentSpec", "File", "Install", "Run", "Transcript", "builtin_specs", "read_spec"]
 
-DIALECTS = ("chat", "responses", "messages", "gemini")
 PARSERS = (
     "none", "mini-swe-agent", "aider", "claude-code", "codex", "gemini-cli", "swe-agent", "openhands", "inspect",
 )  # fmt: skip
 _LARGEST = 1 << 20
 _PLACEHOLDER = re.compile(r"(?<!\{)\{([a-z_]+)\}(?!\})")
 _NAMES = {
-    "prompt", "prompt_file", "model", "chat_url", "responses_url", "messages_url", "gemini_url", "key", "repo",
-    "workspace", "home", "transcript",
+    "prompt", "prompt_file", "model", "key", "repo", "workspace", "home", "transcript",
+    *(f"{name}_url" for name in VENDORS),
 }  # fmt: skip
 _PIP = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9,._-]+\])?(==[A-Za-z0-9.!+_-]+| @ \S+)$")
 _NPM = re.compile(r"^(@[a-z0-9][a-z0-9._~-]*/)?[a-z0-9][a-z0-9._~-]*@(\d[A-Za-z0-9.+-]*|file:\S+)$")
@@ -66,6 +66,12 @@ def _inner(value: str) -> str:
 def _at_home(value: str) -> str:
     if not value.startswith("{home}/") or ".." in value.split("/"):
         raise ValueError("must begin with {home}/ and stay inside")
+    return value
+
+
+def _dialect(value: str) -> str:
+    if value not in VENDORS:
+        raise ValueError(f"is {value!r}; the gateway speaks {', '.join(VENDORS)}")
     return value
 
 
@@ -180,7 +186,7 @@ class AgentSpec(Record):
     version: str = ""
     homepage: str = ""
     licence: str = ""
-    dialect: Literal["chat", "responses", "messages", "gemini"]
+    dialect: Annotated[str, AfterValidator(_dialect)]
     tools: bool = True
     status: str = ""
     notes: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ def show_plan(plan: Plan, bound: Bound) -> None:
             click.echo(f"  {name}", err=True)
         if len(plan.agents) > _MOST:
             click.echo(f"  ... and {len(plan.agents) - _MOST} more", err=True)
-    if any("model" in settings for settings in plan.agents.values()):
+    if any(entry.model for entry in plan.agents.values()):
         most = "unknown" if bound.dollars is None else f"{bound.dollars:.2f} USD"
         click.echo(f"Cost at most: {most} ({bound.why}).", err=True)
 

@@ -133,8 +133,9 @@ def run(
     from repoassay.cli.judge_told import show, told
     from repoassay.cli.run_options import several
     from repoassay.gateway import Prices, ScriptedUpstream, known_upstreams
+    from repoassay.gateway.client import costs_nothing, find_upstream
     from repoassay.review.judges.definition import Parameters
-    from repoassay.review.judges.door import check_model, open_model
+    from repoassay.review.judges.door import open_judge
     from repoassay.review.judges.judging import judge_study
     from repoassay.review.studies import item_names, read_rubric_of
     from repoassay.run.matrix import number
@@ -146,14 +147,14 @@ def run(
     known: list[Any] = list(known_upstreams(upstreams).values())
     if dialogue is not None:
         known.append(ScriptedUpstream(dialogue))
-    free = check_model(model, known)
+    free = costs_nothing(find_upstream(model, known))
     with opened(database) as found:
         count = len(item_names(found, study)) * samples * (len(several(axes)) or len(read_rubric_of(found, study).axes))
         _consent(model, count * (1 + signals), agreed=free or yes or budget is not None)
         seated = _seated(found, study, model, parameters, prompt)
         at = journal or _journal(database, seated)
         click.echo(f"Judge {seated.rater.name}, samples {samples}; calls are accounted for in {at}.", err=True)
-        with open_model(seated, known, at, prices=Prices.shipped(*prices), budget=budget) as door:
+        with open_judge(seated, known, at, prices=Prices.shipped(*prices), budget=budget) as door:
             done = judge_study(
                 found, seated, door.asker, samples=samples, axes=several(axes), signals=signals,
                 workers=1 if model.startswith("scripted/") else workers, told=told, abandon=door.abandon,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from repoassay.gateway import Totals
+    from repoassay.model import Spending
     from repoassay.review.judges.judging import Done, Step
     from repoassay.review.judges.kept import Judge
 
@@ -31,7 +31,7 @@ def told(step: Step) -> None:
     click.secho(head + text + flags, fg=colour or None, err=True)
 
 
-def show(seated: Judge, done: Done, spent: Totals, *, as_json: bool) -> None:
+def show(seated: Judge, done: Done, spent: Spending, *, as_json: bool) -> None:
     """Print what a run came to.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from repoassay.model import Attempt, Outcome, Spent, Verdict, total_spent
+from repoassay.model import Attempt, Outcome, Spending, Verdict
 from repoassay.run.metered import Admitted
 from repoassay.store.slots import Slot
 
@@ -33,7 +33,7 @@ class Live:
         self._passed = 0
         self._lock = threading.Lock()
         self._busy: dict[Slot, tuple[float, Admitted | None]] = {}
-        self._spent: list[Spent] = []
+        self._spent: list[Spending] = []
         self._screen: Screen | None = None
         if not quiet and sys.stderr.isatty():
             from rich.console import Console
@@ -108,7 +108,7 @@ class Live:
         now = time.monotonic()
         table = Table(box=None, pad_edge=False, padding=(0, 1), show_footer=True)
         accounts = [account.now() for _, account in busy.values() if account is not None]
-        total = total_spent([*spent, *(account for account in accounts if account is not None)])
+        total = sum((*spent, *(account for account in accounts if account is not None)), Spending())
         metered = bool(spent or any(accounts))
         for name, foot in (
             ("under way", f"{self._done}/{self._total} finished, {self._passed} passed"),

@@ -12,6 +12,7 @@ from repoassay.cli.options import PATH, criteria_option, isolation_option, json_
 from repoassay.cli.run_options import limits_of, metering_of, model_options, several
 
 if TYPE_CHECKING:
+    from repoassay.model import AgentEntry
     from repoassay.suites import SuiteFolder
 
 __all__ = ["run"]
@@ -143,30 +144,25 @@ def _suite(
     return found
 
 
-def _chosen(
-    names: list[str], command: str | None, folder: Path | None, template: Path | None
-) -> dict[str, dict[str, str]]:
-    """Settings by the names reports show; `models` "no" for an agent that asks none."""
-    from repoassay.agents import find_agent
+def _chosen(names: list[str], command: str | None, folder: Path | None, template: Path | None) -> dict[str, AgentEntry]:
+    """Entries by the names reports show."""
+    from repoassay.agents.find import agent_kind, find_agent
     from repoassay.agents.modelled import ModelledAgent
-    from repoassay.agents.protocol import AsksModel
+    from repoassay.model import AgentEntry
     from repoassay.run.models import named_file
 
     found = {}
     for name in names:
-        settings = {"kind": name}
+        kind, options = name, {}
         if name == "command":
-            settings |= {"command": command or "", **({"folder": str(folder.absolute())} if folder else {})}
+            options = {"command": command or "", **({"folder": str(folder.absolute())} if folder else {})}
         elif Path(name).suffix == ".toml":
             file = named_file(Path(name))
-            settings = {"kind": file.path, "sha256": file.sha256}
-        if template is not None:
-            settings |= {"template": named_file(template).path, "template_sha256": named_file(template).sha256}
-        agent = find_agent(settings["kind"], settings)
-        if not isinstance(agent, AsksModel):
-            settings = {key: value for key, value in settings.items() if not key.startswith("template")}
-            settings |= {} if name == "command" else {"models": "no"}
-        elif isinstance(agent, ModelledAgent):
-            settings["version"] = agent.spec.version
-        found[agent.name if Path(name).suffix == ".toml" else name] = settings
+            kind, options = file.path, {"sha256": file.sha256}
+        if template is not None and "template" in agent_kind(kind).options:
+            options |= {"template": named_file(template).path, "template_sha256": named_file(template).sha256}
+        agent = find_agent(kind, options)
+        if isinstance(agent, ModelledAgent):
+            options["version"] = agent.spec.version
+        found[agent.name if Path(name).suffix == ".toml" else name] = AgentEntry(kind=kind, options=options)
     return found

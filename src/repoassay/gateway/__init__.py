@@ -15,8 +15,9 @@ from repoassay.errors import MissingExtra
 from repoassay.gateway.dialogue import Dialogue, Turn, read_dialogue
 from repoassay.gateway.journal import CallJournal
 from repoassay.gateway.limits import Budget, Limits
-from repoassay.gateway.passes import Pass, Totals
-from repoassay.gateway.prices import Cost, Price, Prices
+from repoassay.gateway.passes import Pass
+from repoassay.gateway.price import Price
+from repoassay.gateway.prices import Cost, Prices
 from repoassay.gateway.scripted import ScriptedUpstream
 from repoassay.gateway.upstreams import Upstream, known_upstreams, split_model
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Budget", "CallJournal", "Cost", "Dialogue", "Limits", "Pass", "Price", "Prices",
-    "ScriptedUpstream", "Totals", "Turn", "Upstream", "known_upstreams", "open_gateway", "read_dialogue",
+    "ScriptedUpstream", "Turn", "Upstream", "known_upstreams", "open_gateway", "read_dialogue",
     "split_model",
 ]  # fmt: skip
 

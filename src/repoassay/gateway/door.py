@@ -12,7 +12,7 @@ from aiohttp import web
 from repoassay.gateway.admission import Admission, Need
 from repoassay.gateway.charge import charged, need_of, unlimited, with_limit
 from repoassay.gateway.closed import confine, passed_on
-from repoassay.gateway.dialects import DIALECTS, Asks, Dialect, JsonObject, Route, Trouble, guess, recognise
+from repoassay.gateway.closed.parts import JsonObject
 from repoassay.gateway.estimate import raw_estimate
 from repoassay.gateway.exchange import Exchange
 from repoassay.gateway.forward import forward
@@ -20,6 +20,7 @@ from repoassay.gateway.ledger import Ledger
 from repoassay.gateway.limits import Limits
 from repoassay.gateway.passes import Pass
 from repoassay.gateway.prices import Prices
+from repoassay.gateway.vendors import VENDORS, Asks, Route, Trouble, Vendor, guess, recognise
 from repoassay.gateway.wire import Ask, Wire
 
 __all__ = ["Door"]
@@ -63,9 +64,7 @@ class Door:
             exchange.fault, exchange.detail = "gateway", type(error).__name__
             if exchange.status is not None and request.transport is not None:
                 request.transport.close()
-            return exchange.error(
-                (exchange.dialect or DIALECTS["chat"]).refuse(Trouble.UPSTREAM, "The gateway failed.")
-            )
+            return exchange.error((exchange.dialect or VENDORS["chat"]).refuse(Trouble.UPSTREAM, "The gateway failed."))
         finally:
             await self._finish(exchange, task)
 
@@ -87,7 +86,7 @@ class Door:
         head, _, tail = request.rel_url.raw_path.removeprefix("/").partition("/")
         by_path = self.passes.get(head)
         path = f"/{tail}" if by_path is not None else request.rel_url.raw_path
-        keys = {dialect.key(request.headers, request.query) for dialect in DIALECTS.values()}
+        keys = {vendor.key(request.headers, request.query) for vendor in VENDORS.values()}
         by_key = {entry for key in keys if (entry := self.passes.get(key)) is not None}
         claimed = by_key | ({by_path} if by_path is not None else set())
         if len(claimed) > 1 or (bound is not None and claimed - {bound}):
@@ -124,7 +123,7 @@ class Door:
         finally:
             entry.inflight -= 1
 
-    async def _call(self, exchange: Exchange, entry: Pass, dialect: Dialect, route: Route) -> web.StreamResponse:
+    async def _call(self, exchange: Exchange, entry: Pass, dialect: Vendor, route: Route) -> web.StreamResponse:
         body = await self._body(exchange, dialect)
         if isinstance(body, web.Response):
             return body
@@ -158,13 +157,13 @@ class Door:
             return refusal
         return await self._metered(exchange, entry, wire, ask, asked, estimate)
 
-    def _outside(self, exchange: Exchange, entry: Pass, dialect: Dialect, body: JsonObject) -> web.Response | None:
+    def _outside(self, exchange: Exchange, entry: Pass, dialect: Vendor, body: JsonObject) -> web.Response | None:
         """Hold a request to the model alone; under an open policy say what of it has no price."""
         if entry.closed_world:
-            found = confine(dialect.name, body)
+            found = confine(dialect.confine, body)
             exchange.left_out = found.left_out
             return exchange.refuse(dialect, Trouble.OUTSIDE, found.refused) if found.refused else None
-        found = confine(dialect.name, orjson.loads(exchange.raw))
+        found = confine(dialect.confine, orjson.loads(exchange.raw))
         told = found.refused.partition(" is not available")[0] or ", ".join(found.left_out)
         exchange.unpriced = f"what the vendor may charge beside tokens is unknown: {told}" if told else ""
         return None
@@ -195,11 +194,11 @@ class Door:
         budgets = (entry.ledger.budget, self.run.budget)
         return any(one.tokens is not None or one.dollars is not None for one in budgets)
 
-    def _spent(self, exchange: Exchange, entry: Pass, dialect: Dialect, why: str) -> web.Response:
+    def _spent(self, exchange: Exchange, entry: Pass, dialect: Vendor, why: str) -> web.Response:
         entry.exhaust(why)
         return exchange.refuse(dialect, Trouble.BUDGET, why)
 
-    def _too_long(self, exchange: Exchange, entry: Pass, dialect: Dialect, prompt: int) -> web.Response | None:
+    def _too_long(self, exchange: Exchange, entry: Pass, dialect: Vendor, prompt: int) -> web.Response | None:
         window = entry.context_window
         if window is None or prompt <= window:
             entry.too_long = 0
@@ -207,15 +206,9 @@ class Door:
         entry.too_long += 1
         if entry.too_long > 1:
             entry.exhaust(f"Two prompts in a row exceeded the context window of {window} tokens.")
-        message = f"{prompt} tokens > {window} maximum"
-        if dialect.name in {"chat", "responses"}:
-            message = f"This model's maximum context length is {window} tokens. However, your messages resulted in "
-            message += f"{prompt} tokens."
-        elif dialect.name == "gemini":
-            message = f"The input token count ({prompt}) exceeds the maximum number of tokens allowed ({window})."
-        return exchange.refuse(dialect, Trouble.CONTEXT, message)
+        return exchange.refuse(dialect, Trouble.CONTEXT, dialect.too_long(prompt, window))
 
-    async def _body(self, exchange: Exchange, dialect: Dialect) -> JsonObject | web.Response:
+    async def _body(self, exchange: Exchange, dialect: Vendor) -> JsonObject | web.Response:
         data = bytearray()
         try:
             async with asyncio.timeout(_BODY_TIME):

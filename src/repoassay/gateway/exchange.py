@@ -11,8 +11,8 @@ from typing import Any, Literal
 import orjson
 from aiohttp import web
 
-from repoassay.gateway.dialects import Dialect, Refusal, Route, Trouble
 from repoassay.gateway.passes import Pass
+from repoassay.gateway.vendors import ErrorReply, Route, Trouble, Vendor
 from repoassay.model import Call, Retry
 from repoassay.model.usage import Usage
 
@@ -36,7 +36,7 @@ class Exchange:
         self.seq = entry.next_seq() if entry is not None else 0
         self.at = datetime.now(UTC)
         self.started = time.perf_counter()
-        self.dialect: Dialect | None = None
+        self.dialect: Vendor | None = None
         self.route: Route | None = None
         self.asked = ""
         self.served = ""
@@ -67,7 +67,7 @@ class Exchange:
         if self.first_byte is None:
             self.first_byte = time.perf_counter() - self.started
 
-    def refuse(self, dialect: Dialect, trouble: Trouble, message: str) -> web.Response:
+    def refuse(self, dialect: Vendor, trouble: Trouble, message: str) -> web.Response:
         """Answer with an error of our own, in the vendor's words."""
         self.refused = trouble.value
         self.detail = message
@@ -75,7 +75,7 @@ class Exchange:
             self.fault = "refused"
         return self.error(dialect.refuse(trouble, message))
 
-    def error(self, refusal: Refusal) -> web.Response:
+    def error(self, refusal: ErrorReply) -> web.Response:
         """A response out of a vendor-shaped error."""
         return self.reply(refusal.status, orjson.dumps(refusal.body), refusal.headers)
 

@@ -9,12 +9,13 @@ import orjson
 from aiohttp import ClientConnectionError, web
 
 from repoassay.gateway.charge import shorter
-from repoassay.gateway.dialects import Asks, Dialect, JsonObject, Trouble, Watcher
+from repoassay.gateway.closed.parts import JsonObject
 from repoassay.gateway.exchange import Exchange, passed_back
 from repoassay.gateway.ledger import Ledger
 from repoassay.gateway.limits import Limits
 from repoassay.gateway.patience import Failed, Opened, open_patiently
 from repoassay.gateway.sse import EventReader
+from repoassay.gateway.vendors import Asks, Trouble, Vendor, Watcher
 from repoassay.gateway.wire import Ask, UpstreamTrouble, Wire
 
 __all__ = ["forward"]
@@ -48,7 +49,7 @@ async def forward(
         await outcome.answer.close()
 
 
-def _failed(exchange: Exchange, dialect: Dialect, failed: Failed) -> web.Response:
+def _failed(exchange: Exchange, dialect: Vendor, failed: Failed) -> web.Response:
     exchange.fault, exchange.detail = failed.fault, failed.detail
     if failed.fault == "credentials":
         # What the vendor says of a key may hold a part of it.
@@ -61,7 +62,7 @@ def _failed(exchange: Exchange, dialect: Dialect, failed: Failed) -> web.Respons
 
 
 async def _stream(
-    exchange: Exchange, watcher: Watcher, dialect: Dialect, opened: Opened, limits: Limits
+    exchange: Exchange, watcher: Watcher, dialect: Vendor, opened: Opened, limits: Limits
 ) -> web.StreamResponse:
     headers = {**passed_back(opened.answer.headers), "Cache-Control": "no-cache"}
     response = web.StreamResponse(status=opened.answer.status, headers=headers)
@@ -126,7 +127,7 @@ async def _whole(opened: Opened) -> AsyncIterator[bytes]:
         yield chunk
 
 
-def _read_along(exchange: Exchange, watcher: Watcher, dialect: Dialect, reader: EventReader, chunk: bytes) -> bytes:
+def _read_along(exchange: Exchange, watcher: Watcher, dialect: Vendor, reader: EventReader, chunk: bytes) -> bytes:
     """Look at the events that `chunk` completes; returns those the client may see."""
     shown = bytearray()
     for raw, data in reader.feed(chunk):

@@ -10,10 +10,9 @@ import aiohttp
 from repoassay.gateway.limits import Limits
 from repoassay.gateway.upstreams import Upstream
 from repoassay.gateway.wire import Ask, UpstreamTrouble
+from repoassay.model.fields import is_local
 
 __all__ = ["HttpWire"]
-
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class _HttpAnswer:
@@ -43,7 +42,7 @@ class HttpWire:
         self.output_field: str = upstream.output_field
         self.secret = key
         self._upstream = upstream
-        local = urlsplit(upstream.base_url).hostname in _LOOPBACK
+        local = is_local(urlsplit(upstream.base_url).hostname)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
             timeout=aiohttp.ClientTimeout(

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,48 +13,15 @@ from repoassay.gateway.estimate import Estimator
 from repoassay.gateway.journal import CallJournal
 from repoassay.gateway.ledger import Ledger
 from repoassay.gateway.limits import Budget
-from repoassay.model import Call
-from repoassay.model.usage import Usage
+from repoassay.gateway.vendors import VENDORS
+from repoassay.model import Call, Spending
 
 if TYPE_CHECKING:
     from repoassay.gateway.record import Recorder
 
-__all__ = ["Pass", "Totals"]
+__all__ = ["Pass"]
 
 _MOST_REFUSED_LINES = 10_000  # a hostile agent must not fill the disk with refusals
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What an attempt did at the gateway.
-
-    Attributes:
-        calls: Calls the upstream answered with success.
-        failed: Forwarded calls that ended otherwise. `refused`: requests the gateway did not forward.
-        usage: The sum over calls whose usage is known. `unknown`: how many answered calls told none.
-        dollars: The sum; None when any answered call has no price, and `dollars_note` says why.
-        dollars_known: The sum over the calls that have a price, a lower bound.
-        retries: Tries beyond the first of each call.
-        faults: How often each fault word was journalled.
-        outage: The fault that ended the last forwarded call when it was the upstream's or ours, else empty: an
-            attempt that ended so failed through no fault of its agent.
-        exhausted: Why the budget or context ended the attempt, empty when it did not.
-        models: Names of the models served.
-    """
-
-    calls: int = 0
-    failed: int = 0
-    refused: int = 0
-    usage: Usage = field(default_factory=Usage)
-    unknown: int = 0
-    dollars: Decimal | None = Decimal(0)
-    dollars_note: str = ""
-    dollars_known: Decimal = Decimal(0)
-    retries: int = 0
-    faults: dict[str, int] = field(default_factory=dict)
-    outage: str = ""
-    exhausted: str = ""
-    models: tuple[str, ...] = ()
 
 
 class _Closer(Protocol):
@@ -113,8 +77,7 @@ class Pass:
         self._on_exhausted = on_exhausted
         self._gateway = gateway
         self._lock = threading.Lock()
-        self._totals = Totals()
-        self._faults: Counter[str] = Counter()
+        self._spending = Spending()
 
     @property
     def journal_path(self) -> Path:
@@ -128,7 +91,7 @@ class Pass:
             origin: `http://127.0.0.1:PORT`, with the port of the socket the agent will reach.
         """
         base = f"{origin.rstrip('/')}/{self.token}"
-        return {"chat": f"{base}/v1", "responses": f"{base}/v1", "messages": base, "gemini": base}
+        return {name: base + vendor.base_path for name, vendor in VENDORS.items()}
 
     def next_seq(self) -> int:
         """The number of the next request; only the gateway's loop calls it."""
@@ -147,44 +110,19 @@ class Pass:
     def record(self, call: Call) -> None:
         """Journal one finished call and add it to the totals."""
         with self._lock:
-            self._add(call)
+            self._spending = self._spending.with_call(call)
         if not call.forwarded and call.refused:
             self._refused_lines += 1
             if self._refused_lines > _MOST_REFUSED_LINES:
                 return
         self.journal.append(call)
 
-    def _add(self, call: Call) -> None:
-        old = self._totals
-        if call.fault:
-            self._faults[call.fault] += 1
-        answered = call.answered
-        priced = call.price if call.price is not None else Decimal(0)
-        unpriced = answered and (call.price is None or bool(call.price_note))
-        outage = old.outage
-        if call.forwarded:
-            outage = call.fault if call.whose in {"upstream", "ours"} else ""
-        models = old.models if not answered or call.served in old.models else (*old.models, call.served)
-        self._totals = Totals(
-            calls=old.calls + answered,
-            failed=old.failed + (call.forwarded and not answered and bool(call.fault)),
-            refused=old.refused + bool(call.refused),
-            usage=old.usage + call.usage if call.usage is not None else old.usage,
-            unknown=old.unknown + (answered and call.usage is None),
-            dollars=None if old.dollars is None or unpriced else old.dollars + priced,
-            dollars_note=old.dollars_note or (call.price_note if unpriced else ""),
-            dollars_known=old.dollars_known + priced,
-            retries=old.retries + len(call.retries),
-            outage=outage,
-            models=models,
-        )
-
-    def totals(self) -> Totals:
+    def totals(self) -> Spending:
         """What it did so far; may be asked from any thread."""
         with self._lock:
-            return replace(self._totals, faults=dict(self._faults), exhausted=self.why)
+            return self._spending.model_copy(update={"exhausted": self.why})
 
-    def close(self) -> Totals:
+    def close(self) -> Spending:
         """Let no further request through, wait shortly for those under way, and return the totals. Safe to repeat."""
         self._gateway.close_pass(self)
         return self.totals()

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 
 import orjson
 
-from repoassay.gateway.dialects import JsonObject
+from repoassay.gateway.closed.parts import JsonObject
 from repoassay.gateway.ledger import Ledger
 from repoassay.gateway.limits import Limits
 from repoassay.gateway.wire import Answer, Ask, UpstreamTrouble, Wire

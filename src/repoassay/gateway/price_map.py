@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.errors import BadInput
-from repoassay.gateway.prices import Price, Tier
+from repoassay.gateway.price import Price, Tier
 
 __all__ = ["read_price_map"]
 

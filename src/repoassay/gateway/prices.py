@@ -19,7 +19,7 @@ pattern wins (the longest without its stars), then the latest date that is not a
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -27,47 +27,14 @@ from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from repoassay.errors import BadInput
-from repoassay.model.base import Record
+from repoassay.gateway.price import Price
+from repoassay.gateway.price_map import read_price_map
 from repoassay.model.usage import Usage
 
-__all__ = ["Cost", "Price", "Prices", "Tier", "read_table"]
-
-_MILLION = Decimal(1_000_000)
-
-
-class Tier(Record):
-    """Dollars per million tokens for calls whose input is larger than `above` tokens."""
-
-    above: int = Field(ge=0)
-    input: Decimal = Field(ge=0)
-    output: Decimal = Field(ge=0)
-    cached: Decimal | None = Field(default=None, ge=0)
-    cache_write: Decimal | None = Field(default=None, ge=0)
-
-
-class Price(Record):
-    """One entry of the table; see the module for its fields."""
-
-    model: str = Field(min_length=1)
-    since: date = Field(alias="from")
-    input: Decimal = Field(ge=0)
-    output: Decimal = Field(ge=0)
-    cached: Decimal | None = Field(default=None, ge=0)
-    cache_write: Decimal | None = Field(default=None, ge=0)
-    source: str = ""
-    tier: tuple[Tier, ...] = ()
-
-    def of(self, usage: Usage) -> Decimal:
-        """Dollars for `usage`."""
-        fits = [tier for tier in self.tier if usage.input > tier.above]
-        rate: Price | Tier = max(fits, key=lambda tier: tier.above) if fits else self
-        cached = rate.input if rate.cached is None else rate.cached
-        write = rate.input if rate.cache_write is None else rate.cache_write
-        read = usage.fresh * rate.input + usage.cached * cached + usage.cache_write * write
-        return (read + usage.output * rate.output) / _MILLION
+__all__ = ["READERS", "Cost", "Prices", "read_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +90,15 @@ class Prices:
 
 
 def read_table(path: Path) -> list[Price]:
-    """Read one price table, TOML, or LiteLLM's price map when it ends in .json.
+    """Read one price table by the reader of its suffix; what has none is TOML.
 
     Raises:
         BadInput: It cannot be read or has something else in it than prices.
     """
-    if path.suffix == ".json":
-        from repoassay.gateway.price_map import read_price_map
+    return READERS.get(path.suffix, _read_toml)(path)
 
-        return read_price_map(path)
+
+def _read_toml(path: Path) -> list[Price]:
     try:
         return _parse(path.read_text("utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:
@@ -152,3 +119,7 @@ def _parse(text: str, name: str) -> list[Price]:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise BadInput(f"The price table {name} has a bad entry: {place}: {first['msg']}.") from error
+
+
+READERS: Mapping[str, Callable[[Path], list[Price]]] = {".toml": _read_toml, ".json": read_price_map}
+"""Readers of price tables by the suffix of the file; `.json` is LiteLLM's price map."""

@@ -9,7 +9,7 @@ from typing import Any
 from repoassay.gateway.dialogue import Turn
 from repoassay.gateway.offered import as_neutral
 from repoassay.gateway.sse import EventReader
-from repoassay.gateway.voices import VOICES
+from repoassay.gateway.vendors import VENDORS
 from repoassay.model import Call
 from repoassay.model.usage import Usage
 
@@ -27,12 +27,12 @@ class Recorder:
 
     def note(self, call: Call, answer: bytes) -> None:
         """Take note of one answered call; `answer` is the body the agent was sent. What cannot be read is left out."""
-        voice = VOICES.get(call.dialect)
-        if voice is None or call.fault or len(self._turns) >= _MOST_TURNS:
+        vendor = VENDORS.get(call.dialect)
+        if vendor is None or call.fault or len(self._turns) >= _MOST_TURNS:
             return
         try:
-            body = voice.gather(_events(answer)) if call.stream else json.loads(answer)
-            text, calls = voice.listen(body)
+            body = vendor.join_events(_events(answer)) if call.stream else json.loads(answer)
+            text, calls = vendor.read_response(body)
             turn = Turn.model_validate(
                 {
                     "text": text,

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from repoassay.gateway.dialects import DIALECTS, Asks, Trouble
 from repoassay.gateway.dialogue import Dialogue, Fault, ToolCall, Turn, read_dialogue
 from repoassay.gateway.estimate import raw_estimate
 from repoassay.gateway.offered import finish_call, shell_call
-from repoassay.gateway.voices import VOICES, Called, Heard, Reply
+from repoassay.gateway.vendors import VENDORS, Asks, Reply, ToolUse, Trouble, Vendor
+from repoassay.gateway.vendors.protocol import RequestView
 from repoassay.gateway.wire import Ask, UpstreamTrouble
 from repoassay.model.usage import Usage
 
@@ -60,8 +60,8 @@ class Script:
     def answer(self, dialect: str, body: dict[str, Any], attempt: str, *, stream: bool, model: str = "") -> Said:
         """The next answer to an attempt."""
         state = self._states.setdefault(attempt, _State())
-        voice = VOICES[dialect]
-        heard = voice.hear(body)
+        vendor = VENDORS[dialect]
+        heard = vendor.read_request(body)
         turn, aside = self._turn(state, heard)
         if turn is None:
             return _error(dialect, 400, "The script has no turn for this request.")
@@ -78,8 +78,8 @@ class Script:
             if not aside:
                 state.at += 1
                 state.faulted = 0
-            state.sent.append(_as_told(dialect, turn.usage))
-        parts = voice.events(reply) if stream else iter([json.dumps(voice.whole(reply)).encode()])
+            state.sent.append(_as_told(vendor, turn.usage))
+        parts = vendor.stream_events(reply) if stream else iter([json.dumps(vendor.response(reply)).encode()])
         if fault is not None and fault.malformed:
             parts = iter([*list(parts)[:1], b'data: {"broken\n\n', b"data: [DONE]\n\n"] if stream else [b'{"broken'])
         kind = "text/event-stream" if stream else "application/json"
@@ -91,7 +91,7 @@ class Script:
             fault.cut if fault else None,
         )
 
-    def _turn(self, state: _State, heard: Heard) -> tuple[Turn | None, bool]:
+    def _turn(self, state: _State, heard: RequestView) -> tuple[Turn | None, bool]:
         offers = bool(heard.tools)
         turns = self.dialogue.turn
         if state.at >= len(turns):
@@ -117,19 +117,19 @@ class Script:
         return None, False
 
 
-def _reply(turn: Turn, heard: Heard, dialect: str, model: str, number: int) -> Reply:
+def _reply(turn: Turn, heard: RequestView, dialect: str, model: str, number: int) -> Reply:
     text = turn.plain if turn.plain and not heard.tools else turn.text
     calls = []
     for index, call in enumerate(turn.calls if heard.tools else ()):
         rendered = _render(call, dialect, heard)
         if rendered is not None:
-            calls.append(Called(f"call_{number}_{index}", *rendered))
+            calls.append(ToolUse(f"call_{number}_{index}", *rendered))
     if not text and not calls:
         text = "Done."
     return Reply(f"scripted{number}", model, text, tuple(calls), turn.usage)
 
 
-def _render(call: ToolCall, dialect: str, heard: Heard) -> tuple[str, dict[str, Any]] | None:
+def _render(call: ToolCall, dialect: str, heard: RequestView) -> tuple[str, dict[str, Any]] | None:
     if call.tool == "shell":
         rendered = shell_call(heard.tools, call.command)
         return rendered if rendered is not None else ("shell", {"command": call.command})
@@ -138,14 +138,13 @@ def _render(call: ToolCall, dialect: str, heard: Heard) -> tuple[str, dict[str, 
     return call.name, call.arguments
 
 
-def _as_told(dialect: str, usage: Usage) -> Usage:
-    untold = {"messages": {"reasoning": 0}, "gemini": {"cache_write": 0}}.get(dialect, {})
-    return usage.model_copy(update=untold)
+def _as_told(vendor: Vendor, usage: Usage) -> Usage:
+    return usage.model_copy(update=dict.fromkeys(vendor.untold, 0))
 
 
 def _error(dialect: str, status: int, message: str, headers: Mapping[str, str] | None = None) -> Said:
     trouble = Trouble.BUSY if status == 429 else Trouble.UPSTREAM if status >= 500 else Trouble.BAD_REQUEST
-    body = json.dumps(DIALECTS[dialect].refuse(trouble, message).body).encode()
+    body = json.dumps(VENDORS[dialect].refuse(trouble, message).body).encode()
     return Said(status, {"content-type": "application/json", **(headers or {})}, iter([body]))
 
 
@@ -196,7 +195,7 @@ class _ScriptedAnswer:
 class ScriptedWire:
     """See `Wire`."""
 
-    dialects = frozenset(DIALECTS)
+    dialects = frozenset(VENDORS)
     concurrency: int | None = None
     output_field = "max_tokens"
     secret = ""
@@ -210,8 +209,7 @@ class ScriptedWire:
         """See `Wire`."""
         if ask.route.asks is Asks.COUNT:
             count = int(raw_estimate(ask.body)) + 1
-            told = {"input_tokens": count} if ask.dialect.name == "messages" else {"totalTokens": count}
-            body = json.dumps(told).encode()
+            body = json.dumps(ask.dialect.token_count(count)).encode()
             return _ScriptedAnswer(Said(200, {"content-type": "application/json"}, iter([body])))
         try:
             said = self._script.answer(ask.dialect.name, ask.body, ask.attempt, stream=ask.stream, model=ask.model)

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, field_validator
 
 from repoassay.errors import BadInput
-from repoassay.gateway.dialects import DIALECTS
+from repoassay.gateway.vendors import VENDORS
 from repoassay.model.base import Record
 
 __all__ = ["Upstream", "known_upstreams", "split_model"]
@@ -53,8 +53,8 @@ class Upstream(Record):
     @field_validator("dialects")
     @classmethod
     def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not value or set(value) - set(DIALECTS):
-            raise ValueError(f"must name some of {', '.join(DIALECTS)}")
+        if not value or set(value) - set(VENDORS):
+            raise ValueError(f"must name some of {', '.join(VENDORS)}")
         return value
 
     def key(self, environ: Mapping[str, str] | None = None) -> str:

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from repoassay.gateway.dialects import Dialect, JsonObject, Route
+from repoassay.gateway.closed.parts import JsonObject
+from repoassay.gateway.vendors import Route, Vendor
 
 __all__ = ["Answer", "Ask", "UpstreamTrouble", "Wire"]
 
@@ -27,7 +28,7 @@ class Ask:
     `set_limit` is the limit of output that the gateway put in where the agent gave none.
     """
 
-    dialect: Dialect
+    dialect: Vendor
     route: Route
     model: str
     body: JsonObject

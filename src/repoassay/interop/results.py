@@ -87,7 +87,9 @@ def read_results(path: Path) -> list[dict[str, Any]]:
         BadInput: When there is no such file or a line is no result.
     """
     if not path.is_file():
-        raise BadInput(f"There is no file {printable(str(path), 300)}.", "`repoassay submit --results FILE` writes one.")
+        raise BadInput(
+            f"There is no file {printable(str(path), 300)}.", "`repoassay submit --results FILE` writes one."
+        )
     return _judged(_file(path).read_all(_NOUN))
 
 

@@ -6,13 +6,14 @@ Times are UTC, durations seconds, sizes bytes, money `Decimal` US dollars.
 
 from __future__ import annotations
 
+from repoassay.model.agent_entry import AgentEntry
 from repoassay.model.attempt import Attempt
 from repoassay.model.base import Record
 from repoassay.model.calls import Call, Retry
 from repoassay.model.grading import Criterion, Grading, HiddenTests, Published, Reading
 from repoassay.model.rating import Anchor, AxisAnswer, Phase, Rating
 from repoassay.model.run import Metering, NamedFile, Plan, PlannedTask
-from repoassay.model.spent import Spent, total_spent
+from repoassay.model.spending import Spending
 from repoassay.model.submission import Ended, Exit, Rejected, Submission, SubmittedFile
 from repoassay.model.suite import Suite, SuiteData
 from repoassay.model.task import (
@@ -33,6 +34,7 @@ from repoassay.model.verdict import Assurance, CriterionResult, Feedback, Grade,
 
 __all__ = [
     "IN_REPOSITORY",
+    "AgentEntry",
     "Anchor",
     "Assurance",
     "Attempt",
@@ -67,7 +69,7 @@ __all__ = [
     "Rejected",
     "Repository",
     "Retry",
-    "Spent",
+    "Spending",
     "Submission",
     "SubmittedFile",
     "Suite",
@@ -77,5 +79,4 @@ __all__ = [
     "Usage",
     "Verdict",
     "Whose",
-    "total_spent",
 ]

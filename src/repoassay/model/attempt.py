@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import Field
 
 from repoassay.model.base import Record
-from repoassay.model.spent import Spent
+from repoassay.model.spending import Spending
 from repoassay.model.submission import Submission
 
 __all__ = ["Attempt"]
@@ -31,4 +31,4 @@ class Attempt(Record):
     ended: datetime
     submission: Submission
     settings: dict[str, str] = Field(default_factory=dict)
-    spent: Spent | None = None
+    spent: Spending | None = None

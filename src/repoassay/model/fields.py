@@ -9,7 +9,18 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-__all__ = ["Dollars", "HostName", "Identifier", "InnerPath", "Number", "Seconds", "Sha256", "Size", "inner_path"]
+__all__ = [
+    "Dollars",
+    "HostName",
+    "Identifier",
+    "InnerPath",
+    "Number",
+    "Seconds",
+    "Sha256",
+    "Size",
+    "inner_path",
+    "is_local",
+]
 
 _SIZE = re.compile(r"^\s*(\d{1,15}(?:\.\d{1,15})?)\s*(B|kB|KB|MB|GB|KiB|MiB|GiB)\s*$")
 _UNITS = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
@@ -37,6 +48,11 @@ def inner_path(value: str) -> str:
     if not value or path.is_absolute() or ".." in path.parts or "\\" in value or "\0" in value or value == ".":
         raise ValueError("must be a relative path with forward slashes that stays inside its folder")
     return value
+
+
+def is_local(host: str | None) -> bool:
+    """Whether a host's name means this machine."""
+    return host in ("127.0.0.1", "localhost", "::1")
 
 
 Size = Annotated[int, BeforeValidator(_bytes), Field(gt=0, le=2**44)]

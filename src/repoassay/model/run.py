@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from repoassay.model.agent_entry import AgentEntry
 from repoassay.model.base import Record
 from repoassay.model.grading import Reading
 from repoassay.model.task import Economics, Kind, NetworkPolicy
@@ -63,12 +66,15 @@ class Metering(Record):
         return (*self.upstreams, *((self.dialogue,) if self.dialogue else ()), *self.prices)
 
 
+def _entry(value: object) -> object:
+    return AgentEntry.of(value) if isinstance(value, Mapping) else value
+
+
 class Plan(Record):
     """What a run sets out to do: every task with every agent, `attempts` times each.
 
-    `agents` maps the name shown in reports to settings, all as text: `kind` (which agent) and its options, `model`
-    (`provider/name`), and limits of each attempt: `timeout` (seconds), `max_iterations` (model calls), `max_tokens`,
-    `budget_usd`, `context_window` (tokens). A sweep over settings makes one entry each. `host` holds facts of the
+    `agents` maps the name shown in reports to the settings of an agent, flat and as text in files; a sweep over
+    settings makes one entry each. `host` holds facts of the
     machine and `versions` those of the software, so that a figure can be traced to both. Without `graded`, what agents
     leave is kept and not judged. With `released`, repositories that name a release were laid out from it.
     """
@@ -80,7 +86,7 @@ class Plan(Record):
     suite_version: str
     suite_folder: str
     tasks: tuple[PlannedTask, ...]
-    agents: dict[str, dict[str, str]]
+    agents: dict[str, Annotated[AgentEntry, BeforeValidator(_entry)]]
     attempts: int = 1
     workers: int = 1
     timeout: float | None = None

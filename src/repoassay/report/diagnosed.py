@@ -141,7 +141,9 @@ class Examiner:
         attempt = read_attempt_file(subject.folder)
         submission = attempt.submission if attempt is not None else None
         case = case_of(subject.planned, subject.folder, subject.outcome, self._facts, submission)
-        if self.run.plan.agents.get(subject.agent, {}).get("kind", subject.agent) == "reference":
+        if (entry := self.run.plan.agents.get(subject.agent)) is not None and (
+            entry.kind or subject.agent
+        ) == "reference":
             case = replace(case, reference="")  # it is the reference
         trajectory = read_trajectory(subject.folder)
         if trajectory is not None and not trajectory.steps:

@@ -38,7 +38,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from repoassay.model import Spent
+from repoassay.model import Spending
 from repoassay.report.summary import AgentSummary, Row, Summary
 from repoassay.stats import Proportion, Rate
 from repoassay.store.slots import Standing
@@ -104,7 +104,7 @@ def _agent(agent: AgentSummary) -> dict[str, Any]:
     }
 
 
-def _spent(spent: Spent | None) -> dict[str, Any] | None:
+def _spent(spent: Spending | None) -> dict[str, Any] | None:
     return None if spent is None else spent.model_dump(mode="json")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from repoassay.model import Spent
+from repoassay.model import Spending
 from repoassay.stats import Proportion
 
 __all__ = ["dollars", "figure", "moment", "percent", "seconds", "share", "size", "span", "tokens", "why_unknown"]
@@ -67,14 +67,14 @@ def moment(when: datetime) -> str:
     return when.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def tokens(spent: Spent | None) -> str:
+def tokens(spent: Spending | None) -> str:
     """Tokens read and written, `12,345`; with a `+` where some calls told none; a dash where no model was asked."""
     if spent is None:
         return "-"
     return f"{spent.usage.total:,}{'+' if spent.unknown else ''}"
 
 
-def dollars(spent: Spent | None) -> str:
+def dollars(spent: Spending | None) -> str:
     """`$0.0123`; `unknown`, or `$0.0123 + unknown`, where a price or a usage is missing; a dash without a model."""
     if spent is None:
         return "-"
@@ -83,7 +83,7 @@ def dollars(spent: Spent | None) -> str:
     return f"{_money(spent.dollars_known)} + unknown" if spent.dollars_known else "unknown"
 
 
-def why_unknown(spent: Spent | None) -> str:
+def why_unknown(spent: Spending | None) -> str:
     """Why dollars are unknown; empty where they are known."""
     return spent.dollars_note or "not told" if spent is not None and spent.dollars is None else ""
 

@@ -211,7 +211,7 @@ def _rows(run: RunFolder, title: str, read: Sequence[tuple[AttemptColumns, Verdi
         len(plan.tasks),
         plan.attempts,
     )
-    entries = {name: _entry(name, settings) for name, settings in plan.agents.items()}
+    entries = {name: _entry(name, entry.settings) for name, entry in plan.agents.items()}
     tasks = {task.id: task for task in plan.tasks}
     filled = counting(plan, read, lambda pair: pair[0])
     for slot in slots_of(plan):

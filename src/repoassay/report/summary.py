@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Spent, Verdict, Whose
-from repoassay.report.money import Spending, spending_of, sum_of
+from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Spending, Verdict, Whose
+from repoassay.report.money import RunSpending, spending_of, sum_of
 from repoassay.stats import Rate
 from repoassay.store import Finished, RunFolder
 from repoassay.store.slots import Place, Slot, Standing, places, slots_of
@@ -102,7 +102,7 @@ class AgentSummary:
     not_passed: Mapping[Whose, int]
     domains: tuple[DomainRow, ...]
     wall: WallTime
-    spent: Spent | None
+    spent: Spending | None
 
     @property
     def unfinished(self) -> int:
@@ -120,7 +120,7 @@ class Summary:
     rows: tuple[Row, ...]
     unfinished: tuple[Unfinished, ...]
     torn: tuple[int, ...]
-    spending: Spending
+    spending: RunSpending
 
     def of_standing(self, standing: Standing) -> int:
         """How many finished attempts stand so."""
@@ -172,7 +172,7 @@ def _agent(name: str, plan: Plan, rows: Sequence[Row], filled: Mapping[Slot, Row
     process, result = _rates(mine.values())
     return AgentSummary(
         name=name,
-        settings=plan.agents[name],
+        settings=plan.agents[name].settings,
         planned=len(mine),
         finished=len(done),
         superseded=sum(row.place.standing is Standing.SUPERSEDED and row.place.slot.agent == name for row in rows),

@@ -17,9 +17,9 @@ from pathlib import Path
 from repoassay.agents.dialogues import CheckTask, check_tasks
 from repoassay.agents.modelled import ModelledAgent
 from repoassay.agents.protocol import AccessPoint, PlacedAgent
-from repoassay.gateway import Budget, ScriptedUpstream, Totals, open_gateway
+from repoassay.gateway import Budget, ScriptedUpstream, open_gateway
 from repoassay.grading.judge import DIFF, judge
-from repoassay.model import Exit, Kind, Limits, Submission, Usage, Verdict
+from repoassay.model import Exit, Kind, Limits, Spending, Submission, Usage, Verdict
 from repoassay.model.trajectory import Trajectory
 from repoassay.run.attempt import describe
 from repoassay.run.change import crossing
@@ -56,7 +56,7 @@ class Checked:
     left: tuple[str, ...]
     exit: Exit
     trajectory: Trajectory
-    totals: Totals
+    totals: Spending
     sent: Usage
     seconds: float
     folder: Path

@@ -14,7 +14,7 @@ from repoassay.agents import Agent
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading.judge import fault, judge, not_gradable
 from repoassay.grading.oracle.oracle import Oracle
-from repoassay.model import Kind, Limits, Reading, Rejected, Spent, Submission, SubmittedFile, Verdict
+from repoassay.model import AgentEntry, Kind, Limits, Reading, Rejected, Spending, Submission, SubmittedFile, Verdict
 from repoassay.run.change import crossing
 from repoassay.run.metered import Admitted, Meter
 from repoassay.run.ruling import ruled
@@ -36,7 +36,7 @@ class Worked:
     started: datetime
     ended: datetime
     dropped: bool = False
-    spent: Spent | None = None
+    spent: Spending | None = None
     over_run: str = ""
 
 
@@ -60,7 +60,7 @@ class Entry:
     """What an attempt is made with, besides its agent: its id, the plan's settings for it, and the run's meter."""
 
     id: str
-    settings: dict[str, str] = field(default_factory=dict)
+    settings: AgentEntry = field(default_factory=AgentEntry)
     meter: Meter | None = None
     graded: bool = True
     admitted: Callable[[Admitted], None] = lambda _: None
@@ -109,8 +109,7 @@ def ungraded(folder: TaskFolder, reading: Reading) -> Verdict:
 
 
 def _limits(layout: Layout, bench: Bench, entry: Entry) -> Limits:
-    asked = entry.settings.get("timeout")
-    seconds = float(asked) if asked else bench.timeout
+    seconds = entry.settings.timeout or bench.timeout
     limits = layout.folder.task.limits
     return limits.model_copy(update={"seconds": seconds}) if seconds else limits
 

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from repoassay.gateway import Price, Prices
-from repoassay.gateway.prices import Tier
-from repoassay.model import Plan
-from repoassay.run.models import costs_nothing, prices_of, provider_of, upstreams_of
+from repoassay.gateway.client import costs_nothing
+from repoassay.gateway.price import Tier
+from repoassay.model import AgentEntry, Plan
+from repoassay.run.models import prices_of, provider_of, upstreams_of
 
 __all__ = ["Bound", "bound_of"]
 
@@ -41,12 +42,12 @@ def bound_of(plan: Plan, slots: int | None = None) -> Bound:
     upstreams, prices = upstreams_of(plan.metering), prices_of(plan.metering)
     total, reasons, all_limited = Decimal(0), [], True
     tries = 1 + plan.metering.retries
-    for settings in plan.agents.values():
-        model = settings.get("model")
-        if not model or costs_nothing(upstreams[provider_of(settings)]):
+    for entry in plan.agents.values():
+        model = entry.model
+        if not model or costs_nothing(upstreams[provider_of(entry)]):
             continue
-        each = _most(settings, prices)
-        all_limited = all_limited and "budget_usd" in settings
+        each = _most(entry, prices)
+        all_limited = all_limited and entry.budget_usd is not None
         if each.dollars is None:
             reasons.append(f"{model}: {each.why}")
         else:
@@ -57,25 +58,22 @@ def bound_of(plan: Plan, slots: int | None = None) -> Bound:
     if reasons:
         return Bound(None, "; ".join(dict.fromkeys(reasons)))
     if total == 0:
-        return Bound(total, "scripted and local models alone" if any(map(_model, plan.agents.values())) else "no model")
+        return Bound(
+            total,
+            "scripted and local models alone" if any(entry.model for entry in plan.agents.values()) else "no model",
+        )
     retried = f", each made up to {tries} times should a fault of ours spoil it" if tries > 1 else ""
     return Bound(total, f"the limits of each attempt{retried}", limited=all_limited)
 
 
-def _model(settings: dict[str, str]) -> bool:
-    return "model" in settings
-
-
-def _most(settings: dict[str, str], prices: Prices) -> Bound:
+def _most(entry: AgentEntry, prices: Prices) -> Bound:
     """The most one attempt may cost."""
-    found = []
-    if "budget_usd" in settings:
-        found.append(Decimal(settings["budget_usd"]))
-    price = prices.find(settings["model"], datetime.now(UTC).date())
-    if "max_tokens" in settings and price is not None:
+    found = [entry.budget_usd] if entry.budget_usd is not None else []
+    price = prices.find(entry.model, datetime.now(UTC).date())
+    if entry.max_tokens is not None and price is not None:
         tiers: list[Price | Tier] = [price, *price.tier]
         rates = [rate for tier in tiers for rate in _rates(tier)]
-        found.append(max(rates) * int(settings["max_tokens"]) / 1_000_000)
+        found.append(max(rates) * entry.max_tokens / 1_000_000)
     if found:
         return Bound(min(found), "")
     return Bound(None, "it has no price" if price is None else "neither its dollars nor its tokens are limited")

@@ -17,6 +17,7 @@ from repoassay.agents import Agent, find_agent
 from repoassay.agents.protocol import AsksModel
 from repoassay.errors import BadInput, Interrupted, RepoAssayError
 from repoassay.model import Attempt, NetworkPolicy, Outcome, Plan, Verdict
+from repoassay.run.agent_settings import check_entry
 from repoassay.run.attempt import Bench, Entry, Worked, work
 from repoassay.run.metered import Admitted, Meter, needs_model
 from repoassay.run.models import check_models, provider_of
@@ -79,9 +80,11 @@ def agents_of(plan: Plan) -> dict[str, Agent]:
     """The agents of a plan by the names it gives them.
 
     Raises:
-        BadInput: One is unknown, is not configured, or has no model and needs one.
+        BadInput: One is unknown, has an unknown or impossible setting, or has no model and needs one.
     """
-    agents = {name: find_agent(settings.get("kind", name), settings) for name, settings in plan.agents.items()}
+    for name, entry in plan.agents.items():
+        check_entry(name, entry)
+    agents = {name: find_agent(entry.kind or name, entry.options) for name, entry in plan.agents.items()}
     for name, agent in agents.items():
         needs_model(agent, plan.agents[name])
     return agents
@@ -96,14 +99,14 @@ def check(plan: Plan, suite: SuiteFolder, sandbox: Sandbox) -> dict[str, Agent]:
     """
     agents = agents_of(plan)
     check_models(plan)
-    for name, settings in plan.agents.items():
-        if settings.get("model") and plan.metering.network is NetworkPolicy.NONE:
+    for name, entry in plan.agents.items():
+        if entry.model and plan.metering.network is NetworkPolicy.NONE:
             raise BadInput(
                 f"--network none keeps {name} from its model.", "Use --network model, or agents without a model."
             )
         for folder in suite.tasks:
             permitted(
-                folder.task.network_policy, sandbox, needs_model=bool(settings.get("model")),
+                folder.task.network_policy, sandbox, needs_model=bool(entry.model),
                 asked=plan.metering.network,
             )  # fmt: skip
     return agents
@@ -144,7 +147,7 @@ def execute(
     prepare(agents.values(), cache, sandbox)
     bench = Bench(suite.repositories, cache, sandbox, plan.timeout, plan.reading)
     folders = {folder.task.id: folder for folder in suite.tasks}
-    providers = {name: provider_of(settings) for name, settings in plan.agents.items()}
+    providers = {name: provider_of(entry) for name, entry in plan.agents.items()}
     waiting = Waiting(slots, lambda slot: providers[slot.agent], plan.metering.concurrency)
     stop = _Stop()
     failures: list[BaseException] = []
@@ -245,6 +248,6 @@ def _attempt(run: RunFolder, slot: Slot, folder: TaskFolder, attempt_id: str, wo
         started=worked.started,
         ended=worked.ended,
         submission=worked.submission,
-        settings=run.plan.agents[slot.agent],
+        settings=run.plan.agents[slot.agent].settings,
         spent=worked.spent,
     )

@@ -16,8 +16,9 @@ from pathlib import Path
 from repoassay.agents.find import AGENTS
 from repoassay.agents.spec import builtin_specs
 from repoassay.errors import BadInput
-from repoassay.model import NamedFile, NetworkPolicy, Plan
-from repoassay.run.models import costs_nothing, named_file, provider_of, upstreams_of
+from repoassay.gateway.client import costs_nothing
+from repoassay.model import AgentEntry, NamedFile, NetworkPolicy, Plan
+from repoassay.run.models import named_file, provider_of, upstreams_of
 from repoassay.suites.bundled import bundled_suite
 
 __all__ = ["Grants", "granted"]
@@ -68,7 +69,7 @@ def _received(plan: Plan, grants: Grants) -> Plan:
     plan = plan.model_copy(
         update={
             "suite_folder": _suite(plan, grants),
-            "agents": {name: _agent(name, settings, plan, grants) for name, settings in plan.agents.items()},
+            "agents": {name: _agent(name, entry, plan, grants) for name, entry in plan.agents.items()},
             "metering": metering.model_copy(
                 update={
                     "upstreams": _files(metering.upstreams, grants.upstreams, "--model-upstream"),
@@ -94,25 +95,25 @@ def _suite(plan: Plan, grants: Grants) -> str:
     return plan.suite
 
 
-def _agent(name: str, settings: dict[str, str], plan: Plan, grants: Grants) -> dict[str, str]:
-    kind, own = settings.get("kind", name), dict(settings)
+def _agent(name: str, entry: AgentEntry, plan: Plan, grants: Grants) -> AgentEntry:
+    kind, own, options = entry.kind or name, entry.kind, dict(entry.options)
     if kind == "command":
-        if plan.isolation == "none" and grants.agent_command != settings.get("command"):
+        if plan.isolation == "none" and grants.agent_command != options.get("command"):
             raise _refuse(
-                f"its command line would run as your own account: {settings.get('command', '')[:200]!r}",
+                f"its command line would run as your own account: {options.get('command', '')[:200]!r}",
                 "--agent-command LINE",
             )
-        if "folder" in settings:
+        if "folder" in options:
             if grants.agent_dir is None:
-                raise _refuse(f"its agent is shown the folder {settings['folder']}", "--agent-dir DIR")
-            own["folder"] = str(grants.agent_dir.absolute())
+                raise _refuse(f"its agent is shown the folder {options['folder']}", "--agent-dir DIR")
+            options["folder"] = str(grants.agent_dir.absolute())
     elif kind not in AGENTS and kind not in builtin_specs():
-        planned = NamedFile(path=kind, sha256=settings.get("sha256", ""))
-        own["kind"] = _files((planned,), grants.agents, "--agent")[0].path
-    if "template" in settings and kind not in AGENTS:
-        planned = NamedFile(path=settings["template"], sha256=settings.get("template_sha256", ""))
-        own["template"] = _files((planned,), _some(grants.template), "--prompt-template")[0].path
-    return own
+        planned = NamedFile(path=kind, sha256=options.get("sha256", ""))
+        own = _files((planned,), grants.agents, "--agent")[0].path
+    if "template" in options and kind not in AGENTS:
+        planned = NamedFile(path=options["template"], sha256=options.get("template_sha256", ""))
+        options["template"] = _files((planned,), _some(grants.template), "--prompt-template")[0].path
+    return entry.model_copy(update={"kind": own, "options": options})
 
 
 def _some(path: Path | None) -> tuple[Path, ...]:
@@ -135,11 +136,11 @@ def _file(planned: NamedFile | None, named: Path | None, option: str) -> NamedFi
 
 def _money(plan: Plan, grants: Grants) -> None:
     upstreams = upstreams_of(plan.metering)
-    for settings in plan.agents.values():
-        upstream = upstreams.get(provider_of(settings))
+    for entry in plan.agents.values():
+        upstream = upstreams.get(provider_of(entry))
         if upstream is None or costs_nothing(upstream) or grants.yes or grants.budget_usd is not None:
             continue
         raise BadInput(
-            f"This run was not planned here, and would spend your money on {settings['model']}.",
+            f"This run was not planned here, and would spend your money on {entry.model}.",
             "Limit it with --budget-usd, or agree with --yes.",
         )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Self
 from repoassay.agents import Agent
 from repoassay.agents.protocol import AccessPoint, AsksModel, PlacedAgent
 from repoassay.errors import BadInput
-from repoassay.gateway import Budget, Limits, Pass, Totals, open_gateway
-from repoassay.model import Ended, NetworkPolicy, Plan, Spent
+from repoassay.gateway import Limits, Pass
+from repoassay.gateway.client import open_budgeted
+from repoassay.gateway.vendors import VENDORS
+from repoassay.model import AgentEntry, Ended, NetworkPolicy, Plan, Spending
 from repoassay.model import Limits as AttemptLimits
 from repoassay.run.models import attempt_budget, prices_of, upstreams_of
 from repoassay.run.packages import PackageDoors, Packages
@@ -38,15 +40,15 @@ GRACE = 3.0
 _PORT = 4710
 
 
-def needs_model(agent: Agent, settings: Mapping[str, str]) -> bool:
+def needs_model(agent: Agent, entry: AgentEntry) -> bool:
     """Whether an entry of the plan is given a model.
 
     Raises:
         BadInput: The agent cannot work without one and none is named.
     """
-    if isinstance(agent, AsksModel) and not settings.get("model"):
+    if isinstance(agent, AsksModel) and not entry.model:
         raise BadInput(f"The agent {agent.name!r} needs a model.", "Name it with --model provider/name.")
-    return bool(settings.get("model"))
+    return bool(entry.model)
 
 
 class _Ending(threading.Event):
@@ -71,7 +73,7 @@ class Admitted:
         self.cancel: threading.Event = _Ending(stopped)
         self.into = into
         self.entry: Pass | None = None
-        self.spent: Spent | None = None
+        self.spent: Spending | None = None
         self.over_run = ""
         """Why the whole run's budget ended it, empty when it did not."""
         self.ended_at: datetime | None = None
@@ -108,9 +110,9 @@ class Admitted:
     def _doors(self) -> tuple[Door, ...]:
         return (*((self.door,) if self.door else ()), *self.packages.doors)
 
-    def now(self) -> Spent | None:
+    def now(self) -> Spending | None:
         """What it has spent so far; None without a model. May be asked from any thread."""
-        return self.spent or (_spent(self.entry.totals()) if self.entry is not None else None)
+        return self.spent or (self.entry.totals() if self.entry is not None else None)
 
     def _access(self) -> AccessPoint | None:
         if self.entry is None or self.door is None:
@@ -140,16 +142,13 @@ class Meter:
 
     def __enter__(self) -> Self:
         plan = self._plan
-        if any(settings.get("model") for settings in plan.agents.values()):
-            left = None
-            if self._budget is not None:
-                before = sum((spent.dollars_known for spent in run_spent(self._run).values()), Decimal(0))
-                left = max(self._budget - before, Decimal(0))
-            gateway = open_gateway(
+        if any(entry.model for entry in plan.agents.values()):
+            gateway = open_budgeted(
                 upstreams_of(plan.metering).values(),
+                budget_usd=self._budget,
+                before=run_spent(self._run).values(),
                 prices=prices_of(plan.metering),
                 limits=Limits(settle=2.0),
-                budget=Budget(dollars=left),
                 journal=self._run / "strangers.jsonl",
                 listen=False,
             )
@@ -169,7 +168,7 @@ class Meter:
 
     @contextlib.contextmanager
     def admitted(
-        self, attempt: str, settings: Mapping[str, str], folder: TaskFolder, sandbox: Sandbox, into: Path,
+        self, attempt: str, settings: AgentEntry, folder: TaskFolder, sandbox: Sandbox, into: Path,
         seconds: float, stopped: threading.Event,
     ) -> Iterator[Admitted]:  # fmt: skip
         """Let one attempt work. When the context ends nothing passes any more, and `spent` is final.
@@ -179,7 +178,7 @@ class Meter:
             BadInput: The model cannot be asked.
         """
         found = Admitted(into, stopped)
-        model = settings.get("model", "")
+        model = settings.model
         found.policy = permitted(
             folder.task.network_policy, sandbox, needs_model=bool(model), asked=self._plan.metering.network
         )
@@ -192,13 +191,12 @@ class Meter:
             yield found
 
     def _admit(
-        self, attempt: str, settings: Mapping[str, str], sandbox: Sandbox, found: Admitted, seconds: float,
+        self, attempt: str, settings: AgentEntry, sandbox: Sandbox, found: Admitted, seconds: float,
         ends: contextlib.ExitStack,
     ) -> None:  # fmt: skip
         gateway = self._gateway
         assert gateway is not None
-        window = settings.get("context_window")
-        budget = attempt_budget(dict(settings), seconds)
+        budget = attempt_budget(settings, seconds)
         grace = threading.Timer(GRACE, found.cancel.set)
         grace.daemon = True
 
@@ -206,15 +204,15 @@ class Meter:
             grace.start()
 
         entry = gateway.admit(
-            attempt, model=settings["model"], journal=found.into / JOURNAL, budget=budget,
-            context_window=int(window) if window else None,
+            attempt, model=settings.model, journal=found.into / JOURNAL, budget=budget,
+            context_window=settings.context_window,
             closed_world=found.policy is not NetworkPolicy.OPEN, on_exhausted=exhausted,
         )  # fmt: skip
         found.entry, found.calls = entry, budget.calls
 
         def end() -> None:
             grace.cancel()
-            found.spent = _spent(entry.close())
+            found.spent = entry.close()
             if entry.exhausted.is_set() and not entry.ledger.spent() and (why := self.over()):
                 found.over_run = why
 
@@ -226,14 +224,7 @@ class Meter:
 
 def _plain_env(access: AccessPoint) -> dict[str, str]:
     """How a command line of the user's own finds its model: the names the vendors' clients look at."""
-    urls = access.urls
-    return {
-        "OPENAI_BASE_URL": urls["chat"], "OPENAI_API_BASE": urls["chat"], "OPENAI_API_KEY": access.key,
-        "ANTHROPIC_BASE_URL": urls["messages"], "ANTHROPIC_API_KEY": access.key,
-        "GOOGLE_GEMINI_BASE_URL": urls["gemini"], "GEMINI_API_KEY": access.key,
-        "REPOASSAY_MODEL": access.model,
-    }  # fmt: skip
-
-
-def _spent(totals: Totals) -> Spent:
-    return Spent.model_validate(asdict(totals) | {"usage": totals.usage})
+    env = {"REPOASSAY_MODEL": access.model}
+    for name, url in access.urls.items():
+        env |= VENDORS[name].client_env(url, access.key)
+    return env

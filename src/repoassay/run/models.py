@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from repoassay.errors import BadInput
 from repoassay.gateway import Budget, Prices, ScriptedUpstream, Upstream, known_upstreams, split_model
-from repoassay.model import Metering, NamedFile, Plan, Usage
+from repoassay.gateway.client import find_upstream
+from repoassay.model import AgentEntry, Metering, NamedFile, Plan, Usage
 
-__all__ = ["attempt_budget", "check_models", "costs_nothing", "named_file", "prices_of", "provider_of", "upstreams_of"]
-
-_HERE = ("127.0.0.1", "localhost", "::1")
-Settings = dict[str, str]
+__all__ = ["attempt_budget", "check_models", "named_file", "prices_of", "provider_of", "upstreams_of"]
 
 
 def named_file(path: Path) -> NamedFile:
@@ -31,9 +27,9 @@ def named_file(path: Path) -> NamedFile:
     return NamedFile(path=str(path.absolute()), sha256=digest)
 
 
-def provider_of(settings: Settings) -> str:
+def provider_of(entry: AgentEntry) -> str:
     """The provider of an entry of the plan; empty where it has no model."""
-    return split_model(settings["model"])[0] if settings.get("model") else ""
+    return split_model(entry.model)[0] if entry.model else ""
 
 
 def upstreams_of(metering: Metering) -> dict[str, Upstream | ScriptedUpstream]:
@@ -58,22 +54,9 @@ def prices_of(metering: Metering) -> Prices:
     return Prices.shipped(*(Path(file.path) for file in metering.prices))
 
 
-def costs_nothing(upstream: Upstream | ScriptedUpstream) -> bool:
-    """Whether nobody asks for money: a scripted model, or a server on this machine that needs no key."""
-    if isinstance(upstream, ScriptedUpstream):
-        return True
-    return not upstream.key_env and urlsplit(upstream.base_url).hostname in _HERE
-
-
-def attempt_budget(settings: Settings, seconds: float | None = None) -> Budget:
+def attempt_budget(entry: AgentEntry, seconds: float | None = None) -> Budget:
     """What one attempt of an entry of the plan may spend."""
-    calls, tokens, dollars = (settings.get(name) for name in ("max_iterations", "max_tokens", "budget_usd"))
-    return Budget(
-        calls=int(calls) if calls else None,
-        tokens=int(tokens) if tokens else None,
-        dollars=Decimal(dollars) if dollars else None,
-        seconds=seconds,
-    )
+    return Budget(calls=entry.max_calls, tokens=entry.max_tokens, dollars=entry.budget_usd, seconds=seconds)
 
 
 def check_models(plan: Plan) -> None:
@@ -91,22 +74,12 @@ def check_models(plan: Plan) -> None:
             )
     upstreams, prices = upstreams_of(plan.metering), prices_of(plan.metering)
     today = datetime.now(UTC)
-    for settings in plan.agents.values():
-        model = settings.get("model")
+    for entry in plan.agents.values():
+        model = entry.model
         if not model:
             continue
-        provider, _ = split_model(model)
-        upstream = upstreams.get(provider)
-        if upstream is None and provider == "scripted":
-            raise BadInput("The scripted model has nothing to say.", "Give its dialogue with --dialogue FILE.")
-        if upstream is None:
-            raise BadInput(
-                f"There is no upstream called {provider!r}; known: {', '.join(sorted(upstreams))}.",
-                "Add it to a TOML file and give it with --model-upstream FILE.",
-            )
-        if isinstance(upstream, Upstream):
-            upstream.key()
-        limited = plan.metering.budget_usd is not None or "budget_usd" in settings
+        find_upstream(model, upstreams.values())
+        limited = plan.metering.budget_usd is not None or entry.budget_usd is not None
         cost = prices.cost(model, Usage(), today)
         if limited and cost.dollars is None:
             raise BadInput(

@@ -13,7 +13,8 @@ from pathlib import Path
 from ulid import ULID
 
 import repoassay
-from repoassay.model import Metering, Plan, PlannedTask, Reading
+from repoassay.model import AgentEntry, Metering, Plan, PlannedTask, Reading
+from repoassay.run.agent_settings import read_entry
 from repoassay.run.planned_here import note_plan
 from repoassay.store import RunFolder
 from repoassay.suites import SuiteFolder
@@ -23,9 +24,9 @@ __all__ = ["Settings", "make_plan", "open_run"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a suite is to be run. `agents` maps names to settings, see `Plan`; `timeout` (seconds) overrides tasks'."""
+    """How a suite is to be run. `agents` maps names to settings of agents; `timeout` (seconds) overrides tasks'."""
 
-    agents: Mapping[str, dict[str, str]]
+    agents: Mapping[str, AgentEntry | Mapping[str, object]]
     attempts: int = 1
     workers: int = 1
     timeout: float | None = None
@@ -39,7 +40,11 @@ class Settings:
 
 
 def make_plan(suite: SuiteFolder, settings: Settings) -> Plan:
-    """Decide everything about a run."""
+    """Decide everything about a run.
+
+    Raises:
+        BadInput: A setting of an agent is unknown or impossible.
+    """
     return Plan(
         id=str(ULID()),
         created=datetime.now(UTC),
@@ -62,7 +67,7 @@ def make_plan(suite: SuiteFolder, settings: Settings) -> Plan:
             )
             for folder in suite.tasks
         ),
-        agents={name: dict(options) for name, options in settings.agents.items()},
+        agents={name: read_entry(name, entry) for name, entry in settings.agents.items()},
         attempts=settings.attempts,
         workers=settings.workers,
         timeout=settings.timeout,
@@ -84,7 +89,7 @@ def make_plan(suite: SuiteFolder, settings: Settings) -> Plan:
 
 def open_run(plan: Plan, runs: Path) -> RunFolder:
     """Lay out the folder of a new run below `runs`, named so that the newest sorts last."""
-    kinds = dict.fromkeys(settings.get("kind", name) for name, settings in plan.agents.items())
+    kinds = dict.fromkeys(entry.kind or name for name, entry in plan.agents.items())
     words = "-".join([plan.suite, *list(kinds)[:3]])
     stamp = plan.created.strftime("%Y%m%d-%H%M%S")
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{stamp}-{words}-{plan.id[-4:].lower()}")

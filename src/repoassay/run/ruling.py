@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from repoassay.errors import InfraFault
-from repoassay.gateway.dialects import Trouble
+from repoassay.gateway.vendors import Trouble
 from repoassay.grading.judge import fault
-from repoassay.model import Call, Ended, Outcome, Spent, Submission, Verdict
+from repoassay.model import Call, Ended, Outcome, Spending, Submission, Verdict
 from repoassay.run.metered import Admitted
 from repoassay.store.calls import read_calls
 from repoassay.store.spending import JOURNAL
@@ -56,7 +56,7 @@ def _fault(verdict: Verdict, folder: TaskFolder, why: str) -> Verdict:
     return told.model_copy(update={"comments": (*told.comments, *verdict.comments)})
 
 
-def _outage(spent: Spent, submission: Submission, account: Admitted) -> str:
+def _outage(spent: Spending, submission: Submission, account: Admitted) -> str:
     """The upstream's fault the attempt ended with, in words; empty when it ended by itself."""
     if not spent.outage:
         return ""

@@ -7,13 +7,10 @@ import math
 from repoassay.errors import BadInput
 from repoassay.gateway import split_model
 from repoassay.model import Plan
-from repoassay.run.matrix import SWEPT, number
+from repoassay.run.agent_settings import check_entry
 
 __all__ = ["check_sane"]
 
-_SETTINGS = {
-    "kind", "command", "folder", "model", "template", "template_sha256", "sha256", "version", *SWEPT,
-}  # fmt: skip
 _MOST = {"attempts": 1_000, "workers": 256, "size": 1_000_000}
 _MOST_RETRIES = 10
 
@@ -34,14 +31,10 @@ def check_sane(plan: Plan) -> None:
         raise _odd(f"retries is {metering.retries}, more than {_MOST_RETRIES}")
     if any(places < 1 for places in metering.concurrency.values()):
         raise _odd("concurrency has a number below 1")
-    for name, settings in plan.agents.items():
-        if unknown := sorted(set(settings) - _SETTINGS):
-            raise _odd(f"the entry {name[:80]!r} has the unknown setting {unknown[0][:80]!r}")
-        for setting in SWEPT:
-            if setting in settings:
-                number(setting, settings[setting])
-        if settings.get("model"):
-            split_model(settings["model"])
+    for name, entry in plan.agents.items():
+        check_entry(name, entry)
+        if entry.model:
+            split_model(entry.model)
 
 
 def _odd(what: str) -> BadInput:

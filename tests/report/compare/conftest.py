@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.model import Attempt, Ended, Exit, Kind, Outcome, Plan, PlannedTask, Spent, Submission, Usage, Verdict
+from repoassay.model import Attempt, Ended, Exit, Kind, Outcome, Plan, PlannedTask, Spending, Submission, Usage, Verdict
 from repoassay.store import RunFolder
 
 START = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
@@ -81,13 +81,13 @@ def answers(tmp_path: Path) -> MakeRun:
     return make
 
 
-def _spent(tokens: int, dollars: str | None) -> Spent:
-    return Spent(calls=1, usage=Usage(input=tokens), dollars=None if dollars is None else Decimal(dollars))
+def _spent(tokens: int, dollars: str | None) -> Spending:
+    return Spending(calls=1, usage=Usage(input=tokens), dollars=None if dollars is None else Decimal(dollars))
 
 
 def _record(
     run: RunFolder, task: PlannedTask, agent: str, number: int, letter: str, count: int, comment: str, wall: float,
-    spent: Spent | None,
+    spent: Spending | None,
 ) -> None:  # fmt: skip
     outcome, process, result = LETTERS[letter]
     started = START + timedelta(minutes=count)
@@ -101,7 +101,7 @@ def _record(
         started=started,
         ended=started + timedelta(seconds=30),
         submission=Submission(exit=Exit(ended=Ended.EXITED, code=0, wall=wall)),
-        settings=run.plan.agents[agent],
+        settings=run.plan.agents[agent].settings,
         spent=spent,
     )
     verdict = Verdict(

@@ -12,7 +12,6 @@ import pytest
 from repoassay.gateway.journal import CallJournal
 from repoassay.model import (
     Attempt,
-    Call,
     CriterionResult,
     Economics,
     Ended,
@@ -21,12 +20,13 @@ from repoassay.model import (
     Outcome,
     Plan,
     PlannedTask,
-    Spent,
+    Spending,
     Submission,
     TestResult,
     Usage,
     Verdict,
 )
+from repoassay.model.calls import Call
 from repoassay.report.leaderboard import Declarations, pack
 from repoassay.store import RunFolder
 
@@ -122,8 +122,8 @@ def _record(
         started=started,
         ended=started + timedelta(seconds=30),
         submission=Submission(exit=Exit(ended=Ended.EXITED, code=0, wall=20.0)),
-        settings=run.plan.agents[system],
-        spent=Spent(calls=2, usage=usage + usage, dollars=Decimal("0.5") * place,
+        settings=run.plan.agents[system].settings,
+        spent=Spending(calls=2, usage=usage + usage, dollars=Decimal("0.5") * place,
                     dollars_known=Decimal("0.5") * place, models=("model-1",)),
     )  # fmt: skip
     graded = outcome is not Outcome.INFRA_FAULT

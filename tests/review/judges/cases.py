@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.db import Database
-from repoassay.gateway import Dialogue, ScriptedUpstream, Totals, Turn
+from repoassay.gateway import Dialogue, ScriptedUpstream, Turn
+from repoassay.model import Spending
 from repoassay.model.usage import Usage
 from repoassay.review.judges.definition import Definition, Parameters
-from repoassay.review.judges.door import open_model
+from repoassay.review.judges.door import open_judge
 from repoassay.review.judges.judging import Done, Step, judge_study
 from repoassay.review.judges.kept import Judge, seat
 from repoassay.review.judges.prompt import bundled_templates
@@ -77,10 +78,10 @@ def definition(model: str = "scripted/judge", **parameters: Any) -> Definition:
 
 def judged(
     database: Database, judge: Judge, script: Sequence[Turn], folder: Path, steps: list[Step] | None = None, **more: Any
-) -> tuple[Done, Totals]:
+) -> tuple[Done, Spending]:
     """Let a judge work through a real gateway, with a scripted model behind it."""
     upstream = ScriptedUpstream(Dialogue(turn=tuple(script)))
-    with open_model(judge, [upstream], folder / "usage.jsonl") as door:
+    with open_judge(judge, [upstream], folder / "usage.jsonl") as door:
         done = judge_study(
             database, judge, door.asker, told=(steps if steps is not None else []).append, **{"samples": 1} | more
         )

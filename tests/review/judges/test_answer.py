@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from repoassay.review.judges.answer import Unreadable, answered, read_answer, wrong_evidence
+from repoassay.gateway.client import UnreadableAnswer
+from repoassay.review.judges.answer import answered, read_answer, wrong_evidence
 from repoassay.review.judges.diff_lines import number_lines
 from review.judges.cases import DIFF, GOOD
 from review.samples import QUALITY, RUBRIC
@@ -75,5 +76,5 @@ def test_evidence_becomes_anchors_with_their_last_line() -> None:
 
 
 def test_an_answer_of_another_scale_is_refused() -> None:
-    with pytest.raises(Unreadable, match=r"'problem' is none of 0, 0\.25, 0\.5, 0\.75, 1\."):
+    with pytest.raises(UnreadableAnswer, match=r"'problem' is none of 0, 0\.25, 0\.5, 0\.75, 1\."):
         read_answer('{"state": "problem"}', QUALITY, "quality")

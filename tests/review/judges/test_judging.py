@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from fake_provider import FakeProvider
 from repoassay.db import Database
 from repoassay.errors import BadInput, Unavailable
 from repoassay.gateway import Dialogue, Limits, Prices, ScriptedUpstream, Turn, Upstream
 from repoassay.gateway.dialogue import Fault
-from repoassay.gateway.standin import StandIn
 from repoassay.model import Phase
 from repoassay.review.adjudicate import latest
 from repoassay.review.judges.calibration import calibrate
-from repoassay.review.judges.door import open_model, spent_before
+from repoassay.review.judges.door import open_judge, spent_before
 from repoassay.review.judges.judging import Step, judge_study
 from repoassay.review.judges.kept import find_judge, judge_ratings, judgements_of, judges_of, keep, seat
 from repoassay.review.raters import add_rater
@@ -208,7 +208,7 @@ def test_what_cannot_be_judged_is_refused(sqlite: Database, tmp_path: Path) -> N
         judged(sqlite, judge, turns("c"), tmp_path, axes=["cor"])
     with pytest.raises(BadInput, match="another rubric"):
         seat(sqlite, "st", definition().model_copy(update={"rubric": "0" * 64}), at=NOW)
-    with pytest.raises(BadInput, match="nothing to say"), open_model(judge, [], tmp_path / "u.jsonl"):
+    with pytest.raises(BadInput, match="nothing to say"), open_judge(judge, [], tmp_path / "u.jsonl"):
         pass
 
 
@@ -241,22 +241,22 @@ def test_a_budget_ends_the_run_and_counts_what_was_spent_before(sqlite: Database
     judge = begin(sqlite, items(1))
     for spent_already, stored in ((0, 2), (2, 0)):
         upstream = ScriptedUpstream(Dialogue(turn=tuple(turns("ccccc"))))
-        with open_model(
+        with open_judge(
             judge, [upstream], tmp_path / "u.jsonl", prices=Prices.shipped(prices), budget=Decimal("2.5")
         ) as door:  # each call costs a dollar, and by its size may cost half as much again
             done = judge_study(sqlite, judge, door.asker, samples=1)
             assert (done.kept_before, done.stored, done.rated) == (spent_already, stored, 0)
             assert "budget of" in done.stopped and done.left == 5 - spent_already - stored
-    assert spent_before(tmp_path / "u.jsonl") == 2
+    assert spent_before(tmp_path / "u.jsonl").dollars_known == 2
 
 
 @pytest.mark.parametrize("dialect", ["chat", "messages", "gemini", "responses"])
 def test_a_judge_speaks_the_dialect_of_its_upstream(dialect: str, sqlite: Database, tmp_path: Path) -> None:
     judge = begin(sqlite, items(1), "vendor/judge-1")
-    with StandIn(Dialogue(turn=tuple(turns("pcncc")))) as vendor:
+    with FakeProvider(Dialogue(turn=tuple(turns("pcncc")))) as vendor:
         base = f"{vendor.origin}/v1" if dialect in {"chat", "responses"} else vendor.origin
         upstream = Upstream(name="vendor", base_url=base, dialects=(dialect,))
-        with open_model(judge, [upstream], tmp_path / "u.jsonl") as door:
+        with open_judge(judge, [upstream], tmp_path / "u.jsonl") as door:
             done = judge_study(sqlite, judge, door.asker, samples=1, workers=1)
             assert (done.stored, done.void, done.stopped) == (5, 0, "")
             assert door.totals().usage.total == 5500
@@ -291,7 +291,7 @@ def test_a_response_that_is_not_of_its_dialect_is_void(number: int, sqlite: Data
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         upstream = Upstream(name="vendor", base_url=f"http://127.0.0.1:{server.server_address[1]}/v1")
-        with open_model(judge, [upstream], tmp_path / "u.jsonl", limits=Limits(retries=0)) as door:
+        with open_judge(judge, [upstream], tmp_path / "u.jsonl", limits=Limits(retries=0)) as door:
             done = judge_study(sqlite, judge, door.asker, samples=1, axes=["core"])
         server.shutdown()
     assert done.stored + done.failed == 1, done
@@ -303,9 +303,9 @@ def test_a_response_that_is_not_of_its_dialect_is_void(number: int, sqlite: Data
 
 def test_after_three_failures_in_a_row_nothing_more_is_asked(sqlite: Database, tmp_path: Path) -> None:
     judge = begin(sqlite, items(1), "vendor/judge-1")
-    with StandIn(Dialogue(turn=(Turn(text="x", fault=Fault(status=418, times=9)),))) as vendor:
+    with FakeProvider(Dialogue(turn=(Turn(text="x", fault=Fault(status=418, times=9)),))) as vendor:
         upstream = Upstream(name="vendor", base_url=f"{vendor.origin}/v1")
-        with open_model(judge, [upstream], tmp_path / "u.jsonl", limits=Limits(retries=0)) as door:
+        with open_judge(judge, [upstream], tmp_path / "u.jsonl", limits=Limits(retries=0)) as door:
             done = judge_study(sqlite, judge, door.asker, samples=1)
     assert (done.stored, done.failed, done.left) == (0, 3, 2)
     assert done.stopped.startswith("3 calls in a row failed; the last: The model gave no answer: status 418")

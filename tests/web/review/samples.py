@@ -93,7 +93,7 @@ def _attempt(run: RunFolder, name: str, agent: str, task: str, diff: str, *, pas
     (folder / "signals.json").write_text(json.dumps([signal]))
     attempt = Attempt(
         id=name, run=run.plan.id, task=task, task_digest="0" * 64, agent=agent, started=NOW,
-        ended=NOW + timedelta(seconds=9), settings=dict(run.plan.agents[agent]),
+        ended=NOW + timedelta(seconds=9), settings=run.plan.agents[agent].settings,
         submission=Submission(files=describe(files), exit=Exit(ended=Ended.EXITED, code=0)),
     )  # fmt: skip
     outcome = Outcome.PASSED if passed else Outcome.FAILED

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from repoassay.agents.transcripts.building import Building, moment, money
 from repoassay.agents.transcripts.files import json_lines, mapping, matching, text_file
+from repoassay.gateway.vendors import Chat
 from repoassay.model.trajectory import Source
 from repoassay.model.usage import Usage
 
@@ -22,7 +23,7 @@ def read(folder: Path, building: Building) -> None:
     for entry in json_lines(log[0], building) if log else ():
         properties = mapping(entry, "properties")
         if entry.get("event") == "message_send":
-            sent.append((Usage.of_chat(properties), money(properties.get("cost")), moment(entry.get("time"))))
+            sent.append((Chat.read_usage(properties), money(properties.get("cost")), moment(entry.get("time"))))
         elif entry.get("event") == "exit":
             building.ending = str(properties.get("reason") or "")
     text = text_file(chat[0], building) if chat else ""

@@ -8,6 +8,7 @@ from typing import Any
 
 from repoassay.agents.transcripts.building import Building, moment, money
 from repoassay.agents.transcripts.files import entries, json_lines, mapping, matching
+from repoassay.gateway.vendors import Messages
 from repoassay.model.trajectory import Source, StepCall
 from repoassay.model.usage import Usage
 
@@ -47,7 +48,7 @@ def _usages(folder: Path, building: Building) -> dict[str, Usage]:
     for path in matching(folder, "projects/**/*.jsonl"):
         for entry in json_lines(path, building):
             message = mapping(entry, "message")
-            usage = Usage.of_messages(mapping(message, "usage"))
+            usage = Messages.read_usage(mapping(message, "usage"))
             if entry.get("type") == "assistant" and usage is not None:
                 found[str(message.get("id"))] = usage
     return found
@@ -68,7 +69,7 @@ def _said(entry: dict[str, Any], building: Building, steps: dict[str, int], usag
     if key in steps and steps[key] > 0:
         building.extend(steps[key], "\n".join(text), "\n".join(reasoning), calls)
         return
-    usage = usages.get(key) or Usage.of_messages(mapping(message, "usage"))
+    usage = usages.get(key) or Messages.read_usage(mapping(message, "usage"))
     time = moment(entry.get("timestamp"))
     steps[key] = building.step(
         Source.AGENT, "\n".join(text), reasoning="\n".join(reasoning), calls=calls, usage=usage, time=time
@@ -107,9 +108,9 @@ def _result(entry: dict[str, Any], building: Building) -> None:
             "cache_read_input_tokens": told.get("cacheReadInputTokens"),
             "cache_creation_input_tokens": told.get("cacheCreationInputTokens"),
         }
-        usage = Usage.of_messages(named)
+        usage = Messages.read_usage(named)
         total = usage if total is None else total if usage is None else total + usage
-    building.usage = total or Usage.of_messages(mapping(entry, "usage"))
+    building.usage = total or Messages.read_usage(mapping(entry, "usage"))
     turns = entry.get("num_turns")
     building.calls = turns if isinstance(turns, int) and turns >= 0 else None
     building.dollars = money(entry.get("total_cost_usd"))

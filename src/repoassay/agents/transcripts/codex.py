@@ -9,6 +9,7 @@ from typing import Any
 
 from repoassay.agents.transcripts.building import Building, moment
 from repoassay.agents.transcripts.files import entries, json_lines, mapping, matching
+from repoassay.gateway.vendors import Responses
 from repoassay.model.trajectory import Source, StepCall
 from repoassay.model.usage import Usage
 
@@ -112,7 +113,7 @@ def _usage(told: dict[str, Any]) -> Usage | None:
         "cache_write_tokens": told.get("cache_write_input_tokens"),
     }
     reasoning = {"reasoning_tokens": told.get("reasoning_output_tokens")}
-    return Usage.of_responses({**told, "input_tokens_details": details, "output_tokens_details": reasoning})
+    return Responses.read_usage({**told, "input_tokens_details": details, "output_tokens_details": reasoning})
 
 
 def _printed(lines: list[dict[str, Any]], building: Building) -> None:

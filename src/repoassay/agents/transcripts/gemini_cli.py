@@ -8,6 +8,7 @@ from typing import Any
 
 from repoassay.agents.transcripts.building import Building, moment
 from repoassay.agents.transcripts.files import entries, json_lines, mapping, matching, text_file
+from repoassay.gateway.vendors import Gemini
 from repoassay.model.trajectory import Source, StepCall
 from repoassay.model.usage import Usage
 
@@ -58,7 +59,7 @@ def _step(message: dict[str, Any], building: Building) -> Usage | None:
     named = {"promptTokenCount": tokens.get("input"), "candidatesTokenCount": tokens.get("output"),
              "thoughtsTokenCount": tokens.get("thoughts"), "cachedContentTokenCount": tokens.get("cached"),
              "toolUsePromptTokenCount": tokens.get("tool")}  # fmt: skip
-    usage = Usage.of_gemini(named)
+    usage = Gemini.read_usage(named)
     used = entries(message.get("toolCalls"))
     thoughts = [
         f"{item.get('subject', '')}: {item.get('description', '')}" for item in entries(message.get("thoughts"))
@@ -91,7 +92,7 @@ def _stats(models: dict[str, Any]) -> tuple[Usage, int] | None:
         named = {"promptTokenCount": tokens.get("prompt"), "candidatesTokenCount": tokens.get("candidates"),
                  "thoughtsTokenCount": tokens.get("thoughts"), "cachedContentTokenCount": tokens.get("cached"),
                  "toolUsePromptTokenCount": tokens.get("tool")}  # fmt: skip
-        usage = Usage.of_gemini(named)
+        usage = Gemini.read_usage(named)
         requests = mapping(models, model, "api").get("totalRequests")
         if usage is not None:
             total, told = total + usage, True

@@ -9,6 +9,7 @@ from typing import Any
 
 from repoassay.agents.transcripts.building import Building, moment
 from repoassay.agents.transcripts.files import entries, json_file, mapping, matching
+from repoassay.gateway.vendors import Messages
 from repoassay.model.trajectory import Source, StepCall
 from repoassay.model.usage import Usage
 
@@ -110,7 +111,7 @@ def _usage(told: dict[str, Any]) -> Usage:
         "cache_read_input_tokens": told.get("input_tokens_cache_read"),
         "cache_creation_input_tokens": told.get("input_tokens_cache_write"),
     }
-    usage = Usage.of_messages(named) or Usage()
+    usage = Messages.read_usage(named) or Usage()
     reasoning = told.get("reasoning_tokens")
     known = reasoning if isinstance(reasoning, int) and 0 <= reasoning <= usage.output else 0
     return usage.model_copy(update={"reasoning": known})

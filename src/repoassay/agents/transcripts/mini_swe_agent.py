@@ -8,6 +8,7 @@ from typing import Any
 
 from repoassay.agents.transcripts.building import Building, moment, money
 from repoassay.agents.transcripts.files import entries, json_file, mapping, matching
+from repoassay.gateway.vendors import Chat
 from repoassay.model.trajectory import Source, StepCall
 from repoassay.model.usage import Usage
 
@@ -41,7 +42,7 @@ def _step(message: dict[str, Any], building: Building) -> Usage | None:
     extra = mapping(message, "extra")
     role, time = message.get("role"), moment(extra.get("timestamp"))
     if role == "assistant":
-        usage = Usage.of_chat(mapping(extra, "response", "usage"))
+        usage = Chat.read_usage(mapping(extra, "response", "usage"))
         building.step(
             Source.AGENT,
             chat_text(message.get("content")),

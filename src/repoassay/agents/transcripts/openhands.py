@@ -9,6 +9,7 @@ from typing import Any
 from repoassay.agents.transcripts.building import Building, moment, money
 from repoassay.agents.transcripts.files import entries, json_file, mapping, matching
 from repoassay.agents.transcripts.mini_swe_agent import chat_text
+from repoassay.gateway.vendors import Chat
 from repoassay.model.trajectory import Source, StepCall
 from repoassay.model.usage import Usage
 
@@ -88,4 +89,4 @@ def _action(event: dict[str, Any], responses: dict[str, Usage], seen: dict[str, 
 def _usage(told: dict[str, Any]) -> Usage | None:
     details = {"cached_tokens": told.get("cache_read_tokens"), "cache_write_tokens": told.get("cache_write_tokens")}
     reasoning = {"reasoning_tokens": told.get("reasoning_tokens")}
-    return Usage.of_chat({**told, "prompt_tokens_details": details, "completion_tokens_details": reasoning})
+    return Chat.read_usage({**told, "prompt_tokens_details": details, "completion_tokens_details": reasoning})

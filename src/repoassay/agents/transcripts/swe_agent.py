@@ -8,8 +8,8 @@ from typing import Any
 from repoassay.agents.transcripts.building import Building, money
 from repoassay.agents.transcripts.files import entries, json_file, mapping, matching
 from repoassay.agents.transcripts.mini_swe_agent import chat_calls, chat_text
+from repoassay.gateway.vendors import Chat
 from repoassay.model.trajectory import Source, StepCall
-from repoassay.model.usage import Usage
 
 __all__ = ["read"]
 
@@ -32,7 +32,7 @@ def read(folder: Path, building: Building) -> None:
         _step(number, step, building)
     stats = mapping(info, "model_stats")
     named = {"prompt_tokens": stats.get("tokens_sent"), "completion_tokens": stats.get("tokens_received")}
-    building.usage = Usage.of_chat(named)
+    building.usage = Chat.read_usage(named)
     calls = stats.get("api_calls")
     building.calls = calls if isinstance(calls, int) and calls >= 0 else None
     building.dollars = money(stats.get("instance_cost")) or None

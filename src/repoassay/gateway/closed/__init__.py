@@ -8,19 +8,14 @@ refused where the answer would mean something else without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from repoassay.gateway.closed import chat, gemini, messages, responses
 from repoassay.gateway.closed.headers import passed_on
-from repoassay.gateway.closed.parts import Outside
-from repoassay.gateway.dialects import JsonObject
+from repoassay.gateway.closed.parts import JsonObject, Outside
 
 __all__ = ["Confined", "confine", "passed_on"]
 
-_RULES: Mapping[str, Callable[[JsonObject], list[str]]] = {
-    "chat": chat.confine, "responses": responses.confine, "messages": messages.confine, "gemini": gemini.confine,
-}  # fmt: skip
 _MOST_NAMED = 20
 
 
@@ -32,10 +27,10 @@ class Confined:
     refused: str = ""
 
 
-def confine(dialect: str, body: JsonObject) -> Confined:
-    """Take out of `body`, in place, what would make the vendor act beyond answering."""
+def confine(rule: Callable[[JsonObject], list[str]], body: JsonObject) -> Confined:
+    """Take out of `body`, in place, what would make the vendor act beyond answering, by the vendor's own `rule`."""
     try:
-        left_out = _RULES[dialect](body)
+        left_out = rule(body)
     except Outside as outside:
         return Confined(refused=str(outside))
     return Confined(tuple(name[:60] for name in left_out[:_MOST_NAMED]))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from repoassay.gateway.closed.parts import Outside, client_tools, inline, keep_fields, listed, whole_number
-from repoassay.gateway.dialects import JsonObject
+from repoassay.gateway.closed.parts import JsonObject, Outside, client_tools, inline, keep_fields, listed, whole_number
 
 __all__ = ["confine"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from repoassay.gateway.closed.parts import Outside, client_tools, keep_fields, listed, whole_number
-from repoassay.gateway.dialects import JsonObject
+from repoassay.gateway.closed.parts import JsonObject, Outside, client_tools, keep_fields, listed, whole_number
 
 __all__ = ["confine"]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from repoassay.gateway.closed.parts import Outside, client_tools, keep_fields, listed
-from repoassay.gateway.dialects import JsonObject
+from repoassay.gateway.closed.parts import JsonObject, Outside, client_tools, keep_fields, listed
 
 __all__ = ["confine"]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from repoassay.gateway.dialects import JsonObject
+__all__ = ["JsonObject", "Outside", "client_tools", "inline", "keep_fields", "listed", "name_of", "whole_number"]
 
-__all__ = ["Outside", "client_tools", "inline", "keep_fields", "listed", "name_of", "whole_number"]
+
+JsonObject = dict[str, Any]
+"""An object of a request or an answer, as JSON has it."""
 
 
 class Outside(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from repoassay.model import NetworkPolicy, Plan, Spent, Whose
+from repoassay.model import NetworkPolicy, Plan, Spending, Whose
 from repoassay.report.leaderboard.made import Made
 from repoassay.report.leaderboard.submitted import Refusal
 from repoassay.store.calls import read_calls
@@ -49,7 +49,7 @@ def _must_have_spent(plan: Plan, one: Made) -> bool:
     )
 
 
-def _compared(said: Spent, counted: Spent) -> Iterator[tuple[str, object, object]]:
+def _compared(said: Spending, counted: Spending) -> Iterator[tuple[str, object, object]]:
     for name in ("calls", "failed", "refused", "unknown", "dollars", "dollars_known"):
         yield name, getattr(said, name), getattr(counted, name)
     for name in ("input", "output", "cached", "cache_write", "reasoning"):

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from repoassay.model import Outcome, Plan
+from repoassay.model import AgentEntry, Outcome, Plan
 from repoassay.report.leaderboard.made import Made
 from repoassay.report.leaderboard.submitted import RUN, Refusal
 from repoassay.store import Journal
@@ -84,7 +84,7 @@ def check_places(plan: Plan, made: Sequence[Made]) -> Iterator[Refusal]:
             yield Refusal(one.place, f"it holds attempt {attempt.id!r}.")
         if attempt.run != plan.id:
             yield Refusal(one.place, f"it is of run {attempt.run!r}, not of {plan.id!r}.")
-        if attempt.settings != plan.agents.get(attempt.agent, {}):
+        if AgentEntry.of(attempt.settings) != plan.agents.get(attempt.agent, AgentEntry()):
             yield Refusal(one.place, "its settings are not those of the plan.")
         slot = Slot(attempt.task, attempt.agent, attempt.number)
         if slot not in planned:

@@ -7,13 +7,12 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Decimal
 from typing import TypeVar
 
+from repoassay.model.agent_entry import LIMITS
 from repoassay.report.rows import ResultRow
 from repoassay.stats import Rate
 
-__all__ = ["LIMITS", "by", "label_of", "limits_of", "mean", "median", "named_runs", "natural", "rates"]
+__all__ = ["by", "label_of", "limits_of", "mean", "median", "named_runs", "natural", "rates"]
 
-LIMITS = ("timeout", "max_iterations", "max_tokens", "context_window", "budget_usd")
-"""Settings that limit an attempt: seconds, model calls, tokens, tokens of a prompt, dollars."""
 _Key = TypeVar("_Key", bound=Hashable)
 
 

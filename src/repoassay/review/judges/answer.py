@@ -8,21 +8,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
+from repoassay.gateway.client import UnreadableAnswer
 from repoassay.model import Anchor, AxisAnswer, Record
 from repoassay.review.judges.diff_lines import DiffText
 from repoassay.review.rubric import Role, Rubric
 from repoassay.text import join_names, printable
 
-__all__ = ["Cited", "Said", "Unreadable", "answered", "read_answer", "wrong_evidence"]
+__all__ = ["Cited", "Said", "answered", "read_answer", "wrong_evidence"]
 
 _LONGEST = 64_000
 _DEEPEST = 20
 _LEAST = 4
 _FENCE = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
-
-
-class Unreadable(ValueError):
-    """An answer that is not what was asked for; its text is one sentence, fit to print."""
 
 
 class Cited(Record):
@@ -56,40 +53,42 @@ def read_answer(text: str, rubric: Rubric, axis: str) -> Said:
         axis: That was asked about.
 
     Raises:
-        Unreadable: When it is too long, is not such an object, or its state is not of the axis's scale.
+        UnreadableAnswer: When it is too long, is not such an object, or its state is not of the axis's scale.
     """
     if len(text) > _LONGEST:
-        raise Unreadable(f"The answer has {len(text):,} characters; at most {_LONGEST:,} are read.")
+        raise UnreadableAnswer(f"The answer has {len(text):,} characters; at most {_LONGEST:,} are read.")
     body = text.strip()
     if fenced := _FENCE.fullmatch(body):
         body = fenced[1].strip()
     if not body:
-        raise Unreadable("The answer is empty.")
+        raise UnreadableAnswer("The answer is empty.")
     try:
         data = json.loads(body, object_pairs_hook=_once, parse_constant=_no_constant)
     except RecursionError:
-        raise Unreadable("The answer is nested too deeply.") from None
+        raise UnreadableAnswer("The answer is nested too deeply.") from None
     except json.JSONDecodeError as error:
-        raise Unreadable(f"The answer is not one JSON object: {printable(error.msg, 100)} at {error.pos}.") from None
+        raise UnreadableAnswer(
+            f"The answer is not one JSON object: {printable(error.msg, 100)} at {error.pos}."
+        ) from None
     except ValueError as error:
-        raise Unreadable(f"The answer cannot be read: {printable(str(error), 200)}.") from None
+        raise UnreadableAnswer(f"The answer cannot be read: {printable(str(error), 200)}.") from None
     if not isinstance(data, dict):
-        raise Unreadable(f"The answer is a {type(data).__name__}, not one JSON object.")
+        raise UnreadableAnswer(f"The answer is a {type(data).__name__}, not one JSON object.")
     if _depth(data) > _DEEPEST:
-        raise Unreadable("The answer is nested too deeply.")
+        raise UnreadableAnswer("The answer is nested too deeply.")
     if not _storable(data):
-        raise Unreadable("The answer holds a null character or half a pair.")
+        raise UnreadableAnswer("The answer holds a null character or half a pair.")
     try:
         said = Said.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the object"
-        raise Unreadable(
+        raise UnreadableAnswer(
             f"The answer is wrong at {printable(place, 100)}: {printable(str(first['msg']), 200)}."
         ) from None
     known = [level.key for level in rubric.levels(axis)]
     if said.state not in known:
-        raise Unreadable(f"The answer's state {printable(said.state, 80)!r} is none of {join_names(known)}.")
+        raise UnreadableAnswer(f"The answer's state {printable(said.state, 80)!r} is none of {join_names(known)}.")
     return said
 
 

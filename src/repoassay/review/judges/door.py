@@ -7,28 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from repoassay.errors import BadInput
-from repoassay.gateway import (
-    Budget,
-    Limits,
-    Pass,
-    Prices,
-    ScriptedUpstream,
-    Totals,
-    Upstream,
-    open_gateway,
-    split_model,
-)
-from repoassay.review.judges.asking import DIALECTS, ask
+from repoassay.gateway import Limits, Prices, ScriptedUpstream, Upstream
+from repoassay.gateway.client import open_model
+from repoassay.model import Spending
 from repoassay.review.judges.kept import Judge
 from repoassay.review.judges.sample import Asker
 from repoassay.store.calls import read_calls
 
-__all__ = ["Opened", "check_model", "open_model", "spent_before"]
-
-_HERE = ("127.0.0.1", "localhost", "::1")
+__all__ = ["Opened", "open_judge", "spent_before"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +23,12 @@ class Opened:
     """`asker` asks; `totals` says what was spent since opening; `abandon` ends calls under way."""
 
     asker: Asker
-    totals: Callable[[], Totals]
+    totals: Callable[[], Spending]
     abandon: Callable[[], None]
 
 
 @contextmanager
-def open_model(
+def open_judge(
     judge: Judge,
     upstreams: Iterable[Upstream | ScriptedUpstream],
     journal: Path,
@@ -50,7 +37,7 @@ def open_model(
     budget: Decimal | None = None,
     limits: Limits | None = None,
 ) -> Iterator[Opened]:
-    """Open the metered door to a judge's model.
+    """Open the gateway to a judge's model.
 
     Args:
         judge: Whose.
@@ -61,60 +48,24 @@ def open_model(
         limits: Bounds and patience.
 
     Raises:
-        BadInput: When the provider is unknown or speaks no dialect, its key is missing, or dollars are limited and the
-            model has no price.
+        BadInput: When the provider is unknown, its key is missing, or dollars are limited and the model has no price.
         MissingExtra: When the gateway's packages are not installed.
     """
-    every = list(upstreams)
-    check_model(judge.definition.model, every)
-    dialect = _dialect(judge.definition.model, every)
-    left = None if budget is None else max(Decimal(0), budget - spent_before(journal))
-    with open_gateway(every, prices=prices, limits=limits or Limits(response=32 << 20, settle=1.0)) as gateway:
-        entry: Pass = gateway.admit(
-            f"judge-{judge.rater.id}", model=judge.definition.model, journal=journal, budget=Budget(dollars=left)
-        )
-        origin, parameters = gateway.origin, judge.definition.parameters
+    parameters = judge.definition.parameters
+    with open_model(
+        judge.definition.model, upstreams, journal, name=f"judge-{judge.rater.id}", prices=prices, budget_usd=budget,
+        before=spent_before(journal), limits=limits,
+    ) as client:  # fmt: skip
 
         def asker(system: str, user: str) -> str:
-            return ask(entry, origin, dialect, system, user, parameters)
+            return client.ask(system, user, max_tokens=parameters.max_answer, temperature=parameters.temperature)
 
         def abandon() -> None:
-            entry.close()
+            client.close()
 
-        yield Opened(asker, entry.totals, abandon)
-
-
-def check_model(model: str, upstreams: Iterable[Upstream | ScriptedUpstream]) -> bool:
-    """Look at what can be known of a model before anything is written down or asked.
-
-    Returns:
-        Whether asking it costs nothing: a scripted model, or a server on this machine that needs no key.
-
-    Raises:
-        BadInput: When no upstream has its provider, or the key is missing.
-    """
-    provider, _ = split_model(model)
-    found = {each.name: each for each in upstreams}
-    if provider not in found:
-        if provider == "scripted":
-            raise BadInput("The scripted model has nothing to say.", "Give its dialogue with --dialogue FILE.")
-        raise BadInput(
-            f"There is no upstream called {provider!r}; known: {', '.join(sorted(found))}.",
-            "Add it to a TOML file and give it with --model-upstream FILE.",
-        )
-    upstream = found[provider]
-    if isinstance(upstream, ScriptedUpstream):
-        return True
-    return not upstream.key() and urlsplit(upstream.base_url).hostname in _HERE
+        yield Opened(asker, client.spending, abandon)
 
 
-def spent_before(journal: Path) -> Decimal:
-    """Return the dollars a journal accounts for; calls without a price count as nothing."""
-    return sum((call.price for call in read_calls(journal).calls if call.price is not None), Decimal(0))
-
-
-def _dialect(model: str, upstreams: list[Upstream | ScriptedUpstream]) -> str:
-    found = next(each for each in upstreams if each.name == split_model(model)[0])
-    if isinstance(found, ScriptedUpstream):
-        return DIALECTS[0]
-    return next(each for each in DIALECTS if each in found.dialects)
+def spent_before(journal: Path) -> Spending:
+    """Return the account of a journal; empty where there is none."""
+    return Spending.of(read_calls(journal).calls)

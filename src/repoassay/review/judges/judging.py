@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
+from repoassay.gateway.client import BudgetSpent, NoAnswer
 from repoassay.model import Phase, Rating
 from repoassay.review.database import Conflict
-from repoassay.review.judges.asking import NoAnswer, Spent
 from repoassay.review.judges.injection import Flag, injections
 from repoassay.review.judges.judgement import Judgement
 from repoassay.review.judges.kept import Judge, judge_ratings, judgements_of, keep
@@ -192,7 +192,7 @@ class _Work:
             flags = self.flags[given.item]
             judgement = sampled(self.judge, self.asker, given, payload, self.study, self.rubric, flags)
             keep(self.database, self.study.name, judgement)
-        except Spent as error:
+        except BudgetSpent as error:
             self.stop(str(error))
             return
         except NoAnswer as error:

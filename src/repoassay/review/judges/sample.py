@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from repoassay.gateway.client import UnreadableAnswer
 from repoassay.model import Phase
-from repoassay.review.judges.answer import Said, Unreadable, answered, read_answer, wrong_evidence
+from repoassay.review.judges.answer import Said, answered, read_answer, wrong_evidence
 from repoassay.review.judges.injection import Flag
 from repoassay.review.judges.judgement import Judgement
 from repoassay.review.judges.kept import Judge
@@ -50,7 +51,7 @@ def sampled(
 
     Raises:
         NoAnswer: When there was none.
-        Spent: When the budget lets no further call through.
+        BudgetSpent: When the budget lets no further call through.
         BadInput: When the judge's templates cannot be filled in.
     """
     view = rater_view(given.item, payload, rubric, study, 1, 1)
@@ -64,7 +65,7 @@ def sampled(
         asked += 1
         try:
             said = read_answer(asker(prompt.system, prompt.user), rubric, given.axis)
-        except Unreadable as error:
+        except UnreadableAnswer as error:
             correction = str(error)
     # What it cites is not asked for again: a second try would be a guess at what passes.
     void = correction if said is None else wrong_evidence(said, prompt.diff, rubric, given.axis)

@@ -131,8 +131,8 @@ def _names(chosen: Chosen) -> list[str]:
     """Return every name that would tell who made something: of agents, entries and models of all runs."""
     names: set[str] = set()
     for run, story in chosen.stories.values():
-        for entry, settings in run.plan.agents.items():
-            names |= {entry, settings.get("agent", ""), settings.get("model", "")}
+        for name, entry in run.plan.agents.items():
+            names |= {name, entry.options.get("agent", ""), entry.model}
         if story.trajectory is not None:
             names |= {story.trajectory.agent, story.trajectory.model}
     names |= {name.rpartition("/")[2] for name in names}

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from repoassay.model.fields import is_local
 from repoassay.workspace.protocol import Mount
 from repoassay.workspace.proxy.allowed import HostRule
 from repoassay.workspace.proxy.logins import logins_of
@@ -26,7 +27,6 @@ _PYTHON = "https://pypi.org/simple"
 _PYTHON_FILES = "files.pythonhosted.org"
 _NODE = "https://registry.npmjs.org/"
 _PUBLIC = ("pypi.org", "registry.npmjs.org")
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _BUNDLES = (
     "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "npm_config_cafile",
     "GIT_SSL_CAINFO",
@@ -112,7 +112,7 @@ class Indexes:
     def on_loopback(self) -> tuple[tuple[str, int], ...]:
         """Host and port of every index on this machine's own loopback, each of which needs a door of its own."""
         rules = (_rule(url) for url in (self.python, self.node, *self.more))
-        return tuple(dict.fromkeys((rule.host, rule.port or 0) for rule in rules if rule.host in _LOOPBACK))
+        return tuple(dict.fromkeys((rule.host, rule.port or 0) for rule in rules if is_local(rule.host)))
 
     def env(self, port: int) -> dict[str, str]:
         """Environment variables of a workspace whose proxy answers at 127.0.0.1:`port`."""

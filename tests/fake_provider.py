@@ -1,4 +1,4 @@
-"""A scripted upstream behind a real socket: stands in for a vendor in tests, benchmarks and for agents run by hand.
+"""A scripted upstream behind a real socket, in the place of a vendor: for tests, and for timings of the gateway.
 
 It goes wrong on the wire as a vendor does: it cuts the connection, keeps silent, answers with another content type.
 """
@@ -13,12 +13,12 @@ from typing import Any, Self
 import orjson
 from aiohttp import ClientConnectionError, web
 
-from repoassay.gateway.dialects import DIALECTS, Asks, guess, recognise
 from repoassay.gateway.dialogue import Dialogue
 from repoassay.gateway.scripted import Said, Script
+from repoassay.gateway.vendors import VENDORS, Asks, guess, recognise
 from repoassay.workspace.proxy.looped import LoopThread
 
-__all__ = ["StandIn", "answer_request"]
+__all__ = ["FakeProvider", "answer_request"]
 
 
 async def answer_request(
@@ -66,7 +66,7 @@ def _cut(request: web.BaseRequest, response: web.StreamResponse) -> web.StreamRe
     return response
 
 
-class StandIn:
+class FakeProvider:
     """A context manager that serves a dialogue on the host's loopback.
 
     Attributes:
@@ -78,14 +78,14 @@ class StandIn:
     def __init__(self, dialogue: Dialogue) -> None:
         self.script = Script(dialogue)
         self.seen: list[dict[str, str]] = []
-        self.dialects = frozenset(DIALECTS)
+        self.dialects = frozenset(VENDORS)
         self._thread: LoopThread | None = None
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.origin = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         self._runner: web.ServerRunner | None = None
 
     def __enter__(self) -> Self:
-        self._thread = LoopThread("stand-in")
+        self._thread = LoopThread("fake-provider")
         self._thread.run(self._start())
         return self
 

@@ -1,0 +1,84 @@
+"""What the vendors' classes share: counts and limits out of a request, the text of a message, pieces of a stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = [
+    "arguments",
+    "bearer",
+    "count_of",
+    "inner_object",
+    "read_count",
+    "split_text",
+    "sse_event",
+    "text_of",
+    "token_limit",
+]
+
+_MOST_CHOICES = 128
+_MOST_TOKENS = 1 << 53  # no count of tokens is larger; a hostile upstream may send any number
+
+
+def bearer(headers: Mapping[str, str]) -> str:
+    """The token of an `Authorization: Bearer` header, empty when there is none."""
+    kind, _, token = headers.get("Authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+def token_limit(value: object) -> int | None:
+    """A limit of tokens as a request says it, None when that is no number of tokens."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def count_of(value: object) -> int:
+    """How many answers a request asks for; what is no number may be read as many."""
+    return 1 if value is None else min(token_limit(value) or _MOST_CHOICES, _MOST_CHOICES)
+
+
+def read_count(usage: Mapping[str, object], name: str) -> int | None:
+    """A number of tokens in a report of usage, None when it is not there or cannot be one."""
+    value = usage.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
+        return None
+    return int(value)
+
+
+def inner_object(usage: Mapping[str, object], name: str) -> Mapping[str, object]:
+    """An object in a report of usage, empty when it is none."""
+    value = usage.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def text_of(content: object) -> str:
+    """The text in a message's content, whatever parts it is made of."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(filter(None, (text_of(part) for part in content)))
+    if isinstance(content, dict):
+        names = ("text", "content", "output", "parts", "functionResponse", "response")
+        return "\n".join(filter(None, (text_of(content[name]) for name in names if name in content)))
+    return ""
+
+
+def sse_event(value: dict[str, Any], event: str = "") -> bytes:
+    """One server-sent event."""
+    head = f"event: {event}\n" if event else ""
+    return f"{head}data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+
+
+def split_text(text: str, size: int = 24) -> list[str]:
+    """`text` cut as a stream would have it."""
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def arguments(text: object) -> dict[str, Any]:
+    """The arguments of a tool call, from their JSON; empty when they are none."""
+    try:
+        value = json.loads(text) if isinstance(text, str) else text
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
