@@ -97,8 +97,9 @@ def _formats(text: str) -> tuple[str, ...]:
 def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, diagnose: int) -> Wanted:
     from repoassay.report.figuring import Wanted
     from repoassay.report.given import read_scores, read_sizes
+    from repoassay.report.tables.registry import offered_tables
 
-    suites = {"auto": None, "none": (), "published": ("gittaskbench", "resq")}
+    suites = {"auto": None, "none": (), "published": tuple(offered_tables())}
     return Wanted(
         scores=read_scores(scores) if scores else {},
         sizes=read_sizes(sizes) if sizes else {},

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from repoassay.economics import ParetoCurve, Quality
 from repoassay.report.rows import ResultRow
-from repoassay.report.tables.beside import beside, published_suites
 from repoassay.report.tables.domains import domains
 from repoassay.report.tables.errors import MOST_DIAGNOSED, Diagnosed, diagnosed, errors
 from repoassay.report.tables.external import Scores, benchmark_correlations, external
 from repoassay.report.tables.frameworks import frameworks
 from repoassay.report.tables.outcomes import outcomes
+from repoassay.report.tables.registry import tables_beside
 from repoassay.report.tables.sizes import Sizes, repository_tokens, size_correlations, sizes_of
 from repoassay.report.tables.success import success
 from repoassay.report.tables.sweeps import sweeps
@@ -84,6 +84,6 @@ def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figur
         external(rows, given.scores),
         benchmark_correlations(rows, given.scores),
     ]
-    suites = published_suites(rows) if given.published is None else given.published
-    made += beside(suites, made)
+    suites = {row.run.suite.lower() for row in rows} if given.published is None else given.published
+    made += tables_beside(suites, made)
     return Figured(rows, {table.name: table for table in made}, bends, found, sizes)
