@@ -6,7 +6,7 @@ Reads run folders through the store alone; knows nothing of how attempts were ma
 from __future__ import annotations
 
 from repoassay.report.document import SCHEMA, document, dumps
-from repoassay.report.html import render, write_html
+from repoassay.report.page import render, write_html
 from repoassay.report.summary import AgentSummary, DomainRow, Row, Summary, Unfinished, WallTime, summarise
 from repoassay.report.table import print_table
 

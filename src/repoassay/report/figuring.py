@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from repoassay.economics import ParetoCurve, Quality
+from repoassay.economics import Quality
 from repoassay.report.rows import ResultRow
 from repoassay.report.tables.domains import domains
-from repoassay.report.tables.errors import MOST_DIAGNOSED, Diagnosed, diagnosed, errors
+from repoassay.report.tables.errors import MOST_DIAGNOSED, diagnosed, errors
 from repoassay.report.tables.external import Scores, benchmark_correlations, external
 from repoassay.report.tables.frameworks import frameworks
 from repoassay.report.tables.outcomes import outcomes
@@ -28,7 +28,7 @@ from repoassay.report.tables.worth import (
     repository_alpha,
 )
 
-__all__ = ["Figured", "Wanted", "figure_out"]
+__all__ = ["Figured", "Wanted", "figure_out", "figure_outcomes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Figured:
-    """All tables by name, and what plots need beside them."""
+    """Tables by name in the order they are shown, the rows they are of, and the sizes of repositories."""
 
     rows: Sequence[ResultRow]
     tables: Mapping[str, Table]
-    curves: Mapping[tuple[str, str], ParetoCurve]
-    diagnosed: Diagnosed
-    sizes: Sizes
+    sizes: Sizes = field(default_factory=dict)
 
 
 def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figured:
@@ -63,21 +61,14 @@ def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figur
     given = wanted or Wanted()
     attempts = alpha_rows(rows, given.quality)
     parts = repositories(attempts)
-    bends = curves(parts)
     said = quality_notes(attempts)
     sizes = sizes_of(rows, given.sizes)
-    found = diagnosed(rows, given.diagnosed)
     made = [
-        frameworks(rows),
-        outcomes(rows),
-        success(rows),
-        domains(rows),
-        domains(rows, subdomains=True),
-        sweeps(rows),
+        *_of_outcomes(rows),
         agent_alpha(attempts, said),
         repository_alpha(parts, said),
-        cumulated(bends),
-        errors(rows, found),
+        cumulated(curves(parts)),
+        errors(rows, diagnosed(rows, given.diagnosed)),
         tokens(rows),
         repository_tokens(rows, sizes),
         size_correlations(rows, sizes),
@@ -86,4 +77,25 @@ def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figur
     ]
     suites = {row.run.suite.lower() for row in rows} if given.published is None else given.published
     made += tables_beside(suites, made)
-    return Figured(rows, {table.name: table for table in made}, bends, found, sizes)
+    return Figured(rows, {table.name: table for table in made}, sizes)
+
+
+def figure_outcomes(rows: Sequence[ResultRow]) -> Figured:
+    """Work out those tables that need neither files beside the rows nor market values; quick, also of a large run.
+
+    Tables of subdomains and tokens are left out where no task has a subdomain and no agent asked a model.
+    """
+    tables = {table.name: table for table in (*_of_outcomes(rows), tokens(rows))}
+    needs = {"subdomains": any(row.subdomain for row in rows), "tokens": any(row.tokens is not None for row in rows)}
+    return Figured(rows, {name: table for name, table in tables.items() if needs.get(name, True)})
+
+
+def _of_outcomes(rows: Sequence[ResultRow]) -> list[Table]:
+    return [
+        frameworks(rows),
+        outcomes(rows),
+        success(rows),
+        domains(rows),
+        domains(rows, subdomains=True),
+        sweeps(rows),
+    ]

@@ -16,16 +16,18 @@ from decimal import Decimal
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.model import Outcome, Plan, PlannedTask
+from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Verdict
 from repoassay.model.task import Economics
 from repoassay.report.chains import Slot, Standing, places, slots_of
 from repoassay.report.lean import LeanAttempt, LeanVerdict, read_attempt
+from repoassay.report.summary import Summary
 from repoassay.store import RunFolder
 
-__all__ = ["Entry", "ResultRow", "RunInfo", "read_rows"]
+__all__ = ["Entry", "ResultRow", "RunInfo", "read_rows", "rows_of"]
 
 _LIMIT = re.compile(r", (?:timeout|max_iterations|max_tokens|context_window|budget_usd)=[^,]*$")
 _STEP = 500
+_Judged = tuple[LeanAttempt | Attempt, LeanVerdict | Verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,21 @@ class RunInfo:
     created: datetime
     tasks: int
     attempts: int
+
+    @classmethod
+    def of(cls, plan: Plan, path: Path, title: str = "") -> RunInfo:
+        """What a run's rows share, by default titled by its folder."""
+        return cls(
+            plan.id,
+            title or path.resolve().name or plan.id,
+            path,
+            plan.suite,
+            plan.suite_version,
+            plan.suite_folder,
+            plan.created,
+            len(plan.tasks),
+            plan.attempts,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +180,7 @@ def read_rows(paths: Sequence[Path], progress: Callable[[int, int], None] | None
                 done += 1
                 if progress is not None and (done % _STEP == 0 or done == total):
                     progress(done, total)
-            rows.extend(_rows(run, title, read))
+            rows.extend(_rows(run.plan, RunInfo.of(run.plan, run.path, title), _filled(run.plan, read)))
     return rows
 
 
@@ -203,35 +220,33 @@ def _finished(run: RunFolder) -> list[str]:
     return list(dict.fromkeys(str(event.get("attempt")) for event in events if event.get("event") == "finished"))
 
 
-def _rows(run: RunFolder, title: str, read: Sequence[tuple[LeanAttempt, LeanVerdict]]) -> Iterator[ResultRow]:
-    plan = run.plan
-    info = RunInfo(
-        plan.id,
-        title,
-        run.path,
-        plan.suite,
-        plan.suite_version,
-        plan.suite_folder,
-        plan.created,
-        len(plan.tasks),
-        plan.attempts,
-    )
+def rows_of(summary: Summary) -> list[ResultRow]:
+    """The rows of one run whose records are read already, as `read_rows` would give them."""
+    filled = {row.place.slot: (row.attempt, row.verdict) for row in summary.rows if row.counts}
+    return list(_rows(summary.plan, RunInfo.of(summary.plan, summary.path), filled))
+
+
+def _rows(plan: Plan, info: RunInfo, filled: Mapping[Slot, _Judged]) -> Iterator[ResultRow]:
     entries = {name: _entry(name, settings) for name, settings in plan.agents.items()}
     tasks = {task.id: task for task in plan.tasks}
-    filled = _filled(plan, read)
     for slot in slots_of(plan):
         entry, task = entries[slot[1]], tasks[slot[0]]
         found = filled.get(slot)
         yield ResultRow(info, entry, task, slot[2]) if found is None else _row(info, entry, task, slot[2], *found)
 
 
-def _filled(plan: Plan, read: Sequence[tuple[LeanAttempt, LeanVerdict]]) -> dict[Slot, tuple[LeanAttempt, LeanVerdict]]:
+def _filled(plan: Plan, read: Sequence[tuple[LeanAttempt, LeanVerdict]]) -> Mapping[Slot, _Judged]:
     found = places(plan, [attempt for attempt, _ in read])
     return {place.slot: pair for pair, place in zip(read, found, strict=True) if place.standing is Standing.COUNTS}
 
 
 def _row(
-    info: RunInfo, entry: Entry, task: PlannedTask, number: int, attempt: LeanAttempt, verdict: LeanVerdict
+    info: RunInfo,
+    entry: Entry,
+    task: PlannedTask,
+    number: int,
+    attempt: LeanAttempt | Attempt,
+    verdict: LeanVerdict | Verdict,
 ) -> ResultRow:
     spent = attempt.spent
     ending = attempt.submission.exit
