@@ -15,7 +15,7 @@ from repoassay.report import summarise, write_html
 from repoassay.report.everything import write_everything
 from repoassay.report.figures import share, span
 from repoassay.report.figuring import figure_outcomes
-from repoassay.report.rows import read_rows, rows_of
+from repoassay.report.results import read_rows
 from repoassay.stats import Proportion
 from repoassay.store import RunFolder
 
@@ -97,8 +97,8 @@ def test_the_attempts_that_count_have_the_same_figures(browser: Browser, pages: 
     assert len(here) == 19 and here == there
 
 
-def test_rows_of_a_summary_are_those_read_from_the_folder(varied: RunFolder) -> None:
-    assert rows_of(summarise(varied)) == read_rows([varied.path])
+def test_results_of_a_summary_are_those_read_from_the_folder(varied: RunFolder) -> None:
+    assert list(summarise(varied).results) == read_rows([varied.path])
 
 
 def test_money_known_in_part_is_the_same_in_words(browser: Browser, varied: RunFolder, tmp_path: Path) -> None:

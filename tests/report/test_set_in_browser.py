@@ -9,7 +9,7 @@ from browser import VIEWS, Opened
 from repoassay.model import Outcome
 from repoassay.report.everything import write_figured
 from repoassay.report.figuring import Wanted, figure_out
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from report.made_rows import entry, info, row, task
 
 if TYPE_CHECKING:

@@ -118,7 +118,7 @@ def _reviewed(where: str) -> Mapping[str, Quality]:
 def _set(folders: Sequence[Path], out: Path | None, formats: Sequence[str], wanted: Wanted, as_json: bool) -> None:
     from repoassay.report.everything import write_figured
     from repoassay.report.figuring import figure_out
-    from repoassay.report.rows import read_rows
+    from repoassay.report.results import read_rows
 
     rows = read_rows(folders, lambda done, total: _progress("reading attempts", done, total))
     _progress("working out", 0, 1)

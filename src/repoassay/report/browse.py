@@ -14,7 +14,7 @@ from repoassay.model import Outcome
 from repoassay.report.figures import cost
 from repoassay.report.inert import one_line
 from repoassay.report.outcomes import OUTCOMES, UNFINISHED, Shown
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 
 __all__ = ["MOST_INSIDE", "PART", "Names", "escaped_json", "kinds", "names_of", "packed", "parts"]
 

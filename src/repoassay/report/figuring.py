@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from repoassay.economics import Quality
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.domains import domains
 from repoassay.report.tables.errors import MOST_DIAGNOSED, diagnosed, errors
 from repoassay.report.tables.external import Scores, benchmark_correlations, external

@@ -22,7 +22,7 @@ from repoassay.report.charts.drawing import Drawing, draw
 from repoassay.report.charts.value import Chart
 from repoassay.report.details import RunDetails, run_details
 from repoassay.report.figuring import Figured, figure_outcomes
-from repoassay.report.rows import ResultRow, RunInfo, rows_of
+from repoassay.report.results import ResultRow, RunInfo
 from repoassay.report.summary import Summary
 from repoassay.report.tables.value import Cell, Column, Estimate, Table
 from repoassay.report.templating import environment, policy_hash, source, write_whole
@@ -85,7 +85,7 @@ def render(summary: Summary) -> str:
     Tables of one row are left out, for the rates of a single agent say the same.
     """
     made = environment()
-    figured = figure_outcomes(rows_of(summary))
+    figured = figure_outcomes(summary.results)
     shown = [table for table in figured.tables.values() if len(table.rows) > 1]
     return _filled(made, figured, shown, charts(figured), (), inside=True, run=run_details(summary, made))
 

@@ -13,7 +13,7 @@ from repoassay.report.figures import seconds
 from repoassay.report.figuring import Figured
 from repoassay.report.inert import one_line
 from repoassay.report.outcomes import OUTCOMES
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.value import Cell, Column, Estimate, Table
 from repoassay.stats import Proportion
 

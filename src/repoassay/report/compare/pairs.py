@@ -11,7 +11,7 @@ from statistics import fmean
 from repoassay.errors import BadInput
 from repoassay.report.compare.sides import Side
 from repoassay.report.inert import one_line
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.stats import Rate
 
 __all__ = ["Change", "LeftOut", "Measure", "Paired", "TaskPair", "pair"]

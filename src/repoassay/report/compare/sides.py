@@ -8,7 +8,7 @@ from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.report.inert import one_line
-from repoassay.report.rows import ResultRow, read_rows
+from repoassay.report.results import ResultRow, read_rows
 
 __all__ = ["Side", "read_sides"]
 

@@ -19,7 +19,7 @@ from repoassay.report.leaderboard.figures import figures_of
 from repoassay.report.leaderboard.submitted import RUN, SUBMISSION
 from repoassay.report.leaderboard.validate import validate
 from repoassay.report.page import write_html
-from repoassay.report.rows import ResultRow, read_rows
+from repoassay.report.results import ResultRow, read_rows
 from repoassay.report.summary import summarise
 from repoassay.report.templating import environment, policy_hash, source
 from repoassay.store import RunFolder

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Decimal
 from typing import TypeVar
 
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.stats import Rate
 
 __all__ = ["LIMITS", "by", "label_of", "limits_of", "mean", "median", "named_runs", "natural", "rates"]

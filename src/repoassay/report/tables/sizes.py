@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.correlated import COEFFICIENTS, correlated
 from repoassay.report.tables.grouped import by, label_of, mean
 from repoassay.report.tables.registry import offered_tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repoassay.model import Outcome
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.frameworks import UNKNOWN_NOTE
 from repoassay.report.tables.grouped import LIMITS, by, limits_of, mean, natural, rates
 from repoassay.report.tables.value import Cell, Column, Table, Unit

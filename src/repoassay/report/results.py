@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from repoassay.errors import BadInput
 from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Verdict
 from repoassay.model.task import Economics
 from repoassay.report.chains import Slot, Standing, places, slots_of
 from repoassay.report.lean import LeanAttempt, LeanVerdict, read_attempt
-from repoassay.report.summary import Summary
 from repoassay.store import RunFolder
+
+if TYPE_CHECKING:
+    from repoassay.report.summary import Row
 
 __all__ = ["Entry", "ResultRow", "RunInfo", "read_rows", "rows_of"]
 
@@ -220,10 +223,10 @@ def _finished(run: RunFolder) -> list[str]:
     return list(dict.fromkeys(str(event.get("attempt")) for event in events if event.get("event") == "finished"))
 
 
-def rows_of(summary: Summary) -> list[ResultRow]:
+def rows_of(plan: Plan, path: Path, attempts: Iterable[Row]) -> list[ResultRow]:
     """The rows of one run whose records are read already, as `read_rows` would give them."""
-    filled = {row.place.slot: (row.attempt, row.verdict) for row in summary.rows if row.counts}
-    return list(_rows(summary.plan, RunInfo.of(summary.plan, summary.path), filled))
+    filled = {row.place.slot: (row.attempt, row.verdict) for row in attempts if row.counts}
+    return list(_rows(plan, RunInfo.of(plan, path), filled))
 
 
 def _rows(plan: Plan, info: RunInfo, filled: Mapping[Slot, _Judged]) -> Iterator[ResultRow]:
