@@ -14,7 +14,7 @@ from repoassay.model import Outcome
 from repoassay.report import summarise, write_html
 from repoassay.report.everything import write_everything
 from repoassay.report.figures import share, span
-from repoassay.report.figuring import figure_outcomes
+from repoassay.report.outcome_tables import figure_outcomes
 from repoassay.report.results import read_rows
 from repoassay.stats import Proportion
 from repoassay.store import RunFolder

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from repoassay.economics import Quality
-    from repoassay.report.figuring import Figured, Wanted
+    from repoassay.report.figuring import Wanted
+    from repoassay.report.outcome_tables import Figured
     from repoassay.store import RunFolder
 
 __all__ = ["print_report", "report"]

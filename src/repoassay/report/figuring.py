@@ -6,18 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from repoassay.economics import Quality
+from repoassay.report.outcome_tables import Figured, outcome_tables
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.domains import domains
 from repoassay.report.tables.errors import MOST_DIAGNOSED, diagnosed, errors
 from repoassay.report.tables.external import Scores, benchmark_correlations, external
-from repoassay.report.tables.frameworks import frameworks
-from repoassay.report.tables.outcomes import outcomes
 from repoassay.report.tables.registry import tables_beside
 from repoassay.report.tables.sizes import Sizes, repository_tokens, size_correlations, sizes_of
-from repoassay.report.tables.success import success
-from repoassay.report.tables.sweeps import sweeps
 from repoassay.report.tables.tokens import tokens
-from repoassay.report.tables.value import Table
 from repoassay.report.tables.worth import (
     agent_alpha,
     alpha_rows,
@@ -28,7 +23,7 @@ from repoassay.report.tables.worth import (
     repository_alpha,
 )
 
-__all__ = ["Figured", "Wanted", "figure_out", "figure_outcomes"]
+__all__ = ["Wanted", "figure_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +42,6 @@ class Wanted:
     diagnosed: int = MOST_DIAGNOSED
 
 
-@dataclass(frozen=True, slots=True)
-class Figured:
-    """Tables by name in the order they are shown, the rows they are of, and the sizes of repositories."""
-
-    rows: Sequence[ResultRow]
-    tables: Mapping[str, Table]
-    sizes: Sizes = field(default_factory=dict)
-
-
 def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figured:
     """Work out every table."""
     given = wanted or Wanted()
@@ -64,7 +50,7 @@ def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figur
     said = quality_notes(attempts)
     sizes = sizes_of(rows, given.sizes)
     made = [
-        *_of_outcomes(rows),
+        *outcome_tables(rows),
         agent_alpha(attempts, said),
         repository_alpha(parts, said),
         cumulated(curves(parts)),
@@ -78,24 +64,3 @@ def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figur
     suites = {row.run.suite.lower() for row in rows} if given.published is None else given.published
     made += tables_beside(suites, made)
     return Figured(rows, {table.name: table for table in made}, sizes)
-
-
-def figure_outcomes(rows: Sequence[ResultRow]) -> Figured:
-    """Work out those tables that need neither files beside the rows nor market values; quick, also of a large run.
-
-    Tables of subdomains and tokens are left out where no task has a subdomain and no agent asked a model.
-    """
-    tables = {table.name: table for table in (*_of_outcomes(rows), tokens(rows))}
-    needs = {"subdomains": any(row.subdomain for row in rows), "tokens": any(row.tokens is not None for row in rows)}
-    return Figured(rows, {name: table for name, table in tables.items() if needs.get(name, True)})
-
-
-def _of_outcomes(rows: Sequence[ResultRow]) -> list[Table]:
-    return [
-        frameworks(rows),
-        outcomes(rows),
-        success(rows),
-        domains(rows),
-        domains(rows, subdomains=True),
-        sweeps(rows),
-    ]

@@ -21,7 +21,7 @@ from repoassay.report.charts.build import charts
 from repoassay.report.charts.drawing import Drawing, draw
 from repoassay.report.charts.value import Chart
 from repoassay.report.details import RunDetails, run_details
-from repoassay.report.figuring import Figured, figure_outcomes
+from repoassay.report.outcome_tables import Figured, figure_outcomes
 from repoassay.report.results import ResultRow, RunInfo
 from repoassay.report.summary import Summary
 from repoassay.report.tables.value import Cell, Column, Estimate, Table

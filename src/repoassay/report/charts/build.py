@@ -10,8 +10,8 @@ from repoassay.model import Outcome
 from repoassay.report.cells import shown_cell
 from repoassay.report.charts.value import Axis, Chart, Form, Point, Series
 from repoassay.report.figures import seconds
-from repoassay.report.figuring import Figured
 from repoassay.report.inert import one_line
+from repoassay.report.outcome_tables import Figured
 from repoassay.report.outcomes import OUTCOMES
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.value import Cell, Column, Estimate, Table
