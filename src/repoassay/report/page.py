@@ -74,9 +74,9 @@ def page(figured: Figured, plots: Sequence[Chart], files: Sequence[str] = ()) ->
         "parts": [] if inside else [f"data/attempts-{number:04d}.js" for number in range(-(-len(rows) // PART))],
         "rows": list(packed(rows)) if inside else [],
     }
-    shown = [table for table in figured.tables.values() if table.rows]
+    tables = [table for table in figured.tables.values() if table.rows]
     # Rendered as text of a data block, in which "<", ">" and "&" are escaped.
-    return _filled(environment(), figured, shown, plots, files, inside, data=Markup(escaped_json(data)))  # noqa: S704
+    return _fill(environment(), figured, tables, plots, files, inside, data=Markup(escaped_json(data)))  # noqa: S704
 
 
 def render(summary: Summary) -> str:
@@ -84,10 +84,10 @@ def render(summary: Summary) -> str:
 
     Tables of one row are left out, for the rates of a single agent say the same.
     """
-    made = environment()
+    pages = environment()
     figured = figure_outcomes(summary.results)
-    shown = [table for table in figured.tables.values() if len(table.rows) > 1]
-    return _filled(made, figured, shown, charts(figured), (), inside=True, run=run_details(summary, made))
+    tables = [table for table in figured.tables.values() if len(table.rows) > 1]
+    return _fill(pages, figured, tables, charts(figured), (), inside=True, run=run_details(summary, pages))
 
 
 def write_html(summary: Summary, path: Path | None = None) -> Path:
@@ -108,16 +108,16 @@ def write_html(summary: Summary, path: Path | None = None) -> Path:
     return target
 
 
-def _filled(
-    made: Environment, figured: Figured, shown: Sequence[Table], plots: Sequence[Chart], files: Sequence[str],
+def _fill(
+    pages: Environment, figured: Figured, tables: Sequence[Table], plots: Sequence[Chart], files: Sequence[str],
     inside: bool, run: RunDetails | None = None, data: Markup | None = None,
 ) -> str:  # fmt: skip
     rows = figured.rows
-    style, script = source(made, "style.css") + palette.style(), source(made, "page.js")
-    return made.get_template("page.html").render(
+    style, script = source(pages, "style.css") + palette.style(), source(pages, "page.js")
+    return pages.get_template("page.html").render(
         run=run,
         runs=_runs(rows) or ([RunInfo.of(run.plan, run.summary.path)] if run else []),
-        grids=[_grid(table) for table in shown],
+        grids=[_grid(table) for table in tables],
         plots=[_Plot(chart, draw(chart)) for chart in plots],
         count=len(rows),
         finished=sum(row.finished for row in rows),

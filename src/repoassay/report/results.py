@@ -26,7 +26,7 @@ from repoassay.store import RunFolder
 if TYPE_CHECKING:
     from repoassay.report.summary import Row
 
-__all__ = ["Entry", "ResultRow", "RunInfo", "read_rows", "rows_of"]
+__all__ = ["Entry", "ResultRow", "RunInfo", "read_rows", "result_rows"]
 
 _LIMIT = re.compile(r", (?:timeout|max_iterations|max_tokens|context_window|budget_usd)=[^,]*$")
 _STEP = 500
@@ -223,7 +223,7 @@ def _finished(run: RunFolder) -> list[str]:
     return list(dict.fromkeys(str(event.get("attempt")) for event in events if event.get("event") == "finished"))
 
 
-def rows_of(plan: Plan, path: Path, attempts: Iterable[Row]) -> list[ResultRow]:
+def result_rows(plan: Plan, path: Path, attempts: Iterable[Row]) -> list[ResultRow]:
     """The rows of one run whose records are read already, as `read_rows` would give them."""
     filled = {row.place.slot: (row.attempt, row.verdict) for row in attempts if row.counts}
     return list(_rows(plan, RunInfo.of(plan, path), filled))

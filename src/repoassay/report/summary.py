@@ -14,7 +14,7 @@ from repoassay.errors import BadInput
 from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Spent, Verdict, Whose
 from repoassay.report.chains import Place, Standing, places
 from repoassay.report.money import Spending, spending_of, sum_of
-from repoassay.report.results import ResultRow, rows_of
+from repoassay.report.results import ResultRow, result_rows
 from repoassay.report.tables.grouped import by, rates
 from repoassay.stats import Rate
 from repoassay.store import Finished, RunFolder
@@ -154,7 +154,7 @@ def summarise(run: RunFolder) -> Summary:
         BadInput: When a finished attempt cannot be read back.
     """
     plan, rows = run.plan, tuple(_rows(run))
-    results = tuple(rows_of(plan, run.path, rows))
+    results = tuple(result_rows(plan, run.path, rows))
     return Summary(
         path=run.path,
         plan=plan,

@@ -36,7 +36,7 @@ def charts(figured: Figured) -> list[Chart]:
         "frameworks": lambda table: [_shares(table, entry, rates, "rates", "Completion and pass rates")],
         "outcomes": lambda table: [_outcomes(table)],
         "success": lambda table: [
-            _shares(table, ("run", "agent"), (("success", "Success", None),), "success", table.title)
+            _shares(table, ("run", "agent"), (("success", "Success", "tpr"),), "success", table.title)
         ],
         "domains": lambda table: [
             _grouped(table, "domain", "tpr_all", "domains", "Pass rate by domain",
@@ -100,9 +100,7 @@ def _note(left_out: int, what: str, table: Table) -> str:
     return f"{left_out} more {what} are left out here; the table “{table.title}” has them." if left_out > 0 else ""
 
 
-def _shares(
-    table: Table, names: Sequence[str], wanted: Sequence[tuple[str, str, str | None]], name: str, title: str
-) -> Chart:
+def _shares(table: Table, names: Sequence[str], wanted: Sequence[tuple[str, str, str]], name: str, title: str) -> Chart:
     rows = table.rows[:MOST_CATEGORIES]
     index = _index(table)
     series = []
