@@ -11,7 +11,7 @@ import pytest
 
 from repoassay.report.leaderboard import figures_of
 from repoassay.report.leaderboard.sealed import manifest_of
-from repoassay.report.rows import read_rows
+from repoassay.report.results import read_rows
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 PACK = ("--contact", "me@example.org", "--declare-all", "--with-files")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from browser import chromium
 from repoassay.model import (
     Attempt,
     CriterionResult,
@@ -25,6 +27,9 @@ from repoassay.model import (
     Verdict,
 )
 from repoassay.store import RunFolder
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 START = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 HOSTILE = "</script><script>alert(1)</script>\x1b[31m\u202egnp.exe\u202c [bold]&amp;\x00 <!-- ]]> 'x' \"y\" {{ 7*7 }}"
@@ -205,3 +210,9 @@ def varied(make_run: MakeRun, put: Put) -> RunFolder:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of thousands of attempts need not survive a power cut."""
     monkeypatch.setattr("os.fsync", lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Headless Chromium."""
+    yield from chromium()

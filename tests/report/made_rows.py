@@ -10,7 +10,7 @@ from typing import Any
 
 from repoassay.model import Kind, Outcome, PlannedTask
 from repoassay.model.task import Economics
-from repoassay.report.rows import Entry, ResultRow, RunInfo
+from repoassay.report.results import Entry, ResultRow, RunInfo
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 ANSWERS: dict[Outcome | None, tuple[bool | None, bool | None]] = {

@@ -23,8 +23,8 @@ TABLES = {
     "published_frameworks", "published_sweeps", "published_alpha", "published_errors", "published_pass_at_1",
 }  # fmt: skip
 PLOTS = {
-    "rates", "outcomes", "success", "domains", "sweep_max_iterations_ecr", "sweep_max_iterations_tpr", "alpha",
-    "alpha_pareto", "errors", "tokens", "tokens_by_code_lines", "tokens_by_files", "tokens_by_functions",
+    "rates", "outcomes", "success", "domains", "seconds", "sweep_max_iterations_ecr", "sweep_max_iterations_tpr",
+    "alpha", "alpha_pareto", "errors", "tokens", "tokens_by_code_lines", "tokens_by_files", "tokens_by_functions",
     "tokens_by_tokens", "benchmark_1",
 }  # fmt: skip
 SCORES = (

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Ended, Exit, Outcome, Plan, Submission, Usage, Verdict
+from repoassay.model import Attempt, Ended, Exit, Outcome, Plan, Spending, Submission, Usage, Verdict
 from repoassay.store import RunFolder
 from repoassay.store.attempts import ALL, TABLE, Fields, finished_ids, read_attempt, read_attempts
 

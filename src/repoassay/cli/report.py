@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from repoassay.economics import Quality
-    from repoassay.report.figuring import Figured, Wanted
+    from repoassay.report.figuring import Wanted
+    from repoassay.report.outcome_tables import Figured
     from repoassay.store import RunFolder
 
 __all__ = ["print_report", "report"]
@@ -97,8 +98,9 @@ def _formats(text: str) -> tuple[str, ...]:
 def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, diagnose: int) -> Wanted:
     from repoassay.report.figuring import Wanted
     from repoassay.report.given import read_scores, read_sizes
+    from repoassay.report.tables.registry import offered_tables
 
-    suites = {"auto": None, "none": (), "published": ("gittaskbench", "resq")}
+    suites = {"auto": None, "none": (), "published": tuple(offered_tables())}
     return Wanted(
         scores=read_scores(scores) if scores else {},
         sizes=read_sizes(sizes) if sizes else {},
@@ -117,7 +119,7 @@ def _reviewed(where: str) -> Mapping[str, Quality]:
 def _set(folders: Sequence[Path], out: Path | None, formats: Sequence[str], wanted: Wanted, as_json: bool) -> None:
     from repoassay.report.everything import write_figured
     from repoassay.report.figuring import figure_out
-    from repoassay.report.rows import read_rows
+    from repoassay.report.results import read_rows
 
     rows = read_rows(folders, lambda done, total: _progress("reading attempts", done, total))
     _progress("working out", 0, 1)

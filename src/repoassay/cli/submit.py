@@ -121,7 +121,7 @@ def _grade(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from repoassay.interop.results import Results, write_junit
+    from repoassay.interop.results import Results, write_results_junit
 
     counts: Counter[str] = Counter()
     console = Console(stderr=True)
@@ -145,7 +145,7 @@ def _grade(
                 elif record["message"] != "PASS":
                     bar.console.print(_line(record), highlight=False, markup=False)
         if junit is not None:
-            write_junit(kept.records, junit)
+            write_results_junit(kept.records, junit)
         return counts, counts["ERROR"]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any, Self
-from xml.etree import ElementTree as ET
 
 from repoassay.errors import BadInput
+from repoassay.interop.junit import JUnitCase, JUnitSuite, junit_document, write_junit_file
 from repoassay.store.lines import OBJECTS, Codec, JsonLines
 from repoassay.store.versions import with_version
 from repoassay.text import printable, quoted
 
-__all__ = ["Results", "read_results", "write_junit"]
+__all__ = ["Results", "read_results", "write_results_junit"]
 
 _NOUN = "result of this program"
 _LONGEST_LINE = 64 * 2**20
@@ -98,37 +98,18 @@ def _judged(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [record for record in records if record["message"] != "ERROR"]
 
 
-def write_junit(records: list[dict[str, Any]], path: Path) -> None:
-    """Write one test suite with a test case a submission.
+def write_results_junit(records: list[dict[str, Any]], path: Path) -> None:
+    """Write one test suite with a test case a submission; raises as `write_junit_file`."""
+    write_junit_file(path, junit_document([JUnitSuite("repoassay submit", [_case(record) for record in records])]))
 
-    Raises:
-        BadInput: When the file cannot be written.
-    """
-    failures = [record for record in records if record["message"] not in ("PASS", "ERROR")]
-    errors = [record for record in records if record["message"] == "ERROR"]
-    suite = ET.Element(
-        "testsuite",
-        name="repoassay submit",
-        tests=str(len(records)),
-        failures=str(len(failures)),
-        errors=str(len(errors)),
+
+def _case(record: dict[str, Any]) -> JUnitCase:
+    message = str(record["message"])
+    return JUnitCase(
+        str(record.get("model") or "submission"),
+        f"{record['id']}#{record['number']}",
+        "" if message == "PASS" else "error" if message == "ERROR" else "failure",
+        message,
+        text=str(record.get("test_suite_feedback", "")),
+        seconds=str(record.get("seconds", 0)),
     )
-    for record in records:
-        name = f"{record['id']}#{record['number']}"
-        seconds = str(record.get("seconds", 0))
-        case = ET.SubElement(
-            suite, "testcase", classname=str(record.get("model") or "submission"), name=name, time=seconds
-        )
-        if record["message"] != "PASS":
-            kind = "error" if record["message"] == "ERROR" else "failure"
-            told = ET.SubElement(case, kind, message=str(record["message"]))
-            told.text = _printable(str(record.get("test_suite_feedback", "")))
-    try:
-        ET.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from error
-
-
-def _printable(text: str) -> str:
-    """Text without the characters that XML 1.0 cannot hold."""
-    return "".join(letter for letter in text if letter in "\t\n\r" or " " <= letter <= "\ud7ff" or letter > "\udfff")

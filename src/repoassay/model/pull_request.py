@@ -8,7 +8,7 @@ from pydantic import Field
 
 from repoassay.model.base import Record
 
-__all__ = ["CommandRun", "Commit", "CommitFile", "Commits"]
+__all__ = ["Commit", "CommitFile", "Commits"]
 
 
 class CommitFile(Record):
@@ -62,15 +62,3 @@ class Commits(Record):
     uncommitted: bool = False
     taken: str = "files"
     notes: tuple[str, ...] = ()
-
-
-class CommandRun(Record):
-    """A command an agent ran, as its transcript has it: the step, what was run, and what came back.
-
-    `failed` is what the agent's own record says, None where it does not.
-    """
-
-    step: int
-    command: str
-    output: str = ""
-    failed: bool | None = None

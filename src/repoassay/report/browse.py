@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from repoassay.model import Outcome
+from repoassay.report.figures import cost
 from repoassay.report.outcomes import OUTCOMES, UNFINISHED, Shown
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.text import one_line
 
 __all__ = ["MOST_INSIDE", "PART", "Names", "escaped_json", "kinds", "names_of", "packed", "parts"]
@@ -63,7 +64,8 @@ def _task(row: ResultRow) -> tuple[str, str]:
 def packed(rows: Sequence[ResultRow]) -> Iterator[list[object]]:
     """Each row as `[run, agent, task, number, outcome, process, result, seconds, tokens, dollars, id, comment]`.
 
-    The first three and outcome are numbers of names; process and result 1, 0 or null; what is unknown is null.
+    The first three and outcome are numbers of names; process and result 1, 0 or null; what is unknown is null, and
+    tokens and dollars that are known in part are text.
     """
     runs = {name: number for number, name in enumerate(dict.fromkeys(row.run.title for row in rows))}
     agents = {name: number for number, name in enumerate(dict.fromkeys(row.agent for row in rows))}
@@ -80,11 +82,17 @@ def packed(rows: Sequence[ResultRow]) -> Iterator[list[object]]:
             _ANSWER[row.process],
             _ANSWER[row.result],
             None if row.seconds is None else round(row.seconds, 2),
-            row.tokens,
-            None if row.dollars is None or row.calls is None else round(float(row.dollars), 6),
+            f"{row.tokens:,}+" if row.tokens_partly else row.tokens,
+            _dollars(row),
             row.attempt,
             one_line(row.comment, 160) if row.comment else "",
         ]
+
+
+def _dollars(row: ResultRow) -> float | str | None:
+    if row.calls is None:
+        return None
+    return cost(row.dollars, row.dollars_known) if row.dollars is None else round(float(row.dollars), 6)
 
 
 def parts(rows: Sequence[ResultRow]) -> Iterator[tuple[str, str]]:

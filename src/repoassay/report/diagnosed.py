@@ -26,7 +26,7 @@ from repoassay.model import Ended, Outcome, PlannedTask, Whose
 from repoassay.model.submission import Exit
 from repoassay.model.trajectory import Trajectory
 from repoassay.report.case import TaskFacts, case_of, read_attempt_file
-from repoassay.report.rows import read_rows
+from repoassay.report.results import read_rows
 from repoassay.report.story import read_trajectory
 from repoassay.stats import Proportion
 from repoassay.store import RunFolder

@@ -11,9 +11,10 @@ from repoassay.report.browse import MOST_INSIDE, parts
 from repoassay.report.charts.build import charts
 from repoassay.report.charts.picture import picture
 from repoassay.report.charts.value import Chart
-from repoassay.report.figuring import Figured, Wanted, figure_out
+from repoassay.report.figuring import Wanted, figure_out
+from repoassay.report.outcome_tables import Figured
 from repoassay.report.page import page
-from repoassay.report.rows import ResultRow, read_rows
+from repoassay.report.results import ResultRow, read_rows
 from repoassay.report.tables.value import Table
 from repoassay.report.templating import write_whole
 from repoassay.report.writers import csv_text, json_text, latex, markdown

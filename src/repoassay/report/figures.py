@@ -8,7 +8,19 @@ from decimal import Decimal
 from repoassay.model import Spending
 from repoassay.stats import Proportion
 
-__all__ = ["dollars", "figure", "moment", "percent", "seconds", "share", "size", "span", "tokens", "why_unknown"]
+__all__ = [
+    "cost",
+    "dollars",
+    "figure",
+    "moment",
+    "percent",
+    "seconds",
+    "share",
+    "size",
+    "span",
+    "tokens",
+    "why_unknown",
+]
 
 
 def percent(value: float | None) -> str:
@@ -75,12 +87,15 @@ def tokens(spent: Spending | None) -> str:
 
 
 def dollars(spent: Spending | None) -> str:
-    """`$0.0123`; `unknown`, or `$0.0123 + unknown`, where a price or a usage is missing; a dash without a model."""
-    if spent is None:
-        return "-"
-    if spent.dollars is not None:
-        return _money(spent.dollars)
-    return f"{_money(spent.dollars_known)} + unknown" if spent.dollars_known else "unknown"
+    """What a model's calls cost, see `cost`; a dash without a model."""
+    return "-" if spent is None else cost(spent.dollars, spent.dollars_known)
+
+
+def cost(amount: Decimal | None, lower_bound: Decimal) -> str:
+    """`$0.0123`; `unknown`, or `$0.0123 + unknown`, where a price or a usage is missing."""
+    if amount is not None:
+        return _money(amount)
+    return f"{_money(lower_bound)} + unknown" if lower_bound else "unknown"
 
 
 def why_unknown(spent: Spending | None) -> str:

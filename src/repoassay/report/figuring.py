@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from repoassay.economics import ParetoCurve, Quality
-from repoassay.report.rows import ResultRow
-from repoassay.report.tables.beside import beside, published_suites
-from repoassay.report.tables.domains import domains
-from repoassay.report.tables.errors import MOST_DIAGNOSED, Diagnosed, diagnosed, errors
+from repoassay.economics import Quality
+from repoassay.report.outcome_tables import Figured, outcome_tables
+from repoassay.report.results import ResultRow
+from repoassay.report.tables.errors import MOST_DIAGNOSED, diagnosed, errors
 from repoassay.report.tables.external import Scores, benchmark_correlations, external
-from repoassay.report.tables.frameworks import frameworks
-from repoassay.report.tables.outcomes import outcomes
+from repoassay.report.tables.registry import tables_beside
 from repoassay.report.tables.sizes import Sizes, repository_tokens, size_correlations, sizes_of
-from repoassay.report.tables.success import success
-from repoassay.report.tables.sweeps import sweeps
 from repoassay.report.tables.tokens import tokens
-from repoassay.report.tables.value import Table
 from repoassay.report.tables.worth import (
     agent_alpha,
     alpha_rows,
@@ -28,7 +23,7 @@ from repoassay.report.tables.worth import (
     repository_alpha,
 )
 
-__all__ = ["Figured", "Wanted", "figure_out"]
+__all__ = ["Wanted", "figure_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,43 +42,25 @@ class Wanted:
     diagnosed: int = MOST_DIAGNOSED
 
 
-@dataclass(frozen=True, slots=True)
-class Figured:
-    """All tables by name, and what plots need beside them."""
-
-    rows: Sequence[ResultRow]
-    tables: Mapping[str, Table]
-    curves: Mapping[tuple[str, str], ParetoCurve]
-    diagnosed: Diagnosed
-    sizes: Sizes
-
-
 def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figured:
     """Work out every table."""
     given = wanted or Wanted()
     attempts = alpha_rows(rows, given.quality)
     parts = repositories(attempts)
-    bends = curves(parts)
     said = quality_notes(attempts)
     sizes = sizes_of(rows, given.sizes)
-    found = diagnosed(rows, given.diagnosed)
     made = [
-        frameworks(rows),
-        outcomes(rows),
-        success(rows),
-        domains(rows),
-        domains(rows, subdomains=True),
-        sweeps(rows),
+        *outcome_tables(rows),
         agent_alpha(attempts, said),
         repository_alpha(parts, said),
-        cumulated(bends),
-        errors(rows, found),
+        cumulated(curves(parts)),
+        errors(rows, diagnosed(rows, given.diagnosed)),
         tokens(rows),
         repository_tokens(rows, sizes),
         size_correlations(rows, sizes),
         external(rows, given.scores),
         benchmark_correlations(rows, given.scores),
     ]
-    suites = published_suites(rows) if given.published is None else given.published
-    made += beside(suites, made)
-    return Figured(rows, {table.name: table for table in made}, bends, found, sizes)
+    suites = {row.run.suite.lower() for row in rows} if given.published is None else given.published
+    made += tables_beside(suites, made)
+    return Figured(rows, {table.name: table for table in made}, sizes)

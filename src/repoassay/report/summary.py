@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Spending, Verdict, Whose
 from repoassay.report.money import RunSpending, spending_of, sum_of
+from repoassay.report.results import ResultRow, result_rows
+from repoassay.report.tables.grouped import by, rates
 from repoassay.stats import Rate
 from repoassay.store import Finished, RunFolder
-from repoassay.store.slots import Place, Slot, Standing, places, slots_of
+from repoassay.store.slots import Place, Standing, places
 
 __all__ = ["AgentSummary", "DomainRow", "Row", "Summary", "Unfinished", "WallTime", "summarise"]
+
+_NOT_PASSED = [outcome for outcome in Outcome if outcome is not Outcome.PASSED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +116,17 @@ class AgentSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A whole run. `rows` holds every finished attempt in the order they ended, superseded ones among them."""
+    """A whole run.
+
+    `rows` holds every finished attempt in the order they ended, superseded ones among them; `results` one row for each
+    place of the plan, out of which every figure is worked out.
+    """
 
     path: Path
     plan: Plan
     agents: tuple[AgentSummary, ...]
     rows: tuple[Row, ...]
+    results: tuple[ResultRow, ...]
     unfinished: tuple[Unfinished, ...]
     torn: tuple[int, ...]
     spending: RunSpending
@@ -142,16 +151,14 @@ def summarise(run: RunFolder) -> Summary:
         BadInput: When a finished attempt cannot be read back.
     """
     plan, rows = run.plan, tuple(_rows(run))
-    filled = {row.place.slot: row for row in rows if row.counts}
-    tasks = {task.id: task for task in plan.tasks}
+    results = tuple(result_rows(plan, run.path, rows))
     return Summary(
         path=run.path,
         plan=plan,
-        agents=tuple(_agent(name, plan, rows, filled) for name in plan.agents),
+        agents=tuple(_agent(name, plan, rows, results) for name in plan.agents),
         rows=rows,
-        unfinished=tuple(
-            Unfinished(tasks[slot.task], slot.agent, slot.number) for slot in slots_of(plan) if slot not in filled
-        ),
+        results=results,
+        unfinished=tuple(Unfinished(row.planned, row.agent, row.number) for row in results if not row.finished),
         torn=run.journal.read().torn,
         spending=spending_of(run, [(row.attempt.id, row.counts, row.attempt.spent) for row in rows]),
     )
@@ -164,43 +171,30 @@ def _rows(run: RunFolder) -> list[Row]:
     return [Row(item, place, tasks.get(item.attempt.task)) for item, place in zip(finished, found, strict=True)]
 
 
-def _agent(name: str, plan: Plan, rows: Sequence[Row], filled: Mapping[Slot, Row]) -> AgentSummary:
-    mine = {slot: filled.get(slot) for slot in slots_of(plan, name)}
-    done = [row for row in mine.values() if row is not None]
-    outcomes = Counter(row.verdict.outcome for row in done)
-    whose = Counter(row.verdict.outcome.whose for row in done if row.verdict.outcome is not Outcome.PASSED)
-    process, result = _rates(mine.values())
+def _agent(name: str, plan: Plan, rows: Sequence[Row], results: Sequence[ResultRow]) -> AgentSummary:
+    mine = [row for row in results if row.agent == name]
+    ended = Counter(row.outcome for row in mine)
+    process, result = rates(mine)
     return AgentSummary(
         name=name,
         settings=plan.agents[name].settings,
         planned=len(mine),
-        finished=len(done),
+        finished=sum(row.finished for row in mine),
         superseded=sum(row.place.standing is Standing.SUPERSEDED and row.place.slot.agent == name for row in rows),
         process=process,
         result=result,
-        outcomes={outcome: outcomes[outcome] for outcome in Outcome},
-        not_passed={kind: whose[kind] for kind in Whose},
-        domains=tuple(_domains(plan, mine)),
-        wall=_wall([row.seconds for row in done if row.seconds is not None]),
-        spent=sum_of(row.attempt.spent for row in done),
+        outcomes={outcome: ended[outcome] for outcome in Outcome},
+        not_passed={whose: sum(ended[one] for one in _NOT_PASSED if one.whose is whose) for whose in Whose},
+        domains=tuple(_domains(mine)),
+        wall=_wall([row.seconds for row in mine if row.seconds is not None]),
+        spent=sum_of(row.attempt.spent for row in rows if row.counts and row.place.slot.agent == name),
     )
 
 
-def _rates(rows: Iterable[Row | None]) -> tuple[Rate, Rate]:
-    """ECR and TPR over the given slots; None is a slot that no attempt fills yet."""
-    verdicts = [row.verdict if row else None for row in rows]
-    return (
-        Rate.of(verdict.process if verdict else None for verdict in verdicts),
-        Rate.of(verdict.result if verdict else None for verdict in verdicts),
-    )
-
-
-def _domains(plan: Plan, mine: Mapping[Slot, Row | None]) -> Iterator[DomainRow]:
-    domain_of = {task.id: task.domain for task in plan.tasks}
-    for domain, tasks in sorted(Counter(domain_of.values()).items()):
-        rows = [row for slot, row in mine.items() if domain_of[slot.task] == domain]
-        process, result = _rates(rows)
-        yield DomainRow(domain=domain, tasks=tasks, planned=len(rows), process=process, result=result)
+def _domains(rows: Sequence[ResultRow]) -> Iterator[DomainRow]:
+    for domain, members in sorted(by(rows, lambda row: row.domain).items()):
+        process, result = rates(members)
+        yield DomainRow(domain, len({row.task for row in members}), len(members), process, result)
 
 
 def _wall(seconds: Sequence[float]) -> WallTime:

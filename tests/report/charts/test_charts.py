@@ -7,10 +7,11 @@ import pytest
 from repoassay.model import Outcome
 from repoassay.report.charts.build import MOST_SERIES, charts
 from repoassay.report.charts.drawing import draw
-from repoassay.report.charts.palette import look
+from repoassay.report.charts.palette import Look, look, style
 from repoassay.report.charts.picture import picture
 from repoassay.report.charts.value import Axis, Chart, Form, Point, Series
 from repoassay.report.figuring import Wanted, figure_out
+from repoassay.report.outcomes import OUTCOMES, UNFINISHED
 from report.made_rows import entry, row, task
 
 HOSTILE = "$x^{$ </svg><script>alert(1)</script>\u202e ]]> \x00" + "long " * 60
@@ -34,7 +35,8 @@ def some(name: str = "hare", models: int = 3) -> list[Chart]:
 
 def test_all_plots_are_there() -> None:
     assert [chart.name for chart in some()] == [
-        "rates", "outcomes", "success", "domains", "sweep_max_iterations_ecr", "sweep_max_iterations_tpr", "alpha",
+        "rates", "outcomes", "success", "domains", "seconds", "sweep_max_iterations_ecr", "sweep_max_iterations_tpr",
+        "alpha",
         "alpha_pareto", "tokens", "tokens_by_lines", "benchmark_1",
     ]  # fmt: skip
     assert charts(figure_out([], Wanted())) == []
@@ -74,7 +76,52 @@ def test_odd_ranges_draw(values: list[float], form: Form) -> None:
 
 
 def test_no_two_series_look_alike() -> None:
-    assert len({look(number) for number in range(MOST_SERIES)}) == MOST_SERIES
+    one = Series("s", ())
+    assert len({look(one, number) for number in range(MOST_SERIES)}) == MOST_SERIES
+    kinds = [kind.name for kind in (*OUTCOMES.values(), UNFINISHED)]
+    assert len({look(Series("s", (), kind), 0).colour for kind in (*kinds, "ecr", "tpr")}) == len(kinds) + 2
+
+
+def test_every_look_is_in_the_style_sheet_in_both_schemes() -> None:
+    rules = style()
+    for kind in (*range(8), *(outcome.value for outcome in Outcome), "ecr", "tpr", "unfinished"):
+        seen = look(Series("s", (), kind), 0)
+        assert f"--{seen.name}: {seen.colour};" in rules
+        assert f".f-{seen.name} {{ fill: var(--{seen.name}); }}" in rules
+
+
+def test_an_agent_looks_the_same_in_every_plot() -> None:
+    rows = [
+        row(outcome, by=entry(f"agent {number}", ""), of=task(f"t{n}", f"r{n}", f"d{n}", value), seconds=float(n))
+        for number in range(3)
+        for n, (outcome, value) in enumerate(((Outcome.PASSED, "10" if number else None), (Outcome.BUDGET, None)))
+    ]
+    looks: dict[str, set[Look]] = {}
+    for chart in charts(figure_out(rows, Wanted(diagnosed=0))):
+        for number, series in enumerate(chart.series):
+            if series.name.startswith("agent "):
+                looks.setdefault(series.name, set()).add(look(series, number))
+    assert [len(found) for found in looks.values()] == [1, 1, 1]
+    assert len(set.union(*looks.values())) == 3
+
+
+def test_an_outcome_looks_the_same_in_every_plot() -> None:
+    rows = [row(outcome, of=task(outcome.value)) for outcome in (Outcome.PASSED, Outcome.BUDGET, Outcome.INFRA_FAULT)]
+    found = {chart.name: chart for chart in charts(figure_out(rows, Wanted(diagnosed=0)))}
+    for name in ("outcomes", "seconds"):
+        assert [series.kind for series in found[name].series] == ["passed", "budget", "infra_fault"]
+    assert [series.kind for series in found["rates"].series] == ["ecr", "tpr"]
+
+
+def test_wall_times_are_sorted_by_their_median_and_bounded() -> None:
+    rows = [row(Outcome.FAILED, of=task(f"t{n:02d}"), seconds=float(n)) for n in range(60)]
+    rows += [row(Outcome.PASSED, of=task("t59"), number=number, seconds=59.0) for number in range(2, 50)]
+    chart = next(chart for chart in charts(figure_out(rows, Wanted(diagnosed=0))) if chart.name == "seconds")
+    assert len(chart.categories) == 40 and chart.categories[:2] == ("t59", "t58")
+    assert chart.figures[:2] == ("59.0 s, n = 49", "58.0 s, n = 1")
+    assert chart.note.startswith("20 more tasks are left out here") and "10 attempts are drawn" in chart.note
+    words = [word.text for word in draw(chart).words if word.kind == "value"]
+    assert words == list(chart.figures)
 
 
 def test_pictures_are_the_same_each_time_and_their_names_inert() -> None:

@@ -1,6 +1,6 @@
 """The site: its table as kept in a golden file, and the page in a real browser without network.
 
-To write the golden file anew: REPOASSAY_GOLDEN=write pytest tests/report/leaderboard/test_site.py
+Regenerate the golden file with: REPOASSAY_REGENERATE=1 pytest tests/report/leaderboard/test_site.py
 """
 
 from __future__ import annotations
@@ -8,17 +8,20 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from browser import Opened
 from repoassay.errors import BadInput
 from repoassay.report.leaderboard import build_site, rows_of
 from repoassay.store import RunFolder
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 MakeRun = Callable[..., RunFolder]
 NOW = datetime(2026, 2, 1, 12, 0, tzinfo=UTC)
@@ -43,7 +46,7 @@ def table_of(page: Path) -> str:
 
 
 def test_the_table_is_as_kept(site: Path) -> None:
-    if os.environ.get("REPOASSAY_GOLDEN") == "write":
+    if os.environ.get("REPOASSAY_REGENERATE"):
         GOLDEN.parent.mkdir(exist_ok=True)
         GOLDEN.write_text(table_of(site))
     assert table_of(site) == GOLDEN.read_text()
@@ -87,24 +90,6 @@ def test_a_run_is_shown_once(make_run: MakeRun, handed_in: Path, tmp_path: Path)
         rows_of([handed_in, tmp_path / "run"])
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None:
-        reason = (
-            "No Chromium is installed; the leaderboard was not looked at. Install it with: apt-get install chromium"
-        )
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.mark.parametrize(
     ("scheme", "width"),
     [
@@ -114,30 +99,21 @@ def chromium() -> Iterator[Any]:
         pytest.param("light", 390, marks=pytest.mark.exhaustive),
     ],
 )
-def test_in_a_browser(site: Path, chromium: Any, scheme: str, width: int) -> None:
+def test_in_a_browser(site: Path, browser: Browser, scheme: str, width: int) -> None:
     """No complaint, no request, no serious fault of accessibility; the page itself never scrolls sideways."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 844}, bypass_csp=False)
-    page = context.new_page()
-    complaints: list[str] = []
-    requests: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto(site.as_uri())
+    opened = Opened(browser, site, (width, 844), scheme)
+    page = opened.page
     assert page.locator("#count").inner_text() == "3 of 3 shown"
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    assert requests == [site.as_uri()]
-    assert complaints == []
-    found = Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")] == []
-    context.close()
+    assert opened.requests == [site.as_uri()]
+    assert opened.complaints == []
+    assert opened.serious_faults() == []
+    opened.close()
 
 
-def test_by_keyboard_alone(site: Path, chromium: Any) -> None:
-    page = chromium.new_page()
-    page.goto(site.as_uri())
+def test_by_keyboard_alone(site: Path, browser: Browser) -> None:
+    opened = Opened(browser, site)
+    page = opened.page
 
     def column(number: int) -> list[str]:
         found: list[str] = page.eval_on_selector_all(
@@ -170,4 +146,4 @@ def test_by_keyboard_alone(site: Path, chromium: Any) -> None:
     page.locator("tbody tr:first-child a").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/report.html")
-    page.close()
+    opened.close()

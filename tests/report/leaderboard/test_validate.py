@@ -15,7 +15,7 @@ import pytest
 
 from repoassay.errors import BadInput
 from repoassay.report.leaderboard import figures_of, sealed, validate
-from repoassay.report.rows import read_rows
+from repoassay.report.results import read_rows
 
 NOW = datetime(2026, 2, 1, 12, 0, tzinfo=UTC)
 READS, SUMS, DRAWS, SPOILED, AGAIN = (f"01KG9ATT{count:018d}" for count in range(1, 6))

@@ -8,7 +8,7 @@ import pytest
 
 from repoassay.model import Outcome
 from repoassay.report.figuring import Wanted, figure_out
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.external import score_of
 from repoassay.report.tables.sampled import sampled
 from repoassay.report.tables.sizes import size_correlations

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
+from repoassay.model import Outcome
 from repoassay.report.cells import shown_cell
 from repoassay.report.charts.value import Axis, Chart, Form, Point, Series
-from repoassay.report.figuring import Figured
+from repoassay.report.figures import seconds
+from repoassay.report.outcome_tables import Figured
+from repoassay.report.outcomes import OUTCOMES
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.value import Cell, Column, Estimate, Table
 from repoassay.stats import Proportion
 from repoassay.text import one_line
@@ -23,30 +28,40 @@ _PERCENT = Axis("percent", percent=True)
 
 
 def charts(figured: Figured) -> list[Chart]:
-    """The plots that have something to show, in the order of their tables."""
-    tables = figured.tables
-    names = ("frameworks", "outcomes", "success", "domains")
-    framework, outcome, success, domain = (tables[name] for name in names)
-    order = [_label(success, row, ("run", "agent")) for row in success.rows]
-    ecr_tpr = (("ecr_all", "ECR, all"), ("tpr_all", "TPR, all"))
-    found = [
-        _shares(framework, ("run", "framework", "model", "limits"), ecr_tpr, "rates", "Completion and pass rates"),
-        _outcomes(outcome),
-        _shares(success, ("run", "agent"), (("success", "Success"),), "success", success.title),
-        _grouped(domain, "domain", "tpr_all", "domains", "Pass rate by domain",
-                 Form.DOTS if len(order) <= _SEVERAL else Form.STRIP, _PERCENT, order),
-        *_sweeps(tables["sweeps"]),
-        _grouped(
-            tables["alpha_by_repository"], "repository", "alpha", "alpha", "Alpha by repository",
-            Form.BARS if len(order) <= _FEW else Form.STRIP, Axis("US dollars per attempt"), order,
-        ),
-        _pareto(tables["alpha_pareto"]),
-        _errors(tables["errors"]),
-        _tokens(tables["tokens"]),
-        *_sizes(tables["repository_tokens"], figured),
-        *_benchmarks(tables["pass_at_1"]),
-    ]  # fmt: skip
-    return [chart for chart in found if not chart.empty]
+    """The plots that have something to show, in the order of their tables; a table that is not there has no plot."""
+    order = _order(figured.tables["success"])
+    rates = (("ecr_all", "ECR, all", "ecr"), ("tpr_all", "TPR, all", "tpr"))
+    entry = ("run", "framework", "model", "limits")
+    makers: dict[str, Callable[[Table], Iterable[Chart]]] = {
+        "frameworks": lambda table: [_shares(table, entry, rates, "rates", "Completion and pass rates")],
+        "outcomes": lambda table: [_outcomes(table)],
+        "success": lambda table: [
+            _shares(table, ("run", "agent"), (("success", "Success", "tpr"),), "success", table.title)
+        ],
+        "domains": lambda table: [
+            _grouped(table, "domain", "tpr_all", "domains", "Pass rate by domain",
+                     Form.DOTS if len(order) <= _SEVERAL else Form.STRIP, _PERCENT, order),
+            _seconds(figured.rows),
+        ],
+        "sweeps": _sweeps,
+        "alpha_by_repository": lambda table: [
+            _grouped(table, "repository", "alpha", "alpha", "Alpha by repository",
+                     Form.BARS if len(order) <= _FEW else Form.STRIP, Axis("US dollars per attempt"), order)
+        ],
+        "alpha_pareto": lambda table: [_pareto(table, order)],
+        "errors": lambda table: [_errors(table)],
+        "tokens": lambda table: [_tokens(table)],
+        "repository_tokens": lambda table: _sizes(table, figured),
+        "pass_at_1": _benchmarks,
+    }  # fmt: skip
+    tables = ((make, figured.tables[name]) for name, make in makers.items() if name in figured.tables)
+    return [chart for make, table in tables for chart in make(table) if not chart.empty]
+
+
+def _order(success: Table) -> dict[str, int]:
+    """The number of each agent, by which it looks the same in each plot."""
+    labels = dict.fromkeys(_label(success, row, ("run", "agent")) for row in success.rows)
+    return {label: number for number, label in enumerate(labels)}
 
 
 def _value(cell: Cell) -> tuple[float, float | None, float | None] | None:
@@ -85,17 +100,17 @@ def _note(left_out: int, what: str, table: Table) -> str:
     return f"{left_out} more {what} are left out here; the table “{table.title}” has them." if left_out > 0 else ""
 
 
-def _shares(table: Table, names: Sequence[str], wanted: Sequence[tuple[str, str]], name: str, title: str) -> Chart:
+def _shares(table: Table, names: Sequence[str], wanted: Sequence[tuple[str, str, str]], name: str, title: str) -> Chart:
     rows = table.rows[:MOST_CATEGORIES]
     index = _index(table)
     series = []
-    for key, word in wanted:
+    for key, word, kind in wanted:
         points = []
         for number, row in enumerate(rows):
             found = _value(row[index[key]])
             if found is not None:
                 points.append(Point(found[0], number, _says(table, key, row[index[key]]), found[1], found[2]))
-        series.append(Series(word, tuple(points)))
+        series.append(Series(word, tuple(points), kind))
     return Chart(
         name, title, table.after, Form.DOTS, Axis("percent, with 95% interval", percent=True), Axis(""), tuple(series),
         tuple(_label(table, row, names) for row in rows), _note(len(table.rows) - len(rows), "entries", table),
@@ -114,16 +129,18 @@ def _outcomes(table: Table) -> Chart:
             if isinstance(count, int) and isinstance(planned, int) and count:
                 points.append(Point(100 * count / planned, number, f"{count} of {planned} {column.title}"))
         if points:
-            series.append(Series(column.title, tuple(points)))
+            series.append(Series(column.title, tuple(points), column.key))
     return Chart(
         "outcomes", "Outcomes", "", Form.STACKED, Axis("percent of planned attempts", percent=True), Axis(""),
         tuple(series), tuple(_label(table, row, ("run", "agent")) for row in rows),
         _note(len(table.rows) - len(rows), "entries", table),
+        tuple(f"n = {row[index['n']]} planned" for row in rows),
     )  # fmt: skip
 
 
 def _grouped(
-    table: Table, category: str, key: str, name: str, title: str, form: Form, axis: Axis, order: Sequence[str]
+    table: Table, category: str, key: str, name: str, title: str, form: Form, axis: Axis,
+    order: Mapping[str, int],
 ) -> Chart:  # fmt: skip
     """Categories of one column, a series for each agent in `order`, so that an agent looks the same in each plot."""
     index = _index(table)
@@ -145,7 +162,8 @@ def _grouped(
     ]
     return Chart(
         name, title, table.after, form, axis, Axis(""),
-        tuple(Series(agent, tuple(points[agent])) for agent in shown), tuple(one_line(item, 200) for item in kept),
+        tuple(Series(agent, tuple(points[agent]), order[agent]) for agent in shown),
+        tuple(one_line(item, 200) for item in kept),
         " ".join(filter(None, notes)),
     )  # fmt: skip
 
@@ -185,12 +203,38 @@ def _spread(lines: dict[str, list[Point]]) -> bool:
     return bool(places) and min(places) > 0 and max(places) / min(places) >= 20
 
 
-def _bounded(lines: dict[str, list[Point]]) -> tuple[Series, ...]:
+def _bounded(lines: dict[str, list[Point]], order: Mapping[str, int] | None = None) -> tuple[Series, ...]:
     kept = list(lines.items())[:MOST_SERIES]
-    return tuple(Series(name, tuple(points[:_MOST_POINTS])) for name, points in kept)
+    return tuple(Series(name, tuple(points[:_MOST_POINTS]), (order or {}).get(name)) for name, points in kept)
 
 
-def _pareto(table: Table) -> Chart:
+def _seconds(rows: Sequence[ResultRow]) -> Chart:
+    """Wall time of each attempt by task, coloured by outcome; tasks from the largest median down."""
+    by_task: dict[str, list[ResultRow]] = {}
+    for row in rows:
+        if row.seconds is not None:
+            by_task.setdefault(row.task, []).append(row)
+    medians = {task: statistics.median(row.seconds or 0.0 for row in group) for task, group in by_task.items()}
+    kept = sorted(medians, key=lambda task: (-medians[task], task))[:MOST_CATEGORIES]
+    most = max(_FEW, _MOST_POINTS // max(1, len(kept)))
+    points: dict[Outcome, list[Point]] = {outcome: [] for outcome in OUTCOMES}
+    for place, task in enumerate(kept):
+        for row in by_task[task][:most]:
+            if row.seconds is not None and row.outcome is not None:
+                says = f"{one_line(row.agent, 64)} attempt {row.number}: {seconds(row.seconds)}"
+                points[row.outcome].append(Point(row.seconds, place, says))
+    left_out = len(by_task) - len(kept)
+    notes = [f"{left_out} more tasks are left out here; the list of attempts has them."] * (left_out > 0)
+    notes += [f"Of each task {most} attempts are drawn."] * any(len(by_task[task]) > most for task in kept)
+    return Chart(
+        "seconds", "Agent wall time by task, with its median", "", Form.STRIP, Axis("seconds"), Axis(""),
+        tuple(Series(OUTCOMES[one].word, tuple(found), one.value) for one, found in points.items() if found),
+        tuple(one_line(task, 200) for task in kept), " ".join(notes),
+        tuple(f"{seconds(medians[task])}, n = {len(by_task[task])}" for task in kept),
+    )  # fmt: skip
+
+
+def _pareto(table: Table, order: Mapping[str, int]) -> Chart:
     index = _index(table)
     lines: dict[str, list[Point]] = {}
     for row in table.rows:
@@ -201,7 +245,8 @@ def _pareto(table: Table) -> Chart:
             lines.setdefault(_label(table, row, ("run", "agent")), []).append(Point(rank[0], cumulative[0], says))
     return Chart(
         "alpha_pareto", table.title, table.after, Form.LINES, Axis("repositories, largest alpha first"),
-        Axis("cumulative alpha, US dollars"), _bounded(lines), note=_note(len(lines) - MOST_SERIES, "agents", table),
+        Axis("cumulative alpha, US dollars"), _bounded(lines, order),
+        note=_note(len(lines) - MOST_SERIES, "agents", table),
     )  # fmt: skip
 
 

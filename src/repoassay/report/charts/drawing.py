@@ -27,11 +27,11 @@ _TICKS = 5
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One value: a bar where it has a width, else a marker; `colour` and `shape` are numbers as of `look`."""
+    """One value: a bar where it has a width, else a marker; `colour` and `shape` are name and number of a `Look`."""
 
     x: float
     y: float
-    colour: int
+    colour: str
     shape: int
     says: str
     width: float | None = None
@@ -131,29 +131,33 @@ def _by_category(chart: Chart) -> Drawing:
     made = Drawing(height=len(chart.categories) * tall + 44)
     _bottom(made, chart.x, scale)
     one = len(chart.series) == 1
+    beside = one or bool(chart.figures)
     for number, name in enumerate(chart.categories):
-        made.words.append(Words(0, number * tall + 15, _short(name, _NARROW if one else _WIDE), "start", "label"))
+        made.words.append(Words(0, number * tall + 15, _short(name, _NARROW if beside else _WIDE), "start", "label"))
+        if chart.figures:
+            made.words.append(Words(100, number * tall + 15, chart.figures[number], "end", "value"))
         if dotted:
             for row in range(rows):
                 y = number * tall + 26 + row * (thick + 4) + thick / 2
                 made.rules.append(Rule(_LEFT, y, _RIGHT, y, "track"))
     starts = [0.0] * len(chart.categories)
     for row, series in enumerate(chart.series):
+        seen = look(series, row)
         for point in series.points:
             place = int(point.y)
             says = f"{one_line(chart.categories[place], _LABEL)}, {one_line(series.name, _LABEL)}: {point.says}"
             top = place * tall + 26 + (0 if rows == 1 else row * (thick + 4))
-            if one:
+            if one and not chart.figures:
                 made.words.append(Words(100, place * tall + 15, point.says, "end", "value"))
             if dotted:
-                made.marks.append(Mark(scale(point.x), top + thick / 2, *look(row), says))
+                made.marks.append(Mark(scale(point.x), top + thick / 2, seen.name, seen.shape, says))
             else:
                 begin = starts[place] if chart.form is Form.STACKED else 0.0
                 left, right = sorted((scale(begin), scale(begin + point.x)))
-                made.marks.append(Mark(left, top, *look(row), says, max(right - left, 0.15), thick))
+                made.marks.append(Mark(left, top, seen.name, seen.shape, says, max(right - left, 0.15), thick))
                 starts[place] += point.x
             if point.low is not None and point.high is not None:
-                kind = f"whisker s{row % 8}" if dotted else "whisker dark"
+                kind = f"whisker l-{seen.name}" if dotted else "whisker dark"
                 _whisker(made, scale(point.low), scale(point.high), top + thick / 2, kind)
     return made
 
@@ -191,11 +195,13 @@ def _plane(chart: Chart) -> Drawing:
         made.words.append(Words(0, up(tick) - 4, _tick(tick), "start", "tick"))
     made.words.append(Words(0, 10, one_line(chart.y.title, _LABEL), "start", "tick"))
     for number, series in enumerate(chart.series):
+        seen = look(series, number)
         places = [(across(point.x), up(point.y)) for point in series.points]
         if chart.form is Form.LINES:
-            made.rules += [Rule(*before, *after, f"line s{number % 8}") for before, after in pairwise(places)]
+            made.rules += [Rule(*before, *after, f"line l-{seen.name}") for before, after in pairwise(places)]
         for point, (x, y) in zip(series.points, places, strict=True):
             if point.low is not None and point.high is not None:
-                made.rules.append(Rule(x, up(point.low), x, up(point.high), f"whisker s{number % 8}"))
-            made.marks.append(Mark(x, y, *look(number), f"{one_line(series.name, _LABEL)}, {point.says}"))
+                made.rules.append(Rule(x, up(point.low), x, up(point.high), f"whisker l-{seen.name}"))
+            says = f"{one_line(series.name, _LABEL)}, {point.says}"
+            made.marks.append(Mark(x, y, seen.name, seen.shape, says))
     return made

@@ -1,19 +1,65 @@
-"""Colours, markers and hatches of series. Okabe and Ito's colours, which colour-blind readers can tell apart.
+"""How series look in every plot of every page: one colour for each outcome, each rate and each agent.
 
-A series is never told by its colour alone: each has a marker or a hatch of its own. The page's style sheet has the
-same colours under `--s0` to `--s7`.
+The colours are Okabe and Ito's, which colour-blind readers can tell apart, and two purples for ECR and TPR, which no
+outcome has. A series is never told by its colour alone: each has a marker or a hatch of its own. Style sheets of pages
+take their colours from here, see `style`.
 """
 
 from __future__ import annotations
 
-__all__ = ["COLOURS", "HATCHES", "MARKERS", "look"]
+from dataclasses import dataclass
 
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b3a000", "#5a656d")
+from repoassay.report.charts.value import Series
+from repoassay.report.outcomes import OUTCOMES, UNFINISHED
+
+__all__ = ["HATCHES", "MARKERS", "Look", "look", "style"]
+
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """As matplotlib names them; the page draws the same shapes."""
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "oo", "||||")
 
+_AGENTS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b3a000", "#5a656d")
+_OUTCOMES = (
+    "#009e73", "#d55e00", "#e69f00", "#cc79a7", "#0072b2", "#56b4e9", "#1c2226", "#999999", "#f0e442", "#dde1e3",
+)  # fmt: skip
+_KINDS = [*OUTCOMES.values(), UNFINISHED]
+_COLOURS = {
+    **{f"s{number}": colour for number, colour in enumerate(_AGENTS)},
+    **{kind.name: colour for kind, colour in zip(_KINDS, _OUTCOMES, strict=True)},
+    "ecr": "#9a7cc4",
+    "tpr": "#5b3a94",
+}
+_IN_THE_DARK = {
+    "s0": "#4aa3dd", "s7": "#9ba6ae", "tampering": "#f2f4f5", "unfinished": "#3a4249", "ecr": "#7d5fb0",
+    "tpr": "#c3a6f2",
+}  # fmt: skip
+_SHAPES = {**{kind.name: number % 8 for number, kind in enumerate(_KINDS)}, "ecr": 0, "tpr": 1}
 
-def look(number: int) -> tuple[int, int]:
-    """Which colour, and which marker or hatch, the series of a number has; no two of the first 16 have both alike."""
-    return number % 8, (number + number // 8) % 8
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The name of a colour in style sheets, the colour on paper, and the number of a marker and hatch."""
+
+    name: str
+    colour: str
+    shape: int
+
+
+def look(series: Series, number: int) -> Look:
+    """How the series at a place of its plot looks; no two of the first 16 agents look alike."""
+    kind = series.kind if series.kind is not None else number
+    if isinstance(kind, str):
+        return Look(kind, _COLOURS[kind], _SHAPES[kind])
+    name = f"s{kind % 8}"
+    return Look(name, _COLOURS[name], (kind + kind // 8) % 8)
+
+
+def style() -> str:
+    """Style sheet rules: `--NAME` for each colour, and classes `f-NAME` (fill), `l-NAME` (line), `p-NAME` (pill)."""
+    light, dark = (" ".join(f"--{name}: {colour};" for name, colour in of.items()) for of in (_COLOURS, _IN_THE_DARK))
+    rules = "\n".join(
+        f".f-{name} {{ fill: var(--{name}); }} .l-{name} {{ stroke: var(--{name}); }}"
+        f" .p-{name} i {{ background: var(--{name}); }}"
+        for name in _COLOURS
+    )
+    return f"\n:root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{rules}\n"

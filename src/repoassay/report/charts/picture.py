@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from repoassay.errors import MissingExtra
-from repoassay.report.charts.palette import COLOURS, HATCHES, MARKERS, look
+from repoassay.report.charts.palette import HATCHES, MARKERS, look
 from repoassay.report.charts.value import Chart, Form, Series
 from repoassay.text import clip
 
@@ -113,9 +113,9 @@ def _offsets(chart: Chart) -> list[float]:
     return [(number - (count - 1) / 2) * step for number in range(count)]
 
 
-def _style(number: int) -> tuple[str, str, str]:
-    colour, form = look(number)
-    return COLOURS[colour], MARKERS[form], HATCHES[form]
+def _style(series: Series, number: int) -> tuple[str, str, str]:
+    found = look(series, number)
+    return found.colour, MARKERS[found.shape], HATCHES[found.shape]
 
 
 def _ends(series: Series, value: Callable[[int], float]) -> list[list[float]] | None:
@@ -129,7 +129,7 @@ def _ends(series: Series, value: Callable[[int], float]) -> list[list[float]] | 
 
 def _dots(chart: Chart, axes: Axes) -> None:
     for number, (series, offset) in enumerate(zip(chart.series, _offsets(chart), strict=True)):
-        colour, marker, _ = _style(number)
+        colour, marker, _ = _style(series, number)
         points = series.points
         axes.errorbar(
             [point.x for point in points], [point.y + offset for point in points],
@@ -141,7 +141,7 @@ def _dots(chart: Chart, axes: Axes) -> None:
 def _bars(chart: Chart, axes: Axes) -> None:
     thick = 0.74 / max(len(chart.series), 1)
     for number, (series, offset) in enumerate(zip(chart.series, _offsets(chart), strict=True)):
-        colour, _, hatch = _style(number)
+        colour, _, hatch = _style(series, number)
         points = series.points
         axes.barh(
             [point.y + offset for point in points], [point.x for point in points], height=thick * 0.9, color=colour,
@@ -155,7 +155,7 @@ def _bars(chart: Chart, axes: Axes) -> None:
 def _stacked(chart: Chart, axes: Axes) -> None:
     left = [0.0] * len(chart.categories)
     for number, series in enumerate(chart.series):
-        colour, _, hatch = _style(number)
+        colour, _, hatch = _style(series, number)
         for point in series.points:
             place = int(point.y)
             axes.barh(
@@ -167,7 +167,7 @@ def _stacked(chart: Chart, axes: Axes) -> None:
 
 def _lines(chart: Chart, axes: Axes) -> None:
     for number, series in enumerate(chart.series):
-        colour, marker, _ = _style(number)
+        colour, marker, _ = _style(series, number)
         points = series.points
         axes.errorbar(
             [point.x for point in points], [point.y for point in points],

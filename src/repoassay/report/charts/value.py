@@ -55,15 +55,24 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points of one name; drawn in one colour with one marker or hatch."""
+    """Points of one name; drawn in one colour with one marker or hatch.
+
+    `kind` says which: of an outcome or of `ecr` or `tpr` by that name, or of the agent of that number. None takes the
+    look of the series' place in its plot.
+    """
 
     name: str
     points: tuple[Point, ...]
+    kind: str | int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One plot. `name` is a file name, `after` the published figure it is made after, `note` what was left out."""
+    """One plot.
+
+    `name` is a file name, `after` the published figure it is made after, `note` what was left out. `figures` are texts
+    beside the categories, one each; where there are none, the points of a single series are written there.
+    """
 
     name: str
     title: str
@@ -74,6 +83,7 @@ class Chart:
     series: tuple[Series, ...]
     categories: tuple[str, ...] = ()
     note: str = ""
+    figures: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from repoassay.errors import BadInput
 from repoassay.report.compare.sides import Side
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.stats import Rate
 from repoassay.text import one_line
 

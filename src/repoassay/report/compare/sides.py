@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.report.rows import ResultRow, read_rows
+from repoassay.report.results import ResultRow, read_rows
 from repoassay.text import one_line
 
 __all__ = ["Side", "read_sides"]

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from repoassay import economics
 from repoassay.model import Outcome
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.worth import alpha_rows
 from repoassay.stats import Proportion, Rate
 

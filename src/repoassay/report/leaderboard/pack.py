@@ -17,7 +17,7 @@ from repoassay.report.leaderboard.figures import figures_of
 from repoassay.report.leaderboard.sealed import MOST_FILE_BYTES, manifest_of
 from repoassay.report.leaderboard.submitted import FIGURES, MANIFEST, RUN, SUBMISSION, Declarations, Submitted, to_toml
 from repoassay.report.leaderboard.validate import validate
-from repoassay.report.rows import read_rows
+from repoassay.report.results import read_rows
 from repoassay.store import RunFolder
 from repoassay.store.lines import OBJECTS
 from repoassay.store.versions import to_json

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -13,17 +11,16 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from repoassay.errors import BadInput
-from repoassay.report.html import write_html
 from repoassay.report.leaderboard.figures import figures_of
 from repoassay.report.leaderboard.submitted import RUN, SUBMISSION
 from repoassay.report.leaderboard.validate import validate
-from repoassay.report.rows import ResultRow, read_rows
+from repoassay.report.page import write_html
+from repoassay.report.results import ResultRow, read_rows
 from repoassay.report.summary import summarise
-from repoassay.report.templating import escape_value
+from repoassay.report.templating import environment, policy_hash, source
 from repoassay.store import RunFolder
 from repoassay.text import one_line
 
@@ -175,36 +172,19 @@ def _document(row: Placed) -> dict[str, Any]:
 
 def render(rows: Sequence[Placed], made: datetime) -> str:
     """The page as text."""
-    environment = Environment(
-        loader=PackageLoader("repoassay.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=escape_value,
-    )
-    environment.filters.update(line=one_line, percent=_percent, span=_span, dollars=_dollars, count=_count, day=_day)
-    style = "".join(_source(environment, name) for name in ("style.css", "leaderboard.css"))
-    script = _source(environment, "leaderboard.js")
-    return environment.get_template("leaderboard.html").render(
+    pages = environment()
+    pages.filters.update(percent=_percent, span=_span, dollars=_dollars, count=_count, day=_day)
+    style = source(pages, "style.css") + source(pages, "leaderboard.css")
+    script = source(pages, "leaderboard.js")
+    return pages.get_template("leaderboard.html").render(
         rows=rows,
         suites=sorted({f"{row.suite} {row.suite_version}" for row in rows}),
         made=made,
         style=Markup(style),  # noqa: S704 - files of ours, nothing filled in
         script=Markup(script),  # noqa: S704 - the same
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        style_hash=policy_hash(style),
+        script_hash=policy_hash(script),
     )
-
-
-def _source(environment: Environment, name: str) -> str:
-    assert environment.loader is not None
-    return "\n" + environment.loader.get_source(environment, name)[0]
-
-
-def _hash(text: str) -> str:
-    """A Content-Security-Policy source: only exactly this text may run."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _percent(value: float | None) -> str:

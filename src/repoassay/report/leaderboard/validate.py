@@ -22,7 +22,7 @@ from repoassay.report.leaderboard.plans import check_plan, plan_notes
 from repoassay.report.leaderboard.sealed import check_sealed, strict_json
 from repoassay.report.leaderboard.submitted import FIGURES, RUN, Refusal, Submitted, read_submitted
 from repoassay.report.leaderboard.verdicts import check_files, check_verdict
-from repoassay.report.rows import ResultRow, read_rows
+from repoassay.report.results import ResultRow, read_rows
 from repoassay.store.versions import NewerRecord, parse, validation_reason
 from repoassay.text import one_line
 

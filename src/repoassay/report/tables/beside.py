@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 
-from repoassay.report.published import AlphaFigures, ErrorShare, Header, PassRate, RunFigures, SweepFigures, read
-from repoassay.report.rows import ResultRow
+from repoassay.report.published import (
+    AlphaFigures,
+    ErrorShare,
+    Header,
+    PassRate,
+    RunFigures,
+    SizeFigure,
+    SweepFigures,
+    read,
+)
+from repoassay.report.tables.registry import OfferedTables
 from repoassay.report.tables.value import Cell, Column, Estimate, Table, Unit
 from repoassay.stats import Proportion
 
-__all__ = ["beside", "published_suites"]
+__all__ = ["GITTASKBENCH", "RESQ"]
 
 _HERE = "these runs"
 _RATES = (
@@ -22,28 +31,22 @@ _RATES = (
 )
 
 
-def published_suites(rows: Sequence[ResultRow]) -> list[str]:
-    """Which suites of the rows have published figures: gittaskbench, resq."""
-    return [name for name in ("gittaskbench", "resq") if any(row.run.suite.lower() == name for row in rows)]
+def _gittaskbench(tables: Mapping[str, Table]) -> list[Table]:
+    """Published tables of GitTaskBench, each after the rows of the table of these runs that is like it."""
+    return [
+        _frameworks(tables["frameworks"]),
+        _sweeps(tables["sweeps"]),
+        _alpha(tables["alpha_by_repository"]),
+        _errors(tables["errors"]),
+    ]
 
 
-def beside(suites: Sequence[str], made: Sequence[Table]) -> list[Table]:
-    """Published tables of these suites, each after the rows of the table made here that is like it.
-
-    Args:
-        suites: Names as `published_suites` gives them.
-        made: Tables of the runs; those that are not among them have no published figures put beside them.
-    """
-    tables = {table.name: table for table in made}
-    found: list[Table] = []
-    if "gittaskbench" in suites:
-        found += [_frameworks(tables["frameworks"]), _sweeps(tables["sweeps"])]
-        found += [_alpha(tables["alpha_by_repository"])]
-        if "errors" in tables:
-            found.append(_errors(tables["errors"]))
-    if "resq" in suites:
-        found.append(_resq(tables["pass_at_1"]))
-    return found
+def _sizes() -> dict[str, dict[str, float]]:
+    """Sizes of GitTaskBench's repositories, by measure."""
+    sizes: dict[str, dict[str, float]] = {}
+    for figure in read("gittaskbench-table-05", SizeFigure).row:
+        sizes.setdefault(figure.measure, {}).setdefault(figure.repository, float(figure.value))
+    return sizes
 
 
 def _named(header: Header) -> str:
@@ -145,15 +148,20 @@ def _errors(made: Table) -> Table:
     )  # fmt: skip
 
 
-def _resq(made: Table) -> Table:
+def _resq(tables: Mapping[str, Table]) -> list[Table]:
+    made = tables["pass_at_1"]
     rows: list[tuple[Cell, ...]] = [
         (_HERE, *_cells(made, index, "framework", "model", "pass_at_1")) for index in range(len(made.rows))
     ]
     table = read("resq-table-02", PassRate)
     rows += [(_named(table.table), "QurrentOS coder", row.model, _share(row.pass_at_1)) for row in table.row]
-    return Table(
+    return [Table(
         "published_pass_at_1", "Beside the published pass@1", "RES-Q Table 2",
         (Column("source", "Source"), Column("framework", "Framework"), Column("model", "Model"),
          Column("pass_at_1", "pass@1", Unit.SHARE, 1)),
         tuple(rows), _notes(table.table),
-    )  # fmt: skip
+    )]  # fmt: skip
+
+
+GITTASKBENCH = OfferedTables("gittaskbench", _gittaskbench, _sizes)
+RESQ = OfferedTables("resq", _resq)

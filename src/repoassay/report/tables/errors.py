@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from repoassay.diagnosis import ErrorClass
 from repoassay.model import Outcome, Whose
 from repoassay.report.diagnosed import Examiner, Looked, Subject, shares_of
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.grouped import by, named_runs
 from repoassay.report.tables.sampled import sampled
 from repoassay.report.tables.value import Cell, Column, Table, Unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.correlated import COEFFICIENTS, correlated
 from repoassay.report.tables.grouped import by, label_of
 from repoassay.report.tables.success import pass_rates

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from repoassay.model.agent_entry import LIMITS
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.stats import Rate
 
 __all__ = ["by", "label_of", "limits_of", "mean", "median", "named_runs", "natural", "rates"]

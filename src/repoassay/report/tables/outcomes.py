@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from repoassay.model import Outcome
 from repoassay.report.outcomes import OUTCOMES
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.grouped import by, named_runs
 from repoassay.report.tables.value import Cell, Column, Table, Unit
 

@@ -6,7 +6,7 @@ import hashlib
 import heapq
 from collections.abc import Sequence
 
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 
 __all__ = ["sampled"]
 

@@ -8,10 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.report.published import SizeFigure, read
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.correlated import COEFFICIENTS, correlated
 from repoassay.report.tables.grouped import by, label_of, mean
+from repoassay.report.tables.registry import offered_tables
 from repoassay.report.tables.value import Cell, Column, Table, Unit
 from repoassay.survey import survey_repository
 
@@ -29,7 +29,7 @@ def sizes_of(rows: Sequence[ResultRow], given: Sizes | None = None) -> dict[str,
     """Sizes of the repositories in the rows.
 
     In this order: what is given; a survey of repositories that lie in the suite's own folder on this machine; what
-    the paper's Table 5 has for GitTaskBench. Repositories are matched without regard to case.
+    the rows' benchmark offers (`tables.registry`). Repositories are matched without regard to case.
     """
     wanted = {row.repository.lower(): row.repository for row in rows if row.repository}
     found: dict[str, dict[str, float]] = {}
@@ -40,11 +40,12 @@ def sizes_of(rows: Sequence[ResultRow], given: Sizes | None = None) -> dict[str,
     for name, folder in sorted({(row.repository, row.run.suite_folder) for row in rows if row.repository}):
         for measure, value in _surveyed(folder, name).items():
             found.setdefault(measure, {}).setdefault(name, value)
-    if any(row.run.suite == "gittaskbench" for row in rows):
-        for figure in read("gittaskbench-table-05", SizeFigure).row:
-            name = wanted.get(figure.repository.lower(), "")
-            if name:
-                found.setdefault(figure.measure, {}).setdefault(name, float(figure.value))
+    suites = {row.run.suite for row in rows}
+    for offer in (offer for suite, offer in offered_tables().items() if suite in suites):
+        for measure, figures in offer.sizes().items():
+            for name, value in figures.items():
+                if name.lower() in wanted:
+                    found.setdefault(measure, {}).setdefault(wanted[name.lower()], value)
     return {measure: dict(sorted(found[measure].items())) for measure in sorted(found)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repoassay.report.rows import ResultRow
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.grouped import by, median, named_runs
 from repoassay.report.tables.value import Column, Table, Unit
 

@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from repoassay.errors import BadInput
-from repoassay.model import Outcome, PlannedTask
+from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Verdict
 from repoassay.model.task import Economics
 from repoassay.store import RunFolder
 from repoassay.store.attempts import TABLE, finished_ids, read_attempt
 from repoassay.store.columns import AttemptColumns, VerdictColumns
-from repoassay.store.slots import counting, slots_of
+from repoassay.store.slots import Slot, counting, slots_of
 
-__all__ = ["Entry", "ResultRow", "RunInfo", "read_rows"]
+if TYPE_CHECKING:
+    from repoassay.report.summary import Row
+
+__all__ = ["Entry", "ResultRow", "RunInfo", "read_rows", "result_rows"]
 
 _LIMIT = re.compile(r", (?:timeout|max_iterations|max_tokens|context_window|budget_usd)=[^,]*$")
 _STEP = 500
+_Judged = tuple[AttemptColumns | Attempt, VerdictColumns | Verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,21 @@ class RunInfo:
     created: datetime
     tasks: int
     attempts: int
+
+    @classmethod
+    def of(cls, plan: Plan, path: Path, title: str = "") -> RunInfo:
+        """What a run's rows share, by default titled by its folder."""
+        return cls(
+            plan.id,
+            title or path.resolve().name or plan.id,
+            path,
+            plan.suite,
+            plan.suite_version,
+            plan.suite_folder,
+            plan.created,
+            len(plan.tasks),
+            plan.attempts,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +184,9 @@ def read_rows(paths: Sequence[Path], progress: Callable[[int, int], None] | None
                 done += 1
                 if progress is not None and (done % _STEP == 0 or done == total):
                     progress(done, total)
-            rows.extend(_rows(run, title, read))
+            rows.extend(
+                _rows(run.plan, RunInfo.of(run.plan, run.path, title), counting(run.plan, read, lambda pair: pair[0]))
+            )
     return rows
 
 
@@ -198,22 +220,15 @@ def _titles(runs: Sequence[RunFolder]) -> list[str]:
     ]
 
 
-def _rows(run: RunFolder, title: str, read: Sequence[tuple[AttemptColumns, VerdictColumns]]) -> Iterator[ResultRow]:
-    plan = run.plan
-    info = RunInfo(
-        plan.id,
-        title,
-        run.path,
-        plan.suite,
-        plan.suite_version,
-        plan.suite_folder,
-        plan.created,
-        len(plan.tasks),
-        plan.attempts,
-    )
+def result_rows(plan: Plan, path: Path, attempts: Iterable[Row]) -> list[ResultRow]:
+    """The rows of one run whose records are read already, as `read_rows` would give them."""
+    filled = {row.place.slot: (row.attempt, row.verdict) for row in attempts if row.counts}
+    return list(_rows(plan, RunInfo.of(plan, path), filled))
+
+
+def _rows(plan: Plan, info: RunInfo, filled: Mapping[Slot, _Judged]) -> Iterator[ResultRow]:
     entries = {name: _entry(name, entry.settings) for name, entry in plan.agents.items()}
     tasks = {task.id: task for task in plan.tasks}
-    filled = counting(plan, read, lambda pair: pair[0])
     for slot in slots_of(plan):
         entry, task = entries[slot.agent], tasks[slot.task]
         found = filled.get(slot)
@@ -223,7 +238,12 @@ def _rows(run: RunFolder, title: str, read: Sequence[tuple[AttemptColumns, Verdi
 
 
 def _row(
-    info: RunInfo, entry: Entry, task: PlannedTask, number: int, attempt: AttemptColumns, verdict: VerdictColumns
+    info: RunInfo,
+    entry: Entry,
+    task: PlannedTask,
+    number: int,
+    attempt: AttemptColumns | Attempt,
+    verdict: VerdictColumns | Verdict,
 ) -> ResultRow:
     spent = attempt.spent
     ending = attempt.submission.exit

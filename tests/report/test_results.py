@@ -12,7 +12,7 @@ import pytest
 from repoassay.errors import BadInput
 from repoassay.model import Outcome
 from repoassay.report import summarise
-from repoassay.report.rows import read_rows
+from repoassay.report.results import read_rows
 from repoassay.store import RunFolder
 
 

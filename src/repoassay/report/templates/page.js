@@ -1,7 +1,9 @@
-// Sorting and filtering of tables, values of plots, and the list of attempts. Tables and plots are whole without it.
+// Sorting and filtering of tables, values of plots, and the list of attempts. Tables, plots and the attempts of one run
+// are whole without it.
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const byId = (id) => document.getElementById(id);
+  const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
   const order = new Intl.Collator("en", { numeric: true });
   for (const part of document.querySelectorAll(".needs-script:not(#load-line)")) part.hidden = false;
 
@@ -9,6 +11,11 @@
   const compare = (a, b, kind, sign) => {
     if (a === null || a === "" || b === null || b === "") return (a === null || a === "") - (b === null || b === "");
     return (kind === "number" ? a - b : order.compare(a, b)) * sign;
+  };
+  // "$1,234.50" is 1234.5; "-" and "unknown" are no figures.
+  const figureOf = (text) => {
+    const value = parseFloat(text.replace(/[$,]/g, ""));
+    return Number.isNaN(value) ? null : value;
   };
   const button = (head, act) => {
     const made = document.createElement("button");
@@ -44,7 +51,7 @@
     const rows = [...section.querySelector("tbody").rows];
     const words = rows.map((row) => row.textContent.toLowerCase());
     find.addEventListener("input", () => {
-      const wanted = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const wanted = wordsOf(find.value);
       let shown = 0;
       rows.forEach((row, index) => {
         row.hidden = !wanted.every((word) => words[index].includes(word));
@@ -89,12 +96,73 @@
     };
   }
 
-  // The list of attempts: all rows in memory, one page of them in the document.
+  // The attempts of one run, each with its evidence: all of them are in the document.
+  const table = byId("attempts");
+  if (!byId("data")) {
+    const bodies = [...table.tBodies].filter((body) => body.id);
+    if (!bodies.length) return;
+    const texts = new Map();
+    const textOf = (body) => {
+      if (!texts.has(body)) {
+        const summary = body.querySelector("summary");
+        texts.set(body, (body.rows[0].textContent + " " + (summary ? summary.textContent : "")).toLowerCase());
+      }
+      return texts.get(body);
+    };
+    const [find, byOutcome, byAgent] = ["find", "by-outcome", "by-agent"].map(byId);
+    const filter = () => {
+      const wanted = wordsOf(find.value);
+      let shown = 0;
+      for (const body of bodies) {
+        body.hidden = !(
+          (!byOutcome.value || body.dataset.o === byOutcome.value) &&
+          (!byAgent || !byAgent.value || body.dataset.a === byAgent.value) &&
+          wanted.every((word) => textOf(body).includes(word))
+        );
+        shown += body.hidden ? 0 : 1;
+      }
+      byId("count").textContent = shown + " of " + bodies.length + " shown";
+    };
+    [...table.tHead.rows[0].cells].forEach((head, index) => {
+      const kind = head.dataset.sort;
+      button(head, (sign) => {
+        const key = (body) => {
+          const text = body.rows[0].cells[index].textContent.trim();
+          return kind === "number" ? figureOf(text) : text;
+        };
+        const keyed = bodies.map((body) => [key(body), body]);
+        keyed.sort(([a], [b]) => compare(a, b, kind, sign));
+        table.append(...keyed.map(([, body]) => body));
+      });
+    });
+    const toggle = byId("toggle");
+    toggle.addEventListener("click", () => {
+      const open = toggle.textContent === "Open all";
+      for (const body of bodies) {
+        const details = body.hidden ? null : body.querySelector("details");
+        if (details) details.open = open;
+      }
+      toggle.textContent = open ? "Close all" : "Open all";
+    });
+    byId("filter").addEventListener("submit", (event) => event.preventDefault());
+    for (const control of [find, byOutcome, byAgent]) if (control) control.addEventListener("input", filter);
+    byId("filter").hidden = false;
+    filter();
+    return;
+  }
+
+  // The attempts of a set of runs: all rows in memory, one page of them in the document.
+  const data = JSON.parse(byId("data").textContent);
   const PAGE = 50;
   const { names } = data;
   const several = names.runs.length > 1;
-  const money = (value) => (value === null ? "-" : "$" + value.toFixed(4));
-  const whole = (value) => (value === null ? "-" : value.toLocaleString("en"));
+  // What is known only in part comes as text.
+  const known = (value) => (typeof value === "string" ? figureOf(value) : value);
+  const shown = (value, text) => (value === null ? "-" : typeof value === "string" ? value : text(value));
+  const digits = (value) => (value >= 10 || !value ? 2 : 4);
+  const money = (value) => shown(value, (sum) =>
+    "$" + sum.toLocaleString("en", { minimumFractionDigits: digits(sum), maximumFractionDigits: digits(sum) }));
+  const whole = (value) => shown(value, (count) => count.toLocaleString("en"));
   const answer = (value) => (value === null ? "unknown" : value ? "yes" : "no");
   const columns = [
     { title: "Outcome", key: (row) => names.outcomes[row[4]][2], outcome: true },
@@ -111,8 +179,6 @@
     { title: "Comment", key: (row) => row[11], comment: true },
     { title: "Attempt", key: (row) => row[10], code: true },
   ];
-  const byId = (id) => document.getElementById(id);
-  const table = byId("attempts");
   const body = table.tBodies[0];
   let rows = [];
   let kept = [];
@@ -156,7 +222,7 @@
     byId("forth").disabled = start + PAGE >= kept.length;
   };
   const arrange = () => {
-    const wanted = byId("find").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const wanted = wordsOf(byId("find").value);
     const [run, agent, outcome] = ["by-run", "by-agent", "by-outcome"].map((id) => (byId(id) ? byId(id).value : ""));
     const text = (row) =>
       (names.tasks[row[2]].join(" ") + " " + names.agents[row[1]] + " " + row[10] + " " + row[11]).toLowerCase();
@@ -171,7 +237,8 @@
     if (sorting) {
       const { column, sign } = sorting;
       const kind = column.number ? "number" : "text";
-      kept = kept.map((row) => [column.key(row), row]).sort(([a], [b]) => compare(a, b, kind, sign)).map(([, row]) => row);
+      const key = column.number ? (row) => known(column.key(row)) : column.key;
+      kept = kept.map((row) => [key(row), row]).sort(([a], [b]) => compare(a, b, kind, sign)).map(([, row]) => row);
     }
     start = 0;
     draw();
