@@ -245,4 +245,4 @@ def test_a_journal_names_attempts_of_the_run_alone(run: Path, attempt: object) -
     line = json.dumps({"event": "finished", "attempt": attempt})
     with (run / "journal.jsonl").open("a") as journal:
         journal.write(line + "\n" + "[" * 200_000 + "\n")
-    refused(run, "attempts/01ABC: No such file" if attempt == "01ABC" else "journal.jsonl")
+    refused(run, "attempts/01ABC/attempt.json: No such file" if attempt == "01ABC" else "journal.jsonl")
