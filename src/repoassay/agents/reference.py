@@ -37,6 +37,7 @@ class ReferenceAgent:
     """
 
     name = "reference"
+    title = "runs the task's own solution; must pass every task"
 
     def needs_workspace(self, folder: TaskFolder) -> bool:
         """All but `make.py` does."""

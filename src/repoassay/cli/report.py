@@ -95,10 +95,11 @@ def _formats(text: str) -> tuple[str, ...]:
 
 
 def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, diagnose: int) -> Wanted:
+    from repoassay.plugins import bundled
     from repoassay.report.figuring import Wanted
     from repoassay.report.given import read_scores, read_sizes
 
-    suites = {"auto": None, "none": (), "published": ("gittaskbench", "resq")}
+    suites = {"auto": None, "none": (), "published": tuple(bundled("repoassay.tables"))}
     return Wanted(
         scores=read_scores(scores) if scores else {},
         sizes=read_sizes(sizes) if sizes else {},

@@ -150,6 +150,7 @@ def _chosen(
     from repoassay.agents import find_agent
     from repoassay.agents.modelled import ModelledAgent
     from repoassay.agents.protocol import AsksModel
+    from repoassay.plugins import plugin_version
     from repoassay.run.models import named_file
 
     found = {}
@@ -163,6 +164,8 @@ def _chosen(
         if template is not None:
             settings |= {"template": named_file(template).path, "template_sha256": named_file(template).sha256}
         agent = find_agent(settings["kind"], settings)
+        if version := plugin_version("repoassay.agents", name):
+            settings["version"] = version
         if not isinstance(agent, AsksModel):
             settings = {key: value for key, value in settings.items() if not key.startswith("template")}
             settings |= {} if name == "command" else {"models": "no"}

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from repoassay.economics import ParetoCurve, Quality
+from repoassay.report.plugin_tables import plugin_tables
 from repoassay.report.rows import ResultRow
-from repoassay.report.tables.beside import beside, published_suites
 from repoassay.report.tables.domains import domains
 from repoassay.report.tables.errors import MOST_DIAGNOSED, Diagnosed, diagnosed, errors
 from repoassay.report.tables.external import Scores, benchmark_correlations, external
@@ -84,6 +84,5 @@ def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figur
         external(rows, given.scores),
         benchmark_correlations(rows, given.scores),
     ]
-    suites = published_suites(rows) if given.published is None else given.published
-    made += beside(suites, made)
+    made += plugin_tables(rows, made, given)
     return Figured(rows, {table.name: table for table in made}, bends, found, sizes)

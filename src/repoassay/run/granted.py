@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from repoassay.agents.find import AGENTS
+from repoassay import plugins
 from repoassay.agents.spec import builtin_specs
 from repoassay.errors import BadInput
 from repoassay.model import NamedFile, NetworkPolicy, Plan
@@ -21,6 +21,8 @@ from repoassay.run.models import costs_nothing, named_file, provider_of, upstrea
 from repoassay.suites.bundled import bundled_suite
 
 __all__ = ["Grants", "granted"]
+
+_AGENTS = "repoassay.agents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,9 @@ def granted(plan: Plan, grants: Grants, *, here: bool) -> Plan:
             f"This run was planned with isolation {plan.isolation!r}, not {grants.isolation!r}.", "Start a new run."
         )
     if plan.isolation != "namespaces" and grants.isolation is None:
+        how = "as your own account" if plan.isolation == "none" else "which is a plug-in's and is not verified"
         raise BadInput(
-            f"This run's agents and tests would run with isolation {plan.isolation!r}, as your own account.",
+            f"This run's agents and tests would run with isolation {plan.isolation!r}, {how}.",
             f"Accept that by name: --isolation {plan.isolation}",
         )
     if plan.metering.network is NetworkPolicy.OPEN and grants.network != "open":
@@ -106,10 +109,15 @@ def _agent(name: str, settings: dict[str, str], plan: Plan, grants: Grants) -> d
             if grants.agent_dir is None:
                 raise _refuse(f"its agent is shown the folder {settings['folder']}", "--agent-dir DIR")
             own["folder"] = str(grants.agent_dir.absolute())
-    elif kind not in AGENTS and kind not in builtin_specs():
+    elif plugins.is_dotted(kind):
+        raise BadInput(
+            f"This run was not planned here, and its agent is the Python object {kind!r}.",
+            "Start a new run with --agent, if you trust it.",
+        )
+    elif not plugins.offers(_AGENTS, kind) and kind not in builtin_specs():
         planned = NamedFile(path=kind, sha256=settings.get("sha256", ""))
         own["kind"] = _files((planned,), grants.agents, "--agent")[0].path
-    if "template" in settings and kind not in AGENTS:
+    if "template" in settings and kind not in plugins.bundled(_AGENTS):
         planned = NamedFile(path=settings["template"], sha256=settings.get("template_sha256", ""))
         own["template"] = _files((planned,), _some(grants.template), "--prompt-template")[0].path
     return own

@@ -10,7 +10,7 @@ from repoassay.report.rows import ResultRow
 from repoassay.report.tables.value import Cell, Column, Estimate, Table, Unit
 from repoassay.stats import Proportion
 
-__all__ = ["beside", "published_suites"]
+__all__ = ["beside", "wants_published"]
 
 _HERE = "these runs"
 _RATES = (
@@ -22,16 +22,16 @@ _RATES = (
 )
 
 
-def published_suites(rows: Sequence[ResultRow]) -> list[str]:
-    """Which suites of the rows have published figures: gittaskbench, resq."""
-    return [name for name in ("gittaskbench", "resq") if any(row.run.suite.lower() == name for row in rows)]
+def wants_published(suite: str, rows: Sequence[ResultRow], published: Sequence[str] | None) -> bool:
+    """Whether a suite's published figures stand beside: it is one of `published`, or by default the suite of a row."""
+    return any(row.run.suite.lower() == suite for row in rows) if published is None else suite in published
 
 
 def beside(suites: Sequence[str], made: Sequence[Table]) -> list[Table]:
     """Published tables of these suites, each after the rows of the table made here that is like it.
 
     Args:
-        suites: Names as `published_suites` gives them.
+        suites: Names of suites: gittaskbench, resq.
         made: Tables of the runs; those that are not among them have no published figures put beside them.
     """
     tables = {table.name: table for table in made}
