@@ -34,8 +34,10 @@ __all__ = [
     "is_dotted",
     "load",
     "load_all",
+    "make",
     "offers",
     "plugin_version",
+    "reason_of",
     "resolve",
     "warn",
 ]
@@ -190,13 +192,34 @@ def resolve(plugin: Plugin) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        reason = ascii(str(error)[:300])[1:-1]
         raise Unavailable(
-            f"The {plugin.title} cannot be imported: {f'{type(error).__name__}: {reason}'.rstrip(': ')}.",
+            f"The {plugin.title} cannot be imported: {reason_of(error)}.",
             f"Repair or uninstall {plugin.distribution}; `repoassay doctor` lists plug-ins."
             if plugin.distribution
             else "Check the module's name, and that it can be imported from here.",
         ) from error
+
+
+def make(plugin: Plugin, *arguments: Any) -> Any:
+    """Import what an entry names and, where it is a class, make an object of it.
+
+    Raises:
+        Unavailable: When a plug-in cannot be imported, or its class fails.
+    """
+    found = resolve(plugin)
+    if not isinstance(found, type):
+        return found
+    try:
+        return found(*arguments)
+    except Exception as error:
+        if plugin.is_bundled:
+            raise
+        raise Unavailable(f"The {plugin.title} cannot be made: {reason_of(error)}.") from error
+
+
+def reason_of(error: BaseException) -> str:
+    """Return an error of somebody else's code as printable text of one line: its type and message."""
+    return f"{type(error).__name__}: {ascii(str(error)[:300])[1:-1]}".rstrip(" :.")
 
 
 @functools.cache

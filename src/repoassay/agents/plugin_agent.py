@@ -49,7 +49,7 @@ class PluginAgent:
         except RepoAssayError:
             raise
         except Exception as error:
-            reason = f"{type(error).__name__}: {ascii(str(error)[:300])[1:-1]}"
+            reason = plugins.reason_of(error)
             raise InfraFault(f"The agent {self.name} failed to say its command: {reason}.") from error
         if isinstance(found, Command):
             return found
@@ -87,7 +87,7 @@ def plugin_agent(plugin: plugins.Plugin, settings: Mapping[str, str]) -> Agent:
     except RepoAssayError:
         raise
     except Exception as error:
-        reason = f"{type(error).__name__}: {ascii(str(error)[:300])[1:-1]}"
+        reason = plugins.reason_of(error)
         raise BadInput(f"The {plugin.title} cannot be made: {reason}.", "It must need no arguments.") from error
     if isinstance(made, AsksModel):
         return made

@@ -81,8 +81,7 @@ def to_row(row: Any) -> ResqRow | SweRow:
     try:
         found = row.to_row()
     except Exception as error:
-        reason = ascii(str(error)[:300])[1:-1]
-        raise Unavailable(f"The row format {type(row).__name__} failed: {type(error).__name__}: {reason}.") from error
+        raise Unavailable(f"The row format {type(row).__name__} failed: {plugins.reason_of(error)}.") from error
     if not isinstance(found, ResqRow | SweRow):
         raise Unavailable(f"The row format {type(row).__name__} makes no row of a bundled format.")
     return found

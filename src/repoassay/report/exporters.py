@@ -122,5 +122,5 @@ def _content(plugin: plugins.Plugin, exporter: Any, source: ExportSource) -> Ite
     except Exception as error:
         if plugin.is_bundled:
             raise
-        reason = f"{type(error).__name__}: {ascii(str(error)[:300])[1:-1]}"
+        reason = plugins.reason_of(error)
         raise Unavailable(f"The {plugin.title} failed: {reason}.", f"Tell the authors of {plugin.origin}.") from error

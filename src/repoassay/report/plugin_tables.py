@@ -41,7 +41,7 @@ def _checked(
     try:
         found: list[Any] = list(ask(tables))
     except Exception as error:  # noqa: BLE001 - a plug-in's bug must not cost the report
-        plugins.warn(f"The {plugin.title} failed: {type(error).__name__}: {ascii(str(error)[:300])[1:-1]}.")
+        plugins.warn(f"The {plugin.title} failed: {plugins.reason_of(error)}.")
         return []
     names = {table.name for table in known}
     for table in found:

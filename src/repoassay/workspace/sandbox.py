@@ -36,7 +36,7 @@ class _PluginSandbox:
         except RepoAssayError:
             raise
         except Exception as error:
-            reason = f"{type(error).__name__}: {ascii(str(error)[:300])[1:-1]}"
+            reason = plugins.reason_of(error)
             raise InfraFault(f"The sandbox {self.name} failed: {reason}.") from error
         if not isinstance(done, Completed):
             raise InfraFault(f"The sandbox {self.name} failed: it returned no Completed.")
@@ -106,8 +106,7 @@ def _opened(plugin: plugins.Plugin, make: Any, cache: Cache) -> Sandbox:
         sandbox = _PluginSandbox(plugin.name, make(cache))
         _try(sandbox)
     except Exception as error:
-        reason = error.message if isinstance(error, RepoAssayError) else f"{type(error).__name__}: {error}"
-        reason = ascii(reason[:300])[1:-1]
+        reason = error.message if isinstance(error, InfraFault) else f"{plugins.reason_of(error)}."
         raise NoIsolation(
             f"The {plugin.title} does not work here: {reason}", "Use --isolation namespaces, or repair the plug-in."
         ) from error
