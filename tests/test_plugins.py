@@ -123,7 +123,7 @@ prompt = "stdin"
 [transcript]
 parser = "plain-lines"
 """)
-    (tmp_path / "dialogue.jsonl").write_text('{"kind": "settings", "end": "error"}\n')
+    (tmp_path / "dialogue.jsonl").write_text('{"kind": "turn", "text": "Done."}\n')
     run = ("run", "example-wrapping", "--agent", "talker.toml", "--model", "scripted/x", "--dialogue", "dialogue.jsonl")
     done = repoassay(*run, cwd=tmp_path, path=(example,))
     assert done.returncode == 0, done.stderr

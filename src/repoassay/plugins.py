@@ -284,8 +284,11 @@ def _source_tables() -> dict[str, dict[str, str]] | None:
 
     Preferred to installed metadata, which an editable installation leaves as it was when it was made.
     """
+    top = Path(__file__).parents[2]
+    if top / "src/repoassay" != Path(__file__).parent:
+        return None
     try:
-        project = tomllib.loads(Path(__file__).parents[2].joinpath("pyproject.toml").read_text("utf-8"))["project"]
+        project = tomllib.loads((top / "pyproject.toml").read_text("utf-8"))["project"]
         tables: dict[str, dict[str, str]] = project["entry-points"]
     except (OSError, ValueError, KeyError):
         return None
@@ -310,4 +313,7 @@ def _installed() -> Mapping[str, Mapping[str, tuple[Plugin, ...]]]:
                 found[point.group].setdefault(point.name, {}).setdefault(owner, plugin)  # first on the path wins
         except Exception as error:  # noqa: BLE001 - metadata is somebody else's file, and one bad one must not stop all
             warn(f"The metadata of a distribution cannot be read ({type(error).__name__}); its plug-ins are not seen.")
-    return {group: {name: tuple(by.values()) for name, by in sorted(names.items())} for group, names in found.items()}
+    return {
+        group: {name: tuple(by[owner] for owner in sorted(by)) for name, by in sorted(names.items())}
+        for group, names in found.items()
+    }

@@ -47,7 +47,7 @@ def find_agent(name: str, settings: Mapping[str, str] | None = None) -> Agent:
 
 
 def find_modelled(name: str, template: Path | None = None) -> ModelledAgent:
-    """An agent that asks a model: a bundled one by name, or one's own by the path of its TOML file.
+    """An agent that has a TOML file: a bundled one or a plug-in's by name, or one's own by the file's path.
 
     Raises:
         BadInput: There is no such agent, or its file is wrong.
@@ -57,6 +57,11 @@ def find_modelled(name: str, template: Path | None = None) -> ModelledAgent:
         return ModelledAgent(read_spec(builtin[name]), template)
     if name.endswith(".toml") or "/" in name:
         return ModelledAgent(read_spec(Path(name)), template)
+    if name not in plugins.bundled(_GROUP) and plugins.offers(_GROUP, name):
+        found = plugin_agent(plugins.find(_GROUP, name), {"template": str(template)} if template else {})
+        if isinstance(found, ModelledAgent):
+            return found
+        raise BadInput(f"The agent {name} has no TOML file.", "Only agents that have one are installed and checked.")
     known = [*plugins.bundled(_GROUP), *builtin, *plugins.installed(_GROUP)]
     raise BadInput(
         f"There is no agent called {name!r}.",
