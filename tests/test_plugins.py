@@ -30,7 +30,7 @@ def {name}(of):
 @pytest.fixture(scope="session")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that the example package is installed to."""
-    return install_example(tmp_path_factory.mktemp("example"))
+    return install_example(tmp_path_factory.mktemp("example") / "site")
 
 
 def suite_with(metric: str, place: Path) -> Path:
@@ -133,7 +133,7 @@ parser = "plain-lines"
     assert exported.returncode == 0, exported.stderr
     assert json.loads((tmp_path / "t.jsonl").read_text())["schema_version"] == "ATIF-v1.4"
     refused = repoassay(*run, cwd=tmp_path)
-    assert refused.returncode == 2 and "example-wrapping" in refused.stderr
+    assert refused.returncode == 2 and "is wrong at transcript.parser: is 'plain-lines'" in refused.stderr
 
 
 def test_rows_of_another_format_are_read(example: Path, tmp_path: Path) -> None:

@@ -20,7 +20,17 @@ from repoassay import plugins
 from repoassay.errors import BadInput, Unavailable
 from repoassay.grading.protocol import Measurement, Metric
 
-__all__ = ["MetricNames", "all_metrics", "get", "metric", "module_of", "names", "plugin_of", "use_modules"]
+__all__ = [
+    "MetricNames",
+    "all_metrics",
+    "check_plugin",
+    "get",
+    "metric",
+    "module_of",
+    "names",
+    "plugin_of",
+    "use_modules",
+]
 
 _Function = TypeVar("_Function", bound=Callable[..., Measurement])
 _GROUP = "repoassay.metrics"
@@ -117,6 +127,17 @@ def plugin_of(name: str) -> plugins.Plugin | None:
         origins = " and ".join(plugin.origin for plugin in found)
         raise BadInput(f"The metric {name!r} is offered by {origins}.", "Uninstall all of them but one.")
     return found[0] if found else None
+
+
+def check_plugin(plugin: plugins.Plugin) -> None:
+    """Import the metrics that a plug-in's entry brings, for `repoassay doctor`.
+
+    Raises:
+        Unavailable: When it cannot be imported, brings no metric, or one that has a bundled metric's name.
+    """
+    for name in _plugin_metrics(plugin):
+        if name in _index():
+            raise Unavailable(f"The {plugin.title} is passed over, since its name is a bundled one.")
 
 
 def use_modules(modules: Mapping[str, str]) -> None:

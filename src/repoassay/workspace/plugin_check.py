@@ -22,8 +22,12 @@ import sys
 from repoassay import plugins
 from repoassay.errors import Unavailable
 group, name, value, distribution, version = sys.argv[1:]
+plugin = plugins.Plugin(group, name, value, distribution, version)
 try:
-    plugins.resolve(plugins.Plugin(group, name, value, distribution, version))
+    plugins.resolve(plugin)
+    if group == "repoassay.metrics":
+        from repoassay.grading.registry import check_plugin
+        check_plugin(plugin)
 except Unavailable as error:
     print("\\n" + error.message)
 else:
