@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -10,9 +11,18 @@ from pathlib import Path
 
 from repoassay.workspace.programs import uv_program
 
-__all__ = ["EXAMPLE", "install_example", "repoassay", "write_package"]
+__all__ = ["EXAMPLE", "METRIC", "grade", "install_example", "repoassay", "suite_with", "write_package"]
 
 EXAMPLE = Path(__file__).parents[1] / "examples/plugin"
+METRIC = """\
+from repoassay.grading.protocol import Measurement
+from repoassay.grading.registry import metric
+
+@metric({name!r}, unit="yes or no", span="[0, 1]", better="larger", source="a test")
+def {name}(of):
+    {body}
+"""
+"""A module with one metric, to be filled in with its name and body."""
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 
 
@@ -53,3 +63,18 @@ def repoassay(
         [REPOASSAY, *arguments], cwd=cwd, env=env, capture_output=True, text=True, timeout=seconds, check=False,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
+
+
+def suite_with(metric: str, place: Path) -> Path:
+    """A copy of the example's suite, graded by another metric, and an output for its task."""
+    folder = Path(shutil.copytree(EXAMPLE / "src/repoassay_example/suite", place / "suite"))
+    task = folder / "tasks/wrap-notes/task.toml"
+    task.write_text(task.read_text().replace('"wrapped_share"', f'"{metric}"').replace("options = { width = 72 }", ""))
+    (place / "outputs/wrap-notes").mkdir(parents=True)
+    shutil.copyfile(folder / "tasks/wrap-notes/inputs/notes.txt", place / "outputs/wrap-notes/wrapped.txt")
+    return folder
+
+
+def grade(place: Path, path: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    """Grade what `suite_with` laid out."""
+    return repoassay("grade", "suite", "--outputs", "outputs", "--json", *more, cwd=place, path=(path,))
