@@ -26,7 +26,7 @@ def test_doctor_lists_every_kind_with_its_distribution(example: Path, tmp_path: 
     done = repoassay("doctor", "--json", cwd=tmp_path, path=(example,))
     assert done.returncode == 0, done.stderr
     lines = [item for item in json.loads(done.stdout) if item["name"] == "plug-in"]
-    assert {item["state"] for item in lines} == {"ok"}
+    assert [item for item in lines if item["state"] != "ok"] == []
     for kind in plugins.GROUPS.values():
         assert any(item["detail"].startswith(f"{kind} '") for item in lines), kind
     assert all("of repoassay-example 0.1.0 (repoassay_example" in item["detail"] for item in lines)

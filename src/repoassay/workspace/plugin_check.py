@@ -13,7 +13,7 @@ from repoassay.workspace.finding import Finding
 
 __all__ = ["examine_plugins"]
 
-_SECONDS = 20.0
+_SECONDS = 60.0
 _AT_A_TIME = 4
 _DONE = "the plug-in was imported"
 # A plug-in may print, hang, or end the process while it is imported; only this line at the end is believed.
@@ -38,7 +38,7 @@ else:
 def examine_plugins() -> list[Finding]:
     """Return a finding for every entry point of another distribution, or that there is none.
 
-    A plug-in that cannot be used is `degraded`: everything else works without it. Each gets at most 20 seconds.
+    A plug-in that cannot be used is `degraded`: everything else works without it. Each gets at most 60 seconds.
     """
     found = list(_installed())
     if not found:
