@@ -89,6 +89,13 @@ def test_a_command_runs_on_the_host_only_when_line_and_isolation_are_repeated(ru
     assert seen.exists() and attempts(run) == 2
 
 
+def test_a_received_run_names_no_python_object_and_no_sandbox_of_a_plug_in(run: Path) -> None:
+    edit(run, lambda plan: settings(plan).update(kind="os:getcwd"))
+    refused(run, "its agent is the Python object 'os:getcwd'")
+    edit(run, lambda plan: (settings(plan).update(kind="command"), plan.update(isolation="os:getcwd")))
+    refused(run, "which is a plug-in's and is not verified")
+
+
 def test_a_run_of_ones_own_without_isolation_is_asked_for_it_again(tmp_path: Path) -> None:
     made = repoassay("run", "starter", *COMMAND, "--isolation", "none", cwd=tmp_path)
     assert made.returncode == 0, made.stderr

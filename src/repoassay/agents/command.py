@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 from repoassay.agents.protocol import AgentKind, in_workspace
@@ -26,6 +27,7 @@ class CommandAgent:
 
     name = "command"
     kind = AgentKind(options=("command", "folder"))
+    title = "any command line of yours, given with --agent-command"
 
     def __init__(self, line: str, folder: Path | None = None) -> None:
         if folder is not None and not folder.is_dir():
@@ -33,6 +35,18 @@ class CommandAgent:
         if "{agent}" in line and folder is None:
             raise BadInput("The command line uses {agent}, but no folder was given.", "Add --agent-dir FOLDER.")
         self._line, self._folder = line, folder
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, str]) -> CommandAgent:
+        """Make it of the settings `command` and `folder`.
+
+        Raises:
+            BadInput: When there is no command line.
+        """
+        if not settings.get("command"):
+            raise BadInput("The agent `command` needs a command line.", "Give it with --agent-command.")
+        folder = settings.get("folder")
+        return cls(settings["command"], Path(folder) if folder else None)
 
     def needs_workspace(self, folder: TaskFolder) -> bool:
         """Always: nobody knows what the command line looks at."""

@@ -38,6 +38,7 @@ class ReferenceAgent:
 
     name = "reference"
     kind = AgentKind(takes_model=False)
+    title = "runs the task's own solution; must pass every task"
 
     def needs_workspace(self, folder: TaskFolder) -> bool:
         """All but `make.py` does."""

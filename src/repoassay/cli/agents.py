@@ -42,7 +42,8 @@ def list_agents(as_json: bool) -> None:
       repoassay agents list
       repoassay agents list --json
     """
-    from repoassay.agents import AGENTS
+    from repoassay import plugins
+    from repoassay.agents import agent_titles
     from repoassay.agents.install import availability
     from repoassay.agents.spec import builtin_specs, read_spec
     from repoassay.workspace import Cache
@@ -60,7 +61,16 @@ def list_agents(as_json: bool) -> None:
             }
         )  # fmt: skip
     known = {row["name"] for row in rows}
-    plain = [{"name": name, "title": title, "state": "built in"} for name, title in AGENTS.items() if name not in known]
+    plain = [
+        {"name": name, "title": title, "state": "built in"}
+        for name, title in agent_titles().items()
+        if name not in known
+    ]
+    plain += [
+        {"name": name, "title": f"of {' and '.join(plugin.origin for plugin in found)}", "state": "plug-in"}
+        for name, found in plugins.installed("repoassay.agents").items()
+        if name not in known and name not in agent_titles()
+    ]
     if as_json:
         click.echo(json.dumps(rows + plain, indent=2))
         return

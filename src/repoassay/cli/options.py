@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 __all__ = [
+    "Isolation",
     "assurance_options",
     "criteria_option",
     "isolation_option",
@@ -19,6 +20,23 @@ __all__ = [
 ]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+if TYPE_CHECKING:  # generic since click 8.2
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice
+
+
+class Isolation(_Choice):
+    """A bundled kind of isolation, or a plug-in's by name or dotted path."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Look at plug-ins only where the value is none of the bundled kinds."""
+        if value not in self.choices:
+            from repoassay.workspace.sandbox import is_isolation
+
+            if is_isolation(value):
+                return value
+        return super().convert(value, param, ctx)
 
 
 def assurance_options(function: _Function) -> _Function:
@@ -44,7 +62,7 @@ def criteria_option(function: _Function) -> _Function:
 def isolation_option(function: _Function) -> _Function:
     """`--isolation`."""
     return click.option(
-        "--isolation", default="namespaces", show_default=True, type=click.Choice(["namespaces", "none"]),
+        "--isolation", default="namespaces", show_default=True, type=Isolation(["namespaces", "none"]),
         envvar="REPOASSAY_ISOLATION",
         help="How agents and tests are kept from this machine. 'none' protects nothing: they run as you.",
     )(function)  # fmt: skip

@@ -149,6 +149,7 @@ def _chosen(names: list[str], command: str | None, folder: Path | None, template
     from repoassay.agents.find import agent_kind, find_agent
     from repoassay.agents.modelled import ModelledAgent
     from repoassay.model import AgentEntry
+    from repoassay.plugins import plugin_version
     from repoassay.run.models import named_file
 
     found = {}
@@ -162,6 +163,8 @@ def _chosen(names: list[str], command: str | None, folder: Path | None, template
         if template is not None and "template" in agent_kind(kind).options:
             options |= {"template": named_file(template).path, "template_sha256": named_file(template).sha256}
         agent = find_agent(kind, options)
+        if version := plugin_version("repoassay.agents", name):
+            options["version"] = version
         if isinstance(agent, ModelledAgent):
             options["version"] = agent.spec.version
         found[agent.name if Path(name).suffix == ".toml" else name] = AgentEntry(kind=kind, options=options)

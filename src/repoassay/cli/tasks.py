@@ -41,7 +41,8 @@ tasks.add_command(validate)
 @click.argument("suite", required=False)
 @json_option
 def list_tasks(suite: str | None, as_json: bool) -> None:
-    """List the tasks of SUITE (a bundled suite's name or a folder); of every bundled suite when none is named.
+    """List the tasks of SUITE (a bundled suite's name or a folder); of every suite known here when none is
+    named.
 
     A table on a terminal; elsewhere one line a task with tabs between suite, id, kind, domain, value in US dollars
     and title.
@@ -53,10 +54,10 @@ def list_tasks(suite: str | None, as_json: bool) -> None:
       repoassay tasks list ./my-tasks --json
     """
     from repoassay.grading.registry import names
-    from repoassay.suites import bundled_suites, find_suite
+    from repoassay.suites import find_suite
     from repoassay.text import printable
 
-    found = [find_suite(name, metrics=names()) for name in ([suite] if suite else bundled_suites())]
+    found = [find_suite(suite, metrics=names())] if suite else list(_every_suite())
     rows = [_row(each, task) for each in found for task in each.tasks]
     if as_json:
         click.echo(json.dumps(rows, indent=2))
@@ -65,6 +66,22 @@ def list_tasks(suite: str | None, as_json: bool) -> None:
     else:
         for row in rows:
             click.echo("\t".join(printable(str(row[key] or ""), 200) for key in _COLUMNS))
+
+
+def _every_suite() -> Iterator[SuiteFolder]:
+    """Bundled suites, and those of plug-ins that can be read; the others are warned of."""
+    from repoassay.errors import RepoAssayError
+    from repoassay.grading.registry import names
+    from repoassay.plugins import warn
+    from repoassay.suites import bundled_suites, find_suite, named_suites
+
+    for name in named_suites():
+        try:
+            yield find_suite(name, metrics=names())
+        except RepoAssayError as error:
+            if name in bundled_suites():
+                raise
+            warn(str(error))
 
 
 _COLUMNS = ("suite", "id", "kind", "domain", "value", "title")

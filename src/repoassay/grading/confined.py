@@ -34,6 +34,7 @@ def confined(
     env: Mapping[str, str] = _NO_ENV,
     scratch: Sequence[str] = (),
     collect: Sequence[Collect] = (),
+    path: Sequence[str] = (),
     channel: bool = False,
     told: Callable[[bytes], None] | None = None,
 ) -> Command:
@@ -47,6 +48,7 @@ def confined(
         env: Further variables.
         scratch: Empty folders it may write to.
         collect: What of these crosses out.
+        path: Folders inside that modules are searched in beside the libraries.
         channel: Whether it has a channel (see `Command`).
         told: Called with what comes by the channel.
     """
@@ -54,7 +56,7 @@ def confined(
     libraries = list(dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib")))
     return Command(
         argv=(os.path.realpath(sys.executable), "-I", "-S", "-B", "-c", _START, module, str(_PACKAGE.parent),
-              *libraries),
+              *libraries, *path),
         env={**dict.fromkeys(_THREADS, "1"), **env},
         stdin=stdin,
         mounts=(*(Mount(Path(path), path) for path in [*libraries, str(_PACKAGE)]), *mounts),

@@ -15,7 +15,9 @@ from typing import Any
 
 from repoassay.errors import InfraFault
 from repoassay.grading.confined import confined, struck
+from repoassay.grading.plugin_code import plugin_code
 from repoassay.grading.preflight import packages_of
+from repoassay.grading.registry import module_of, plugin_of
 from repoassay.model import Criterion, Limits
 from repoassay.suites import data_folder
 from repoassay.workspace import Command, Completed, Mount, Sandbox
@@ -212,7 +214,12 @@ def _command(asked: Sequence[Asked], workers: int, limits: Limits, told: Any) ->
         })  # fmt: skip
         folders = (each.outputs, each.inputs, each.truth)
         mounts += [Mount(path, to) for path, to in zip(folders, places.values(), strict=True) if path.is_dir()]
+    metrics = {item.metric: module_of(item.metric) for each in asked for item in each.criteria}
+    brought = {name: plugin for name in metrics if (plugin := plugin_of(name)) is not None}
+    code, path = plugin_code(brought.values())
     batch = {
+        "metrics": {name: value for name, value in metrics.items() if value},
+        "bundled": [name for name, value in metrics.items() if value and name not in brought],
         "parallel": workers,
         "seconds": limits.seconds,
         "memory": limits.memory,
@@ -223,7 +230,8 @@ def _command(asked: Sequence[Asked], workers: int, limits: Limits, told: Any) ->
     return confined(
         "repoassay.grading.measure",
         stdin=json.dumps(batch).encode(),
-        mounts=mounts,
+        mounts=[*mounts, *code],
+        path=path,
         limits=limits.model_copy(update=whole),
         channel=True,
         told=told,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -75,6 +75,11 @@ class ResqRow(Row):
         modified_files: Files that the solution touches.
         language: Language of the repository.
     """
+
+    KEYS: ClassVar = frozenset({"repo_url", "test_script", "solution_patch", "testbed_environment"})
+    """Keys of a record that show its format."""
+    ID_KEY: ClassVar = "id"
+    FORM: ClassVar = "a RES-Q row has id, repo_url, instruction and test_script"
 
     id: RowId
     repo_url: Annotated[str, Field(min_length=1)]

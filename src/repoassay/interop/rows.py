@@ -1,4 +1,4 @@
-"""Rows of code-editing data sets, RES-Q's and SWE-bench's, from JSON, JSON Lines, parquet or the hub, and back."""
+"""Rows of code-editing data sets from JSON, JSON Lines, parquet or the hub, and back; see `row_formats` for formats."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from repoassay.interop.found import Found, Problems, in_words, kind_of
 from repoassay.interop.json_records import read_json_records
 from repoassay.interop.parquet import hub_records, read_parquet_records
 from repoassay.interop.resq import ModifiedFile, ResqRow
+from repoassay.interop.row_formats import bundled_keys, format_of, forms, to_row
 from repoassay.interop.swebench import SweRow
 from repoassay.text import join_names, printable, quoted
 
 __all__ = ["ModifiedFile", "ResqRow", "SweRow", "load_hub", "read_rows", "write_rows"]
-
-_RESQ = frozenset({"repo_url", "test_script", "solution_patch", "testbed_environment"})
-_SWE = frozenset({"instance_id", "FAIL_TO_PASS", "test_patch", "problem_statement"})
-_FORMS = "A RES-Q row has id, repo_url, instruction and test_script, a SWE-bench row instance_id, repo and test_patch."
 
 
 def read_rows(path: Path) -> list[ResqRow | SweRow]:
@@ -39,7 +36,7 @@ def read_rows(path: Path) -> list[ResqRow | SweRow]:
     if path.suffix.lower() == ".parquet":
         records = read_parquet_records(path)
     else:
-        records = read_json_records(path, problems, _RESQ | _SWE)
+        records = read_json_records(path, problems, bundled_keys())
     return _understood(records, problems)
 
 
@@ -85,7 +82,7 @@ def _understood(records: Iterable[Found], problems: Problems) -> list[ResqRow | 
             problems.add(*row)
         elif row.name in places:
             what = f"is {quoted(row.name)}, as in {places[row.name]}."
-            problems.add(Problem(found.place, _id_key(row), what, "Give every row an id of its own."))
+            problems.add(Problem(found.place, row.ID_KEY, what, "Give every row an id of its own."))
         else:
             places[row.name] = found.place
             rows.append(row)
@@ -100,31 +97,20 @@ def _row(found: Found) -> ResqRow | SweRow | list[Problem]:
     """Make a row of a record, or say what is wrong with it."""
     data = found.value
     if not isinstance(data, dict):
-        return [Problem(found.place, "", f"is {kind_of(data)}.", f"It must be an object. {_FORMS}")]
-    model = _format(data)
+        return [Problem(found.place, "", f"is {kind_of(data)}.", f"It must be an object. {forms()}")]
+    model = format_of(data)
     if model is None:
         keys = f"It has {join_names(map(str, data), 8)}." if data else "It is empty."
-        return [Problem(found.place, "", "is of no known format.", f"{keys} {_FORMS}")]
-    key = "id" if model is ResqRow else "instance_id"
+        return [Problem(found.place, "", "is of no known format.", f"{keys} {forms()}")]
+    key = model.ID_KEY
     if found.key is not None:
         stated = data.get(key, found.key)
         if stated != found.key:
             return [Problem(found.place, key, f"is {kind_of(stated)}.", "Make it the key, or leave it out.")]
         data = {**data, key: found.key}
     try:
-        return model.model_validate(data)
+        return to_row(model.model_validate(data))
     except ValidationError as error:
         name = data.get(key)
         place = f"{found.place} ({printable(name, 60)})" if isinstance(name, str) and found.key is None else found.place
         return list(in_words(error, place))
-
-
-def _format(data: dict[object, object]) -> type[ResqRow | SweRow] | None:
-    swe, resq = len(_SWE & data.keys()), len(_RESQ & data.keys())
-    if swe == resq == 0:
-        return None
-    return SweRow if swe > resq else ResqRow
-
-
-def _id_key(row: ResqRow | SweRow) -> str:
-    return "id" if isinstance(row, ResqRow) else "instance_id"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
@@ -42,6 +42,11 @@ class SweRow(Row):
         version: Release of the repository.
         environment_setup_commit: Commit whose environment is used.
     """
+
+    KEYS: ClassVar = frozenset({"instance_id", "FAIL_TO_PASS", "test_patch", "problem_statement"})
+    """Keys of a record that show its format."""
+    ID_KEY: ClassVar = "instance_id"
+    FORM: ClassVar = "a SWE-bench row has instance_id, repo and test_patch"
 
     instance_id: RowId
     repo: Annotated[str, Field(min_length=1)]

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from repoassay.economics import Quality
 from repoassay.report.outcome_tables import Figured, outcome_tables
+from repoassay.report.plugin_tables import plugin_tables
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.errors import MOST_DIAGNOSED, diagnosed, errors
 from repoassay.report.tables.external import Scores, benchmark_correlations, external
-from repoassay.report.tables.registry import tables_beside
 from repoassay.report.tables.sizes import Sizes, repository_tokens, size_correlations, sizes_of
 from repoassay.report.tables.tokens import tokens
 from repoassay.report.tables.worth import (
@@ -61,6 +61,5 @@ def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figur
         external(rows, given.scores),
         benchmark_correlations(rows, given.scores),
     ]
-    suites = {row.run.suite.lower() for row in rows} if given.published is None else given.published
-    made += tables_beside(suites, made)
+    made += plugin_tables(rows, made, given.published)
     return Figured(rows, {table.name: table for table in made}, sizes)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from repoassay.agents.find import AGENTS
+from repoassay import plugins
 from repoassay.agents.spec import builtin_specs
 from repoassay.errors import BadInput
 from repoassay.gateway.client import costs_nothing
@@ -22,6 +22,8 @@ from repoassay.run.models import named_file, provider_of, upstreams_of
 from repoassay.suites.bundled import bundled_suite
 
 __all__ = ["Grants", "granted"]
+
+_AGENTS = "repoassay.agents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,9 @@ def granted(plan: Plan, grants: Grants, *, here: bool) -> Plan:
             f"This run was planned with isolation {plan.isolation!r}, not {grants.isolation!r}.", "Start a new run."
         )
     if plan.isolation != "namespaces" and grants.isolation is None:
+        how = "as your own account" if plan.isolation == "none" else "which is a plug-in's and is not verified"
         raise BadInput(
-            f"This run's agents and tests would run with isolation {plan.isolation!r}, as your own account.",
+            f"This run's agents and tests would run with isolation {plan.isolation!r}, {how}.",
             f"Accept that by name: --isolation {plan.isolation}",
         )
     if plan.metering.network is NetworkPolicy.OPEN and grants.network != "open":
@@ -107,10 +110,15 @@ def _agent(name: str, entry: AgentEntry, plan: Plan, grants: Grants) -> AgentEnt
             if grants.agent_dir is None:
                 raise _refuse(f"its agent is shown the folder {options['folder']}", "--agent-dir DIR")
             options["folder"] = str(grants.agent_dir.absolute())
-    elif kind not in AGENTS and kind not in builtin_specs():
+    elif plugins.is_dotted(kind):
+        raise BadInput(
+            f"This run was not planned here, and its agent is the Python object {kind!r}.",
+            "Start a new run with --agent, if you trust it.",
+        )
+    elif not plugins.offers(_AGENTS, kind) and kind not in builtin_specs():
         planned = NamedFile(path=kind, sha256=options.get("sha256", ""))
         own = _files((planned,), grants.agents, "--agent")[0].path
-    if "template" in options and kind not in AGENTS:
+    if "template" in options and kind not in plugins.bundled(_AGENTS):
         planned = NamedFile(path=options["template"], sha256=options.get("template_sha256", ""))
         options["template"] = _files((planned,), _some(grants.template), "--prompt-template")[0].path
     return entry.model_copy(update={"kind": own, "options": options})

@@ -57,7 +57,8 @@ def find_suite(
     """Find a suite and read its tasks.
 
     Args:
-        name_or_path: Name of a bundled suite, a folder with `suite.toml`, a folder of task folders, or a task folder.
+        name_or_path: Name of a bundled suite or a plug-in's, a folder with `suite.toml`, a folder of task folders, or a
+            task folder.
         metrics: Names of the known metrics; None to accept any name.
         only: Globs over task ids; empty for all.
 

@@ -2,7 +2,7 @@
 
 Four things can be named::
 
-    starter                  a bundled suite
+    starter                  a bundled suite, or one that a plug-in brings
     FOLDER/suite.toml        a suite: suite.toml, tasks/ID/, repositories/NAME/
     FOLDER/ID/task.toml      a folder of task folders, perhaps with repositories/NAME/ among or beside them
     FOLDER/task.toml         one task folder
@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from repoassay.errors import BadInput, BadTask, Problem
 from repoassay.model import Suite
-from repoassay.suites.bundled import bundled_suite, bundled_suites
+from repoassay.suites.bundled import bundled_suites, named_suite, named_suites
 from repoassay.suites.manifest import Manifest, read_manifest
 from repoassay.tasks.contents import read_regular, real_folder, unreadable
 from repoassay.tasks.explain import dotted, explain
@@ -63,13 +63,13 @@ class Located:
 
 
 def locate(name_or_path: str | Path) -> Located:
-    """Find a suite by the name of a bundled one or by path.
+    """Find a suite by the name of a bundled one or a plug-in's, or by path.
 
     Raises:
         BadInput: When there is no such suite, or the folder holds no tasks.
         BadTask: When `suite.toml` cannot be used.
     """
-    path = bundled_suite(str(name_or_path)) or _existing(str(name_or_path))
+    path = named_suite(str(name_or_path)) or _existing(str(name_or_path))
     if _is_there(path / _FILE):
         return _suite(path)
     if _looks_like_task(path):
@@ -96,9 +96,10 @@ def _existing(name: str) -> Path:
         what = f"{quoted(name)} is not a folder." if name else "No suite or folder is named."
     except (OSError, ValueError, RuntimeError):
         what = f"There is no suite or folder {quoted(name)}."
-    bundled = bundled_suites()
+    bundled, known = bundled_suites(), named_suites()
+    others = f" Suites of plug-ins: {', '.join(known[len(bundled) :])}." if len(known) > len(bundled) else ""
     raise BadInput(
-        what, f"{suggest(name, bundled, list_known=False)} Bundled suites: {', '.join(bundled) or 'none'}.".lstrip()
+        what, f"{suggest(name, known, list_known=False)} Bundled suites: {', '.join(bundled)}.{others}".lstrip()
     )
 
 

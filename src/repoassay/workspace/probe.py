@@ -9,12 +9,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.errors import RepoAssayError
 from repoassay.workspace.cache import Cache
 from repoassay.workspace.cgroups import make_cgroups, remove_cgroups
+from repoassay.workspace.finding import Finding
+from repoassay.workspace.plugin_check import examine_plugins
 from repoassay.workspace.programs import git_program, uv_program
 from repoassay.workspace.protocol import Access, Command, Mount
 
@@ -24,22 +25,15 @@ _METRICS_PACKAGES = ("numpy", "openpyxl", "PIL", "pypdf", "rapidfuzz", "skimage"
 _LOW_DISK = 5 * 2**30
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing looked at: `state` is `ok`, `degraded` (works, with less) or `missing` (something will not work)."""
-
-    name: str
-    state: str
-    detail: str
-    remedy: str = ""
-
-
 def examine(cache: Cache) -> list[Finding]:
-    """Look at everything a run needs by trying it, never by guessing from version numbers. Takes about a second."""
+    """Look at everything a run needs, and at plug-ins, by trying it, never by guessing from version numbers.
+
+    Takes about a second, and one more for every few plug-ins.
+    """
     looks: tuple[Callable[[Cache], Finding], ...] = (
         _platform, _git, _uv, _sandbox, _copy_on_write, _network_cut, _limits, _disk, _metrics,
     )  # fmt: skip
-    return [_look(look, cache) for look in looks]
+    return [*(_look(look, cache) for look in looks), *examine_plugins()]
 
 
 def _look(look: Callable[[Cache], Finding], cache: Cache) -> Finding:

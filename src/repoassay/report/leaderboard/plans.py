@@ -10,8 +10,9 @@ from repoassay.model import Plan
 from repoassay.report.leaderboard.submitted import RUN, SUBMISSION, Refusal, Submitted
 from repoassay.store import Journal
 from repoassay.suites import bundled_suites, find_suite
+from repoassay.text import quoted
 
-__all__ = ["check_plan", "plan_notes"]
+__all__ = ["check_plan", "isolation_note", "plan_notes"]
 
 _PLAN = f"{RUN}/run.json"
 _VERSIONS = ("repoassay", "python")
@@ -70,6 +71,15 @@ def _known(plan: Plan) -> dict[str, str] | None:
     return {folder.task.id: folder.digest for folder in suite.tasks}
 
 
+def isolation_note(isolation: str) -> str:
+    """Return what a reader should know of a run's isolation; empty for the default one."""
+    if isolation == "namespaces":
+        return ""
+    if isolation == "none":
+        return "The run had no isolation: agents could reach their own grading."
+    return f"The run's isolation was {quoted(isolation)}, a plug-in's, which is not verified."
+
+
 def plan_notes(folder: Path, plan: Plan) -> list[str]:
     """What is no reason to refuse and what a reader should know."""
     notes = []
@@ -77,8 +87,8 @@ def plan_notes(folder: Path, plan: Plan) -> list[str]:
         notes.append(f"The suite {plan.suite} {plan.suite_version} is not here, so task digests were not compared.")
     elif len(known) > len(plan.tasks):
         notes.append(f"The plan has {len(plan.tasks)} of the {len(known)} tasks of {plan.suite}.")
-    if plan.isolation == "none":
-        notes.append("The run had no isolation: agents could reach their own grading.")
+    if note := isolation_note(plan.isolation):
+        notes.append(note)
     if count := _abandoned(folder):
         notes.append(f"{count} attempts were started and never finished; what they would have come to nobody knows.")
     return notes

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from repoassay.errors import BadInput
 from repoassay.report.leaderboard.figures import figures_of
+from repoassay.report.leaderboard.plans import isolation_note
 from repoassay.report.leaderboard.submitted import RUN, SUBMISSION
 from repoassay.report.leaderboard.validate import validate
 from repoassay.report.page import write_html
@@ -109,8 +110,8 @@ def _placed(path: Path, number: str) -> list[Placed]:
     by_agent: dict[str, list[ResultRow]] = {}
     for row in read_rows([run]):
         by_agent.setdefault(row.agent, []).append(row)
-    if not checked and plan.isolation == "none":
-        notes = ("The run had no isolation: agents could reach their own grading.",)
+    if not checked and (note := isolation_note(plan.isolation)):
+        notes = (note,)
     return [
         Placed(
             agent, rows[0].framework, rows[0].model, plan.suite, plan.suite_version, plan.created, plan.versions,

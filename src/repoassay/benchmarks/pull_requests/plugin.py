@@ -1,0 +1,12 @@
+"""What the entry points of the pull-request suite name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import repoassay
+
+__all__ = ["SUITE"]
+
+SUITE = Path(repoassay.__file__).with_name("suites") / "pull-requests"
+"""Folder of the suite."""
