@@ -12,6 +12,7 @@ from repoassay.agents.reference import ReferenceAgent
 from repoassay.agents.scripted import SCRIPTS, ScriptedAgent
 from repoassay.agents.spec import builtin_specs, read_spec
 from repoassay.errors import BadInput
+from repoassay.tasks.wording import nearest
 
 __all__ = ["AGENTS", "find_agent", "find_modelled"]
 
@@ -33,7 +34,8 @@ def find_agent(name: str, settings: Mapping[str, str] | None = None) -> Agent:
     """Return an agent by name, configured with its settings.
 
     Args:
-        name: One of `AGENTS`, a built-in agent that asks a model, or the path of an agent's TOML file.
+        name: One of `AGENTS`, a built-in agent that asks a model, the path of an agent's TOML file, or where Python
+            code of one is: `package.module:name`.
         settings: `command` and `folder` of the agent `command`; `template`, the path of a prompt template, of those
             that ask a model.
 
@@ -50,6 +52,11 @@ def find_agent(name: str, settings: Mapping[str, str] | None = None) -> Agent:
             raise BadInput("The agent `command` needs a command line.", "Give it with --agent-command.")
         folder = settings.get("folder")
         return CommandAgent(settings["command"], Path(folder) if folder else None)
+    if ":" in name and not name.endswith(".toml"):
+        from repoassay.agents.function import adapt_agent, import_agent, is_dotted
+
+        if is_dotted(name):
+            return adapt_agent(import_agent(name, settings.get("sha256", "")))
     template = settings.get("template")
     return find_modelled(name, Path(template) if template else None)
 
@@ -65,7 +72,8 @@ def find_modelled(name: str, template: Path | None = None) -> ModelledAgent:
         return ModelledAgent(read_spec(builtin[name]), template)
     if name.endswith(".toml") or "/" in name:
         return ModelledAgent(read_spec(Path(name)), template)
+    every = [*AGENTS, *builtin]
     raise BadInput(
         f"There is no agent called {name!r}.",
-        f"Choose one of: {', '.join([*AGENTS, *builtin])}; or give the path of an agent's TOML file.",
+        f"{nearest(name, every)} Choose one of: {', '.join(every)}; or give the path of an agent's TOML file.".strip(),
     )

@@ -20,6 +20,7 @@ from repoassay.model import Attempt, NetworkPolicy, Outcome, Plan, Verdict
 from repoassay.run.attempt import Bench, Entry, Worked, work
 from repoassay.run.metered import Admitted, Meter, needs_model
 from repoassay.run.models import check_models, provider_of
+from repoassay.run.stop import Stop
 from repoassay.run.waiting import Slot, Waiting
 from repoassay.store import RunFolder
 from repoassay.suites import SuiteFolder
@@ -66,34 +67,29 @@ def held(run: RunFolder) -> Iterator[None]:
         os.close(descriptor)
 
 
-class _Stop:
-    """How far a stop has gone: nothing new is started, then what is under way is given up."""
-
-    def __init__(self) -> None:
-        self.starting = threading.Event()
-        self.working = threading.Event()
-
-
-def agents_of(plan: Plan) -> dict[str, Agent]:
-    """The agents of a plan by the names it gives them.
+def agents_of(plan: Plan, own: Mapping[str, Agent] | None = None) -> dict[str, Agent]:
+    """The agents of a plan by the names it gives them; `own` has those by kind that were handed over as objects.
 
     Raises:
         BadInput: One is unknown, is not configured, or has no model and needs one.
     """
-    agents = {name: find_agent(settings.get("kind", name), settings) for name, settings in plan.agents.items()}
+    agents = {}
+    for name, settings in plan.agents.items():
+        kind = settings.get("kind", name)
+        agents[name] = (own or {}).get(kind) or find_agent(kind, settings)
     for name, agent in agents.items():
         needs_model(agent, plan.agents[name])
     return agents
 
 
-def check(plan: Plan, suite: SuiteFolder, sandbox: Sandbox) -> dict[str, Agent]:
-    """Look at everything that can be known before the first attempt; returns the agents.
+def check(plan: Plan, suite: SuiteFolder, sandbox: Sandbox, own: Mapping[str, Agent] | None = None) -> dict[str, Agent]:
+    """Look at everything that can be known before the first attempt; returns the agents (`own`: see `agents_of`).
 
     Raises:
         BadInput: An agent, a model or a setting cannot be used.
         NoIsolation: The sandbox cannot hold an agent to the network policy.
     """
-    agents = agents_of(plan)
+    agents = agents_of(plan, own)
     check_models(plan)
     for name, settings in plan.agents.items():
         if settings.get("model") and plan.metering.network is NetworkPolicy.NONE:
@@ -122,13 +118,13 @@ def prepare(agents: Iterable[Agent], cache: Cache, sandbox: Sandbox) -> None:
 
 def execute(
     run: RunFolder, suite: SuiteFolder, slots: Sequence[Slot], progress: Progress, cache: Cache | None = None,
-    budget_usd: Decimal | None = None,
+    budget_usd: Decimal | None = None, own: Mapping[str, Agent] | None = None, stop: Stop | None = None,
 ) -> None:  # fmt: skip
     """Fill the slots; return when all are done.
 
-    An attempt that a fault of ours spoiled is made again as a new one, as often as the plan says. The first Ctrl-C lets
-    attempts under way finish, the second drops them; what is finished is kept either way. `budget_usd` replaces the
-    plan's budget of the whole run.
+    An attempt that a fault of ours spoiled is made again as a new one, as often as the plan says. Ctrl-C, which comes
+    as a KeyboardInterrupt, goes to `stop`; what is finished is kept. `budget_usd` replaces the plan's budget of the
+    whole run, and `own` has the agents by kind that were handed over as objects.
 
     Raises:
         NoIsolation: When the planned sandbox cannot be had.
@@ -139,13 +135,13 @@ def execute(
     plan = run.plan
     cache = cache or Cache()
     sandbox = open_sandbox(plan.isolation, cache)
-    agents = check(plan, suite, sandbox)
+    agents = check(plan, suite, sandbox, own)
     prepare(agents.values(), cache, sandbox)
     bench = Bench(suite.repositories, cache, sandbox, plan.timeout, plan.reading)
     folders = {folder.task.id: folder for folder in suite.tasks}
     providers = {name: provider_of(settings) for name, settings in plan.agents.items()}
     waiting = Waiting(slots, lambda slot: providers[slot.agent], plan.metering.concurrency)
-    stop = _Stop()
+    stop = stop or Stop()
     failures: list[BaseException] = []
     over: list[str] = []
     with Meter(plan, run.path, budget_usd) as meter:
@@ -184,14 +180,14 @@ def execute(
         raise Interrupted("Stopped; every finished attempt is kept.", f"Continue with: repoassay resume {run.path}")
 
 
-def _join(threads: list[threading.Thread], stop: _Stop) -> None:
-    """Wait for the workers, turning each Ctrl-C into the next degree of stopping."""
+def _join(threads: list[threading.Thread], stop: Stop) -> None:
+    """Wait for the workers, turning each Ctrl-C into a request to stop."""
     for thread in threads:
         while thread.is_alive():
             try:
                 thread.join(0.2)
             except KeyboardInterrupt:
-                (stop.working if stop.starting.is_set() else stop.starting).set()
+                stop.interrupt()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +200,7 @@ class _Shop:
     bench: Bench
     meter: Meter
     progress: Progress
-    stop: _Stop
+    stop: Stop
 
     def fill(self, slot: Slot) -> Slot | None:
         """Make one attempt; returns what is to be made again for it."""

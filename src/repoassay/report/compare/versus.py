@@ -12,6 +12,7 @@ from itertools import combinations
 from math import sqrt
 from statistics import NormalDist, stdev
 
+from repoassay.errors import BadInput
 from repoassay.report.compare.pairs import Change, LeftOut, Measure, TaskPair, pair
 from repoassay.report.compare.sides import Side
 from repoassay.stats import (
@@ -82,6 +83,27 @@ class Comparison:
     measure: Measure
     level: float
     versus: tuple[Versus, ...]
+
+    @property
+    def only(self) -> Versus:
+        """The one comparison of two systems.
+
+        Raises:
+            BadInput: There are more.
+        """
+        if len(self.versus) != 1:
+            raise BadInput(f"There are {len(self.versus)} comparisons.", "Take one of `versus`.")
+        return self.versus[0]
+
+    @property
+    def p_value(self) -> float | None:
+        """Of two systems: the p-value of the test; None where nothing could be compared."""
+        return self.only.test.p_value
+
+    @property
+    def difference(self) -> float | None:
+        """Of two systems: the second's rate less the first's, a share; None where nothing could be compared."""
+        return self.only.difference
 
 
 def compare(
