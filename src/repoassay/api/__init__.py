@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from repoassay.api.outputs import grade
     from repoassay.api.proofs import DataCheck, check_data, validate
     from repoassay.api.runs import EvaluatedAttempt, Run, load_run
+    from repoassay.run.matrix import parse_sweeps
     from repoassay.run.prompts import suite_of_prompts
     from repoassay.run.stop import Stop
 
@@ -50,6 +51,7 @@ _HOMES = {
     "evaluate": "api.evaluation",
     "grade": "api.outputs",
     "load_run": "api.runs",
+    "parse_sweeps": "run.matrix",
     "resume": "api.evaluation",
     "suite_of_prompts": "run.prompts",
     "validate": "api.proofs",
@@ -75,6 +77,7 @@ __all__ = [
     "evaluate",
     "grade",
     "load_run",
+    "parse_sweeps",
     "resume",
     "suite_of_prompts",
     "validate",

@@ -14,12 +14,12 @@ from repoassay.api.settings import (
     Names,
     Paths,
     SuiteLike,
+    attempt_limits,
     checked_isolation,
     checked_reading,
     checked_suite,
     checked_sweep,
     checked_workers,
-    limits_of,
     metering_of,
     money,
     one_of,
@@ -51,7 +51,7 @@ def evaluate(
     model: Names = (),
     tasks: Names = (),
     attempts: int = 1,
-    limits: Limits | None = None,
+    limits: Limits | Amount | None = None,
     max_calls: int | None = None,
     max_tokens: int | None = None,
     context_window: int | None = None,
@@ -88,7 +88,7 @@ def evaluate(
         model: `provider/name` of one model or several that agents ask.
         tasks: Globs over task ids; all tasks without.
         attempts: How often each task is attempted.
-        limits: `Limits(seconds=...)` that replace the tasks' own.
+        limits: `Limits(seconds=...)`, or the seconds alone, that replace the tasks' own.
         max_calls: Model calls an attempt may make.
         max_tokens: Tokens an attempt may read and write.
         context_window: The longest prompt in tokens; longer ones are refused.
@@ -127,7 +127,7 @@ def evaluate(
         "max_iterations": max_calls, "max_tokens": max_tokens, "context_window": context_window,
         "budget_usd": attempt_budget_usd,
     }  # fmt: skip
-    entries = spread(chosen.settings, strings(model), limits_of(limits, others), checked_sweep(sweep))
+    entries = spread(chosen.settings, strings(model), attempt_limits(limits, others), checked_sweep(sweep))
     metering = metering_of(
         upstreams=upstreams, dialogue=dialogue, prices=prices, network=network, concurrency=concurrency,
         retries=retries, budget_usd=budget_usd,

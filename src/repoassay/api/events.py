@@ -15,6 +15,7 @@ from repoassay.run.waiting import Slot
 __all__ = [
     "AgentStarted",
     "AttemptDropped",
+    "AttemptEvent",
     "AttemptFinished",
     "AttemptStarted",
     "EventSender",

@@ -16,8 +16,22 @@ from repoassay.tasks.wording import did_you_mean, quoted
 from repoassay.workspace import ISOLATIONS
 
 __all__ = [
-    "Amount", "Names", "Paths", "SuiteLike", "checked_isolation", "checked_reading", "checked_suite", "checked_sweep",
-    "checked_workers", "limits_of", "metering_of", "money", "one_of", "several_paths", "strings", "whole",
+    "Amount",
+    "Names",
+    "Paths",
+    "SuiteLike",
+    "attempt_limits",
+    "checked_isolation",
+    "checked_reading",
+    "checked_suite",
+    "checked_sweep",
+    "checked_workers",
+    "metering_of",
+    "money",
+    "one_of",
+    "several_paths",
+    "strings",
+    "whole",
 ]  # fmt: skip
 
 Amount = int | float | Decimal | str
@@ -81,18 +95,20 @@ def money(name: str, value: Amount | None) -> Decimal | None:
     return None if value is None else Decimal(number(name, str(value)))
 
 
-def limits_of(limits: Limits | None, others: Mapping[str, Amount | None]) -> dict[str, str]:
+def attempt_limits(limits: Limits | Amount | None, others: Mapping[str, Amount | None]) -> dict[str, str]:
     """The limits of every attempt as a plan has them.
 
     Raises:
         BadInput: One is no number above 0, or cannot be set for a run.
     """
     found: dict[str, str] = {}
-    if limits is not None:
+    if isinstance(limits, Limits):
         if fixed := sorted(limits.model_fields_set - {"seconds"}):
             raise BadInput(f"limits.{fixed[0]} is set by each task, not by a run.", "Give Limits(seconds=...) alone.")
         if "seconds" in limits.model_fields_set:
             found["timeout"] = number("timeout", str(limits.seconds))
+    elif limits is not None:
+        found["timeout"] = number("timeout", str(limits))
     return found | {name: number(name, str(value)) for name, value in others.items() if value is not None}
 
 
