@@ -10,7 +10,7 @@ from repoassay.agents.modelled import ModelledAgent
 from repoassay.agents.protocol import Agent
 from repoassay.agents.reference import ReferenceAgent
 from repoassay.agents.scripted import SCRIPTS, ScriptedAgent
-from repoassay.agents.spec import builtin_specs, read_spec
+from repoassay.agents.spec import builtin_specs, is_dotted, read_spec
 from repoassay.errors import BadInput
 from repoassay.tasks.wording import nearest
 
@@ -52,11 +52,10 @@ def find_agent(name: str, settings: Mapping[str, str] | None = None) -> Agent:
             raise BadInput("The agent `command` needs a command line.", "Give it with --agent-command.")
         folder = settings.get("folder")
         return CommandAgent(settings["command"], Path(folder) if folder else None)
-    if ":" in name and not name.endswith(".toml"):
-        from repoassay.agents.function import adapt_agent, import_agent, is_dotted
+    if is_dotted(name):
+        from repoassay.agents.function import adapt_agent, import_agent
 
-        if is_dotted(name):
-            return adapt_agent(import_agent(name, settings.get("sha256", "")))
+        return adapt_agent(import_agent(name, settings.get("sha256", "")))
     template = settings.get("template")
     return find_modelled(name, Path(template) if template else None)
 

@@ -14,7 +14,6 @@ import hashlib
 import importlib
 import inspect
 import json
-import re
 import secrets
 import socket
 import sys
@@ -33,11 +32,10 @@ from repoassay.tasks import TaskFolder
 from repoassay.workspace import Command, Door, FileEdit, Layout
 
 __all__ = [
-    "CommandMaker", "FunctionAgent", "adapt_agent", "check_source", "import_agent", "is_dotted", "python_kind",
+    "CommandMaker", "FunctionAgent", "adapt_agent", "check_source", "import_agent", "python_kind",
     "source_digest",
 ]  # fmt: skip
 
-_DOTTED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.<>]*")
 _SERVER = Path(__file__).with_name("scripts") / "session.py"
 _WIND_UP = 1.0
 """Seconds a function is waited for when its sandbox is gone; it may sleep for hours, and cannot be killed."""
@@ -197,11 +195,6 @@ def source_digest(thing: object) -> str:
         return hashlib.sha256(inspect.getsource(code).encode()).hexdigest()  # type: ignore[arg-type]
     except (OSError, TypeError):
         return ""
-
-
-def is_dotted(name: str) -> bool:
-    """Whether a name says where Python code is: `package.module:name`."""
-    return _DOTTED.fullmatch(name) is not None and not name.endswith(".toml")
 
 
 def import_agent(kind: str, digest: str = "") -> object:

@@ -34,7 +34,18 @@ from repoassay.errors import BadInput
 from repoassay.model import Record
 from repoassay.model.fields import Identifier, Size
 
-__all__ = ["DIALECTS", "PARSERS", "AgentSpec", "File", "Install", "Run", "Transcript", "builtin_specs", "read_spec"]
+__all__ = [
+    "DIALECTS",
+    "PARSERS",
+    "AgentSpec",
+    "File",
+    "Install",
+    "Start",
+    "Transcript",
+    "builtin_specs",
+    "is_dotted",
+    "read_spec",
+]
 
 DIALECTS = ("chat", "responses", "messages", "gemini")
 PARSERS = (
@@ -48,6 +59,7 @@ _NAMES = {
 }  # fmt: skip
 _PIP = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9,._-]+\])?(==[A-Za-z0-9.!+_-]+| @ \S+)$")
 _NPM = re.compile(r"^(@[a-z0-9][a-z0-9._~-]*/)?[a-z0-9][a-z0-9._~-]*@(\d[A-Za-z0-9.+-]*|file:\S+)$")
+_DOTTED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.<>]*")
 _NEED = re.compile(r"^(docker|git|(?:python|node)>=\d+(?:\.\d+)?)$")
 
 
@@ -110,7 +122,7 @@ class File(Record):
     executable: bool = False
 
 
-class Run(Record):
+class Start(Record):
     """How the agent is started, standing in the task's repository.
 
     Attributes:
@@ -185,7 +197,7 @@ class AgentSpec(Record):
     status: str = ""
     notes: tuple[str, ...] = ()
     install: Install = Install()
-    run: Run
+    run: Start
     transcript: Transcript = Transcript()
 
     @property
@@ -219,3 +231,8 @@ def builtin_specs() -> dict[str, Path]:
     """Name and file of every agent that comes with the package."""
     folder = Path(str(files("repoassay.agents"))) / "builtin"
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def is_dotted(name: str) -> bool:
+    """Whether a name says where Python code is: `package.module:name`."""
+    return _DOTTED.fullmatch(name) is not None and not name.endswith(".toml")

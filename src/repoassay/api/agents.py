@@ -12,13 +12,13 @@ from repoassay.agents.function import (
     adapt_agent,
     check_source,
     import_agent,
-    is_dotted,
     python_kind,
     source_digest,
 )
 from repoassay.agents.modelled import ModelledAgent
 from repoassay.agents.protocol import AsksModel
 from repoassay.agents.session import WorkspaceSession
+from repoassay.agents.spec import is_dotted
 from repoassay.errors import BadInput
 from repoassay.model import Plan
 from repoassay.run.models import named_file

@@ -7,8 +7,7 @@ from pathlib import Path
 from repoassay.api.runs import Run
 from repoassay.api.settings import one_of
 from repoassay.errors import BadInput
-from repoassay.report.compare import Comparison, Measure, read_sides
-from repoassay.report.compare import compare as compare_sides
+from repoassay.report.compare import Comparison, Measure, compare_sides, read_sides
 from repoassay.run.slots import locate
 
 __all__ = ["compare"]

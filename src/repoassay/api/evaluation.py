@@ -30,8 +30,7 @@ from repoassay.api.settings import (
 from repoassay.errors import Interrupted, RepoAssayError
 from repoassay.grading.preflight import check_packages
 from repoassay.model import Limits, NetworkPolicy, Outcome, Reading
-from repoassay.run import Settings, execute, make_plan, open_run
-from repoassay.run import resume as resume_run
+from repoassay.run import Settings, execute, make_plan, open_run, resume_run
 from repoassay.run.bound import bound_of
 from repoassay.run.execute import check, held, prepare
 from repoassay.run.granted import Grants

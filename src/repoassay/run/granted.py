@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from repoassay.agents.find import AGENTS
-from repoassay.agents.spec import builtin_specs
+from repoassay.agents.spec import builtin_specs, is_dotted
 from repoassay.errors import BadInput
 from repoassay.model import NamedFile, NetworkPolicy, Plan
 from repoassay.run.models import costs_nothing, named_file, provider_of, upstreams_of
@@ -106,9 +106,13 @@ def _agent(name: str, settings: dict[str, str], plan: Plan, grants: Grants) -> d
             if grants.agent_dir is None:
                 raise _refuse(f"its agent is shown the folder {settings['folder']}", "--agent-dir DIR")
             own["folder"] = str(grants.agent_dir.absolute())
+    elif is_dotted(kind):
+        if Path(kind) not in grants.agents:
+            raise _refuse(f"its agent is Python code of this machine: {kind[:200]}", f"--agent {kind[:200]}")
     elif kind not in AGENTS and kind not in builtin_specs():
         planned = NamedFile(path=kind, sha256=settings.get("sha256", ""))
-        own["kind"] = _files((planned,), grants.agents, "--agent")[0].path
+        files = [path for path in grants.agents if not is_dotted(str(path))]
+        own["kind"] = _files((planned,), files, "--agent")[0].path
     if "template" in settings and kind not in AGENTS:
         planned = NamedFile(path=settings["template"], sha256=settings.get("template_sha256", ""))
         own["template"] = _files((planned,), _some(grants.template), "--prompt-template")[0].path

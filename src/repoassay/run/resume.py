@@ -22,7 +22,7 @@ from repoassay.store import RunFolder
 from repoassay.store.sound import check_sound
 from repoassay.suites import SuiteFolder, find_suite
 
-__all__ = ["Resumed", "check_finished", "recover", "resume", "suite_of"]
+__all__ = ["Resumed", "check_finished", "recover", "resume_run", "suite_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Resumed:
     left: int
 
 
-def resume(
+def resume_run(
     run: RunFolder, progress: Progress, only: Collection[Outcome] = (), budget_usd: Decimal | None = None,
     grants: Grants | None = None, own: Mapping[str, Agent] | None = None, stop: Stop | None = None,
 ) -> Resumed:  # fmt: skip

@@ -13,7 +13,7 @@ from repoassay.model import Suite
 from repoassay.suites.locate import Located, locate
 from repoassay.suites.manifest import Manifest, need_data
 from repoassay.tasks import TaskFolder, digest_folder, read_task
-from repoassay.tasks.wording import listed, quoted, shown
+from repoassay.tasks.wording import listed, nearest, quoted, shown
 
 __all__ = ["SuiteFolder", "find_suite"]
 
@@ -87,9 +87,17 @@ def _chosen(located: Located, only: Sequence[str]) -> list[Path]:
     chosen = [path for path in located.folders if not only or any(fnmatchcase(path.name, glob) for glob in only)]
     if not chosen:
         globs = " or ".join(quoted(glob) for glob in only)
-        ids = listed((path.name for path in located.folders), 200)
-        raise BadInput(f"No task of {located.suite.name} matches {globs}.", f"Its tasks are: {ids}.")
+        ids = [path.name for path in located.folders]
+        near = nearest(only[0], [*ids, *_beginnings(ids)])
+        raise BadInput(
+            f"No task of {located.suite.name} matches {globs}.", f"{near} Its tasks are: {listed(ids, 200)}.".lstrip()
+        )
     return chosen
+
+
+def _beginnings(ids: Sequence[str]) -> list[str]:
+    """Globs that people write: the first word of an id, and anything."""
+    return sorted({f"{name.partition('-')[0]}-*" for name in ids if "-" in name})
 
 
 def _bad_suite(located: Located, problems: Sequence[Problem]) -> BadTask:

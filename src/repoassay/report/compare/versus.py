@@ -29,7 +29,7 @@ from repoassay.stats import (
     tango,
 )
 
-__all__ = ["Comparison", "Cost", "Versus", "compare"]
+__all__ = ["Comparison", "Cost", "Versus", "compare_sides"]
 
 _POWER, _LEVEL = 0.8, 0.05
 
@@ -106,7 +106,7 @@ class Comparison:
         return self.only.difference
 
 
-def compare(
+def compare_sides(
     sides: Sequence[Side],
     measure: Measure = Measure.RESULT,
     *,
