@@ -147,7 +147,7 @@ def execute(
     with Meter(plan, run.path, budget_usd) as meter:
         shop = _Shop(run, folders, agents, bench, meter, progress, stop)
 
-        def serve() -> None:
+        def serve(ended: threading.Event) -> None:
             try:
                 while (slot := waiting.take(stop.starting)) is not None:
                     again = None
@@ -162,11 +162,16 @@ def execute(
             except BaseException as error:  # noqa: BLE001 - carried to the main thread, which raises it
                 failures.append(error)
                 stop.starting.set()
+            finally:
+                ended.set()
 
-        threads = [threading.Thread(target=serve, name=f"worker-{i}") for i in range(max(1, plan.workers))]
+        ends = [threading.Event() for _ in range(max(1, plan.workers))]
+        threads = [threading.Thread(target=serve, args=(end,), name=f"worker-{i}") for i, end in enumerate(ends)]
         for thread in threads:
             thread.start()
-        _join(threads, stop)
+        _wait(ends, stop)
+        for thread in threads:
+            thread.join()
     if failures:
         raise failures[0]
     if over:
@@ -180,14 +185,18 @@ def execute(
         raise Interrupted("Stopped; every finished attempt is kept.", f"Continue with: repoassay resume {run.path}")
 
 
-def _join(threads: list[threading.Thread], stop: Stop) -> None:
-    """Wait for the workers, turning each Ctrl-C into a request to stop."""
-    for thread in threads:
-        while thread.is_alive():
-            try:
-                thread.join(0.2)
-            except KeyboardInterrupt:
-                stop.interrupt()
+def _wait(ends: Sequence[threading.Event], stop: Stop) -> None:
+    """Wait for the workers, turning each Ctrl-C into a request to stop.
+
+    They are not joined meanwhile: `Thread.join` takes a thread for dead when a KeyboardInterrupt ends it (bpo-45274).
+    """
+    while not all(end.is_set() for end in ends):
+        try:
+            for end in ends:
+                while not end.wait(0.2):
+                    pass
+        except KeyboardInterrupt:
+            stop.interrupt()
 
 
 @dataclass(frozen=True, slots=True)
