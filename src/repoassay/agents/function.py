@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from repoassay.agents.protocol import Agent, in_workspace
-from repoassay.agents.session import WorkspaceSession
+from repoassay.agents.session import SessionLink, WorkspaceSession
 from repoassay.errors import BadInput
 from repoassay.model import Limits
 from repoassay.tasks import TaskFolder
@@ -83,7 +83,8 @@ class _Call:
     def __init__(self, function: Callable[..., Any], layout: Layout, listening: socket.socket) -> None:
         folder = layout.folder
         self.secret = secrets.token_hex(16)
-        self._session = WorkspaceSession(folder.task.id, folder.instruction)
+        self._link = SessionLink()
+        self._session = WorkspaceSession(folder.task.id, folder.instruction, self._link)
         self._function = function
         self._reserved, self._listening = listening, listening
         self._thread = threading.Thread(target=self._serve, name=f"agent-{folder.task.id}", daemon=True)
@@ -97,13 +98,13 @@ class _Call:
 
     def closed(self) -> None:
         """Everything in the sandbox is dead."""
-        for way in (self._listening, self._session):
+        for way in (self._listening, self._link):
             _hang_up(way)
         self._thread.join(_WIND_UP)
 
     def _serve(self) -> None:
         with self._listening:
-            if not self._session.connect(self._listening, self.secret):
+            if not self._link.connect(self._listening, self.secret):
                 return
         try:
             result = self._function(self._session, self._session.instruction)
@@ -112,14 +113,14 @@ class _Call:
 
                 asyncio.run(result)
         except SystemExit as leaving:
-            self._session.end(leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None))
+            self._link.end(leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None))
         except BaseException:  # noqa: BLE001 - whatever a function raises is its attempt's end, not the run's
-            self._session.end(1, traceback.format_exc())
+            self._link.end(1, traceback.format_exc())
         else:
-            self._session.end(0)
+            self._link.end(0)
 
 
-def _hang_up(way: socket.socket | WorkspaceSession) -> None:
+def _hang_up(way: socket.socket | SessionLink) -> None:
     try:
         if isinstance(way, socket.socket):
             way.shutdown(socket.SHUT_RDWR)  # wakes whoever accepts, as closing alone does not

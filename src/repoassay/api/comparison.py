@@ -39,6 +39,11 @@ def compare(
 
     Raises:
         BadInput: A run cannot be read, or systems have no task in common.
+
+    Examples:
+        >>> compared = ra.compare(run)  # the agents of one run; or ra.compare(before, after)
+        >>> compared.difference, compared.p_value
+        (1.0, 1.0)
     """
     if not 0 < level < 1:
         raise BadInput(f"level is {level!r}.", "Give a number between 0 and 1, such as 0.05.")

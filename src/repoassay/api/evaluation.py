@@ -47,7 +47,7 @@ def evaluate(
     suite: SuiteLike,
     *,
     agent: AgentLike | Sequence[AgentLike],
-    model: Names = (),
+    model: Names | None = None,
     tasks: Names = (),
     attempts: int = 1,
     limits: Limits | Amount | None = None,
@@ -117,6 +117,17 @@ def evaluate(
         Unavailable: This machine lacks something; nothing was run.
         Interrupted: By Ctrl-C or `stop`. The error's `run` holds what is finished.
         RepoAssayError: The budget is spent before all is done; `run` as above.
+
+    Examples:
+        >>> def careless(workspace, instruction):
+        ...     workspace.write("output/daily.csv", workspace.run("head -1 inputs/north.tlog").stdout)
+        >>> run = ra.evaluate("starter", agent=[careless, "reference"], tasks="sensor-log-daily")
+        >>> sorted((one.agent, one.outcome.value) for one in run.attempts)
+        [('careless', 'failed'), ('reference', 'passed')]
+        >>> ra.evaluate("starter", agent="codx")
+        Traceback (most recent call last):
+        ...
+        repoassay.errors.BadInput: There is no agent called 'codx'. Did you mean codex? ...
     """
     chosen = planned_agents(
         agent, command=command, folder=Path(agent_folder) if agent_folder else None,
@@ -126,7 +137,7 @@ def evaluate(
         "max_iterations": max_calls, "max_tokens": max_tokens, "context_window": context_window,
         "budget_usd": attempt_budget_usd,
     }  # fmt: skip
-    entries = spread(chosen.settings, strings(model), attempt_limits(limits, others), checked_sweep(sweep))
+    entries = spread(chosen.settings, strings(model or ()), attempt_limits(limits, others), checked_sweep(sweep))
     metering = metering_of(
         upstreams=upstreams, dialogue=dialogue, prices=prices, network=network, concurrency=concurrency,
         retries=retries, budget_usd=budget_usd,
@@ -194,6 +205,13 @@ def resume(
         BadInput: The folder is no run, asks for what was not granted, is being worked on, or its tasks or agents
             have changed.
         Interrupted: By Ctrl-C or `stop`. The error's `run` holds what is finished.
+
+    Examples:
+        >>> ra.resume(run).complete  # nothing was left to do
+        True
+        >>> again = ra.resume("latest", only="failed", agent=careless)
+        >>> [(one.agent, one.counted) for one in again.attempts if not one.passed]
+        [('careless', False), ('careless', True)]
     """
     opened = run if isinstance(run, Run) else load_run(run)
     folder = RunFolder(opened.path)

@@ -29,12 +29,6 @@ __all__ = ["Grader"]
 class Grader:
     """Grades patches, each in an isolated workspace of its own. A context manager; usable from any thread.
 
-    ::
-
-        with repoassay.Grader("demo.jsonl", workers=8) as grader:
-            answer = grader.submit("0_0", patch)
-            answer.verdict.outcome
-
     Args:
         dataset: A file of rows: JSON, JSONL or parquet.
         suite: Instead: the tasks of a suite that change a repository.
@@ -51,6 +45,12 @@ class Grader:
     Raises:
         BadInput: A setting is unknown or impossible, or a row cannot be used.
         Unavailable: This machine lacks something.
+
+    Examples:
+        >>> with ra.Grader(suite="starter", workers=2) as grader:
+        ...     answer = grader.submit("edit-ledger-monthly", "")
+        >>> answer.verdict.outcome.value
+        'no_output'
     """
 
     def __init__(

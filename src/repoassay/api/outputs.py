@@ -41,6 +41,13 @@ def grade(
     Raises:
         BadInput: A setting is unknown or impossible.
         Unavailable: This machine lacks something.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> Path("outputs/sensor-log-daily").mkdir(parents=True)
+        >>> for verdict in ra.grade("starter", outputs="outputs", tasks="sensor-log-daily"):
+        ...     print(verdict.task, verdict.outcome.value)
+        sensor-log-daily no_output
     """
     reading, count, kind = checked_reading(criteria), checked_workers(workers), checked_isolation(isolation)
     found = checked_suite(suite, tasks)

@@ -42,6 +42,11 @@ def validate(
     Raises:
         BadInput: A setting is unknown or impossible.
         Unavailable: This machine lacks something.
+
+    Examples:
+        >>> proofs = list(ra.validate("starter", tasks="sensor-log-daily"))
+        >>> all(proof.sound and proof.stable for proof in proofs)
+        True
     """
     times, count, kind = whole("repeat", repeat, 1, 1000), checked_workers(workers), checked_isolation(isolation)
     if not require_attested >= 0:

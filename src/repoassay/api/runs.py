@@ -186,5 +186,12 @@ def load_run(path: str | Path) -> Run:
 
     Raises:
         BadInput: When there is none, or its plan cannot be read.
+
+    Examples:
+        >>> run = ra.load_run("latest")
+        >>> run.rates()["reference"].over_all.value
+        1.0
+        >>> run.report().name
+        'report.html'
     """
     return Run(locate(Path(path)))
