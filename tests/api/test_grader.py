@@ -11,16 +11,14 @@ from typing import Any
 import pytest
 
 import repoassay as ra
+from repoassay.attacks.making import diff
 from repoassay.suites import find_suite
+from ten_lines import STARTER
 
 TASK = "edit-ledger-account-prefix"
-SLEEPS = """\
---- a/src/pocketledger/__init__.py
-+++ b/src/pocketledger/__init__.py
-@@ -1,0 +1,2 @@
-+import time
-+time.sleep(1000)
-"""
+MODULE = "src/pocketledger/__init__.py"
+OLD = (STARTER / "repositories" / "pocketledger" / MODULE).read_text()
+SLEEPS = diff(MODULE, OLD, f"{OLD}import time\ntime.sleep(1000)\n")
 
 
 @pytest.fixture(scope="module")
