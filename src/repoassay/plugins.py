@@ -56,6 +56,7 @@ GROUPS = {
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _VALUE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)?", re.ASCII)
+_DOTTED = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.<>]*", re.ASCII)
 _SELF = "repoassay"
 _LOG = logging.getLogger(__name__)
 
@@ -111,8 +112,8 @@ def installed(group: str) -> Mapping[str, tuple[Plugin, ...]]:
 
 
 def is_dotted(name: str) -> bool:
-    """Whether a name is a dotted path, `package.module:Name`."""
-    return ":" in name and _VALUE.fullmatch(name) is not None
+    """Whether a name says where Python code is, `package.module:name`; a function of a function has `<locals>` in it."""
+    return _DOTTED.fullmatch(name) is not None and not name.endswith(".toml")
 
 
 def offers(group: str, name: str) -> bool:

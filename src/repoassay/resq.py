@@ -15,7 +15,6 @@ of `ERROR` says that the environment failed, never the submission.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,19 +22,14 @@ from typing import Any
 
 from pydantic import BaseModel
 
-import repoassay
-from repoassay.errors import BadInput
-from repoassay.grading.registry import names
 from repoassay.interop.resq import ResqRow
-from repoassay.interop.resq_tasks import safe_id, write_task
+from repoassay.interop.row_tasks import task_of_row, tasks_of
 from repoassay.interop.rows import read_rows
-from repoassay.interop.swebench import SweRow
 from repoassay.model import Feedback, Outcome, Verdict
 from repoassay.run.attempt import Bench
 from repoassay.run.feedback import Ledger
 from repoassay.run.submit import Answer, SubmissionEngine, word
 from repoassay.store.verdicts import VerdictCache
-from repoassay.tasks import TaskFolder, read_task
 from repoassay.workspace import Cache, open_sandbox
 
 __all__ = ["RESQDataset", "Submission", "SubmissionEnv", "SubmissionResult", "feedback", "tasks_of"]
@@ -139,7 +133,7 @@ class SubmissionEnv:
         self.timeout = timeout
         self._place = Path(temp_dir, "workspace")
         self._place.mkdir(parents=True, exist_ok=True)
-        self._tasks = {row.id: _task(row, self._place / "tasks", mirrors) for row in dataset}
+        self._tasks = {row.id: task_of_row(row, self._place / "tasks", mirrors) for row in dataset}
         self._cache = Cache()
         self._bench = Bench(None, self._cache, open_sandbox(isolation, self._cache), timeout=timeout)
         self._known = VerdictCache(self._place / "verdicts.sqlite") if persist else None
@@ -203,28 +197,6 @@ class SubmissionEnv:
                 self._tasks, self._bench, workers, self._known, ledger=self._ledger
             )
         return self._engines[workers]
-
-
-def tasks_of(dataset: Path, place: Path, mirrors: Mapping[str, Path] | None = None) -> dict[str, TaskFolder]:
-    """Tasks of a data set's file by row id, written below `place`; those that are there already are only read.
-
-    Raises:
-        BadInput: When the file or a row cannot be used.
-    """
-    return {row.name: _task(row, place, mirrors) for row in read_rows(dataset)}
-
-
-def _task(row: ResqRow | SweRow, place: Path, mirrors: Mapping[str, Path] | None) -> TaskFolder:
-    places = {url: str(path) for url, path in sorted((mirrors or {}).items())}
-    digest = hashlib.sha256(repr((row.model_dump_json(), places, repoassay.__version__)).encode()).hexdigest()[:32]
-    made = place / digest / safe_id(row.name)
-    if not made.is_dir():
-        try:
-            write_task(row, made.parent, mirrors=places)
-        except BadInput:
-            if not made.is_dir():  # else somebody else was faster
-                raise
-    return read_task(made, metrics=names())
 
 
 def _result(name: str, answer: Answer) -> SubmissionResult:

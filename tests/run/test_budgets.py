@@ -10,7 +10,7 @@ import pytest
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.model import Ended, Outcome
 from repoassay.run import execute
-from repoassay.run.resume import resume
+from repoassay.run.resume import resume_run
 from repoassay.run.slots import all_slots
 from repoassay.store.calls import read_calls
 from repoassay.store.spending import JOURNAL, journal_spent, run_spent
@@ -111,10 +111,10 @@ def test_the_runs_budget_stops_the_run_spares_the_agent_and_more_money_continues
     assert sum(spent.dollars_known for spent in run_spent(run.path).values()) == Decimal("2.0")
 
     with pytest.raises(RepoAssayError, match="is spent"):
-        resume(run, Watching())
+        resume_run(run, Watching())
     assert len(list(run.finished())) == 3
 
-    resume(run, Watching(), budget_usd=Decimal(10))
+    resume_run(run, Watching(), budget_usd=Decimal(10))
     after = list(run.finished())
     assert [outcome(found) for found in after].count(Outcome.PASSED) == 5
     (retry,) = [found for found in after if found.attempt.retry_of]

@@ -16,7 +16,7 @@ from repoassay.model import AgentEntry, Outcome
 from repoassay.run import execute
 from repoassay.run.bound import bound_of
 from repoassay.run.matrix import number, parse_sweeps, spread
-from repoassay.run.resume import resume
+from repoassay.run.resume import resume_run
 from repoassay.run.slots import all_slots, open_slots
 from repoassay.run.waiting import Waiting
 from repoassay.store.slots import Slot
@@ -155,7 +155,7 @@ def test_resume_makes_again_what_is_asked_for_and_nothing_else(tmp_path: Path) -
     first = [found.attempt.id for found in run.finished()]
     assert open_slots(run) == []
     assert open_slots(run, [Outcome.TIMED_OUT]) == []
-    found = resume(run, Watching(), [Outcome.NO_OUTPUT])
+    found = resume_run(run, Watching(), [Outcome.NO_OUTPUT])
     assert found.left == 3
     retries = [found.attempt for found in run.finished() if found.attempt.retry_of]
     assert sorted(str(attempt.retry_of) for attempt in retries) == sorted(first)
@@ -167,4 +167,4 @@ def test_resume_refuses_settings_that_have_changed(tmp_path: Path) -> None:
     execute(run, suite, all_slots(run)[:1], Watching())
     (tmp_path / "dialogue.jsonl").write_text('{"text": "Another."}\n')
     with pytest.raises(BadInput, match="dialogue"):
-        resume(run, Watching())
+        resume_run(run, Watching())

@@ -82,7 +82,10 @@ def test_only_takes_globs(suite: Path) -> None:
 def test_only_that_matches_nothing_lists_the_tasks(suite: Path) -> None:
     with pytest.raises(BadInput) as caught:
         find_suite(suite, only=["Fix-*", "y"])
-    assert str(caught.value) == "No task of mini matches 'Fix-*' or 'y'. Its tasks are: fix-total, sum-ledger."
+    assert (
+        str(caught.value)
+        == "No task of mini matches 'Fix-*' or 'y'. Did you mean fix-*? Its tasks are: fix-total, sum-ledger."
+    )
 
 
 def test_tasks_not_asked_for_may_be_broken(suite: Path) -> None:

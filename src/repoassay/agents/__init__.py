@@ -5,7 +5,7 @@ Knows the workspace; not how submissions are graded or stored.
 
 from __future__ import annotations
 
-from repoassay.agents.find import agent_titles, find_agent
+from repoassay.agents.find import agent_kind, agent_titles, find_agent
 from repoassay.agents.protocol import Agent
 
-__all__ = ["Agent", "agent_titles", "find_agent"]
+__all__ = ["Agent", "agent_kind", "agent_titles", "find_agent"]

@@ -11,6 +11,7 @@ from repoassay.agents.plugin_agent import configure_agent, plugin_agent
 from repoassay.agents.protocol import Agent, AgentKind
 from repoassay.agents.spec import builtin_specs, read_spec
 from repoassay.errors import BadInput
+from repoassay.text import suggest
 
 __all__ = ["agent_kind", "agent_titles", "find_agent", "find_modelled"]
 
@@ -24,16 +25,10 @@ def agent_titles() -> dict[str, str]:
 
 def agent_kind(name: str) -> AgentKind:
     """What a plan may say of the agent `find_agent` knows by this name; no file is looked at."""
-    if name in plugins.bundled(_GROUP):
-        found = plugins.load(_GROUP, name)
-    elif plugins.is_dotted(name):
-        return AgentKind()
-    elif name not in builtin_specs() and plugins.offers(_GROUP, name):
-        found = plugins.load(_GROUP, name)
-    else:
+    if name in builtin_specs() or not plugins.offers(_GROUP, name):
         return ModelledAgent.kind
-    kind = getattr(found, "kind", None)
-    return kind if isinstance(kind, AgentKind) else AgentKind()
+    kind = getattr(plugins.load(_GROUP, name), "kind", None)
+    return kind if isinstance(kind, AgentKind) else ModelledAgent.kind
 
 
 def find_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
@@ -55,8 +50,12 @@ def find_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
     template = options.get("template")
     if name in builtin_specs():
         return find_modelled(name, Path(template) if template else None)
-    if plugins.is_dotted(name) or plugins.offers(_GROUP, name):
-        return plugin_agent(plugins.find(_GROUP, name, dotted=True), options)
+    if plugins.is_dotted(name):
+        from repoassay.agents.function import adapt_agent, import_agent
+
+        return adapt_agent(import_agent(name, options.get("sha256", "")))
+    if plugins.offers(_GROUP, name):
+        return plugin_agent(plugins.find(_GROUP, name), options)
     return find_modelled(name, Path(template) if template else None)
 
 
@@ -79,5 +78,6 @@ def find_modelled(name: str, template: Path | None = None) -> ModelledAgent:
     known = [*plugins.bundled(_GROUP), *builtin, *plugins.installed(_GROUP)]
     raise BadInput(
         f"There is no agent called {name!r}.",
-        f"Choose one of: {', '.join(known)}; or give the path of an agent's TOML file.",
+        f"{suggest(name, known, list_known=False)} Choose one of: {', '.join(known)}; "
+        "or give the path of an agent's TOML file.".strip(),
     )

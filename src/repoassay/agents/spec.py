@@ -36,7 +36,7 @@ from repoassay.gateway.vendors import VENDORS
 from repoassay.model import Record
 from repoassay.model.fields import Identifier, Size
 
-__all__ = ["AgentSpec", "File", "Install", "Run", "Transcript", "builtin_specs", "read_spec"]
+__all__ = ["AgentSpec", "File", "Install", "Start", "Transcript", "builtin_specs", "read_spec"]
 
 _LARGEST = 1 << 20
 _PLACEHOLDER = re.compile(r"(?<!\{)\{([a-z_]+)\}(?!\})")
@@ -122,7 +122,7 @@ class File(Record):
     executable: bool = False
 
 
-class Run(Record):
+class Start(Record):
     """How the agent is started, standing in the task's repository.
 
     Attributes:
@@ -197,7 +197,7 @@ class AgentSpec(Record):
     status: str = ""
     notes: tuple[str, ...] = ()
     install: Install = Install()
-    run: Run
+    run: Start
     transcript: Transcript = Transcript()
 
     @property

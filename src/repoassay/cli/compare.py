@@ -67,14 +67,12 @@ def compare(
       repoassay compare latest:aider latest:codex --format md
       repoassay compare runs/before runs/after --fail-on-regression --max-drop 5 --junit compare.xml
     """
-    from repoassay.report.compare import Gate, Measure, as_markdown, as_text, read_sides, rule, write_junit
+    from repoassay.api import compare as compare_runs
+    from repoassay.report.compare import Gate, as_markdown, as_text, rule, write_junit
     from repoassay.report.compare import as_json as json_of
-    from repoassay.report.compare import compare as compare_sides
-    from repoassay.run.slots import locate
 
     gated = fail_on_regression or any_broken or max_drop is not None
-    sides = read_sides(systems, locate)
-    found = compare_sides(sides, Measure(by), across_versions=across_versions, every_pair=all_pairs, level=level)
+    found = compare_runs(*systems, by=by, every_pair=all_pairs, across_versions=across_versions, level=level)
     rulings = rule(found, Gate(max_drop, any_broken)) if gated else None
     write = json_of if as_json or form == "json" else as_markdown if form == "md" else as_text
     click.echo(write(found, rulings).encode("utf-8", "backslashreplace").decode().rstrip("\n"))

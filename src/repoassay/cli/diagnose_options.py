@@ -93,13 +93,13 @@ def classify_first(
         BadInput: When it cannot be asked, or may cost money without a limit.
         Interrupted: When the user stopped it; what was answered is kept.
     """
-    from repoassay.cli.run_options import metering_of
+    from repoassay.api.settings import metering_of
     from repoassay.errors import Interrupted
     from repoassay.report.labelling import label_by_model
     from repoassay.text import one_line
 
     metering = metering_of(
-        upstreams=upstreams, dialogue=dialogue, prices=prices, network=None, concurrency=(), retries=0,
+        upstreams=upstreams, dialogue=dialogue, prices=prices, network=None, concurrency=None, retries=0,
         budget_usd=budget_usd,
     )  # fmt: skip
     try:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +16,7 @@ __all__ = [
     "criteria_option",
     "isolation_option",
     "json_option",
+    "let_import",
     "task_option",
     "workers_option",
 ]
@@ -86,6 +88,12 @@ def workers_option(function: _Function) -> _Function:
         "--workers", type=click.IntRange(1, 256), default=os.cpu_count() or 1, show_default=True, metavar="N",
         help="How many workspaces at a time.",
     )(function)  # fmt: skip
+
+
+def let_import(agents: Sequence[str]) -> None:
+    """Let agents that are named as Python code, `module:name`, lie in the current folder, as `python -m` does."""
+    if any(":" in agent for agent in agents):
+        sys.path.insert(0, str(Path.cwd()))
 
 
 PATH = click.Path(path_type=Path)

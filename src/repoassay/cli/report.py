@@ -14,10 +14,10 @@ from repoassay.cli.options import PATH, json_option
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from repoassay.api import Run
     from repoassay.economics import Quality
     from repoassay.report.figuring import Wanted
     from repoassay.report.outcome_tables import Figured
-    from repoassay.store import RunFolder
 
 __all__ = ["print_report", "report"]
 
@@ -68,8 +68,8 @@ def report(
       repoassay report latest --out report --reviews review.sqlite
       repoassay report runs/a runs/b --beside published --json > tables.json
     """
+    from repoassay.api import load_run
     from repoassay.run.slots import locate
-    from repoassay.store import RunFolder
 
     folders = [locate(run) for run in runs]
     wanted_files = out is not None or len(folders) > 1
@@ -81,7 +81,7 @@ def report(
     if not wanted_files and any(given):
         raise click.UsageError("--scores, --sizes, --reviews and --beside need several runs or --out DIR.")
     if not wanted_files:
-        print_report(RunFolder(folders[0]), as_json=as_json, html=html, page=not no_html)
+        print_report(load_run(folders[0]), as_json=as_json, html=html, page=not no_html)
         return
     chosen = _formats(formats)
     _set(folders, out, chosen, _wanted(scores, sizes, reviews, beside, diagnose), as_json)
@@ -165,7 +165,7 @@ def _progress(what: str, done: int, total: int) -> None:
 
 
 def print_report(
-    run: RunFolder,
+    run: Run,
     console: Console | None = None,
     *,
     as_json: bool = False,
@@ -189,9 +189,9 @@ def print_report(
     """
     from rich.console import Console as Terminal
 
-    from repoassay.report import dumps, print_table, summarise, write_html
+    from repoassay.report import dumps, print_table, write_html
 
-    summary = summarise(run)
+    summary = run.summary()
     if as_json:
         click.echo(dumps(summary))
     else:

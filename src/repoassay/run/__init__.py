@@ -10,7 +10,7 @@ from repoassay.run.attempt import Worked, work
 from repoassay.run.execute import Progress, execute
 from repoassay.run.grade import grade_outputs
 from repoassay.run.plan import Settings, make_plan, open_run
-from repoassay.run.resume import resume
+from repoassay.run.resume import resume_run
 from repoassay.run.validate import Proof, validate_task
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "grade_outputs",
     "make_plan",
     "open_run",
-    "resume",
+    "resume_run",
     "validate_task",
     "work",
 ]

@@ -21,6 +21,7 @@ from repoassay.run.agent_settings import check_entry
 from repoassay.run.attempt import Bench, Entry, Worked, work
 from repoassay.run.metered import Admitted, Meter, needs_model
 from repoassay.run.models import check_models, provider_of
+from repoassay.run.stop import Stop
 from repoassay.run.waiting import Waiting
 from repoassay.store import RunFolder
 from repoassay.store.slots import Slot
@@ -68,36 +69,31 @@ def held(run: RunFolder) -> Iterator[None]:
         os.close(descriptor)
 
 
-class _Stop:
-    """How far a stop has gone: nothing new is started, then what is under way is given up."""
-
-    def __init__(self) -> None:
-        self.starting = threading.Event()
-        self.working = threading.Event()
-
-
-def agents_of(plan: Plan) -> dict[str, Agent]:
-    """The agents of a plan by the names it gives them.
+def agents_of(plan: Plan, own: Mapping[str, Agent] | None = None) -> dict[str, Agent]:
+    """The agents of a plan by the names it gives them; `own` has those by kind that were handed over as objects.
 
     Raises:
         BadInput: One is unknown, has an unknown or impossible setting, or has no model and needs one.
     """
     for name, entry in plan.agents.items():
         check_entry(name, entry)
-    agents = {name: find_agent(entry.kind or name, entry.options) for name, entry in plan.agents.items()}
+    agents = {
+        name: (own or {}).get(entry.kind or name) or find_agent(entry.kind or name, entry.options)
+        for name, entry in plan.agents.items()
+    }
     for name, agent in agents.items():
         needs_model(agent, plan.agents[name])
     return agents
 
 
-def check(plan: Plan, suite: SuiteFolder, sandbox: Sandbox) -> dict[str, Agent]:
-    """Look at everything that can be known before the first attempt; returns the agents.
+def check(plan: Plan, suite: SuiteFolder, sandbox: Sandbox, own: Mapping[str, Agent] | None = None) -> dict[str, Agent]:
+    """Look at everything that can be known before the first attempt; returns the agents (`own`: see `agents_of`).
 
     Raises:
         BadInput: An agent, a model or a setting cannot be used.
         NoIsolation: The sandbox cannot hold an agent to the network policy.
     """
-    agents = agents_of(plan)
+    agents = agents_of(plan, own)
     check_models(plan)
     for name, entry in plan.agents.items():
         if entry.model and plan.metering.network is NetworkPolicy.NONE:
@@ -126,13 +122,13 @@ def prepare(agents: Iterable[Agent], cache: Cache, sandbox: Sandbox) -> None:
 
 def execute(
     run: RunFolder, suite: SuiteFolder, slots: Sequence[Slot], progress: Progress, cache: Cache | None = None,
-    budget_usd: Decimal | None = None,
+    budget_usd: Decimal | None = None, own: Mapping[str, Agent] | None = None, stop: Stop | None = None,
 ) -> None:  # fmt: skip
     """Fill the slots; return when all are done.
 
-    An attempt that a fault of ours spoiled is made again as a new one, as often as the plan says. The first Ctrl-C lets
-    attempts under way finish, the second drops them; what is finished is kept either way. `budget_usd` replaces the
-    plan's budget of the whole run.
+    An attempt that a fault of ours spoiled is made again as a new one, as often as the plan says. Ctrl-C, which comes
+    as a KeyboardInterrupt, goes to `stop`; what is finished is kept. `budget_usd` replaces the plan's budget of the
+    whole run, and `own` has the agents by kind that were handed over as objects.
 
     Raises:
         NoIsolation: When the planned sandbox cannot be had.
@@ -143,19 +139,19 @@ def execute(
     plan = run.plan
     cache = cache or Cache()
     sandbox = open_sandbox(plan.isolation, cache)
-    agents = check(plan, suite, sandbox)
+    agents = check(plan, suite, sandbox, own)
     prepare(agents.values(), cache, sandbox)
     bench = Bench(suite.repositories, cache, sandbox, plan.timeout, plan.reading)
     folders = {folder.task.id: folder for folder in suite.tasks}
     providers = {name: provider_of(entry) for name, entry in plan.agents.items()}
     waiting = Waiting(slots, lambda slot: providers[slot.agent], plan.metering.concurrency)
-    stop = _Stop()
+    stop = stop or Stop()
     failures: list[BaseException] = []
     over: list[str] = []
     with Meter(plan, run.path, budget_usd) as meter:
         shop = _Shop(run, folders, agents, bench, meter, progress, stop)
 
-        def serve() -> None:
+        def serve(ended: threading.Event) -> None:
             try:
                 while (slot := waiting.take(stop.starting)) is not None:
                     again = None
@@ -170,11 +166,16 @@ def execute(
             except BaseException as error:  # noqa: BLE001 - carried to the main thread, which raises it
                 failures.append(error)
                 stop.starting.set()
+            finally:
+                ended.set()
 
-        threads = [threading.Thread(target=serve, name=f"worker-{i}") for i in range(max(1, plan.workers))]
+        ends = [threading.Event() for _ in range(max(1, plan.workers))]
+        threads = [threading.Thread(target=serve, args=(end,), name=f"worker-{i}") for i, end in enumerate(ends)]
         for thread in threads:
             thread.start()
-        _join(threads, stop)
+        _wait(ends, stop)
+        for thread in threads:
+            thread.join()
     if failures:
         raise failures[0]
     if over:
@@ -188,14 +189,18 @@ def execute(
         raise Interrupted("Stopped; every finished attempt is kept.", f"Continue with: repoassay resume {run.path}")
 
 
-def _join(threads: list[threading.Thread], stop: _Stop) -> None:
-    """Wait for the workers, turning each Ctrl-C into the next degree of stopping."""
-    for thread in threads:
-        while thread.is_alive():
-            try:
-                thread.join(0.2)
-            except KeyboardInterrupt:
-                (stop.working if stop.starting.is_set() else stop.starting).set()
+def _wait(ends: Sequence[threading.Event], stop: Stop) -> None:
+    """Wait for the workers, turning each Ctrl-C into a request to stop.
+
+    They are not joined meanwhile: `Thread.join` takes a thread for dead when a KeyboardInterrupt ends it (bpo-45274).
+    """
+    while not all(end.is_set() for end in ends):
+        try:
+            for end in ends:
+                while not end.wait(0.2):
+                    pass
+        except KeyboardInterrupt:
+            stop.interrupt()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +213,7 @@ class _Shop:
     bench: Bench
     meter: Meter
     progress: Progress
-    stop: _Stop
+    stop: Stop
 
     def fill(self, slot: Slot) -> Slot | None:
         """Make one attempt; returns what is to be made again for it."""

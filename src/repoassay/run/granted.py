@@ -111,13 +111,12 @@ def _agent(name: str, entry: AgentEntry, plan: Plan, grants: Grants) -> AgentEnt
                 raise _refuse(f"its agent is shown the folder {options['folder']}", "--agent-dir DIR")
             options["folder"] = str(grants.agent_dir.absolute())
     elif plugins.is_dotted(kind):
-        raise BadInput(
-            f"This run was not planned here, and its agent is the Python object {kind!r}.",
-            "Start a new run with --agent, if you trust it.",
-        )
+        if Path(kind) not in grants.agents:
+            raise _refuse(f"its agent is Python code of this machine: {kind[:200]}", f"--agent {kind[:200]}")
     elif not plugins.offers(_AGENTS, kind) and kind not in builtin_specs():
         planned = NamedFile(path=kind, sha256=options.get("sha256", ""))
-        own = _files((planned,), grants.agents, "--agent")[0].path
+        files = [path for path in grants.agents if not plugins.is_dotted(str(path))]
+        own = _files((planned,), files, "--agent")[0].path
     if "template" in options and kind not in plugins.bundled(_AGENTS):
         planned = NamedFile(path=options["template"], sha256=options.get("template_sha256", ""))
         options["template"] = _files((planned,), _some(grants.template), "--prompt-template")[0].path

@@ -96,7 +96,8 @@ class Admitted:
             env = {**command.env, **(_plain_env(access) if access else {}), **dict(self.packages.env)}
             command = replace(command, env=env)
         mounts = (*command.mounts, *self.packages.mounts)
-        return replace(command, doors=self._doors(), network=network_of(self.policy), mounts=mounts)
+        doors = tuple(dict.fromkeys((*command.doors, *self._doors())))  # an agent may have doors of its own
+        return replace(command, doors=doors, network=network_of(self.policy), mounts=mounts)
 
     def ended(self, done: Completed) -> Completed:
         """Take down what the agent recorded, and how it ended; time that the gateway saw run out is a time-out."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
+from repoassay.agents import Agent
 from repoassay.errors import BadInput
 from repoassay.model import Outcome
 from repoassay.run.execute import Progress, execute, held
@@ -14,13 +15,14 @@ from repoassay.run.granted import Grants, granted
 from repoassay.run.planned_here import planned_here
 from repoassay.run.sane import check_sane
 from repoassay.run.slots import open_slots
+from repoassay.run.stop import Stop
 from repoassay.store import RunFolder
 from repoassay.store.attempts import ALL, finished_ids, read_attempt
 from repoassay.store.sound import check_sound
 from repoassay.store.versions import NewerRecord
 from repoassay.suites import SuiteFolder, find_suite
 
-__all__ = ["Resumed", "check_finished", "recover", "resume", "suite_of"]
+__all__ = ["Resumed", "check_finished", "recover", "resume_run", "suite_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,9 @@ class Resumed:
     left: int
 
 
-def resume(
+def resume_run(
     run: RunFolder, progress: Progress, only: Collection[Outcome] = (), budget_usd: Decimal | None = None,
-    grants: Grants | None = None,
+    grants: Grants | None = None, own: Mapping[str, Agent] | None = None, stop: Stop | None = None,
 ) -> Resumed:  # fmt: skip
     """Fill every open slot of a run.
 
@@ -45,6 +47,8 @@ def resume(
         only: Instead make those attempts again that had one of these outcomes, each as a new one that names the old.
         budget_usd: The whole run's budget from now on, what was spent before included; the plan's when None.
         grants: What the command line repeats by name of what the plan may not have by itself.
+        own: Agents by kind that are handed over as objects.
+        stop: Where requests to stop come from.
 
     Raises:
         BadInput: When the folder is none that a run leaves, its plan asks for what was not granted,
@@ -69,7 +73,7 @@ def resume(
                 "resumed", kept=found.kept, recovered=recovered, torn=list(torn), left=len(slots), **told, **money
             )
             progress.resuming(found.kept, found.recovered, found.torn, found.left)
-            execute(run, suite, slots, progress, budget_usd=budget_usd)
+            execute(run, suite, slots, progress, budget_usd=budget_usd, own=own, stop=stop)
     return found
 
 

@@ -155,11 +155,12 @@ class SubmissionEngine:
             cancel: Set to give up: what is under way is dropped, and nothing more is yielded.
             done: Told of each answer as soon as it is there, in any order.
         """
+        cancel = cancel or threading.Event()
         pending: deque[Future[Answer]] = deque()
 
         def one(name: str, patch: str | bytes) -> Answer:
             answer = self.grade(name, patch, cancel)
-            if not (cancel and cancel.is_set()):
+            if not cancel.is_set():
                 done(answer)
             return answer
 
@@ -169,14 +170,17 @@ class SubmissionEngine:
                     pending.append(pool.submit(one, name, patch))
                     while len(pending) > 4 * self.workers or (pending and pending[0].done()):
                         answer = pending.popleft().result()
-                        if cancel and cancel.is_set():
+                        if cancel.is_set():
                             return
                         yield answer
                 while pending:
                     answer = pending.popleft().result()
-                    if cancel and cancel.is_set():
+                    if cancel.is_set():
                         return
                     yield answer
+            except KeyboardInterrupt:
+                cancel.set()  # else what is under way would be waited for
+                raise
             finally:
                 for future in pending:
                     future.cancel()

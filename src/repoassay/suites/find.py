@@ -13,7 +13,7 @@ from repoassay.model import Suite
 from repoassay.suites.locate import Located, locate
 from repoassay.suites.manifest import Manifest, need_data
 from repoassay.tasks import TaskFolder, digest_folder, read_task
-from repoassay.text import join_names, printable, quoted
+from repoassay.text import join_names, printable, quoted, suggest
 
 __all__ = ["SuiteFolder", "find_suite"]
 
@@ -88,9 +88,18 @@ def _chosen(located: Located, only: Sequence[str]) -> list[Path]:
     chosen = [path for path in located.folders if not only or any(fnmatchcase(path.name, glob) for glob in only)]
     if not chosen:
         globs = " or ".join(quoted(glob) for glob in only)
-        ids = join_names((path.name for path in located.folders), 200)
-        raise BadInput(f"No task of {located.suite.name} matches {globs}.", f"Its tasks are: {ids}.")
+        ids = [path.name for path in located.folders]
+        near = suggest(only[0], [*ids, *_beginnings(ids)], list_known=False)
+        raise BadInput(
+            f"No task of {located.suite.name} matches {globs}.",
+            f"{near} Its tasks are: {join_names(ids, 200)}.".lstrip(),
+        )
     return chosen
+
+
+def _beginnings(ids: Sequence[str]) -> list[str]:
+    """Globs that people write: the first word of an id, and anything."""
+    return sorted({f"{name.partition('-')[0]}-*" for name in ids if "-" in name})
 
 
 def _bad_suite(located: Located, problems: Sequence[Problem]) -> BadTask:

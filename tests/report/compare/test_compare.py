@@ -18,7 +18,7 @@ from repoassay.report.compare import (
     as_json,
     as_markdown,
     as_text,
-    compare,
+    compare_sides,
     read_sides,
     rule,
 )
@@ -30,7 +30,7 @@ HOSTILE = "</x>]]>\x1b[31m\u202e|`<script>\x00&\"'\ud800"
 
 
 def sides_of(*names: str | Path) -> Comparison:
-    return compare(read_sides([str(name) for name in names], lambda path: path))
+    return compare_sides(read_sides([str(name) for name in names], lambda path: path))
 
 
 def reasons(comparison: Comparison, gate: Gate | None = None) -> Sequence[str]:
@@ -100,8 +100,8 @@ def test_nothing_judged_is_no_pass(answers: MakeRun) -> None:
 def test_process_may_be_compared_instead(answers: MakeRun) -> None:
     paths = [answers("before", {"a": ["f", "f"]}), answers("after", {"b": ["n", "f"]})]
     sides = read_sides([str(path) for path in paths], lambda path: path)
-    assert compare(sides, Measure.RESULT).versus[0].difference == 0
-    assert compare(sides, Measure.PROCESS).versus[0].difference == -0.5
+    assert compare_sides(sides, Measure.RESULT).versus[0].difference == 0
+    assert compare_sides(sides, Measure.PROCESS).versus[0].difference == -0.5
 
 
 def test_several_attempts_are_compared_by_task(answers: MakeRun) -> None:
@@ -149,11 +149,11 @@ def test_another_version_of_a_task_is_named_and_left_out(answers: MakeRun) -> No
     before = answers("before", {"a": ["p", "p"]}, digests=["1" * 64, "2" * 64])
     after = answers("after", {"b": ["f", "p"]}, digests=["3" * 64, "2" * 64])
     sides = read_sides([str(before), str(after)], lambda path: path)
-    (versus,) = compare(sides).versus
+    (versus,) = compare_sides(sides).versus
     assert [(item.task, item.reason) for item in versus.left_out] == [
         ("task-01", "two versions, 111111111111 and 333333333333")
     ]
-    assert len(compare(sides, across_versions=True).versus[0].pairs) == 2
+    assert len(compare_sides(sides, across_versions=True).versus[0].pairs) == 2
     other = answers("other", {"b": ["f", "p"]}, digests=["4" * 64, "5" * 64])
     with pytest.raises(BadInput, match="no task of the same version in common: task-01, task-02 differ"):
         sides_of(before, other)
@@ -174,7 +174,7 @@ def test_of_several_systems_p_values_are_holms(answers: MakeRun) -> None:
     assert not reasons(found)
     sides = read_sides([f"{run}:c", f"{run}:b"], lambda path: path)
     assert [side.label for side in sides] == ["c", "b"]
-    assert len(compare(read_sides([str(run)], lambda path: path), every_pair=True).versus) == 3
+    assert len(compare_sides(read_sides([str(run)], lambda path: path), every_pair=True).versus) == 3
 
 
 def test_systems_are_found_despite_colons(answers: MakeRun) -> None:

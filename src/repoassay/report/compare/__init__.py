@@ -9,7 +9,7 @@ from repoassay.report.compare.gate import Gate, Ruling, rule
 from repoassay.report.compare.junit import write_junit
 from repoassay.report.compare.pairs import Change, Measure, TaskPair
 from repoassay.report.compare.sides import Side, read_sides
-from repoassay.report.compare.versus import Comparison, Cost, Versus, compare
+from repoassay.report.compare.versus import Comparison, Cost, Versus, compare_sides
 from repoassay.report.compare.written import as_json, as_markdown, as_text
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "as_json",
     "as_markdown",
     "as_text",
-    "compare",
+    "compare_sides",
     "read_sides",
     "rule",
     "write_junit",

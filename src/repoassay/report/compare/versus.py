@@ -12,6 +12,7 @@ from itertools import combinations
 from math import sqrt
 from statistics import NormalDist, stdev
 
+from repoassay.errors import BadInput
 from repoassay.report.compare.pairs import Change, LeftOut, Measure, TaskPair, pair
 from repoassay.report.compare.sides import Side
 from repoassay.stats import (
@@ -28,7 +29,7 @@ from repoassay.stats import (
     tango,
 )
 
-__all__ = ["Comparison", "Cost", "Versus", "compare"]
+__all__ = ["Comparison", "Cost", "Versus", "compare_sides"]
 
 _POWER, _LEVEL = 0.8, 0.05
 
@@ -83,8 +84,29 @@ class Comparison:
     level: float
     versus: tuple[Versus, ...]
 
+    @property
+    def only(self) -> Versus:
+        """The one comparison of two systems.
 
-def compare(
+        Raises:
+            BadInput: There are more.
+        """
+        if len(self.versus) != 1:
+            raise BadInput(f"There are {len(self.versus)} comparisons.", "Take one of `versus`.")
+        return self.versus[0]
+
+    @property
+    def p_value(self) -> float | None:
+        """Of two systems: the p-value of the test; None where nothing could be compared."""
+        return self.only.test.p_value
+
+    @property
+    def difference(self) -> float | None:
+        """Of two systems: the second's rate less the first's, a share; None where nothing could be compared."""
+        return self.only.difference
+
+
+def compare_sides(
     sides: Sequence[Side],
     measure: Measure = Measure.RESULT,
     *,
