@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["GOLDEN", "assert_covers", "assert_text", "differences"]
+__all__ = ["GOLDEN", "WRITING", "assert_covers", "assert_text", "differences"]
 
 GOLDEN = Path(__file__).parent / "golden"
+WRITING = os.environ.get("REPOASSAY_GOLDEN") == "write"
 
 
 def assert_text(path: Path, text: str) -> None:
@@ -44,7 +45,6 @@ def differences(recorded: Any, now: Any, at: str = "$") -> Iterator[str]:
 
 
 def _recording(path: Path) -> bool:
-    if os.environ.get("REPOASSAY_GOLDEN") != "write":
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return True
+    if WRITING:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    return WRITING
