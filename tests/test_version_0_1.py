@@ -17,13 +17,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from goldens import GOLDEN, assert_covers, assert_text
+from goldens import FROZEN, assert_covers, assert_text
 from repoassay.cli.main import cli
 from repoassay.store import RunFolder
 from repoassay.store.verdicts import VerdictCache, verdict_key
 
 STORE = Path(__file__).parent / "assets" / "v0.1"
-ANSWERS = GOLDEN / "v0.1"
 RUNS = sorted(path.name for path in (STORE / "recorded").iterdir())
 SYSTEMS = {
     "baselines": ("baselines",),
@@ -71,11 +70,11 @@ def test_there_are_thirty_runs_and_nothing_of_the_machine_that_made_them() -> No
 
 @pytest.mark.parametrize("run", RUNS)
 def test_a_run_is_reported_diagnosed_and_shown(store: Path, run: str) -> None:
-    assert_covers(ANSWERS / "report" / f"{run}.json", answered("report", f"runs/{run}", "--no-html"))
-    assert_covers(ANSWERS / "diagnose" / f"{run}.json", answered("diagnose", f"runs/{run}"))
+    assert_covers(FROZEN / "report" / f"{run}.json", answered("report", f"runs/{run}", "--no-html"))
+    assert_covers(FROZEN / "diagnose" / f"{run}.json", answered("diagnose", f"runs/{run}"))
     stories = {attempt: f"runs/{run}/attempts/{attempt}" for attempt in finished(run)}
     last = finished(run)[-1]
-    assert_covers(ANSWERS / "show" / f"{run}.json", answered("show", stories[last]))
+    assert_covers(FROZEN / "show" / f"{run}.json", answered("show", stories[last]))
     assert all(attempt in printed("show", story) for attempt, story in stories.items())
 
 
@@ -93,25 +92,25 @@ def test_every_attempt_is_read_from_python() -> None:
             }
             for one in run.finished()
         ]
-    assert_covers(ANSWERS / "attempts.json", told)
+    assert_covers(FROZEN / "attempts.json", told)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_systems_are_compared(store: Path, name: str) -> None:
     systems = [f"runs/{run}" for run in SYSTEMS[name]]
     told = printed("compare", *systems, "--json").replace(str(store), "STORE")
-    assert_covers(ANSWERS / "compare" / f"{name}.json", json.loads(told))
+    assert_covers(FROZEN / "compare" / f"{name}.json", json.loads(told))
 
 
 def test_runs_are_reported_together(store: Path) -> None:
     runs = [f"runs/{run}" for run in ("scripted-matrix", "mini-reference", "reference-domains")]
     told = printed("report", *runs, "--json").replace(str(store), "STORE")
-    assert_covers(ANSWERS / "tables.json", json.loads(told))
+    assert_covers(FROZEN / "tables.json", json.loads(told))
 
 
 def test_labels_and_signals_are_read(store: Path) -> None:
-    assert_covers(ANSWERS / "labels.json", answered("diagnose", "labels", "runs/scripted-failing-ways"))
-    assert_covers(ANSWERS / "signals.json", [
+    assert_covers(FROZEN / "labels.json", answered("diagnose", "labels", "runs/scripted-failing-ways"))
+    assert_covers(FROZEN / "signals.json", [
         json.loads(path.read_text()) for path in sorted(store.glob("runs/*/attempts/*/signals.json"))
     ])  # fmt: skip
 
@@ -126,21 +125,21 @@ def test_an_interrupted_run_is_resumed(store: Path) -> None:
 
 def test_leaderboard_submissions_are_valid_and_shown(store: Path) -> None:
     for pack in ("reference", "solver"):
-        assert_covers(ANSWERS / "leaderboard" / f"{pack}.json", answered("leaderboard", "validate", f"packs/{pack}"))
+        assert_covers(FROZEN / "leaderboard" / f"{pack}.json", answered("leaderboard", "validate", f"packs/{pack}"))
     printed("leaderboard", "build", "packs/reference", "packs/solver", "runs/mini-two-agents", "--out", "site")
     rows = json.loads((store / "site" / "leaderboard.json").read_text())
-    assert_covers(ANSWERS / "leaderboard" / "rows.json", rows)
+    assert_covers(FROZEN / "leaderboard" / "rows.json", rows)
 
 
 def test_result_lines_are_not_graded_again_and_counted(store: Path) -> None:
     before = (store / "submit/results.jsonl").read_bytes()
     told = printed("submit", "--suite", "starter", "--submissions", "submit/patches.jsonl", "--results",
                    "submit/results.jsonl", "--no-cache")  # fmt: skip
-    assert_text(ANSWERS / "submit.txt", told)
+    assert_text(FROZEN / "submit.txt", told)
     assert (store / "submit/results.jsonl").read_bytes() == before
     for name in ("results", "repeated"):
         figures = answered("stats", "results", f"submit/{name}.jsonl", "--k", "1,2,4")
-        assert_covers(ANSWERS / "stats" / f"{name}.json", figures)
+        assert_covers(FROZEN / "stats" / f"{name}.json", figures)
 
 
 def test_kept_verdicts_are_found_by_the_keys_they_had(store: Path) -> None:
@@ -150,10 +149,10 @@ def test_kept_verdicts_are_found_by_the_keys_they_had(store: Path) -> None:
     assert len(cache) == len(keys)
     kept = {key: cache.get(key) for key in keys}
     assert_covers(
-        ANSWERS / "verdicts.json",
+        FROZEN / "verdicts.json",
         {key: json.loads(one.model_dump_json()) if one else None for key, one in kept.items()},
     )
-    assert_text(ANSWERS / "key.txt", verdict_key("ab" * 32, b"--- a/x\n", "environment", "repoassay/0.1.0"))
+    assert_text(FROZEN / "key.txt", verdict_key("ab" * 32, b"--- a/x\n", "environment", "repoassay/0.1.0"))
 
 
 def test_a_queue_is_served_and_what_waits_in_it_is_judged(store: Path) -> None:
@@ -169,7 +168,7 @@ def test_a_queue_is_served_and_what_waits_in_it_is_judged(store: Path) -> None:
         listed = client.get("/v1/submissions?limit=1000").json()["submissions"]
         late = [each for each in listed if (each["key"] or "").startswith("late-")]
         words = [client.get(f"/v1/submissions/{each['submission']}?wait=60").json()["status"] for each in late]
-    assert_covers(ANSWERS / "queue.json", sorted(lines, key=lambda line: line["cursor"])[:12])
+    assert_covers(FROZEN / "queue.json", sorted(lines, key=lambda line: line["cursor"])[:12])
     assert words == ["done"] * 4
 
 
@@ -187,11 +186,11 @@ def lead(store: Path) -> Iterator[Any]:
 
 def test_ratings_are_exported_and_figures_are_the_same(lead: Any) -> None:
     for kind in ("jsonl", "csv"):
-        assert_text(ANSWERS / "review" / f"ratings.{kind}", lead.get(f"/studies/st/export.{kind}").text)
+        assert_text(FROZEN / "review" / f"ratings.{kind}", lead.get(f"/studies/st/export.{kind}").text)
     figures = lead.get("/studies/st/figures").text
     text = re.sub(r"<(script|style|nav|header|footer)\b.*?</\1>|<[^>]*>", " ", figures, flags=re.DOTALL)
     numbers = re.findall(r"(?<![\w#])-?\d+(?:\.\d+)?", text)
-    assert_covers(ANSWERS / "review" / "numbers.json", numbers)
+    assert_covers(FROZEN / "review" / "numbers.json", numbers)
 
 
 def test_the_review_database_is_read_from_python(store: Path) -> None:
@@ -200,7 +199,7 @@ def test_the_review_database_is_read_from_python(store: Path) -> None:
     from repoassay.review.studies import items_of, study_of
 
     database = open_database(store / "review/reviews.sqlite")
-    assert_covers(ANSWERS / "review" / "study.json", {
+    assert_covers(FROZEN / "review" / "study.json", {
         "study": json.loads(study_of(database, "st").model_dump_json()),
         "raters": [[each.id, each.name, each.role] for each in raters_of(database, "st")],
         "items": [json.loads(each.model_dump_json()) for each in items_of(database, "st")],
@@ -210,4 +209,4 @@ def test_the_review_database_is_read_from_python(store: Path) -> None:
 
 def test_a_judge_is_calibrated_on_what_it_said(store: Path) -> None:
     told = answered("judge", "calibrate", "review/reviews.sqlite", "--study", "st")
-    assert_covers(ANSWERS / "review" / "calibration.json", told)
+    assert_covers(FROZEN / "review" / "calibration.json", told)

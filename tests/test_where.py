@@ -13,7 +13,7 @@ ANSWERS = re.findall(r"^(\d+)\. `([^`]+)`$", QUIZ, re.MULTILINE)
 
 def test_there_are_twenty_questions_with_an_answer_each() -> None:
     numbers = [str(number) for number in range(1, 21)]
-    assert QUESTIONS == numbers
+    assert numbers == QUESTIONS
     assert [number for number, _ in ANSWERS] == numbers
     assert len({file for _, file in ANSWERS}) == 20
 
