@@ -16,7 +16,7 @@ help:
 	@echo "make test-all  run also what the quick tests only sample; needs some minutes more"
 	@echo "make test-agents  run real agents from their registries by a scripted model"
 	@echo "make coverage   what the quick tests reach"
-	@echo "make check  lint, types, import order"
+	@echo "make check  lint, types, import order, and that no figure of the code got worse"
 	@echo "make fix    format and repair what can be repaired"
 	@echo "make docs   build the documentation into site/"
 	@echo "make bench  print start-up and grading speed as ratios"
@@ -61,6 +61,7 @@ check: .venv/.ready
 	.venv/bin/ruff check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	.venv/bin/python scripts/house_stats.py --check
 
 fix: .venv/.ready
 	.venv/bin/ruff format

@@ -1,6 +1,6 @@
 """The JSON document: stable, whole, and JSON.
 
-Regenerate the golden file with: REPOASSAY_REGENERATE=1 pytest tests/report
+Regenerate the golden file with: REPOASSAY_GOLDEN=write pytest tests/report
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def loaded(run: RunFolder) -> dict[str, Any]:
 
 def test_the_whole_document(varied: RunFolder) -> None:
     found = dumps(summarise(varied)).replace(json.dumps(str(varied.path)), '"RUN"') + "\n"
-    if os.environ.get("REPOASSAY_REGENERATE"):
+    if os.environ.get("REPOASSAY_GOLDEN") == "write":
         GOLDEN.write_text(found, encoding="utf-8")
     assert found == GOLDEN.read_text(encoding="utf-8")
 

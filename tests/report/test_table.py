@@ -1,6 +1,6 @@
 """The terminal table, against a golden file and against what a hostile run may try.
 
-Regenerate the golden files with: REPOASSAY_REGENERATE=1 pytest tests/report
+Regenerate the golden files with: REPOASSAY_GOLDEN=write pytest tests/report
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def printed(run: RunFolder, width: int = 80, encoding: str = "utf-8") -> str:
 
 def test_the_whole_table(varied: RunFolder) -> None:
     found = printed(varied)
-    if os.environ.get("REPOASSAY_REGENERATE"):
+    if os.environ.get("REPOASSAY_GOLDEN") == "write":
         GOLDEN.write_text(found, encoding="utf-8")
     assert found == GOLDEN.read_text(encoding="utf-8")
 
