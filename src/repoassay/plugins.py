@@ -112,7 +112,7 @@ def installed(group: str) -> Mapping[str, tuple[Plugin, ...]]:
 
 
 def is_dotted(name: str) -> bool:
-    """Whether a name says where Python code is, `package.module:name`; a function of a function has `<locals>` in it."""
+    """Whether a name says where Python code is, `package.module:name`; `<locals>` stands in that of an inner one."""
     return _DOTTED.fullmatch(name) is not None and not name.endswith(".toml")
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from repoassay.agents.plugin_agent import PluginAgent
-from repoassay.agents.protocol import Agent, AsksModel, in_workspace
+from repoassay.agents.protocol import Agent, AgentKind, AsksModel, in_workspace
 from repoassay.agents.session import SessionLink, WorkspaceSession
 from repoassay.errors import BadInput
 from repoassay.model import Limits
@@ -144,7 +144,8 @@ def adapt_agent(thing: object) -> Agent:
                 f"The agent {_name(thing)} cannot be made: {error}.", "Hand over an object of it."
             ) from error
     if callable(getattr(thing, "command", None)):
-        return thing if isinstance(thing, AsksModel) else PluginAgent(_name(thing), thing)
+        complete = isinstance(thing, AsksModel) or isinstance(getattr(thing, "kind", None), AgentKind)
+        return thing if complete else PluginAgent(_name(thing), thing)  # type: ignore[return-value]
     if not callable(thing):
         raise BadInput(
             f"{type(thing).__name__} is no agent.",

@@ -15,6 +15,7 @@ from repoassay.run.models import named_file
 from repoassay.suites import SuiteFolder, find_suite
 from repoassay.text import quoted, suggest
 from repoassay.workspace import ISOLATIONS
+from repoassay.workspace.sandbox import is_isolation
 
 __all__ = [
     "Amount",
@@ -73,7 +74,7 @@ def checked_workers(workers: int | None) -> int:
 
 def checked_isolation(isolation: str) -> str:
     """The name of a kind of isolation."""
-    return one_of("isolation", isolation, ISOLATIONS)
+    return isolation if is_isolation(isolation) else one_of("isolation", isolation, ISOLATIONS)
 
 
 def checked_reading(criteria: str | Reading) -> Reading:
