@@ -29,10 +29,11 @@ from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.patch import apply_patch, read_patch
 from repoassay.grading.registry import names
 from repoassay.model import Limits
+from repoassay.model.files import FileEdit
 from repoassay.resq import tasks_of
 from repoassay.suites import find_suite
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, FileEdit, Sandbox, lay_out, open_sandbox
+from repoassay.workspace import Cache, Sandbox, lay_out, open_sandbox
 
 DEMO = Path(__file__).parents[1] / "examples" / "resq-demo"
 

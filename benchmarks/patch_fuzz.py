@@ -22,12 +22,13 @@ from pathlib import Path
 
 from repoassay.grading.patch import apply_patch, read_patch
 from repoassay.model import Outcome
+from repoassay.model.files import FileEdit
 from repoassay.resq import tasks_of
 from repoassay.run.attempt import Bench
 from repoassay.run.submit import Answer, SubmissionEngine
 from repoassay.store.verdicts import VerdictCache
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, FileEdit, lay_out, open_sandbox
+from repoassay.workspace import Cache, lay_out, open_sandbox
 from submissions import DEMO, Peer
 
 Lines = list[bytes]

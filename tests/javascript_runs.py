@@ -15,7 +15,8 @@ from repoassay.grading.oracle.javascript_judge import decide
 from repoassay.grading.oracle.javascript_values import same
 from repoassay.grading.oracle.sites import Mode, Rewritten, Site
 from repoassay.model import Exit, Limits
-from repoassay.workspace import FileEdit, Sandbox
+from repoassay.model.files import FileEdit
+from repoassay.workspace import Sandbox
 
 Seen = list[tuple[int, list[object]]]
 

@@ -18,8 +18,9 @@ from repoassay.grading.examine import Subject
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.oracle.reference import Reference
 from repoassay.model import Outcome
+from repoassay.model.files import FileEdit
 from repoassay.suites import find_suite
-from repoassay.workspace import Cache, FileEdit, Layout, Sandbox, lay_out, open_sandbox
+from repoassay.workspace import Cache, Layout, Sandbox, lay_out, open_sandbox
 
 REQUIREMENTS = Path(repoassay.suites.__file__).parent / "starter/tasks/edit-ledger-monthly/environment/requirements.txt"
 WRONG = "def add(a, b):\n    return a - b\n"

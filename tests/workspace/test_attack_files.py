@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import InfraFault
+from repoassay.model.files import FileEdit
 from repoassay.tasks import digest_folder
-from repoassay.workspace import Access, Collect, Completed, FileEdit, Mount
+from repoassay.workspace import Access, Collect, Completed, Mount
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import repoassay
-from repoassay.workspace import Access, Cache, Completed, FileEdit, Mount
+from repoassay.model.files import FileEdit
+from repoassay.workspace import Access, Cache, Completed, Mount
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]

@@ -14,7 +14,8 @@ import pytest
 import repoassay
 from repoassay.errors import BadInput, InfraFault
 from repoassay.model import Ended, Limits
-from repoassay.workspace import Access, Cache, Command, Completed, FileEdit, Mount, open_sandbox
+from repoassay.model.files import FileEdit
+from repoassay.workspace import Access, Cache, Command, Completed, Mount, open_sandbox
 from repoassay.workspace.namespaces import NamespaceSandbox
 from repoassay.workspace.none import NoSandbox
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.workspace import Cache, FileEdit
+from repoassay.model.files import FileEdit
+from repoassay.workspace import Cache
 from repoassay.workspace.launcher.seccomp import compile_filter
 from repoassay.workspace.launcher.warm_filter import compile_warm_filter
 from warm_parents import SMALL, Warm, WarmJob, base, run, warm

@@ -29,8 +29,9 @@ from repoassay.agents.protocol import Agent, AgentKind, AsksModel, in_workspace
 from repoassay.agents.session import SessionLink, WorkspaceSession
 from repoassay.errors import BadInput
 from repoassay.model import Limits
+from repoassay.model.files import FileEdit
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Command, Door, FileEdit, Layout
+from repoassay.workspace import Command, Door, Layout
 
 __all__ = [
     "CommandMaker", "FunctionAgent", "adapt_agent", "check_source", "import_agent", "python_kind",

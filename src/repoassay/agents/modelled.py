@@ -14,10 +14,11 @@ from repoassay.agents.spec import AgentSpec
 from repoassay.agents.transcripts import read_transcript
 from repoassay.errors import BadInput
 from repoassay.model import Limits
+from repoassay.model.files import FileEdit
 from repoassay.model.trajectory import Trajectory
 from repoassay.store.versions import to_json
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, Collect, Command, Completed, FileEdit, Layout, Mount, Sandbox
+from repoassay.workspace import Cache, Collect, Command, Completed, Layout, Mount, Sandbox
 from repoassay.workspace.agent_install import Installed
 
 __all__ = ["HOME", "TRANSCRIPT", "ModelledAgent"]

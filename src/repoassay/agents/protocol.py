@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from repoassay.model import Kind, Limits
+from repoassay.model.files import FileEdit
 from repoassay.model.trajectory import Trajectory
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, Command, Completed, FileEdit, Layout, Mount, Sandbox
+from repoassay.workspace import Cache, Command, Completed, Layout, Mount, Sandbox
 from repoassay.workspace.layout import DESCRIPTION
 from repoassay.workspace.protocol import Door
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from repoassay.agents.protocol import AgentKind, in_workspace, plain_name
 from repoassay.model import Kind, Limits
+from repoassay.model.files import FileEdit
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Command, FileEdit, Layout, Mount
+from repoassay.workspace import Command, Layout, Mount
 
 __all__ = ["ReferenceAgent"]
 

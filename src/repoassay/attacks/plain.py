@@ -14,8 +14,9 @@ from xml.etree import ElementTree as ET
 
 from repoassay.grading.patch import PatchError, apply_patch, read_patch
 from repoassay.model import Ended
+from repoassay.model.files import FileEdit
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Access, Collect, Command, FileEdit, Layout, Mount, Sandbox
+from repoassay.workspace import Access, Collect, Command, Layout, Mount, Sandbox
 from repoassay.workspace.programs import node_program
 
 __all__ = ["Said", "plainly"]

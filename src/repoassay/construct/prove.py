@@ -16,7 +16,8 @@ from repoassay.errors import Interrupted
 from repoassay.grading.hidden.run import Ran, run_hidden
 from repoassay.interop.script_tests import SCRIPT
 from repoassay.model import Ended
-from repoassay.workspace import FileEdit, Layout, Sandbox
+from repoassay.model.files import FileEdit
+from repoassay.workspace import Layout, Sandbox
 
 __all__ = ["Case", "Finding", "Proven", "Role", "prove"]
 

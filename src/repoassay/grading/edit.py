@@ -17,8 +17,9 @@ from repoassay.grading.hidden.warm import WarmPool
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.patch import PatchError, apply_patch, read_patch
 from repoassay.model import Assurance, Ended, Outcome, TestResult, Verdict, Whose
+from repoassay.model.files import FileEdit
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import FileEdit, Sandbox
+from repoassay.workspace import Sandbox
 
 __all__ = ["FUZZ", "LENIENT", "grade_edit", "run_tests"]
 

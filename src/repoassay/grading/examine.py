@@ -13,8 +13,9 @@ from repoassay.grading.oracle.compare import Finding, compare
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.oracle.reference import Reference
 from repoassay.model import Assurance, TestResult
+from repoassay.model.files import FileEdit
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import FileEdit, Sandbox
+from repoassay.workspace import Sandbox
 
 __all__ = ["ENOUGH", "Examined", "Subject", "examine"]
 

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from repoassay.model import IN_REPOSITORY, Kind
+from repoassay.model.files import FileEdit
 from repoassay.tasks import TaskFolder
 from repoassay.workspace.cache import Cache, settle
 from repoassay.workspace.checkout import checkout
 from repoassay.workspace.environment import build_environment
-from repoassay.workspace.protocol import Access, FileEdit, Mount, Sandbox
+from repoassay.workspace.protocol import Access, Mount, Sandbox
 
 __all__ = ["BASE_BRANCH", "DESCRIPTION", "Layout", "lay_out", "rules_place"]
 

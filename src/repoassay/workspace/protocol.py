@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Protocol
 
 from repoassay.model import Exit, Limits, Rejected
+from repoassay.model.files import FileEdit
 
-__all__ = ["Access", "Collect", "Command", "Completed", "Door", "FileEdit", "Mount", "Network", "Sandbox"]
+__all__ = ["Access", "Collect", "Command", "Completed", "Door", "Mount", "Network", "Sandbox"]
 
 
 class Access(StrEnum):
@@ -41,14 +42,6 @@ class Mount:
     source: Path
     target: str
     access: Access = Access.READ
-
-
-@dataclass(frozen=True, slots=True)
-class FileEdit:
-    """New content of a file; `executable` sets the x bit."""
-
-    content: bytes
-    executable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,12 @@ from typing import Any
 
 from repoassay.errors import InfraFault
 from repoassay.model import Ended, Exit, Limits
+from repoassay.model.files import FileEdit
 from repoassay.workspace.cache import Cache
 from repoassay.workspace.cgroups import make_cgroups, remove_cgroups
 from repoassay.workspace.launcher.wire import decode, encode
 from repoassay.workspace.namespaces import NamespaceSandbox, Pipe, end_supervisor, start_supervisor
-from repoassay.workspace.protocol import Command, FileEdit, Mount
+from repoassay.workspace.protocol import Command, Mount
 
 __all__ = ["WarmDone", "WarmJob", "WarmParent"]
 

@@ -12,9 +12,9 @@ import pytest
 from repoassay.errors import Unavailable
 from repoassay.grading import oracle
 from repoassay.grading.oracle.javascript_values import same, tells
+from repoassay.model.files import FileEdit
 from repoassay.workspace import Cache, Command, open_sandbox
 from repoassay.workspace.programs import node_program
-from repoassay.workspace.protocol import FileEdit
 
 try:
     node_program()

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from repoassay.grading.patch import PatchError, apply_patch, read_patch
-from repoassay.workspace import FileEdit
+from repoassay.model.files import FileEdit
 
 Tree = dict[str, FileEdit]
 

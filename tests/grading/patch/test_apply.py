@@ -10,7 +10,7 @@ import pytest
 
 from repoassay.grading.patch import Changes, PatchError, apply_patch, read_patch
 from repoassay.grading.patch.place import Search, splice
-from repoassay.workspace import FileEdit
+from repoassay.model.files import FileEdit
 
 Edits = dict[str, FileEdit | None]
 

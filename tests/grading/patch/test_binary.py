@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.grading.patch import PatchError, apply_patch, read_patch
-from repoassay.workspace import FileEdit
+from repoassay.model.files import FileEdit
 
 NONE = b"0" * 40
 

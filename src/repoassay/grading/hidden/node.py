@@ -12,7 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from repoassay.errors import Unavailable
 from repoassay.grading.hidden.javascript_script import SCRIPT, watched
-from repoassay.workspace import Access, Command, FileEdit, Mount
+from repoassay.model.files import FileEdit
+from repoassay.workspace import Access, Command, Mount
 from repoassay.workspace.programs import node_program
 
 __all__ = ["NODE_SUFFIXES", "can_run_node", "node_command"]

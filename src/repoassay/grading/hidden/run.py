@@ -14,8 +14,9 @@ from repoassay.grading.hidden.node import node_command
 from repoassay.grading.hidden.results import Told, read_channel
 from repoassay.grading.hidden.warm import INI, PROGRAM, WarmPool, run_files
 from repoassay.model import Ended, Exit
+from repoassay.model.files import FileEdit
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Access, Command, Completed, FileEdit, Mount, Sandbox
+from repoassay.workspace import Access, Command, Completed, Mount, Sandbox
 from repoassay.workspace.warm import WarmJob
 
 __all__ = ["Ran", "hidden_files", "run_hidden"]

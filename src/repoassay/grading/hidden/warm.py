@@ -9,8 +9,9 @@ from pathlib import Path
 from repoassay.grading.hidden.imports import imports_of
 from repoassay.grading.oracle.shipped import observer_source
 from repoassay.model import Limits
+from repoassay.model.files import FileEdit
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, FileEdit, open_sandbox
+from repoassay.workspace import Cache, open_sandbox
 from repoassay.workspace.bytecode import bytecode_of
 from repoassay.workspace.warm import WarmParent
 

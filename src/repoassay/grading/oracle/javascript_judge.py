@@ -9,7 +9,8 @@ from pathlib import Path
 
 from repoassay.errors import InfraFault
 from repoassay.model import Ended, Limits
-from repoassay.workspace import Command, FileEdit, Sandbox
+from repoassay.model.files import FileEdit
+from repoassay.workspace import Command, Sandbox
 from repoassay.workspace.programs import node_program
 
 __all__ = ["decide"]

@@ -13,7 +13,8 @@ from repoassay.errors import InfraFault
 from repoassay.grading.oracle.judge_program import PLACE
 from repoassay.grading.oracle.nodes import check
 from repoassay.model import Ended, Exit, Limits
-from repoassay.workspace import Cache, FileEdit
+from repoassay.model.files import FileEdit
+from repoassay.workspace import Cache
 from repoassay.workspace.warm import WarmJob, WarmParent
 
 __all__ = ["Check", "Judge"]

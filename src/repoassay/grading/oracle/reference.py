@@ -27,9 +27,10 @@ from repoassay.grading.oracle.weigh import Question
 from repoassay.grading.patch import PatchError, apply_patch, read_patch
 from repoassay.model import HiddenTests
 from repoassay.model.base import Record
+from repoassay.model.files import FileEdit
 from repoassay.tasks import TaskFolder
 from repoassay.tasks.contents import read_regular
-from repoassay.workspace import Cache, FileEdit, Sandbox
+from repoassay.workspace import Cache, Sandbox
 
 __all__ = ["Occurrence", "Reference", "reference_of"]
 

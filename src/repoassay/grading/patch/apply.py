@@ -11,7 +11,7 @@ from repoassay.grading.patch.binary import MAX_DELTA_BYTES, apply_binary
 from repoassay.grading.patch.parts import FilePatch, Kind, Mode, Patch, PatchError
 from repoassay.grading.patch.place import Search, splice
 from repoassay.grading.patch.tree import Overlay
-from repoassay.workspace import FileEdit
+from repoassay.model.files import FileEdit
 
 __all__ = ["Changes", "apply_patch"]
 

@@ -11,7 +11,7 @@ from typing import Self
 
 from repoassay.errors import InfraFault
 from repoassay.grading.patch.parts import MAX_FILE_BYTES, MAX_TOTAL_BYTES, PatchError
-from repoassay.workspace import FileEdit
+from repoassay.model.files import FileEdit
 
 __all__ = ["Overlay"]
 

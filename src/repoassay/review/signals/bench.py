@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 
 from repoassay.errors import InfraFault
 from repoassay.model import Ended, Limits
+from repoassay.model.files import FileEdit
 from repoassay.review.signals.tools import CannotRun, Tool
 from repoassay.review.signals.trees import Tree
 from repoassay.text import printable
-from repoassay.workspace import Access, Command, Completed, FileEdit, Mount, Sandbox
+from repoassay.workspace import Access, Command, Completed, Mount, Sandbox
 
 __all__ = ["REPOSITORY", "Bench", "Side"]
 

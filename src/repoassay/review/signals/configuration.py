@@ -13,10 +13,10 @@ import tomllib
 from pathlib import PurePosixPath
 from typing import Any
 
+from repoassay.model.files import FileEdit
 from repoassay.review.signals.bench import Side
 from repoassay.review.signals.change import Change
 from repoassay.review.signals.trees import Tree
-from repoassay.workspace import FileEdit
 
 __all__ = ["SECTIONS", "configured", "head_side", "is_configuration", "mentioned", "places_checked", "settings"]
 

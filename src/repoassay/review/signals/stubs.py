@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from repoassay.model.files import FileEdit
 from repoassay.review.signals.bench import Side
 from repoassay.review.signals.change import Change
 from repoassay.review.signals.configuration import is_configuration
 from repoassay.review.signals.trees import is_test_support
-from repoassay.workspace import FileEdit
 
 __all__ = ["taken_back"]
 
