@@ -25,10 +25,10 @@ from pydantic import BaseModel
 from repoassay.interop.resq import ResqRow
 from repoassay.interop.row_tasks import task_of_row, tasks_of
 from repoassay.interop.rows import read_rows
-from repoassay.model import Feedback, Outcome, Verdict
+from repoassay.model import Feedback, Outcome
 from repoassay.run.attempt import Bench
 from repoassay.run.feedback import Ledger
-from repoassay.run.submit import Answer, SubmissionEngine, word
+from repoassay.run.submit import Answer, SubmissionEngine, feedback, word
 from repoassay.store.verdicts import VerdictCache
 from repoassay.workspace import Cache, open_sandbox
 
@@ -204,14 +204,3 @@ def _result(name: str, answer: Answer) -> SubmissionResult:
     return SubmissionResult(
         id=name, success=passed, message=word(answer.verdict), test_suite_feedback=feedback(answer.verdict)
     )
-
-
-def feedback(verdict: Verdict, most: int = 8000) -> str:
-    """Which tests failed and why, or why there was nothing to test, in at most `most` characters; empty on a pass."""
-    if verdict.outcome is Outcome.PASSED:
-        return ""
-    parts = list(verdict.comments)
-    bad = [test for test in verdict.tests if test.outcome != "passed"]
-    parts += [f"{test.id}: {test.outcome}\n{test.message.strip()[-1500:]}".rstrip() for test in bad]
-    text = "\n\n".join(dict.fromkeys(parts))
-    return text if len(text) <= most else text[: most - 40] + "\n[... the rest is left out ...]"

@@ -108,7 +108,7 @@ def _folders(suite: str, globs: Sequence[str], place: Path) -> tuple[Mapping[str
 
     repositories = None
     if Path(suite).is_file():
-        from repoassay.resq import tasks_of
+        from repoassay.interop.row_tasks import tasks_of
 
         found = tasks_of(Path(suite), place)
     else:

@@ -146,7 +146,7 @@ def _engine(
 ) -> SubmissionEngine:  # fmt: skip
     from repoassay.errors import BadInput
     from repoassay.grading.registry import names
-    from repoassay.resq import tasks_of
+    from repoassay.interop.row_tasks import tasks_of
     from repoassay.run.attempt import Bench
     from repoassay.run.submit import SubmissionEngine
     from repoassay.store.verdicts import VerdictCache

@@ -132,8 +132,7 @@ def _digest(each: PatchSubmission) -> str:
 
 
 def _record(each: PatchSubmission, answer: Answer, repository: str) -> dict[str, object]:
-    from repoassay.resq import feedback
-    from repoassay.run.submit import word
+    from repoassay.run.submit import feedback, word
 
     verdict = answer.verdict
     record: dict[str, object] = {

@@ -21,7 +21,7 @@ from repoassay.tasks import TaskFolder
 from repoassay.text import quoted, suggest
 from repoassay.workspace import Layout, lay_out
 
-__all__ = ["Answer", "SubmissionEngine", "word"]
+__all__ = ["Answer", "SubmissionEngine", "feedback", "word"]
 
 _WORDS = {
     Outcome.PASSED: "PASS",
@@ -220,3 +220,14 @@ class SubmissionEngine:
                 found = lay_out(folder, self.bench.repositories, self.bench.cache, self.bench.sandbox)
                 self._layouts[name] = found
             return found
+
+
+def feedback(verdict: Verdict, most: int = 8000) -> str:
+    """Which tests failed and why, or why there was nothing to test, in at most `most` characters; empty on a pass."""
+    if verdict.outcome is Outcome.PASSED:
+        return ""
+    parts = list(verdict.comments)
+    bad = [test for test in verdict.tests if test.outcome != "passed"]
+    parts += [f"{test.id}: {test.outcome}\n{test.message.strip()[-1500:]}".rstrip() for test in bad]
+    text = "\n\n".join(dict.fromkeys(parts))
+    return text if len(text) <= most else text[: most - 40] + "\n[... the rest is left out ...]"

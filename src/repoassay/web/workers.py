@@ -13,8 +13,7 @@ from ulid import ULID
 from repoassay.errors import BadInput, InfraFault, Unavailable
 from repoassay.grading.judge import fault
 from repoassay.model import Outcome, Verdict
-from repoassay.resq import feedback
-from repoassay.run.submit import SubmissionEngine, word
+from repoassay.run.submit import SubmissionEngine, feedback, word
 from repoassay.text import printable
 from repoassay.web.meters import Meters
 from repoassay.web.queue import Claim, Queue
