@@ -54,7 +54,7 @@ test-all: test
 # Installs agents from their registries first; AGENTS=mini-swe-agent,codex chooses some.
 AGENTS ?= all
 test-agents: .venv/.ready
-	REPOASSAY_TEST_AGENTS=$(AGENTS) .venv/bin/pytest -q -n 0 tests/run/test_real_agents.py
+	REPOASSAY_TEST_AGENTS=$(AGENTS) .venv/bin/pytest -q -n 0 tests/engine/test_real_agents.py
 
 check: .venv/.ready
 	.venv/bin/ruff format --check
@@ -71,12 +71,12 @@ docs: | $(filter .uv/bin/uv,$(UV))
 	$(RUN) --isolated --group docs --no-default-groups --python $(PYTHON) mkdocs build --strict --quiet
 
 bench: .venv/.ready
-	.venv/bin/python benchmarks/startup.py
-	.venv/bin/python benchmarks/workspace.py
-	.venv/bin/python benchmarks/verdicts.py
-	.venv/bin/python benchmarks/survey.py
-	.venv/bin/python benchmarks/gittaskbench.py
-	.venv/bin/python benchmarks/submissions.py
-	PYTHONPATH=tests .venv/bin/python benchmarks/gateway.py
-	.venv/bin/python benchmarks/matrix_kill.py
-	.venv/bin/python benchmarks/report.py
+	.venv/bin/python measurements/startup.py
+	.venv/bin/python measurements/workspace.py
+	.venv/bin/python measurements/verdicts.py
+	.venv/bin/python measurements/survey.py
+	.venv/bin/python measurements/gittaskbench.py
+	.venv/bin/python measurements/submissions.py
+	PYTHONPATH=tests .venv/bin/python measurements/gateway.py
+	.venv/bin/python measurements/matrix_kill.py
+	.venv/bin/python measurements/report.py

@@ -34,7 +34,7 @@ def run_shell(example: Example) -> None:
 
 def read_toml(example: Example) -> None:
     """A TOML block must parse, and a whole task must be one."""
-    from repoassay.model import HiddenTests
+    from repoassay.types import HiddenTests
     from repoassay.tasks import task_from_toml
 
     text = str(example.parsed)

@@ -40,7 +40,7 @@ def probe(kind: str) -> dict[str, list[str]]:
 def arguments(kind: str, folder: Path) -> list[str]:
     """The command line of a probe: a patch submitted, a reference run, or an attempt of two calls to a model."""
     if kind == "submit":
-        from repoassay.suites import find_suite
+        from repoassay.tasks.suite import find_suite
 
         (task,) = find_suite("starter", only=[TASK]).tasks
         patch = (task.path / "solution" / "changes.diff").read_text()

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repoassay.grading.hidden.node import node_command
-from repoassay.grading.hidden.results import read_channel
+from repoassay.grading.hidden_tests.node import node_command
+from repoassay.grading.hidden_tests.results import read_channel
 from repoassay.grading.oracle.javascript import rewrite
 from repoassay.grading.oracle.javascript_judge import decide
 from repoassay.grading.oracle.javascript_values import same
 from repoassay.grading.oracle.sites import Mode, Rewritten, Site
-from repoassay.model import Exit, Limits
-from repoassay.model.files import FileEdit
-from repoassay.workspace import Sandbox
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.types import Exit, Limits
+from repoassay.types.files import FileEdit
 
 Seen = list[tuple[int, list[object]]]
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from repoassay.workspace.programs import uv_program
+from repoassay.sandbox.programs import uv_program
 
 __all__ = ["EXAMPLE", "METRIC", "grade", "install_example", "repoassay", "suite_with", "write_package"]
 

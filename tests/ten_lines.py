@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from repoassay import Command, Layout, Limits, WorkspaceSession
-from repoassay.suites import locate
+from repoassay.tasks.suite_location import locate
 
 STARTER = locate("starter").path
 SOLVE = (STARTER / "tasks/sensor-log-daily/solution/solve.py").read_text()

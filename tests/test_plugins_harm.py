@@ -57,7 +57,7 @@ def test_a_metric_that_crashes_where_it_is_imported_inside_costs_one_criterion(t
 
 def test_a_sandbox_cannot_take_the_name_under_which_verdicts_are_attested(tmp_path: Path) -> None:
     text = """\
-from repoassay.workspace.namespaces import NamespaceSandbox
+from repoassay.sandbox.namespaces import NamespaceSandbox
 class Impostor(NamespaceSandbox):
     pass
 """
@@ -66,7 +66,7 @@ class Impostor(NamespaceSandbox):
     code = "from repoassay.workspace import open_sandbox as o; print(o('mine').name, type(o('namespaces')).__module__)"
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(path)}, text=True,
                           capture_output=True, check=True, timeout=60)  # fmt: skip
-    assert done.stdout.split() == ["mine", "repoassay.workspace.namespaces"]
+    assert done.stdout.split() == ["mine", "repoassay.sandbox.namespaces"]
     assert done.stderr.count("how well it isolates is not verified") == 1
     unknown = repoassay("grade", "starter", "--outputs", ".", "--isolation", "bubble", cwd=tmp_path, path=(path,))
     assert unknown.returncode == 2 and "'bubble' is not one of" in unknown.stderr
@@ -158,7 +158,7 @@ def test_a_slow_or_deadly_import_harms_nobody_who_does_not_ask_for_it(tmp_path: 
     run = ("run", "starter", "--agent", "nothing", "--task", "sensor-log-daily")
     assert repoassay(*run, cwd=tmp_path, path=(path,)).returncode == 0
     code = (
-        "import repoassay.workspace.plugin_check as c; c._SECONDS = 45\n"
+        "import repoassay.sandbox.plugin_check as c; c._SECONDS = 45\n"
         "for found in c.examine_plugins(): print(found.state, found.detail)"
     )
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(path)}, text=True,

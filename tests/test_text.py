@@ -7,10 +7,10 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hidden_texts import HIDDEN
+from repoassay.sandbox.launcher import collect
 from repoassay.text import (
     block,
     clip,
@@ -23,7 +23,6 @@ from repoassay.text import (
     quoted,
     suggest,
 )
-from repoassay.workspace.launcher import collect
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 

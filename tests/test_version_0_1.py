@@ -19,8 +19,8 @@ from click.testing import CliRunner
 
 from goldens import FROZEN, assert_covers, assert_text
 from repoassay.cli.main import cli
-from repoassay.store import RunFolder
-from repoassay.store.verdicts import VerdictCache, verdict_key
+from repoassay.records import RunFolder
+from repoassay.records.verdicts import VerdictCache, verdict_key
 
 STORE = Path(__file__).parent / "assets" / "v0.1"
 RUNS = sorted(path.name for path in (STORE / "recorded").iterdir())
@@ -158,7 +158,7 @@ def test_kept_verdicts_are_found_by_the_keys_they_had(store: Path) -> None:
 def test_a_queue_is_served_and_what_waits_in_it_is_judged(store: Path) -> None:
     import httpx
 
-    from web.serving import Process
+    from server.serving import Process
 
     with (
         Process("--database", str(store / "queue/queue.sqlite"), "--feedback", "full") as server,
@@ -175,7 +175,7 @@ def test_a_queue_is_served_and_what_waits_in_it_is_judged(store: Path) -> None:
 @pytest.fixture
 def lead(store: Path) -> Iterator[Any]:
     """The owner of the recorded review database, before its pages."""
-    from web.review.samples import Person, Process
+    from server.review.samples import Person, Process
 
     server = Process(str(store / "review/reviews.sqlite"))
     person = Person(server.url, server.link)
@@ -195,7 +195,7 @@ def test_ratings_are_exported_and_figures_are_the_same(lead: Any) -> None:
 
 def test_the_review_database_is_read_from_python(store: Path) -> None:
     from repoassay.review.database import open_database
-    from repoassay.review.raters import raters_of
+    from repoassay.review.rater_accounts import raters_of
     from repoassay.review.studies import items_of, study_of
 
     database = open_database(store / "review/reviews.sqlite")

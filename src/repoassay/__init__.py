@@ -16,19 +16,25 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
-    from repoassay.agents.function import CommandMaker as Agent
-    from repoassay.agents.session import CommandResult, WorkspaceSession
-    from repoassay.api.comparison import compare
-    from repoassay.api.evaluation import evaluate, resume
-    from repoassay.api.events import RunEvent
-    from repoassay.api.grader import Grader
-    from repoassay.api.outputs import grade
-    from repoassay.api.proofs import validate
-    from repoassay.api.runs import EvaluatedAttempt, Run, load_run
+    from repoassay.agents import CommandMaker as Agent, CommandResult, WorkspaceSession
+    from repoassay.api import (
+        EvaluatedAttempt,
+        Grader,
+        Run,
+        RunEvent,
+        compare,
+        evaluate,
+        grade,
+        load_run,
+        resume,
+        validate,
+    )
+    from repoassay.engine import Answer, Stop
     from repoassay.errors import BadInput, InfraFault, Interrupted, MissingExtra, RepoAssayError, Unavailable
-    from repoassay.grading.protocol import Metric
-    from repoassay.grading.registry import metric
-    from repoassay.model import (
+    from repoassay.grading import Metric, metric
+    from repoassay.sandbox import Command, Sandbox
+    from repoassay.stats import Rate
+    from repoassay.types import (
         Attempt,
         Limits,
         NetworkPolicy,
@@ -39,13 +45,10 @@ if TYPE_CHECKING:
         Submission,
         Suite,
         Task,
+        Trajectory,
         Verdict,
     )
-    from repoassay.model.trajectory import Trajectory
-    from repoassay.run.stop import Stop
-    from repoassay.run.submit import Answer
-    from repoassay.stats import Rate
-    from repoassay.workspace import Command, Layout, Sandbox
+    from repoassay.workspace import Layout
 
     __version__: str
 

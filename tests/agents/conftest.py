@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.agents.modelled import ModelledAgent
+from repoassay.agents.model_agent import ModelledAgent
 from repoassay.agents.protocol import AccessPoint
 from repoassay.agents.spec import read_spec
-from repoassay.suites import find_suite
-from repoassay.workspace import Cache, Layout, Sandbox, lay_out, open_sandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.sandbox.sandbox import open_sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.workspace.preparation import Layout, lay_out
 
 ASSETS = Path(__file__).parents[1] / "assets"
 

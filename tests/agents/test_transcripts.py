@@ -12,8 +12,8 @@ import pytest
 
 from repoassay import plugins
 from repoassay.agents.transcripts import read_transcript
-from repoassay.model import Usage
-from repoassay.model.trajectory import Source, Trajectory
+from repoassay.types import Usage
+from repoassay.types.trajectory import Source, Trajectory
 
 RECORDED = Path(__file__).parent / "recorded"
 NAMES = sorted(path.name for path in RECORDED.iterdir())

@@ -12,12 +12,13 @@ import pytest
 
 import repoassay
 from repoassay.agents import find_agent
-from repoassay.model import Kind, Limits, Task
+from repoassay.sandbox.cache import Cache, settle
+from repoassay.sandbox.namespaces import NamespaceSandbox
+from repoassay.sandbox.none import NoSandbox
+from repoassay.sandbox.protocol import Collect
 from repoassay.tasks import TaskFolder, digest_folder
-from repoassay.workspace import Cache, Collect, Layout
-from repoassay.workspace.cache import settle
-from repoassay.workspace.namespaces import NamespaceSandbox
-from repoassay.workspace.none import NoSandbox
+from repoassay.types import Kind, Limits, Task
+from repoassay.workspace.preparation import Layout
 
 OUTPUTS = ("a.csv", "b.png", "c/d.json", "e.txt", "f.pdf", "g", "h", "i", "j", "k")
 LIMITS = Limits(seconds=60, memory=128 * 2**20, disk=16 * 2**20, processes=32, output=2**16)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import repoassay as ra
-from repoassay.attacks.making import diff
-from repoassay.suites import find_suite
+from repoassay.attacks.patch_builder import diff
+from repoassay.tasks.suite import find_suite
 from ten_lines import STARTER
 
 TASK = "edit-ledger-account-prefix"

@@ -10,8 +10,8 @@ from attacks.rows import write_rows
 from repoassay.attacks import Ground
 from repoassay.cli.attack import grounds_of
 from repoassay.errors import RepoAssayError
+from repoassay.grading.oracle.quick_decision import Question
 from repoassay.grading.oracle.sites import Mode, Site
-from repoassay.grading.oracle.weigh import Question
 
 
 @pytest.fixture(scope="session")

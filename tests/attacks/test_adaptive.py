@@ -5,7 +5,7 @@ from __future__ import annotations
 from repoassay.attacks import Ground
 from repoassay.attacks.adaptive import Search, forge
 from repoassay.attacks.guesses import guesses, literals
-from repoassay.model import TestResult, Verdict
+from repoassay.types import TestResult, Verdict
 
 
 def test_guesses_begin_with_what_the_test_itself_says() -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from repoassay.attacks import Attack, Ground, Trial, catalogue, tried
 from repoassay.attacks.campaign import pairs
-from repoassay.model import Outcome
-from repoassay.run.submit import SubmissionEngine
+from repoassay.engine.submit import SubmissionEngine
+from repoassay.types import Outcome
 
 SLEEPY = frozenset(
     {"node: fork bomb", "forked child reports", "answers of an older release", "deaf to signals", "output",

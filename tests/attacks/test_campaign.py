@@ -7,7 +7,7 @@ from pathlib import Path
 
 from repoassay.attacks import Ground, Kept, chosen
 from repoassay.attacks.campaign import pairs, run
-from repoassay.attacks.told import by_task
+from repoassay.attacks.forger_feedback import by_task
 
 
 def names(made: list[tuple[Ground, object]]) -> list[tuple[str, object]]:

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from goldens import GOLDEN, WRITING, assert_text
-from repoassay.cli.gittaskbench import cli as gittaskbench
+from repoassay.benchmarks.gittaskbench.cli.main import cli as gittaskbench
 from repoassay.cli.main import cli
 
 HELP = GOLDEN / "help"

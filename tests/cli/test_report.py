@@ -15,8 +15,8 @@ from repoassay.api import load_run
 from repoassay.cli.main import cli
 from repoassay.cli.report import print_report
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Kind, Outcome, Plan, PlannedTask, Submission, Verdict
-from repoassay.store import RunFolder
+from repoassay.records import RunFolder
+from repoassay.types import Attempt, Kind, Outcome, Plan, PlannedTask, Submission, Verdict
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 from repoassay.cli.main import cli
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Kind, Outcome, Plan, PlannedTask, Submission, Verdict
-from repoassay.store import RunFolder
+from repoassay.records import RunFolder
+from repoassay.types import Attempt, Kind, Outcome, Plan, PlannedTask, Submission, Verdict
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

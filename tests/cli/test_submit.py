@@ -14,8 +14,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from interrupts import interruptible
-from repoassay.model import Kind
-from repoassay.suites import find_suite
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Kind
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 EDITS = [folder for folder in find_suite("starter").tasks if folder.task.kind is Kind.EDIT][:3]

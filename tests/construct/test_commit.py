@@ -12,11 +12,12 @@ import pytest
 
 from construct.making import AVERAGE, CODE, NEW_TEST, OLD_TEST, Repo, make_repo
 from repoassay.construct import Asked, Constructed, Finding, Role, construct_commit
+from repoassay.engine import validate_task
+from repoassay.engine.attempt import Bench
 from repoassay.errors import BadInput
-from repoassay.run import validate_task
-from repoassay.run.attempt import Bench
-from repoassay.suites import find_suite
-from repoassay.workspace import Cache, Sandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.tasks.suite import find_suite
 
 pytestmark = pytest.mark.exhaustive
 

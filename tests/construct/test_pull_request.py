@@ -13,9 +13,10 @@ from construct.making import AVERAGE, CODE, NEW_TEST, OLD_TEST, Repo, make_repo
 from repoassay.construct import Asked, Constructed, Finding, Proposal, construct_commit
 from repoassay.errors import BadInput
 from repoassay.grading.pull_request import reference_pull_request
-from repoassay.model import Kind
-from repoassay.suites import find_suite
-from repoassay.workspace import Cache, Sandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Kind
 
 pytestmark = pytest.mark.exhaustive
 

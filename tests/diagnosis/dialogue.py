@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.diagnosis.case import Case
-from repoassay.model.trajectory import Observation, Source, Step, StepCall, Trajectory
-from repoassay.model.verdict import Outcome
+from repoassay.types.trajectory import Observation, Source, Step, StepCall, Trajectory
+from repoassay.types.verdict import Outcome
 
 STYLES = ("openhands", "swe-agent", "claude-code", "codex", "gemini-cli", "mini-swe-agent", "inspect")
 CASES = Path(__file__).parent / "cases"

@@ -9,7 +9,7 @@ import pytest
 from repoassay.diagnosis.actions import Action, actions_of
 from repoassay.diagnosis.phases import Phase, profile_of
 from repoassay.diagnosis.purpose import Kind
-from repoassay.model.trajectory import Observation, Source, Step, StepCall, Trajectory
+from repoassay.types.trajectory import Observation, Source, Step, StepCall, Trajectory
 
 
 def one(name: str, arguments: dict[str, Any], output: str = "") -> Action:

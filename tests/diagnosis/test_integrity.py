@@ -9,7 +9,7 @@ import pytest
 
 from diagnosis.dialogue import CASES, trajectory
 from repoassay.diagnosis import Case, Check, State, evidence_text, integrity
-from repoassay.model.verdict import Outcome
+from repoassay.types.verdict import Outcome
 
 EDIT = Case(
     repository="calc", packages=("calc",), edit=True, homepage="https://github.com/someone/calc", version="1.2.0"

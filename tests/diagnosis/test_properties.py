@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from repoassay.diagnosis import Case, Diagnosis, diagnose, evidence_text
 from repoassay.diagnosis.classifier import prompt_of
 from repoassay.diagnosis.shell import parse
-from repoassay.model.trajectory import Observation, Source, Step, StepCall, Trajectory
-from repoassay.model.verdict import Outcome
+from repoassay.types.trajectory import Observation, Source, Step, StepCall, Trajectory
+from repoassay.types.verdict import Outcome
 
 SCRAPS = st.sampled_from(
     [

@@ -6,14 +6,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from diagnosis.dialogue import trajectory
 from repoassay.diagnosis import Case, builtin_rules, diagnose, load_rules
 from repoassay.diagnosis.rules import HINTS
 from repoassay.errors import BadInput
-from repoassay.model.verdict import Outcome
+from repoassay.types.verdict import Outcome
 
 EXAMPLES = tomllib.loads((Path(__file__).parent / "cases" / "lines.toml").read_text("utf-8"))
 

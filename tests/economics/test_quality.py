@@ -7,8 +7,7 @@ from decimal import Decimal
 from itertools import combinations_with_replacement
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from repoassay.economics import LEVELS, QualitySource, Rule, by_result, from_ratings
 

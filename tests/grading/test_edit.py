@@ -11,14 +11,17 @@ from pathlib import Path
 
 import pytest
 
-import repoassay.suites
+import repoassay.tasks
 from repoassay.grading.edit import grade_edit
-from repoassay.grading.hidden.warm import WarmPool
-from repoassay.model import Limits, Outcome, Verdict
-from repoassay.suites import find_suite
-from repoassay.workspace import Cache, Layout, Sandbox, lay_out, open_sandbox
+from repoassay.grading.hidden_tests.prefork import WarmPool
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.sandbox.sandbox import open_sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Limits, Outcome, Verdict
+from repoassay.workspace.preparation import Layout, lay_out
 
-REQUIREMENTS = Path(repoassay.suites.__file__).parent / "starter/tasks/edit-ledger-monthly/environment/requirements.txt"
+REQUIREMENTS = Path(repoassay.tasks.__file__).parent / "starter/tasks/edit-ledger-monthly/environment/requirements.txt"
 WRONG = "def add(a, b):\n    return a - b\n"
 RIGHT = "def add(a, b):\n    return a + b\n"
 TESTS = """\

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser import chromium
-from repoassay.model import (
+from repoassay.records import RunFolder
+from repoassay.types import (
     Attempt,
     CriterionResult,
     Ended,
@@ -26,7 +27,6 @@ from repoassay.model import (
     TestResult,
     Verdict,
 )
-from repoassay.store import RunFolder
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -8,9 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from repoassay.model import Kind, Outcome, PlannedTask
-from repoassay.model.task import Economics
 from repoassay.report.results import Entry, ResultRow, RunInfo
+from repoassay.types import Kind, Outcome, PlannedTask
+from repoassay.types.task import Economics
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 ANSWERS: dict[Outcome | None, tuple[bool | None, bool | None]] = {

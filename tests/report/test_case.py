@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.model import Kind, Outcome, PlannedTask, Submission, SubmittedFile
 from repoassay.report.case import TaskFacts, case_of
-from repoassay.suites import find_suite
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Kind, Outcome, PlannedTask, Submission, SubmittedFile
 
 MINI = Path(__file__).parents[1] / "assets" / "suites" / "mini"
 DIFF = "--- a/src/sums/__init__.py\n+++ b/src/sums/__init__.py\n@@ -1 +1 @@\n-1\n+2\n"

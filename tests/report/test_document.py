@@ -13,10 +13,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from repoassay.model import Attempt, CriterionResult, Outcome, Verdict
+from repoassay.records import RunFolder
 from repoassay.report import dumps, summarise
 from repoassay.report.document import plain
-from repoassay.store import RunFolder
+from repoassay.types import Attempt, CriterionResult, Outcome, Verdict
 
 MakeRun = Callable[..., RunFolder]
 Put = Callable[..., Attempt]

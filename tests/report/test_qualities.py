@@ -8,17 +8,17 @@ import pytest
 from repoassay.economics import Quality
 from repoassay.economics.quality import QualitySource, Rule
 from repoassay.errors import BadInput
-from repoassay.model import AxisAnswer
 from repoassay.report.qualities import reviewed_qualities
-from repoassay.review.adjudicate import Adjudication, Cause
+from repoassay.review.adjudication import Adjudication, Cause
+from repoassay.review.adjudication_store import settle
 from repoassay.review.answers import Answers
 from repoassay.review.database import open_database
 from repoassay.review.leases import open_item
-from repoassay.review.raters import add_rater
-from repoassay.review.settle import settle
+from repoassay.review.rater_accounts import add_rater
 from repoassay.review.studies import create_study
 from repoassay.review.study import Hidden, Item, Payload
 from repoassay.review.submitting import submit
+from repoassay.types import AxisAnswer
 from review.samples import NOW, QUALITY, RUBRIC, items, later, study
 
 LEVELS = {"s0": ("1", "1", "0.75"), "s1": ("0", "0.5", "1"), "s2": ("0", "0.25", "0.75")}

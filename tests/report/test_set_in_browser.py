@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser import VIEWS, Opened
-from repoassay.model import Outcome
-from repoassay.report.everything import write_figured
-from repoassay.report.figuring import Wanted, figure_out
+from repoassay.report.export import write_figured
+from repoassay.report.report_tables import Wanted, figure_out
 from repoassay.report.results import ResultRow
+from repoassay.types import Outcome
 from report.made_rows import entry, info, row, task
 
 if TYPE_CHECKING:

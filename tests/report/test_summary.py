@@ -9,11 +9,11 @@ from collections.abc import Callable
 import pytest
 
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Outcome, Whose
+from repoassay.records import RunFolder
+from repoassay.records.slots import Standing
 from repoassay.report import summarise
 from repoassay.stats import Rate
-from repoassay.store import RunFolder
-from repoassay.store.slots import Standing
+from repoassay.types import Attempt, Outcome, Whose
 
 MakeRun = Callable[..., RunFolder]
 Put = Callable[..., Attempt]

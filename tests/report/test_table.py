@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from repoassay.model import Attempt, Outcome
+from repoassay.records import RunFolder
 from repoassay.report import print_table, summarise
 from repoassay.report.table import MOST_ROWS
-from repoassay.store import RunFolder
+from repoassay.types import Attempt, Outcome
 
 MakeRun = Callable[..., RunFolder]
 Put = Callable[..., Attempt]

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from repoassay.db import Database
-from repoassay.model import AxisAnswer, Rating
 from repoassay.review.answers import Answers, Context, rated
-from repoassay.review.raters import Invitation, add_rater
+from repoassay.review.rater_accounts import Invitation, add_rater
 from repoassay.review.rubric import Rubric, read_rubric
 from repoassay.review.studies import create_study
 from repoassay.review.study import Hidden, Item, Payload, Study
+from repoassay.types import AxisAnswer, Rating
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 RUBRIC = read_rubric("mergeable")

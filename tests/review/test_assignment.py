@@ -5,8 +5,7 @@ from datetime import timedelta
 from itertools import combinations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from repoassay.errors import BadInput
 from repoassay.review.assignment import LeaseEvent, Place, design, held, next_item, order

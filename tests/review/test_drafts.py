@@ -6,12 +6,12 @@ import pytest
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.model import Anchor, Phase
 from repoassay.review.answers import Answers
 from repoassay.review.comments import add_comment, comments_by, comments_on, remove_comment
 from repoassay.review.database import Conflict, event_log
 from repoassay.review.drafts import Draft, draft_of, save_draft
 from repoassay.review.submitting import submit
+from repoassay.types import Anchor, Phase
 from review.samples import NOW, answers, begun
 
 HALF = Answers(notes="half a thought")

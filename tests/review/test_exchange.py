@@ -5,11 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from repoassay.errors import BadInput, MissingExtra
-from repoassay.model import Anchor, AxisAnswer, Phase, Rating
 from repoassay.review.exchange import (
     ratings_from_csv,
     ratings_from_jsonl,
@@ -18,6 +16,7 @@ from repoassay.review.exchange import (
     read_ratings,
     write_ratings,
 )
+from repoassay.types import Anchor, AxisAnswer, Phase, Rating
 from review.samples import NOW, rating
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,8}", fullmatch=True)

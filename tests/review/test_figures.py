@@ -6,19 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from repoassay.model import Phase
-from repoassay.review.conduct import anchoring, order_effects, severity
+from repoassay.review.control_items import controls, normalised
 from repoassay.review.failures import failure_table, problems_per_submission
-from repoassay.review.gap import extrapolate, gap
-from repoassay.review.golden import controls, normalised
+from repoassay.review.item_summary import Reviewed, reviewed, set_aside
+from repoassay.review.mergeability_gap import extrapolate, gap
 from repoassay.review.minutes import minutes_of, minutes_to_fix
+from repoassay.review.rater_statistics import anchoring, order_effects, severity
 from repoassay.review.reliability import agreement, beside_tests
-from repoassay.review.reviewed import Reviewed, reviewed, set_aside
 from repoassay.review.study import Golden, Hidden, Item
 from repoassay.stats.rates import Proportion
+from repoassay.types import Phase
 from review.samples import QUALITY, RUBRIC, quality_rating, rating
 
 

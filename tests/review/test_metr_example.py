@@ -9,13 +9,13 @@ from math import prod
 
 import pytest
 
-from repoassay.review.adjudicate import Provenance
+from repoassay.review.adjudication import Provenance
 from repoassay.review.exchange import ratings_from_csv, ratings_to_csv
 from repoassay.review.failures import AxisFailures, failure_table, problems_per_submission
-from repoassay.review.gap import extrapolate, gap
+from repoassay.review.item_summary import Reviewed, reviewed
+from repoassay.review.mergeability_gap import extrapolate, gap
 from repoassay.review.minutes import minutes_to_fix
 from repoassay.review.reliability import agreement, beside_tests
-from repoassay.review.reviewed import Reviewed, reviewed
 from repoassay.review.simple_table import Imported, metr_example
 from repoassay.stats.intervals import Interval, clopper_pearson
 from repoassay.stats.rates import Proportion

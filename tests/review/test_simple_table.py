@@ -4,9 +4,9 @@ import pytest
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.review.gap import gap
-from repoassay.review.raters import add_rater
-from repoassay.review.reviewed import reviewed
+from repoassay.review.item_summary import reviewed
+from repoassay.review.mergeability_gap import gap
+from repoassay.review.rater_accounts import add_rater
 from repoassay.review.simple_table import Imported, metr_example, read_table
 from repoassay.review.studies import create_study, items_of
 from repoassay.review.submitting import import_ratings, ratings_of

@@ -6,7 +6,6 @@ import pytest
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput
-from repoassay.model import Phase
 from repoassay.review.study import (
     ChangedFile,
     Golden,
@@ -19,6 +18,7 @@ from repoassay.review.study import (
     opaque_names,
     rater_view,
 )
+from repoassay.types import Phase
 from review.samples import RUBRIC, items, study
 
 SECRET = Hidden(

@@ -9,15 +9,15 @@ import sqlalchemy as sa
 
 from repoassay.db import Database
 from repoassay.errors import BadInput, Unavailable
-from repoassay.model import Phase, Rating
 from repoassay.review.database import Conflict, event_log, open_database
 from repoassay.review.drafts import draft_of, save_draft
 from repoassay.review.leases import open_item, open_next, queue_of
-from repoassay.review.raters import Rater
+from repoassay.review.rater_accounts import Rater
 from repoassay.review.studies import close_study, payload_of
 from repoassay.review.study import Reveal
 from repoassay.review.submitting import import_ratings, may_reveal, ratings_by, ratings_of, submit
 from repoassay.review.tables import adjudications, events, ratings
+from repoassay.types import Phase, Rating
 from review.samples import NOW, RUBRIC, answers, begun, later
 
 BOTH: dict[str, Any] = {"phases": (Phase.BLIND, Phase.REVEALED)}
@@ -135,8 +135,8 @@ def test_a_study_that_never_reveals(database: Database) -> None:
 def test_what_is_kept_cannot_be_changed(database: Database, table: sa.Table, verb: str) -> None:
     [ana] = begun(database, "Ana")
     submit(database, ana.rater, "s0", answers(), key="some-key", now=NOW)
-    from repoassay.review.adjudicate import Adjudication, Cause
-    from repoassay.review.settle import settle
+    from repoassay.review.adjudication import Adjudication, Cause
+    from repoassay.review.adjudication_store import settle
 
     made = Adjudication(item="s0", axis="core", state="problem", cause=Cause.RATER_ERROR, by="lead", at=NOW)
     settle(database, "st", made)

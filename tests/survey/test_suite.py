@@ -5,12 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from repoassay.model import Task
-from repoassay.suites import find_suite
 from repoassay.survey import Share, Worth, survey_suite
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Task
 
 
 def task(domain: str, subdomain: str = "", modality: str = "", worth: tuple[str, str, str] | None = None) -> Task:

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from repoassay.errors import BadTask
-from repoassay.model import Kind
 from repoassay.tasks import TaskFolder, read_task, task_from_toml
+from repoassay.types import Kind
 
 MINI = Path(__file__).parents[1] / "assets/suites/mini"
 METRICS = ("opens", "table_cells_f1", "table_rows", "ssim")

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import InfraFault
-from repoassay.model.files import FileEdit
+from repoassay.sandbox.protocol import Access, Collect, Completed, Mount
 from repoassay.tasks import digest_folder
-from repoassay.workspace import Access, Collect, Completed, Mount
+from repoassay.types.files import FileEdit
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -217,8 +217,9 @@ def test_where_no_overlay_can_be_mounted_a_copy_does_the_same(inside: Inside) ->
 
 
 def test_a_cache_whose_path_has_commas_still_gives_overlays(tree: Path, tmp_path: Path) -> None:
-    from repoassay.workspace import Cache, Command
-    from repoassay.workspace.namespaces import NamespaceSandbox
+    from repoassay.sandbox.cache import Cache
+    from repoassay.sandbox.namespaces import NamespaceSandbox
+    from repoassay.sandbox.protocol import Command
 
     odd = NamespaceSandbox(Cache(tmp_path / "a,b:c\\d"))
     done = odd.run(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.workspace import Collect, Completed
+from repoassay.sandbox.protocol import Collect, Completed
 
 Inside = Callable[..., Completed]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.model import Limits
-from repoassay.workspace import Access, Collect, Command, Mount, Sandbox
-from repoassay.workspace.cache import settle
-from repoassay.workspace.checkout import _commit
+from repoassay.sandbox.cache import settle
+from repoassay.sandbox.protocol import Access, Collect, Command, Mount, Sandbox
+from repoassay.types import Limits
+from repoassay.workspace.checkouts import _commit
 from repoassay.workspace.commits import Left, collect_git, read_left
 
 LIMITS = Limits(seconds=60, memory=2**30, disk=512 * 2**20, processes=128)

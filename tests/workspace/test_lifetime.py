@@ -16,9 +16,10 @@ from typing import Protocol
 import pytest
 
 from repoassay.errors import InfraFault
-from repoassay.model import Ended
-from repoassay.workspace import Cache, Collect, Command, Completed
-from repoassay.workspace.none import NoSandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.none import NoSandbox
+from repoassay.sandbox.protocol import Collect, Command, Completed
+from repoassay.types import Ended
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -59,8 +60,9 @@ while True:
 HARNESS = """
 import sys
 from pathlib import Path
-from repoassay.workspace import Cache, Command
-from repoassay.workspace.namespaces import NamespaceSandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Command
+from repoassay.sandbox.namespaces import NamespaceSandbox
 NamespaceSandbox(Cache(Path(sys.argv[1]))).run(Command(argv=("/bin/sh", "-c", "sleep 50 & setsid sleep 50; true"), env={"MARK": sys.argv[2]}))
 """  # noqa: E501 - reads as the program it is
 
@@ -173,7 +175,7 @@ def test_a_supervisor_that_is_killed_takes_everything_along_and_is_our_fault(ins
 
 
 def test_nothing_of_a_sandbox_remains_on_the_host(inside: Inside, cache: Cache, tree: Path) -> None:
-    from repoassay.workspace import Access, Mount
+    from repoassay.sandbox.protocol import Access, Mount
 
     def state() -> tuple[object, ...]:
         groups = [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/repoassay-{os.getpid()}-*")]

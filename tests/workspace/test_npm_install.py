@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import InfraFault
-from repoassay.workspace import Cache
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.workspace.agent_install import Recipe, find_node, install_agent, installed_at
-from repoassay.workspace.namespaces import NamespaceSandbox
-from repoassay.workspace.takeover import intact
-from workspace.supply.index import PASSWORD, Index, serving
+from repoassay.workspace.build_output import intact
+from workspace.build_index.index import PASSWORD, Index, serving
 
 SCRIPT = "env > told; find / -name .npmrc -exec cat {} + >> told 2>/dev/null; touch $npm_config_cache/spoiled || true"
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from repoassay.agents.protocol import AgentKind, in_workspace
 from repoassay.errors import BadInput
-from repoassay.model import Limits
+from repoassay.sandbox import Command, Mount
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Command, Layout, Mount
+from repoassay.types import Limits
+from repoassay.workspace import Layout
 
 __all__ = ["CommandAgent"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from repoassay import plugins
-from repoassay.agents.modelled import ModelledAgent
+from repoassay.agents.model_agent import ModelledAgent
 from repoassay.agents.plugin_agent import configure_agent, plugin_agent
 from repoassay.agents.protocol import Agent, AgentKind
 from repoassay.agents.spec import builtin_specs, read_spec

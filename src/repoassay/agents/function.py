@@ -28,10 +28,10 @@ from repoassay.agents.plugin_agent import PluginAgent
 from repoassay.agents.protocol import Agent, AgentKind, AsksModel, in_workspace
 from repoassay.agents.session import SessionLink, WorkspaceSession
 from repoassay.errors import BadInput
-from repoassay.model import Limits
-from repoassay.model.files import FileEdit
+from repoassay.sandbox import Command, Door
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Command, Door, Layout
+from repoassay.types import FileEdit, Limits
+from repoassay.workspace import Layout
 
 __all__ = [
     "CommandMaker", "FunctionAgent", "adapt_agent", "check_source", "import_agent", "python_kind",

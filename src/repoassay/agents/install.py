@@ -12,16 +12,8 @@ from pathlib import Path
 
 from repoassay.agents.spec import AgentSpec, Install
 from repoassay.errors import Unavailable
-from repoassay.workspace import Cache, Sandbox
-from repoassay.workspace.agent_install import (
-    Installed,
-    Interpreter,
-    Recipe,
-    find_node,
-    find_python,
-    install_agent,
-    installed_at,
-)
+from repoassay.sandbox import Cache, Sandbox
+from repoassay.workspace import Installed, Interpreter, Recipe, find_node, find_python, install_agent, installed_at
 
 __all__ = ["Availability", "availability", "installed", "obtain"]
 

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from repoassay import plugins
-from repoassay.agents.modelled import ModelledAgent
+from repoassay.agents.model_agent import ModelledAgent
 from repoassay.agents.protocol import Agent, AsksModel, in_workspace
 from repoassay.agents.spec import AgentSpec, read_spec
 from repoassay.errors import BadInput, InfraFault, RepoAssayError
-from repoassay.model import Limits
+from repoassay.sandbox import Command
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Command, Layout
+from repoassay.types import Limits
+from repoassay.workspace import Layout
 
 __all__ = ["PluginAgent", "configure_agent", "plugin_agent"]
 

@@ -10,9 +10,9 @@ from jinja2 import DictLoader, StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from repoassay.errors import BadInput
-from repoassay.model import Kind
 from repoassay.tasks import TaskFolder
-from repoassay.workspace.layout import BASE_BRANCH, DESCRIPTION, rules_place
+from repoassay.types import Kind
+from repoassay.workspace import BASE_BRANCH, DESCRIPTION, rules_place
 
 __all__ = ["render_prompt"]
 

@@ -17,13 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from repoassay.model import Kind, Limits
-from repoassay.model.files import FileEdit
-from repoassay.model.trajectory import Trajectory
+from repoassay.sandbox import Cache, Command, Completed, Door, Mount, Sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, Command, Completed, Layout, Mount, Sandbox
-from repoassay.workspace.layout import DESCRIPTION
-from repoassay.workspace.protocol import Door
+from repoassay.types import FileEdit, Kind, Limits, Trajectory
+from repoassay.workspace import DESCRIPTION, Layout
 
 __all__ = ["AccessPoint", "Agent", "AgentKind", "AsksModel", "PlacedAgent", "in_workspace", "plain_name", "scripted"]
 

@@ -9,10 +9,10 @@ import sysconfig
 from pathlib import Path
 
 from repoassay.agents.protocol import AgentKind, in_workspace, plain_name
-from repoassay.model import Kind, Limits
-from repoassay.model.files import FileEdit
+from repoassay.sandbox import Command, Mount
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Command, Layout, Mount
+from repoassay.types import FileEdit, Kind, Limits
+from repoassay.workspace import Layout
 
 __all__ = ["ReferenceAgent"]
 

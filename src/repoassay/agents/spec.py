@@ -32,9 +32,8 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from repoassay import plugins
 from repoassay.errors import BadInput
-from repoassay.gateway.vendors import VENDORS
-from repoassay.model import Record
-from repoassay.model.fields import Identifier, Size
+from repoassay.model_proxy import VENDORS
+from repoassay.types import Identifier, Record, Size
 
 __all__ = ["AgentSpec", "File", "Install", "Start", "Transcript", "builtin_specs", "read_spec"]
 

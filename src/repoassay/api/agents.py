@@ -6,22 +6,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from repoassay.agents import Agent, agent_kind, find_agent
-from repoassay.agents.function import (
+from repoassay.agents import (
+    Agent,
     CommandMaker,
+    ModelledAgent,
+    WorkspaceSession,
     adapt_agent,
+    agent_kind,
     check_source,
+    find_agent,
     import_agent,
     python_kind,
     source_digest,
 )
-from repoassay.agents.modelled import ModelledAgent
-from repoassay.agents.session import WorkspaceSession
+from repoassay.engine import named_file
 from repoassay.errors import BadInput
-from repoassay.model import AgentEntry, Plan
 from repoassay.plugins import is_dotted, plugin_version
-from repoassay.run.models import named_file
 from repoassay.text import quoted
+from repoassay.types import AgentEntry, Plan
 
 __all__ = ["AgentLike", "Agents", "agents_again", "planned_agents"]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from repoassay.api.runs import Run
 from repoassay.api.settings import one_of
+from repoassay.engine import locate
 from repoassay.errors import BadInput
-from repoassay.report.compare import Comparison, Measure, compare_sides, read_sides
-from repoassay.run.slots import locate
+from repoassay.report import Comparison, Measure, compare_sides, read_sides
 
 __all__ = ["compare"]
 

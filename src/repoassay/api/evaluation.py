@@ -27,18 +27,26 @@ from repoassay.api.settings import (
     strings,
     whole,
 )
+from repoassay.engine import (
+    Grants,
+    Settings,
+    Stop,
+    all_slots,
+    bound_of,
+    check,
+    execute,
+    held,
+    make_plan,
+    open_run,
+    prepare,
+    resume_run,
+    spread,
+)
 from repoassay.errors import Interrupted, RepoAssayError
-from repoassay.grading.preflight import check_packages
-from repoassay.model import Limits, NetworkPolicy, Outcome, Reading
-from repoassay.run import Settings, execute, make_plan, open_run, resume_run
-from repoassay.run.bound import bound_of
-from repoassay.run.execute import check, held, prepare
-from repoassay.run.granted import Grants
-from repoassay.run.matrix import spread
-from repoassay.run.slots import all_slots
-from repoassay.run.stop import Stop
-from repoassay.store import RunFolder
-from repoassay.workspace import Cache, open_sandbox
+from repoassay.grading import check_packages
+from repoassay.records import RunFolder
+from repoassay.sandbox import Cache, open_sandbox
+from repoassay.types import Limits, NetworkPolicy, Outcome, Reading
 
 __all__ = ["evaluate", "resume"]
 

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from repoassay.model import Attempt, Plan, Spending, Verdict
-from repoassay.run.bound import Bound
-from repoassay.run.metered import Admitted
-from repoassay.store.slots import Slot
+from repoassay.engine import Admitted, Bound
+from repoassay.records import Slot
+from repoassay.types import Attempt, Plan, Spending, Verdict
 
 __all__ = [
     "AgentStarted",
@@ -114,7 +113,7 @@ class EventSender:
                 self._on_event(event)
 
     def resuming(self, kept: int, recovered: int, torn: tuple[int, ...], left: int) -> None:
-        """A run goes on; this and what follows is what `repoassay.run.Progress` asks for."""
+        """A run goes on; this and what follows is what `repoassay.engine.Progress` asks for."""
         self.send(RunResumed(kept, recovered, torn, left))
 
     def started(self, slot: Slot) -> None:

@@ -10,18 +10,14 @@ from pathlib import Path
 from typing import Self, get_args
 
 from repoassay.api.settings import Amount, SuiteLike, checked_isolation, checked_workers, one_of, whole
+from repoassay.engine import Answer, Bench, Ledger, SubmissionEngine, number
 from repoassay.errors import BadInput, Interrupted
-from repoassay.grading.registry import names
-from repoassay.interop.row_tasks import tasks_of
-from repoassay.model import Feedback
-from repoassay.run.attempt import Bench
-from repoassay.run.feedback import Ledger
-from repoassay.run.matrix import number
-from repoassay.run.submit import Answer, SubmissionEngine
-from repoassay.store.verdicts import VerdictCache
-from repoassay.suites import SuiteFolder, find_suite
-from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, open_sandbox
+from repoassay.formats import tasks_of
+from repoassay.grading import names
+from repoassay.records import VerdictCache
+from repoassay.sandbox import Cache, open_sandbox
+from repoassay.tasks import SuiteFolder, TaskFolder, find_suite
+from repoassay.types import Feedback
 
 __all__ = ["Grader"]
 

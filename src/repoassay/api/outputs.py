@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from repoassay.api.settings import Names, SuiteLike, checked_isolation, checked_reading, checked_suite, checked_workers
+from repoassay.engine import Bench, grade_outputs
 from repoassay.errors import BadInput
-from repoassay.grading.preflight import check_packages
-from repoassay.model import Reading, Verdict
-from repoassay.run import grade_outputs
-from repoassay.run.attempt import Bench
-from repoassay.workspace import Cache, open_sandbox
+from repoassay.grading import check_packages
+from repoassay.sandbox import Cache, open_sandbox
+from repoassay.types import Reading, Verdict
 
 __all__ = ["grade"]
 

@@ -7,13 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from repoassay.api.settings import Names, SuiteLike, checked_isolation, checked_suite, checked_workers, whole
+from repoassay.engine import Bench, Proof, validate_task
 from repoassay.errors import BadInput
-from repoassay.grading.preflight import check_packages
-from repoassay.run import Proof, validate_task
-from repoassay.run.attempt import Bench
-from repoassay.suites import State
-from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, open_sandbox
+from repoassay.grading import check_packages
+from repoassay.sandbox import Cache, open_sandbox
+from repoassay.tasks import State, TaskFolder
 
 __all__ = ["DataCheck", "check_data", "validate"]
 

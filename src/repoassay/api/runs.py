@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from repoassay.api.settings import one_of
-from repoassay.model import Attempt, Outcome, Plan, Spending, Verdict
-from repoassay.run.slots import locate
+from repoassay.engine import locate
+from repoassay.records import RunFolder
 from repoassay.stats import Rate
-from repoassay.store import RunFolder
+from repoassay.types import Attempt, Outcome, Plan, Spending, Verdict
 
 if TYPE_CHECKING:
-    from repoassay.model.trajectory import Trajectory
-    from repoassay.report.summary import Summary
+    from repoassay.report import Summary
+    from repoassay.types import Trajectory
 
 __all__ = ["EvaluatedAttempt", "Run", "load_run"]
 
@@ -91,7 +91,7 @@ class EvaluatedAttempt:
 
     def trajectory(self) -> Trajectory | None:
         """The steps that the agent recorded; None where it keeps no record, or none that can be read."""
-        from repoassay.report.story import read_trajectory
+        from repoassay.report import read_trajectory
 
         return read_trajectory(self.folder)
 
@@ -173,7 +173,7 @@ class Run:
 
     def summary(self) -> Summary:
         """Every figure of the run, as reports have it; not part of the stable interface."""
-        from repoassay.report.summary import summarise
+        from repoassay.report import summarise
 
         return summarise(self._folder)
 

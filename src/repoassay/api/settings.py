@@ -7,15 +7,12 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
+from repoassay.engine import named_file, number
 from repoassay.errors import BadInput
-from repoassay.model import Limits, Metering, NetworkPolicy, Reading
-from repoassay.model.agent_entry import LIMITS
-from repoassay.run.matrix import number
-from repoassay.run.models import named_file
-from repoassay.suites import SuiteFolder, find_suite
+from repoassay.sandbox import ISOLATIONS, is_isolation
+from repoassay.tasks import SuiteFolder, find_suite
 from repoassay.text import quoted, suggest
-from repoassay.workspace import ISOLATIONS
-from repoassay.workspace.sandbox import is_isolation
+from repoassay.types import LIMITS, Limits, Metering, NetworkPolicy, Reading
 
 __all__ = [
     "Amount",
@@ -135,7 +132,7 @@ def checked_suite(suite: SuiteLike, tasks: Names) -> SuiteFolder:
     Raises:
         BadInput: There is no such suite or task, a task has problems, or data was never fetched.
     """
-    from repoassay.grading.registry import names
+    from repoassay.grading import names
 
     if isinstance(suite, SuiteFolder):
         return find_suite(suite.path, only=strings(tasks)) if tasks else suite

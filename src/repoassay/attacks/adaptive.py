@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from repoassay.attacks.guesses import guesses, literals
-from repoassay.attacks.making import appended
+from repoassay.attacks.patch_builder import appended
 from repoassay.attacks.payloads import shared
 from repoassay.attacks.target import Target
-from repoassay.model import Outcome, TestResult, Verdict
+from repoassay.types import Outcome, TestResult, Verdict
 
 __all__ = ["Search", "Won", "forge"]
 

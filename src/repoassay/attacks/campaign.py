@@ -10,8 +10,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from repoassay.attacks.attack import Attack
-from repoassay.attacks.kept import Kept
 from repoassay.attacks.trial import Ground, Trial, tried
+from repoassay.attacks.trial_log import Kept
 from repoassay.tasks import TaskFolder
 
 __all__ = ["Pair", "confined", "pairs", "run"]

@@ -19,9 +19,9 @@ from typing import Annotated
 from pydantic import Field
 
 from repoassay.attacks.attack import Attack, Make, Origin
-from repoassay.attacks.making import appended, created
+from repoassay.attacks.patch_builder import appended, created
 from repoassay.attacks.target import Language, Target
-from repoassay.model import Record
+from repoassay.types import Record
 
 __all__ = ["payloads", "shared"]
 

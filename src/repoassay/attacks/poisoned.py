@@ -8,7 +8,7 @@ import sys
 from pathlib import PurePosixPath
 
 from repoassay.attacks.attack import Attack, Origin
-from repoassay.attacks.making import binary
+from repoassay.attacks.patch_builder import binary
 from repoassay.attacks.target import Target
 
 __all__ = ["ATTACKS"]

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from repoassay.errors import BadInput
-from repoassay.grading.hidden.parsing import parse
+from repoassay.grading import parse
 from repoassay.tasks import TaskFolder
 from repoassay.text import quoted
 

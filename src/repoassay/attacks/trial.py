@@ -6,15 +6,13 @@ import threading
 from dataclasses import dataclass, field
 
 from repoassay.attacks.attack import Attack, Origin
-from repoassay.attacks.making import created
-from repoassay.attacks.plain import Said, plainly
+from repoassay.attacks.patch_builder import created
+from repoassay.attacks.plain_harness import Said, plainly
 from repoassay.attacks.target import Language, Target, aim
+from repoassay.engine import Bench, Ledger, SubmissionEngine, word
 from repoassay.errors import InfraFault
-from repoassay.model import Outcome, Record, Verdict
-from repoassay.run.attempt import Bench
-from repoassay.run.feedback import Ledger
-from repoassay.run.submit import SubmissionEngine, word
 from repoassay.tasks import TaskFolder
+from repoassay.types import Outcome, Record, Verdict
 from repoassay.workspace import Layout, lay_out
 
 __all__ = ["Ground", "Trial", "Unsparing", "tried"]

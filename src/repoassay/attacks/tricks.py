@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from repoassay.attacks.attack import Attack, Make, Origin
-from repoassay.attacks.making import appended, binary, created, diff
+from repoassay.attacks.patch_builder import appended, binary, created, diff
 from repoassay.attacks.target import Target
 
 __all__ = ["ATTACKS"]

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import PATH, json_option, task_option, workers_option
+from repoassay.options import PATH, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.attacks import Ground, Kept, Trial
-    from repoassay.attacks.campaign import Pair
-    from repoassay.model import Feedback
-    from repoassay.run.attempt import Bench
-    from repoassay.run.submit import SubmissionEngine
+    from repoassay.attacks import Ground, Kept, Pair, Trial
+    from repoassay.engine import Bench, SubmissionEngine
     from repoassay.tasks import TaskFolder
+    from repoassay.types import Feedback
 
 __all__ = ["attack", "grounds_of"]
 
@@ -55,8 +53,7 @@ def attack(
       repoassay attack pull-requests --spread 2 --out trials.jsonl
       repoassay attack demo.jsonl --family 'coin' --family 'recognising*' --no-plain
     """
-    from repoassay.attacks import Kept, chosen
-    from repoassay.attacks.campaign import pairs
+    from repoassay.attacks import Kept, chosen, pairs
     from repoassay.cli.interrupts import interrupt_sets
 
     attacks = chosen(families)
@@ -83,10 +80,8 @@ def grounds_of(
         feedback: What forgers are told; None for everything, which then costs them nothing.
     """
     from repoassay.attacks import Unsparing
-    from repoassay.run.attempt import Bench
-    from repoassay.run.feedback import Ledger
-    from repoassay.run.submit import SubmissionEngine
-    from repoassay.workspace import Cache, open_sandbox
+    from repoassay.engine import Bench, Ledger, SubmissionEngine
+    from repoassay.sandbox import Cache, open_sandbox
 
     cache = Cache()
     folders, repositories = _folders(suite, globs, cache.path / "rows")
@@ -100,15 +95,15 @@ def _folders(suite: str, globs: Sequence[str], place: Path) -> tuple[Mapping[str
     """Tasks that are graded by a patch, and where bundled repositories lie."""
     from fnmatch import fnmatchcase
 
-    from repoassay.attacks.campaign import confined
+    from repoassay.attacks import confined
     from repoassay.errors import BadInput
-    from repoassay.grading.registry import names
-    from repoassay.suites import find_suite
+    from repoassay.grading import names
+    from repoassay.tasks import find_suite
     from repoassay.text import quoted, suggest
 
     repositories = None
     if Path(suite).is_file():
-        from repoassay.interop.row_tasks import tasks_of
+        from repoassay.formats import tasks_of
 
         found = tasks_of(Path(suite), place)
     else:
@@ -130,7 +125,7 @@ def _grounds(folders: Mapping[str, TaskFolder], engine: SubmissionEngine, bench:
     """Every task laid out; one that cannot be attacked here is named and left out, unless none is left."""
     from repoassay.attacks import Ground
     from repoassay.errors import RepoAssayError, Unavailable
-    from repoassay.grading.hidden.node import can_run_node
+    from repoassay.grading import can_run_node
 
     made: list[Ground] = []
     problems: list[RepoAssayError] = []
@@ -154,7 +149,7 @@ def _run(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from repoassay.attacks.campaign import run
+    from repoassay.attacks import run
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -180,7 +175,7 @@ def _line(trial: Trial) -> str:
 
 
 def _print(trials: Sequence[Trial], plain: bool, as_json: bool) -> None:
-    from repoassay.attacks.told import by_task
+    from repoassay.attacks import by_task
 
     told = by_task(trials)
     if as_json:

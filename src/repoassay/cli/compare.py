@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from repoassay.cli.options import PATH
+from repoassay.options import PATH
 
 __all__ = ["compare"]
 
@@ -68,8 +68,7 @@ def compare(
       repoassay compare runs/before runs/after --fail-on-regression --max-drop 5 --junit compare.xml
     """
     from repoassay.api import compare as compare_runs
-    from repoassay.report.compare import Gate, as_markdown, as_text, rule, write_junit
-    from repoassay.report.compare import as_json as json_of
+    from repoassay.report import Gate, as_json as json_of, as_markdown, as_text, rule, write_junit
 
     gated = fail_on_regression or any_broken or max_drop is not None
     found = compare_runs(*systems, by=by, every_pair=all_pairs, across_versions=across_versions, level=level)

@@ -10,8 +10,8 @@ import click
 from repoassay.errors import BadInput, Interrupted
 
 if TYPE_CHECKING:
-    from repoassay.model import Plan
-    from repoassay.run.bound import Bound
+    from repoassay.engine import Bound
+    from repoassay.types import Plan
 
 __all__ = ["consent", "show_plan"]
 

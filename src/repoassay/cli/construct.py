@@ -7,8 +7,8 @@ from typing import Unpack
 import click
 
 from repoassay.cli.construct_options import Wanted, make, repo_option, task_options
+from repoassay.cli.construct_output import given_text
 from repoassay.cli.construct_pull_request import pull_request
-from repoassay.cli.construct_told import given_text
 
 __all__ = ["construct"]
 

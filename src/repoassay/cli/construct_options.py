@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, TypeVar
 
 import click
 
-from repoassay.cli.construct_told import Telling, given_text, print_json, print_made
-from repoassay.cli.options import PATH, isolation_option, json_option, workers_option
+from repoassay.cli.construct_output import Telling, given_text, print_json, print_made
+from repoassay.options import PATH, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
     from repoassay.construct import Proposal
@@ -90,7 +90,7 @@ def make(
 ) -> NoReturn:
     """Make the task, tell what became of it, and leave: with 0 when there is one, else with 1."""
     from repoassay.construct import Asked, construct_commit
-    from repoassay.workspace import Cache, open_sandbox
+    from repoassay.sandbox import Cache, open_sandbox
 
     asked = Asked(
         repository=wanted["repo"],

@@ -8,8 +8,8 @@ from typing import Literal, Unpack
 import click
 
 from repoassay.cli.construct_options import Wanted, make, repo_option, task_options
-from repoassay.cli.construct_told import given_text
-from repoassay.cli.options import PATH
+from repoassay.cli.construct_output import given_text
+from repoassay.options import PATH
 
 __all__ = ["pull_request"]
 

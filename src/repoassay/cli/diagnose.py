@@ -12,10 +12,10 @@ import click
 
 from repoassay.cli.diagnose_labels import add_label, list_labels, score_labels
 from repoassay.cli.diagnose_options import classifier_options, classify_first, find_subjects, runs_option
-from repoassay.cli.options import PATH, json_option
+from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
-    from repoassay.report.diagnosed import Examiner, Looked, Subject
+    from repoassay.report import Examiner, Looked, Subject
 
 __all__ = ["diagnose"]
 
@@ -91,8 +91,8 @@ def attempts(
       repoassay diagnose latest
     """
     from repoassay.diagnosis import load_rules
-    from repoassay.report.diagnosed import Examiner, shares_of
-    from repoassay.report.diagnosis_lines import document, lines, share_lines, shares_document
+    from repoassay.report import Examiner, share_lines, shares_document, shares_of
+    from repoassay.report.diagnosis_lines import document, lines
 
     if integrity_only and classifier:
         raise click.UsageError("--integrity-only and --classifier contradict each other; give one.")

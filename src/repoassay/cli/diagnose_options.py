@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from repoassay.cli.options import PATH
+from repoassay.options import PATH
 
 if TYPE_CHECKING:
-    from repoassay.report.diagnosed import Examiner, Subject
-    from repoassay.report.labelling import Asked
-    from repoassay.store import RunFolder
+    from repoassay.records import RunFolder
+    from repoassay.report import Asked, Examiner, Subject
 
 __all__ = ["classifier_options", "classify_first", "find_run", "find_subjects", "runs_option"]
 
@@ -53,7 +52,7 @@ def classifier_options(*, required: bool) -> Callable[[_Function], _Function]:
 
 def find_run(where: str, runs: Path) -> RunFolder | None:
     """The run of a folder, of a name below `runs`, or `latest` there; None where it is none of these."""
-    from repoassay.store import RunFolder
+    from repoassay.records import RunFolder
 
     if where == "latest":
         found = sorted(path.parent for path in runs.glob("*/run.json"))
@@ -70,8 +69,7 @@ def find_subjects(where: str, runs: Path) -> tuple[RunFolder, list[Subject], boo
     Raises:
         BadInput: When nothing is called that, or it cannot be read back.
     """
-    from repoassay.report.diagnosed import subject_of, subjects_of
-    from repoassay.report.story import find_attempts
+    from repoassay.report import find_attempts, subject_of, subjects_of
 
     run = find_run(where, runs)
     if run is not None:
@@ -93,9 +91,9 @@ def classify_first(
         BadInput: When it cannot be asked, or may cost money without a limit.
         Interrupted: When the user stopped it; what was answered is kept.
     """
-    from repoassay.api.settings import metering_of
+    from repoassay.api import metering_of
     from repoassay.errors import Interrupted
-    from repoassay.report.labelling import label_by_model
+    from repoassay.report import label_by_model
     from repoassay.text import one_line
 
     metering = metering_of(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from repoassay.cli.options import PATH, json_option
+from repoassay.options import PATH, json_option
 
 __all__ = ["export"]
 
@@ -28,7 +28,7 @@ def export(source: str | None, kind: str | None, out: Path | None, runs: Path, l
       repoassay export latest --as csv --out attempts.csv
       repoassay export latest/01K9Z5T7 --as atif --out trajectory.json
     """
-    from repoassay.report.exporters import export_file, exporter_titles, find_source
+    from repoassay.report import export_file, exporter_titles, find_source
 
     if listing:
         titles = exporter_titles()

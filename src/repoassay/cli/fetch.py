@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import PATH, json_option
+from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
-    from repoassay.suites import DataFile, Manifest, State
+    from repoassay.tasks import DataFile, Manifest, State
 
 __all__ = ["fetch"]
 
@@ -34,9 +34,9 @@ def fetch(suite: str, source: Path | None, as_json: bool) -> None:
       repoassay fetch gittaskbench
       repoassay fetch gittaskbench --from ./GitTaskBench
     """
+    from repoassay.engine import fetch_data
     from repoassay.errors import BadInput
-    from repoassay.run.fetch import fetch_data
-    from repoassay.suites import locate
+    from repoassay.tasks import locate
 
     located = locate(suite)
     manifest = located.manifest
@@ -75,7 +75,7 @@ def _tell(manifest: Manifest, found: dict[State, list[DataFile]], as_json: bool)
         facts = {str(state): [file.path for file in files] for state, files in found.items()}
         click.echo(json.dumps({"folder": str(manifest.root), "bytes": manifest.size, **facts}, indent=2))
         return
-    from repoassay.suites import State
+    from repoassay.tasks import State
 
     for file in found[State.CHANGED]:
         click.echo(f"changed  {file.path}: its content is not what the suite's list says; it was not taken")

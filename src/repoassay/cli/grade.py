@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from repoassay.cli.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
+from repoassay.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.stats.rates import Proportion
+    from repoassay.stats import Proportion
 
 __all__ = ["grade"]
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from repoassay.cli.options import PATH, Isolation
+from repoassay.options import PATH, Isolation
 
 __all__ = ["granting_options"]
 

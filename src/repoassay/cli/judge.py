@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.options import PATH, json_option
+from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
-    from repoassay.review.judges.kept import Judge
+    from repoassay.judges import Judge
 
 __all__ = ["judge"]
 
@@ -130,15 +130,12 @@ def run(
     Each answer must cite lines of the diff; one that cites what is not there is void. Answers are stored as they come:
     run it again to go on after an interrupt, a spent budget or a failure, or with more --samples.
     """
-    from repoassay.cli.judge_told import show, told
+    from repoassay.cli.judge_output import show, told
     from repoassay.cli.run_options import several
-    from repoassay.gateway import Prices, ScriptedUpstream, known_upstreams
-    from repoassay.gateway.client import costs_nothing, find_upstream
-    from repoassay.review.judges.definition import Parameters
-    from repoassay.review.judges.door import open_judge
-    from repoassay.review.judges.judging import judge_study
-    from repoassay.review.studies import item_names, read_rubric_of
-    from repoassay.run.matrix import number
+    from repoassay.engine import number
+    from repoassay.judges import Parameters, judge_study, open_judge
+    from repoassay.model_proxy import Prices, ScriptedUpstream, costs_nothing, find_upstream, known_upstreams
+    from repoassay.review import item_names, read_rubric_of
 
     budget = Decimal(number("budget_usd", budget_usd)) if budget_usd else None
     parameters = Parameters(
@@ -187,10 +184,8 @@ def _seated(found: Any, study: str, model: str, parameters: Any, prompt: Path | 
     from datetime import UTC, datetime
 
     from repoassay.errors import BadInput
-    from repoassay.review.judges.definition import Definition
-    from repoassay.review.judges.kept import seat
-    from repoassay.review.judges.prompt import bundled_templates, own_templates
-    from repoassay.review.studies import read_rubric_of
+    from repoassay.judges import Definition, bundled_templates, own_templates, seat
+    from repoassay.review import read_rubric_of
 
     if len(model) > 180:
         raise BadInput("The model's name is longer than 180 characters.", "Check it.")
@@ -211,7 +206,7 @@ def opened(database: str) -> Any:
     from contextlib import closing
 
     from repoassay.errors import BadInput
-    from repoassay.review.database import open_database
+    from repoassay.review import open_database
 
     # Opening makes a database where there is none, which a mistyped name must not.
     if "://" not in database and not Path(database).expanduser().is_file():

@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.judge import judge, opened
-from repoassay.cli.options import json_option
+from repoassay.options import json_option
 
 if TYPE_CHECKING:
-    from repoassay.review.judges.axis_figures import AxisFigures, Measured
-    from repoassay.review.judges.calibration import Calibration
-    from repoassay.review.judges.mergeable_rate import MergeableRate
-    from repoassay.stats.figure import Figure
-    from repoassay.stats.intervals import Interval
-    from repoassay.stats.rates import Proportion
+    from repoassay.judges import AxisFigures, Calibration, Measured, MergeableRate
+    from repoassay.stats import Figure, Interval, Proportion
 
 __all__ = ["calibrate"]
 
@@ -66,15 +62,9 @@ def calibrate(
     """
     from datetime import UTC, datetime
 
-    from repoassay.model import Phase
-    from repoassay.review.adjudicate import latest
-    from repoassay.review.judges.calibration import calibrate as figures
-    from repoassay.review.judges.kept import find_judge, judgements_of, note_look
-    from repoassay.review.judges.split import Split
-    from repoassay.review.judges.substitute import FLOOR
-    from repoassay.review.settle import adjudications_of
-    from repoassay.review.studies import items_of, read_rubric_of
-    from repoassay.review.submitting import ratings_of
+    from repoassay.judges import FLOOR, Split, calibrate as figures, find_judge, judgements_of, note_look
+    from repoassay.review import adjudications_of, items_of, latest, ratings_of, read_rubric_of
+    from repoassay.types import Phase
 
     with opened(database) as at:
         found = find_judge(at, study, named)
@@ -101,7 +91,7 @@ def _plain(made: Calibration) -> dict[str, Any]:
 def _value(plain: Any, given: Any) -> Any:
     from dataclasses import fields, is_dataclass
 
-    from repoassay.stats.rates import Proportion
+    from repoassay.stats import Proportion
 
     if isinstance(given, Proportion):
         return {**plain, "value": given.value, "interval": asdict(given.interval)}

@@ -10,7 +10,7 @@ import importlib
 
 import click
 
-from repoassay.cli.exits import exit_with
+from repoassay.exits import exit_with
 
 __all__ = ["cli", "main"]
 

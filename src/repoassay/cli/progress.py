@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from repoassay.api.events import (
+from repoassay.api import (
     AgentStarted,
     AttemptDropped,
     AttemptEvent,
@@ -21,13 +21,13 @@ from repoassay.api.events import (
     RunPlanned,
     RunResumed,
 )
-from repoassay.model import Outcome, Plan, Spending
+from repoassay.types import Outcome, Plan, Spending
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live as Screen
 
-    from repoassay.run.bound import Bound
+    from repoassay.engine import Bound
 
 __all__ = ["MARKS", "Live"]
 
@@ -132,7 +132,7 @@ class Live:
                 f" {event.task}{number} by {event.agent}  {(attempt.ended - attempt.started).total_seconds():.1f} s"
             )
             if attempt.spent is not None:
-                from repoassay.report.figures import dollars, tokens  # late: it brings tables and templates
+                from repoassay.report import dollars, tokens  # late: it brings tables and templates
 
                 self._spent.append(attempt.spent)
                 line += f"  {attempt.spent.calls} calls, {tokens(attempt.spent)} tokens, {dollars(attempt.spent)}"
@@ -142,7 +142,7 @@ class Live:
         from rich.table import Table
         from rich.text import Text
 
-        from repoassay.report.figures import dollars, tokens
+        from repoassay.report import dollars, tokens
 
         with self._lock:
             busy, spent = dict(self._busy), list(self._spent)

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import PATH, json_option
+from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from repoassay.api import Run
     from repoassay.economics import Quality
-    from repoassay.report.figuring import Wanted
-    from repoassay.report.outcome_tables import Figured
+    from repoassay.report import Figured, Wanted
 
 __all__ = ["print_report", "report"]
 
@@ -69,7 +68,7 @@ def report(
       repoassay report runs/a runs/b --beside published --json > tables.json
     """
     from repoassay.api import load_run
-    from repoassay.run.slots import locate
+    from repoassay.engine import locate
 
     folders = [locate(run) for run in runs]
     wanted_files = out is not None or len(folders) > 1
@@ -96,9 +95,7 @@ def _formats(text: str) -> tuple[str, ...]:
 
 
 def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, diagnose: int) -> Wanted:
-    from repoassay.report.figuring import Wanted
-    from repoassay.report.given import read_scores, read_sizes
-    from repoassay.report.tables.registry import offered_tables
+    from repoassay.report import Wanted, offered_tables, read_scores, read_sizes
 
     suites = {"auto": None, "none": (), "published": tuple(offered_tables())}
     return Wanted(
@@ -111,15 +108,13 @@ def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside
 
 
 def _reviewed(where: str) -> Mapping[str, Quality]:
-    from repoassay.report.qualities import reviewed_qualities
+    from repoassay.report import reviewed_qualities
 
     return reviewed_qualities(where)
 
 
 def _set(folders: Sequence[Path], out: Path | None, formats: Sequence[str], wanted: Wanted, as_json: bool) -> None:
-    from repoassay.report.everything import write_figured
-    from repoassay.report.figuring import figure_out
-    from repoassay.report.results import read_rows
+    from repoassay.report import figure_out, read_rows, write_figured
 
     rows = read_rows(folders, lambda done, total: _progress("reading attempts", done, total))
     _progress("working out", 0, 1)
@@ -137,7 +132,8 @@ def _print_set(figured: Figured, as_json: bool) -> None:
     if as_json:
         import json
 
-        from repoassay.report.writers.json_file import SCHEMA, table_document
+        from repoassay.report import table_document
+        from repoassay.report.writers.json_file import SCHEMA
 
         runs = {row.run.id: row.run for row in figured.rows}
         document = {
@@ -150,7 +146,7 @@ def _print_set(figured: Figured, as_json: bool) -> None:
         return
     from rich.console import Console as Terminal
 
-    from repoassay.report.writers.terminal import print_tables
+    from repoassay.report import print_tables
 
     print_tables(list(figured.tables.values()), Terminal())
 

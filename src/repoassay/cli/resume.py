@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from repoassay.cli.grants import granting_options
-from repoassay.cli.options import PATH, json_option
+from repoassay.options import PATH, json_option
 
 __all__ = ["resume"]
 
@@ -36,11 +36,11 @@ def resume(run: Path, only: str | None, budget_usd: str | None, as_json: bool, *
       repoassay resume latest --budget-usd 50
       repoassay resume ./received --suite ./their-tasks --agent-dir ./their-agent --yes
     """
-    from repoassay.api import Stop
     from repoassay.api import resume as resume_run
-    from repoassay.cli.options import let_import
     from repoassay.cli.progress import Live
     from repoassay.cli.report import print_report
+    from repoassay.engine import Stop
+    from repoassay.options import let_import
 
     agents = [str(path) for path in named["agents"]]
     let_import(agents)
@@ -60,7 +60,7 @@ def resume(run: Path, only: str | None, budget_usd: str | None, as_json: bool, *
 
 def _outcomes(only: str | None) -> list[str]:
     from repoassay.errors import BadInput
-    from repoassay.model import Outcome
+    from repoassay.types import Outcome
 
     names = [name.strip().replace("-", "_") for name in (only or "").split(",") if name.strip()]
     known = [outcome.value for outcome in Outcome]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
 from repoassay.cli.run_options import model_options, places_of, several
+from repoassay.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.model import Plan
-    from repoassay.run.bound import Bound
+    from repoassay.engine import Bound
+    from repoassay.types import Plan
 
 __all__ = ["run"]
 
@@ -85,11 +85,12 @@ def run(
       repoassay run starter --agent codex --model openai/gpt-5 --sweep max_iterations=30,70 --sweep timeout=120,600
       repoassay run --prompts ./prompts --repo ./checkout --agent aider --model ollama/qwen3
     """
-    from repoassay.api import Stop, evaluate, parse_sweeps, suite_of_prompts
+    from repoassay.api import evaluate
     from repoassay.cli.consent import consent, show_plan
-    from repoassay.cli.options import let_import
     from repoassay.cli.progress import Live
     from repoassay.cli.report import print_report
+    from repoassay.engine import Stop, parse_sweeps, suite_of_prompts
+    from repoassay.options import let_import
 
     if (suite is None) == (prompts is None) or (repo is None) != (prompts is None):
         raise click.UsageError("Name a SUITE, or give --prompts and --repo.")

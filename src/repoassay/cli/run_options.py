@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from repoassay.cli.options import PATH
+from repoassay.options import PATH
 
 __all__ = ["model_options", "places_of", "several"]
 

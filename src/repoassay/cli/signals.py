@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.diagnose_options import runs_option
-from repoassay.cli.options import isolation_option, json_option, task_option, workers_option
+from repoassay.options import isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.run.signals import Change, Signalled
-    from repoassay.store import RunFolder
+    from repoassay.engine import Change, Signalled
+    from repoassay.records import RunFolder
 
 __all__ = ["signals"]
 
@@ -47,8 +47,8 @@ def signals(
       repoassay signals latest/01K9Z5T7 --again
       repoassay signals runs/nightly --reference --json
     """
-    from repoassay.run.signals import Nothing, measure
-    from repoassay.workspace import Cache, open_sandbox
+    from repoassay.engine import Nothing, measure
+    from repoassay.sandbox import Cache, open_sandbox
 
     run, changes, passed_over, whole = _changes(where, runs, tasks, reference)
     cache = Cache()
@@ -78,8 +78,8 @@ def _changes(
     from fnmatch import fnmatchcase
 
     from repoassay.cli.diagnose_options import find_subjects
+    from repoassay.engine import Change
     from repoassay.errors import BadInput
-    from repoassay.run.signals import Change
 
     run, subjects, whole = find_subjects(where, runs)
     subjects = [one for one in subjects if not tasks or any(fnmatchcase(one.task, glob) for glob in tasks)]
@@ -123,7 +123,7 @@ class _Watching:
 
     def told(self, one: Signalled) -> None:
         """One change is done."""
-        from repoassay.report.signal_lines import short
+        from repoassay.report import short
 
         self._done += 1
         self._bar.advance(self._row)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import PATH, assurance_options, isolation_option, json_option, workers_option
+from repoassay.options import PATH, assurance_options, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
     from repoassay.api import Grader
-    from repoassay.interop.submissions import PatchSubmission
-    from repoassay.model import Feedback
-    from repoassay.run.submit import Answer
+    from repoassay.engine import Answer
+    from repoassay.formats import PatchSubmission
+    from repoassay.types import Feedback
 
 __all__ = ["submit"]
 
@@ -60,7 +60,7 @@ def submit(
     from repoassay.api import Grader
     from repoassay.cli.interrupts import interrupt_sets
     from repoassay.errors import BadInput
-    from repoassay.interop.submissions import read_submissions
+    from repoassay.formats import read_submissions
 
     if (dataset is None) == (suite is None):
         raise BadInput("Give either --dataset or --suite.", "One of them says which tasks there are.")
@@ -99,7 +99,7 @@ def _grade(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from repoassay.interop.results import Results, write_results_junit
+    from repoassay.formats import Results, write_results_junit
 
     counts: Counter[str] = Counter()
     console = Console(stderr=True)
@@ -132,7 +132,8 @@ def _digest(each: PatchSubmission) -> str:
 
 
 def _record(each: PatchSubmission, answer: Answer, repository: str) -> dict[str, object]:
-    from repoassay.run.submit import feedback, word
+    from repoassay.engine import word
+    from repoassay.engine.submit import feedback
 
     verdict = answer.verdict
     record: dict[str, object] = {

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.options import json_option
 from repoassay.cli.validate import validate
+from repoassay.options import json_option
 
 if TYPE_CHECKING:
     from repoassay.errors import Problem
-    from repoassay.model import Criterion
-    from repoassay.suites import SuiteFolder
-    from repoassay.tasks import TaskFolder
+    from repoassay.tasks import SuiteFolder, TaskFolder
+    from repoassay.types import Criterion
 
 __all__ = ["tasks"]
 
@@ -53,8 +52,8 @@ def list_tasks(suite: str | None, as_json: bool) -> None:
       repoassay tasks list starter
       repoassay tasks list ./my-tasks --json
     """
-    from repoassay.grading.registry import names
-    from repoassay.suites import find_suite
+    from repoassay.grading import names
+    from repoassay.tasks import find_suite
     from repoassay.text import printable
 
     found = [find_suite(suite, metrics=names())] if suite else list(_every_suite())
@@ -71,9 +70,9 @@ def list_tasks(suite: str | None, as_json: bool) -> None:
 def _every_suite() -> Iterator[SuiteFolder]:
     """Bundled suites, and those of plug-ins that can be read; the others are warned of."""
     from repoassay.errors import RepoAssayError
-    from repoassay.grading.registry import names
+    from repoassay.grading import names
     from repoassay.plugins import warn
-    from repoassay.suites import bundled_suites, find_suite, named_suites
+    from repoassay.tasks import bundled_suites, find_suite, named_suites
 
     for name in named_suites():
         try:
@@ -132,8 +131,8 @@ def show(suite: str, task: str | None, as_json: bool) -> None:
       repoassay tasks show starter photo-web-set --json
     """
     from repoassay.errors import BadInput
-    from repoassay.grading.registry import names
-    from repoassay.suites import find_suite, locate
+    from repoassay.grading import names
+    from repoassay.tasks import find_suite, locate
     from repoassay.text import join_names, quoted, suggest
 
     ids = [folder.name for folder in locate(suite).folders]
@@ -163,8 +162,8 @@ def _facts(folder: TaskFolder) -> dict[str, Any]:
 
 def _page(folder: TaskFolder) -> Iterator[str]:
     """The task as lines to read; whatever it says is made fit to print."""
-    from repoassay.model import Reading
     from repoassay.text import block, printable
+    from repoassay.types import Reading
 
     task = folder.task
     yield click.style(f"{task.id}: {printable(task.title)}", bold=True)
@@ -260,9 +259,8 @@ def lint(suite: str, strict: bool, as_json: bool) -> None:
       repoassay tasks lint ./my-tasks
       repoassay tasks lint ./my-tasks/csv-totals --strict
     """
-    from repoassay.grading.registry import names
-    from repoassay.suites import lint_suite
-    from repoassay.tasks import Advice
+    from repoassay.grading import names
+    from repoassay.tasks import Advice, lint_suite
 
     found = lint_suite(suite, metrics=names())
     every = [problem for problems in found.values() for problem in problems]

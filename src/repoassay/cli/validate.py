@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import isolation_option, json_option, task_option, workers_option
+from repoassay.options import isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
     from repoassay.api import DataCheck
-    from repoassay.run import Proof
-    from repoassay.run.assess import TaskAssurance
+    from repoassay.engine import Proof, TaskAssurance
 
 __all__ = ["validate"]
 
@@ -57,8 +56,7 @@ def validate(
       repoassay tasks validate ./my-tasks --task 'pdf-*' --repeat 5
       repoassay tasks validate ./my-tasks --require-attested 40
     """
-    from repoassay.api import check_data
-    from repoassay.api import validate as prove
+    from repoassay.api import check_data, validate as prove
 
     proofs = prove(
         suite, tasks=tasks, repeat=repeat, require_attested=require_attested, workers=workers, isolation=isolation
@@ -76,7 +74,7 @@ def validate(
 
 def _print_data(found: DataCheck | None, as_json: bool) -> int:
     """Say what data is absent or changed, and return how many files are changed."""
-    from repoassay.suites import State
+    from repoassay.tasks import State
 
     if found is None:
         return 0

@@ -6,8 +6,29 @@ repository a task is made of is hostile: it is copied over git's own protocol in
 
 from __future__ import annotations
 
-from repoassay.construct.asked import Asked, Proposal
-from repoassay.construct.commit import Constructed, construct_commit
-from repoassay.construct.prove import Case, Finding, Proven, Role
+from repoassay.lazy import attach
 
-__all__ = ["Asked", "Case", "Constructed", "Finding", "Proposal", "Proven", "Role", "construct_commit"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.construct.commit import (
+        Constructed as Constructed,
+        construct_commit as construct_commit,
+        facts as facts,
+    )
+    from repoassay.construct.prove import (
+        Case as Case,
+        Finding as Finding,
+        Proven as Proven,
+        Role as Role,
+        flip_rate as flip_rate,
+    )
+    from repoassay.construct.task_request import Asked as Asked, Proposal as Proposal
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "commit": ("Constructed", "construct_commit", "facts"),
+            "prove": ("Case", "Finding", "Proven", "Role", "flip_rate"),
+            "task_request": ("Asked", "Proposal"),
+        },
+    )

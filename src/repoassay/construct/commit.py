@@ -10,22 +10,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repoassay.construct.asked import Asked
 from repoassay.construct.draft import Draft, draft_commit, evidence
 from repoassay.construct.hints import hints
 from repoassay.construct.history import find_repository, open_history
 from repoassay.construct.pins import pinned
 from repoassay.construct.prove import Case, Finding, Proven, Role, flip_rate, prove
+from repoassay.construct.task_request import Asked
+from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.engine import Bench, validate_task
 from repoassay.errors import BadInput, BadTask
-from repoassay.grading.patch import PatchError, apply_patch, read_patch
-from repoassay.interop.resq_tasks import REQUIREMENTS, safe_id
-from repoassay.run.attempt import Bench
-from repoassay.run.validate import validate_task
+from repoassay.formats import REQUIREMENTS, safe_id
+from repoassay.sandbox import Cache, Sandbox, remove_tree
 from repoassay.tasks import TaskFolder, digest_folder, read_task
 from repoassay.text import printable, quoted
-from repoassay.workspace import Cache, Layout, Sandbox, lay_out
-from repoassay.workspace.cache import remove_tree
-from repoassay.workspace.sources import fetch_commit
+from repoassay.workspace import Layout, fetch_commit, lay_out
 
 __all__ = ["Constructed", "construct_commit"]
 

@@ -10,16 +10,15 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from repoassay.construct.asked import Asked, Proposal
 from repoassay.construct.history import Entry, History
 from repoassay.construct.select import Split, beside, split_change
+from repoassay.construct.task_request import Asked, Proposal
 from repoassay.errors import BadInput
-from repoassay.grading.hidden.node import NODE_SUFFIXES
-from repoassay.interop.resq_tasks import REQUIREMENTS, safe_id
-from repoassay.interop.task_toml import edit_task_toml
-from repoassay.model import IN_REPOSITORY, Environment, Grading, HiddenTests, Kind, Repository, Task
-from repoassay.tasks.contents import read_regular
+from repoassay.formats import REQUIREMENTS, edit_task_toml, safe_id
+from repoassay.grading import NODE_SUFFIXES
+from repoassay.tasks import read_regular
 from repoassay.text import join_names, printable, quoted
+from repoassay.types import IN_REPOSITORY, Environment, Grading, HiddenTests, Kind, Repository, Task
 
 __all__ = ["Draft", "draft_commit", "evidence"]
 

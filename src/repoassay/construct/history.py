@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.errors import BadInput, InfraFault
-from repoassay.interop.task_source import repository_of
+from repoassay.formats import repository_of
 from repoassay.text import printable, quoted
-from repoassay.workspace.git import ATTRIBUTES, run_git
+from repoassay.workspace import ATTRIBUTES, run_git
 
 __all__ = ["Entry", "History", "find_repository", "open_history"]
 

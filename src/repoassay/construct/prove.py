@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from repoassay.errors import Interrupted
-from repoassay.grading.hidden.run import Ran, run_hidden
-from repoassay.interop.script_tests import SCRIPT
-from repoassay.model import Ended
-from repoassay.model.files import FileEdit
-from repoassay.workspace import Layout, Sandbox
+from repoassay.formats import SCRIPT
+from repoassay.grading import Ran, run_hidden
+from repoassay.sandbox import Sandbox
+from repoassay.types import Ended, FileEdit
+from repoassay.workspace import Layout
 
 __all__ = ["Case", "Finding", "Proven", "Role", "prove"]
 

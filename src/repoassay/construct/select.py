@@ -9,10 +9,9 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from repoassay.construct.history import Entry
+from repoassay.diffs import PatchError, safe_path
 from repoassay.errors import BadInput
-from repoassay.grading.hidden.node import NODE_SUFFIXES
-from repoassay.grading.patch import PatchError
-from repoassay.grading.patch.names import safe_path
+from repoassay.grading import NODE_SUFFIXES
 from repoassay.text import join_names, printable, quoted
 
 __all__ = ["Split", "beside", "is_test", "split_change"]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from repoassay.diagnosis import purpose
-from repoassay.diagnosis.embedded import embedded_calls
+from repoassay.diagnosis.embedded_code import embedded_calls
 from repoassay.diagnosis.evidence import Evidence, Where, call_text, quoted
 from repoassay.diagnosis.patches import Authored, from_patch
 from repoassay.diagnosis.purpose import Kind
 from repoassay.diagnosis.shell import Simple, parse
-from repoassay.model.trajectory import Source, Step, StepCall, Trajectory
+from repoassay.types import Source, Step, StepCall, Trajectory
 
 __all__ = ["Action", "Line", "actions_of"]
 

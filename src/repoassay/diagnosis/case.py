@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from repoassay.model.task import Kind, Task
-from repoassay.model.verdict import Outcome, Verdict
+from repoassay.types import Kind, Outcome, Task, Verdict
 
 __all__ = ["Case"]
 

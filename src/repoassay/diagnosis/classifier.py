@@ -13,16 +13,13 @@ from itertools import accumulate
 
 from repoassay.diagnosis.case import Case
 from repoassay.diagnosis.classes import SUBCLASSES, ErrorClass, Subclass, class_of, parse_class
-from repoassay.diagnosis.diagnose import Assigned
+from repoassay.diagnosis.diagnoser import Assigned
 from repoassay.diagnosis.evidence import Evidence, Where, call_text, quoted
 from repoassay.diagnosis.labels import Label
 from repoassay.diagnosis.scoring import Score, score
 from repoassay.errors import BadInput
-from repoassay.model.base import Record
-from repoassay.model.task import Task
-from repoassay.model.trajectory import Trajectory
-from repoassay.model.verdict import Verdict
 from repoassay.text import block, join_names, printable
+from repoassay.types import Record, Task, Trajectory, Verdict
 
 __all__ = ["Answer", "Ask", "classify", "prompt_of", "read_answer", "score_classifier"]
 

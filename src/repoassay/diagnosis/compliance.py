@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from repoassay.diagnosis.cause import Cause
 from repoassay.diagnosis.classes import ErrorClass, Subclass
+from repoassay.diagnosis.context import Story
 from repoassay.diagnosis.deliverables import (
     beside_the_point,
     is_expected,
@@ -16,10 +17,9 @@ from repoassay.diagnosis.deliverables import (
     written_by,
 )
 from repoassay.diagnosis.evidence import Evidence, fact
-from repoassay.diagnosis.integrity.finding import Check, Finding, State
+from repoassay.diagnosis.integrity_checks.finding import Check, Finding, State
 from repoassay.diagnosis.purpose import Kind
-from repoassay.diagnosis.story import Story
-from repoassay.model.verdict import Outcome
+from repoassay.types import Outcome
 
 __all__ = ["compliance"]
 

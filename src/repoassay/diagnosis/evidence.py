@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from repoassay.model.base import Record
-from repoassay.model.trajectory import StepCall, Trajectory
+from repoassay.types import Record, StepCall, Trajectory
 
 __all__ = ["Evidence", "Where", "call_text", "evidence_text", "fact", "quoted"]
 

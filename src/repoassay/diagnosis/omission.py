@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from repoassay.diagnosis.cause import Cause
 from repoassay.diagnosis.classes import ErrorClass, Subclass
+from repoassay.diagnosis.context import Story
 from repoassay.diagnosis.deliverables import missing
 from repoassay.diagnosis.evidence import fact
 from repoassay.diagnosis.phases import Phase
 from repoassay.diagnosis.purpose import Kind
-from repoassay.diagnosis.story import Story
-from repoassay.model.verdict import Outcome
+from repoassay.types import Outcome
 
 __all__ = ["omission", "quit_at_installing"]
 

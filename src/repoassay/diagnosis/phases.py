@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from repoassay.diagnosis.actions import Action
 from repoassay.diagnosis.purpose import Kind
-from repoassay.model.base import Record
+from repoassay.types import Record
 
 __all__ = ["Phase", "Profile", "profile_of"]
 

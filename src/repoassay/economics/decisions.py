@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from repoassay.economics.alpha import AlphaRow, LeftOut, Success, worth
+from repoassay.economics.net_benefit import AlphaRow, LeftOut, Success, worth
 
 __all__ = ["BreakEven", "PerDollar", "PerSolved", "break_even", "cost_per_solved", "value_per_dollar"]
 

@@ -14,9 +14,9 @@ from repoassay.errors import InfraFault
 from repoassay.grading.registry import get, names
 from repoassay.grading.select import select
 from repoassay.grading.worker import Asked, Told, measure
-from repoassay.model import Criterion, CriterionResult, Limits, Outcome, Reading, Verdict
+from repoassay.sandbox import Sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Sandbox
+from repoassay.types import Criterion, CriterionResult, Limits, Outcome, Reading, Verdict
 
 __all__ = ["LIMITS", "Job", "grade_deliverable", "grade_deliverables"]
 

@@ -9,17 +9,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import repoassay
-from repoassay.grading.doubt import doubt_tests
-from repoassay.grading.examine import Subject, examine
-from repoassay.grading.hidden.node import can_run_node
-from repoassay.grading.hidden.run import Ran, run_hidden
-from repoassay.grading.hidden.warm import WarmPool
+from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.grading.canary_check import doubt_tests
+from repoassay.grading.hidden_tests.node import can_run_node
+from repoassay.grading.hidden_tests.prefork import WarmPool
+from repoassay.grading.hidden_tests.run import Ran, run_hidden
 from repoassay.grading.oracle.oracle import Oracle
-from repoassay.grading.patch import PatchError, apply_patch, read_patch
-from repoassay.model import Assurance, Ended, Outcome, TestResult, Verdict, Whose
-from repoassay.model.files import FileEdit
+from repoassay.grading.test_run import Subject, examine
+from repoassay.sandbox import Sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Sandbox
+from repoassay.types import Assurance, Ended, FileEdit, Outcome, TestResult, Verdict, Whose
 
 __all__ = ["FUZZ", "LENIENT", "grade_edit", "run_tests"]
 

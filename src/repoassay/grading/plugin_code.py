@@ -9,7 +9,7 @@ from pathlib import Path
 
 from repoassay.errors import Unavailable
 from repoassay.plugins import Plugin
-from repoassay.workspace import Mount
+from repoassay.sandbox import Mount
 
 __all__ = ["plugin_code"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from repoassay.errors import MissingExtra, Unavailable
 from repoassay.grading.metrics.opening import extra_of
 from repoassay.grading.registry import get, names, plugin_of
-from repoassay.model import Criterion, Reading
 from repoassay.tasks import TaskFolder
+from repoassay.types import Criterion, Reading
 
 __all__ = ["check_packages", "packages_of"]
 

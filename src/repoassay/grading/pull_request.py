@@ -13,11 +13,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from repoassay.grading.patch import Changes, apply_patch, read_patch
-from repoassay.model import Kind
-from repoassay.model.pull_request import Commits
-from repoassay.tasks import TaskFolder
-from repoassay.tasks.contents import read_regular
+from repoassay.diffs import Changes, apply_patch, read_patch
+from repoassay.tasks import TaskFolder, read_regular
+from repoassay.types import Commits, Kind
 
 __all__ = [
     "COMMITS",

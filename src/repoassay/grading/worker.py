@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.errors import InfraFault
-from repoassay.grading.confined import confined, struck
 from repoassay.grading.plugin_code import plugin_code
 from repoassay.grading.preflight import packages_of
 from repoassay.grading.registry import module_of, plugin_of
-from repoassay.model import Criterion, Limits
-from repoassay.suites import data_folder
-from repoassay.workspace import Command, Completed, Mount, Sandbox
+from repoassay.grading.sandboxed_module import confined, struck
+from repoassay.sandbox import Command, Completed, Mount, Sandbox
+from repoassay.tasks import data_folder
+from repoassay.types import Criterion, Limits
 
 __all__ = ["Asked", "Told", "measure", "weights_folder"]
 

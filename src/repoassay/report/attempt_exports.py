@@ -7,11 +7,11 @@ import io
 import json
 from collections.abc import Iterator
 
-from repoassay.interop.atif import to_atif
+from repoassay.formats import to_atif
+from repoassay.records import Finished
+from repoassay.report.attempt_timeline import read_trajectory
 from repoassay.report.exporters import ExportSource
-from repoassay.report.story import read_trajectory
 from repoassay.report.writers.csv_file import safe_text
-from repoassay.store import Finished
 
 __all__ = ["Atif", "AttemptsCsv", "AttemptsJsonl"]
 

@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from repoassay.model import Outcome
 from repoassay.report.figures import cost
 from repoassay.report.outcomes import OUTCOMES, UNFINISHED, Shown
 from repoassay.report.results import ResultRow
 from repoassay.text import one_line
+from repoassay.types import Outcome
 
 __all__ = ["MOST_INSIDE", "PART", "Names", "escaped_json", "kinds", "names_of", "packed", "parts"]
 

@@ -15,11 +15,9 @@ from pydantic import ValidationError
 
 from repoassay.diagnosis import Case
 from repoassay.errors import RepoAssayError
-from repoassay.model import Attempt, Kind, Outcome, PlannedTask, Submission
-from repoassay.store.versions import parse
-from repoassay.suites.locate import Located, locate
-from repoassay.tasks import TaskFolder, read_task
-from repoassay.tasks.contents import read_regular
+from repoassay.records import parse
+from repoassay.tasks import Located, TaskFolder, locate, read_regular, read_task
+from repoassay.types import Attempt, Kind, Outcome, PlannedTask, Submission
 
 __all__ = ["TaskFacts", "case_of", "read_attempt_file"]
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from repoassay.model import Outcome
 from repoassay.report.evidence import log_tail
 from repoassay.report.outcomes import OUTCOMES, UNFINISHED, Shown
 from repoassay.report.summary import Row, Summary, Unfinished
+from repoassay.types import Outcome
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from repoassay.model import Plan
+    from repoassay.types import Plan
 
 __all__ = ["DETAILS_BYTES", "LOGS_BYTES", "MOST_ROWS", "Detail", "RunDetails", "details", "run_details"]
 

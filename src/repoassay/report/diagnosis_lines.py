@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from repoassay.diagnosis import Assigned, ErrorClass, Evidence, Finding, Label, State
-from repoassay.report.diagnosed import Looked, Shares
+from repoassay.report.diagnosis_runs import Looked, Shares
 from repoassay.report.document import plain
 from repoassay.stats import Proportion
 from repoassay.text import one_line

@@ -38,10 +38,10 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from repoassay.model import Spending
+from repoassay.records import Standing
 from repoassay.report.summary import AgentSummary, Row, Summary
 from repoassay.stats import Proportion, Rate
-from repoassay.store.slots import Standing
+from repoassay.types import Spending
 
 __all__ = ["SCHEMA", "document", "dumps", "plain"]
 

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 
 from repoassay import plugins
 from repoassay.errors import BadInput, RepoAssayError, Unavailable
-from repoassay.report.story import find_attempts
-from repoassay.store import Finished, RunFolder
-from repoassay.suites import SuiteFolder, find_suite, named_suites
+from repoassay.records import Finished, RunFolder
+from repoassay.report.attempt_timeline import find_attempts
+from repoassay.tasks import SuiteFolder, find_suite, named_suites
 
 __all__ = ["ExportSource", "Exporter", "export_file", "exporter_titles", "find_source"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from repoassay.model import Outcome
+from repoassay.types import Outcome
 
 __all__ = ["OUTCOMES", "UNFINISHED", "Shown", "shown"]
 

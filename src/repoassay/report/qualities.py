@@ -6,15 +6,18 @@ from decimal import Decimal
 from pathlib import Path
 
 from repoassay.db import Database
-from repoassay.economics import LEVELS, Quality, from_ratings
-from repoassay.economics.quality import QualitySource, Rule
+from repoassay.economics import LEVELS, Quality, QualitySource, Rule, from_ratings
 from repoassay.errors import BadInput
-from repoassay.review.adjudicate import latest
-from repoassay.review.database import open_database
-from repoassay.review.rubric import Rubric
-from repoassay.review.settle import adjudications_of
-from repoassay.review.studies import items_of, read_rubric_of, study_names
-from repoassay.review.submitting import ratings_of
+from repoassay.review import (
+    Rubric,
+    adjudications_of,
+    items_of,
+    latest,
+    open_database,
+    ratings_of,
+    read_rubric_of,
+    study_names,
+)
 
 __all__ = ["reviewed_qualities"]
 

@@ -17,12 +17,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Verdict
-from repoassay.model.task import Economics
-from repoassay.store import RunFolder
-from repoassay.store.attempts import TABLE, finished_ids, read_attempt
-from repoassay.store.columns import AttemptColumns, VerdictColumns
-from repoassay.store.slots import Slot, counting, slots_of
+from repoassay.records import (
+    TABLE,
+    AttemptColumns,
+    RunFolder,
+    Slot,
+    VerdictColumns,
+    counting,
+    finished_ids,
+    read_attempt,
+    slots_of,
+)
+from repoassay.types import Attempt, Economics, Outcome, Plan, PlannedTask, Verdict
 
 if TYPE_CHECKING:
     from repoassay.report.summary import Row

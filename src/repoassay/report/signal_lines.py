@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from repoassay.engine import Measured, Signalled
 from repoassay.report.document import plain
 from repoassay.report.figures import seconds
-from repoassay.review.signals import Axis, Signal, State
-from repoassay.run.signal_files import Measured
-from repoassay.run.signals import Signalled
+from repoassay.signals import Axis, Signal, State
 from repoassay.text import one_line
 
 __all__ = ["document", "head", "lines", "short"]

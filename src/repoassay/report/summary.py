@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Spending, Verdict, Whose
+from repoassay.records import Finished, Place, RunFolder, Standing, places
 from repoassay.report.money import RunSpending, spending_of, sum_of
 from repoassay.report.results import ResultRow, result_rows
-from repoassay.report.tables.grouped import by, rates
+from repoassay.report.tables.groups import by, rates
 from repoassay.stats import Rate
-from repoassay.store import Finished, RunFolder
-from repoassay.store.slots import Place, Standing, places
+from repoassay.types import Attempt, Outcome, Plan, PlannedTask, Spending, Verdict, Whose
 
 __all__ = ["AgentSummary", "DomainRow", "Row", "Summary", "Unfinished", "WallTime", "summarise"]
 

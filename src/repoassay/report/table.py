@@ -12,13 +12,13 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from repoassay.model import Outcome
+from repoassay.records import Standing
 from repoassay.report.figures import dollars, figure, moment, seconds, share, tokens
 from repoassay.report.money import sentence
 from repoassay.report.outcomes import UNFINISHED, Shown, shown
 from repoassay.report.summary import AgentSummary, Row, Summary
-from repoassay.store.slots import Standing
 from repoassay.text import one_line
+from repoassay.types import Outcome
 
 __all__ = ["MOST_ROWS", "print_table", "tables"]
 

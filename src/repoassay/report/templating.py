@@ -13,10 +13,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from repoassay.errors import BadInput
+from repoassay.records import Standing
 from repoassay.report import figures
 from repoassay.report.money import sentence
 from repoassay.report.outcomes import shown
-from repoassay.store.slots import Standing
 from repoassay.text import block, clip, code_point, one_line
 
 __all__ = ["environment", "escape_value", "policy_hash", "source", "write_whole"]

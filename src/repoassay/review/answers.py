@@ -8,10 +8,9 @@ from typing import Annotated
 from pydantic import Field, ValidationError
 
 from repoassay.errors import BadInput
-from repoassay.model import AxisAnswer, Phase, Rating, Record
-from repoassay.model.fields import Identifier
 from repoassay.review.rubric import OWN_FIELDS, Question, Rubric
 from repoassay.text import printable, suggest
+from repoassay.types import AxisAnswer, Identifier, Phase, Rating, Record
 
 __all__ = ["Answers", "Context", "check_rating", "missing", "parse_answers", "rated"]
 

@@ -9,12 +9,12 @@ import sqlalchemy as sa
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.model import Phase
 from repoassay.review.answers import Answers
 from repoassay.review.database import Conflict, append, stamp
-from repoassay.review.raters import Rater
+from repoassay.review.rater_accounts import Rater
 from repoassay.review.tables import assignments, drafts
 from repoassay.text import printable
+from repoassay.types import Phase
 
 __all__ = ["Draft", "draft_of", "save_draft"]
 

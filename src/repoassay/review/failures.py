@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from repoassay.review.reviewed import Reviewed
+from repoassay.review.item_summary import Reviewed
 from repoassay.review.rubric import Role, Rubric
-from repoassay.stats.figure import Significance
-from repoassay.stats.rates import Proportion
-from repoassay.stats.tables import fisher
+from repoassay.stats import Proportion, Significance, fisher
 
 __all__ = ["AxisFailures", "Problems", "failure_table", "problems_per_submission"]
 

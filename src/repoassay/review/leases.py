@@ -11,7 +11,7 @@ from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.assignment import Place, next_item
 from repoassay.review.database import Conflict, append, stamp
-from repoassay.review.raters import Rater, RaterRole
+from repoassay.review.rater_accounts import Rater, RaterRole
 from repoassay.review.studies import study_of
 from repoassay.review.study import Mode
 from repoassay.review.tables import assignments, raters, studies

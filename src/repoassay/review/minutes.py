@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, geometric_mean, median
 
-from repoassay.review.reviewed import Reviewed
-from repoassay.stats.bootstrap import bootstrap_mean
-from repoassay.stats.figure import Figure
-from repoassay.stats.intervals import Interval
+from repoassay.review.item_summary import Reviewed
+from repoassay.stats import Figure, Interval, bootstrap_mean
 
 __all__ = ["Minutes", "minutes_of", "minutes_to_fix"]
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from repoassay.model import Rating
-from repoassay.review.reviewed import Reviewed
+from repoassay.review.item_summary import Reviewed
 from repoassay.review.rubric import Role, Rubric
-from repoassay.stats.agreement import (
+from repoassay.stats import (
+    Figure,
+    Interval,
     LeaveOneOut,
     Ratings,
     agreement_interval,
@@ -17,11 +18,10 @@ from repoassay.stats.agreement import (
     gwet_ac1,
     gwet_ac2,
     krippendorff_alpha,
-    leave_one_out,
     percent_agreement,
 )
-from repoassay.stats.figure import Figure
-from repoassay.stats.intervals import Interval
+from repoassay.stats.agreement import leave_one_out
+from repoassay.types import Rating
 
 __all__ = ["Agreement", "BesideTests", "agreement", "beside_tests"]
 

@@ -12,9 +12,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from repoassay.errors import BadInput
-from repoassay.model import Record
-from repoassay.model.fields import Identifier, Number
 from repoassay.text import printable, suggest
+from repoassay.types import Identifier, Number, Record
 
 __all__ = [
     "BUNDLED",

@@ -12,10 +12,10 @@ from importlib.resources import files
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput
-from repoassay.model import AxisAnswer, Rating
 from repoassay.review.rubric import Role, Rubric, read_rubric
 from repoassay.review.study import Hidden, Item, Study
 from repoassay.text import join_names, printable
+from repoassay.types import AxisAnswer, Rating
 
 __all__ = ["Imported", "metr_example", "read_table"]
 

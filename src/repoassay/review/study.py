@@ -14,10 +14,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from repoassay.errors import BadInput
-from repoassay.model import Phase, Record
-from repoassay.model.fields import Identifier, Sha256
 from repoassay.review.rubric import Rubric
 from repoassay.review.scrub import scrub_diff, scrub_text
+from repoassay.types import Identifier, Phase, Record, Sha256
 
 __all__ = [
     "ChangedFile", "Golden", "Hidden", "Item", "Mode", "Output", "Payload", "RaterView", "Reveal", "Study", "blinded",

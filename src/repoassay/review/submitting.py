@@ -11,14 +11,14 @@ from ulid import ULID
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.model import Phase, Rating
 from repoassay.review.answers import Answers, Context, check_rating, rated
 from repoassay.review.database import Conflict, append
-from repoassay.review.raters import Rater, RaterRole
+from repoassay.review.rater_accounts import Rater, RaterRole
 from repoassay.review.studies import read_rubric_of, study_of
 from repoassay.review.study import Reveal, Study
 from repoassay.review.tables import assignments, drafts, items, raters, ratings, studies
 from repoassay.text import printable
+from repoassay.types import Phase, Rating
 
 __all__ = ["import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"]
 

@@ -7,7 +7,7 @@ import io
 import tokenize
 from pathlib import Path
 
-from repoassay.tasks.contents import read_regular
+from repoassay.tasks import read_regular
 from repoassay.text import printable
 
 __all__ = ["MAX_BYTES", "Unreadable", "read_source"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from repoassay.model import Economics, Task
+from repoassay.types import Economics, Task
 
 __all__ = ["Composition", "Share", "Worth", "survey_suite"]
 

@@ -9,14 +9,14 @@ from itertools import islice
 from pathlib import Path
 
 from repoassay.errors import BadTask, Problem
-from repoassay.model import Task
-from repoassay.tasks.agree import disagreements
+from repoassay.tasks.consistency import disagreements
 from repoassay.tasks.contents import read_regular, scan, unreadable
 from repoassay.tasks.digest import digest_folder
 from repoassay.tasks.folder import Elsewhere, TaskFolder
+from repoassay.tasks.task_toml import FILE, Written, understand
 from repoassay.tasks.toml import MAX_TOML, parse_toml
-from repoassay.tasks.written import FILE, Written, understand
 from repoassay.text import printable, quoted
+from repoassay.types import Task
 
 __all__ = ["INSTRUCTION", "read_task", "task_from_toml"]
 

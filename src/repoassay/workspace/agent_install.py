@@ -19,12 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.errors import BadInput, Unavailable
-from repoassay.model import Limits
+from repoassay.sandbox import Cache, Command, Mount, Sandbox, remove_tree, uv_program
+from repoassay.types import Limits
+from repoassay.workspace.build_output import intact, take_over
 from repoassay.workspace.building import run_build
-from repoassay.workspace.cache import Cache, remove_tree
-from repoassay.workspace.programs import uv_program
-from repoassay.workspace.protocol import Command, Mount, Sandbox
-from repoassay.workspace.takeover import intact, take_over
 
 __all__ = ["Installed", "Interpreter", "Recipe", "find_node", "find_python", "install_agent", "installed_at"]
 

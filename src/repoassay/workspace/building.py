@@ -12,16 +12,24 @@ import os
 from pathlib import Path
 
 from repoassay.errors import InfraFault
-from repoassay.model import Ended
-from repoassay.workspace.cache import SANDBOX_UID, Cache, remove_tree
-from repoassay.workspace.doors import open_door
-from repoassay.workspace.growth import MOST_FILES, Growth
-from repoassay.workspace.protocol import Access, Command, Completed, Mount, Network, Sandbox
-from repoassay.workspace.proxy.indexes import Indexes
-from repoassay.workspace.proxy.packages import PackageProxy, Visit
-from repoassay.workspace.supply.relay import Relay
-from repoassay.workspace.supply.store import Store
-from repoassay.workspace.supply.upstream import Upstream
+from repoassay.package_proxy import Indexes, PackageProxy, Visit
+from repoassay.sandbox import (
+    SANDBOX_UID,
+    Access,
+    Cache,
+    Command,
+    Completed,
+    Mount,
+    Network,
+    Sandbox,
+    open_door,
+    remove_tree,
+)
+from repoassay.types import Ended
+from repoassay.workspace.build_index.relay import Relay
+from repoassay.workspace.build_index.store import Store
+from repoassay.workspace.build_index.upstream import Upstream
+from repoassay.workspace.disk_limit import MOST_FILES, Growth
 
 __all__ = ["run_build"]
 

@@ -11,9 +11,8 @@ import sys
 from pathlib import Path
 
 from repoassay.errors import InfraFault
-from repoassay.model import Ended, Limits
-from repoassay.workspace.cache import Cache, settle
-from repoassay.workspace.protocol import Collect, Command, Mount, Sandbox
+from repoassay.sandbox import Cache, Collect, Command, Mount, Sandbox, settle
+from repoassay.types import Ended, Limits
 
 __all__ = ["bytecode_of"]
 

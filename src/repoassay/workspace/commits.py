@@ -18,13 +18,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from repoassay.model import Ended, Limits
-from repoassay.model.files import FileEdit
-from repoassay.model.pull_request import Commit, Commits
+from repoassay.sandbox import Collect, Command, Mount, Sandbox
 from repoassay.text import block
+from repoassay.types import Commit, Commits, Ended, FileEdit, Limits
 from repoassay.workspace.changes import changes_between
 from repoassay.workspace.git import run_git
-from repoassay.workspace.protocol import Collect, Command, Mount, Sandbox
 
 __all__ = ["Left", "collect_git", "read_left"]
 

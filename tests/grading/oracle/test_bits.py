@@ -10,17 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from repoassay.engine.attempt import Bench
+from repoassay.grading.oracle.assurance_bits import key_of_node
 from repoassay.grading.oracle.bits import Weighed, bits_of, weigh_all
 from repoassay.grading.oracle.guesses import Key, kind_of
 from repoassay.grading.oracle.observer import encode
 from repoassay.grading.oracle.reference import Occurrence, Reference
 from repoassay.grading.oracle.rewrite import rewrite
-from repoassay.grading.oracle.worth import key_of_node
 from repoassay.grading.registry import names
-from repoassay.run.attempt import Bench
-from repoassay.suites import find_suite
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, lay_out, open_sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.workspace.preparation import lay_out
 
 
 def bits(statement: str, *values: object, telling: bool = True, instruction: str = "") -> float:

@@ -11,10 +11,10 @@ import pytest
 from repoassay.grading.oracle.compare import Finding, compare
 from repoassay.grading.oracle.judge import Judge
 from repoassay.grading.oracle.language import Python
+from repoassay.grading.oracle.quick_decision import Question
 from repoassay.grading.oracle.reference import Occurrence, Reference
 from repoassay.grading.oracle.rewrite import rewrite
-from repoassay.grading.oracle.weigh import Question
-from repoassay.workspace import Cache
+from repoassay.sandbox.cache import Cache
 
 SOURCE = """\
 import pytest

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from javascript_runs import Task
+from repoassay.diffs import apply_patch, read_patch
 from repoassay.errors import RepoAssayError, Unavailable
 from repoassay.grading.oracle.sites import Mode
-from repoassay.grading.patch import apply_patch, read_patch
 from repoassay.resq import tasks_of
-from repoassay.suites import find_suite
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.programs import node_program
+from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, lay_out, open_sandbox
-from repoassay.workspace.programs import node_program
+from repoassay.tasks.suite import find_suite
+from repoassay.workspace.preparation import lay_out
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 CONCURRENT = """\

@@ -12,9 +12,11 @@ import pytest
 from repoassay.errors import Unavailable
 from repoassay.grading import oracle
 from repoassay.grading.oracle.javascript_values import same, tells
-from repoassay.model.files import FileEdit
-from repoassay.workspace import Cache, Command, open_sandbox
-from repoassay.workspace.programs import node_program
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.programs import node_program
+from repoassay.sandbox.protocol import Command
+from repoassay.sandbox.sandbox import open_sandbox
+from repoassay.types.files import FileEdit
 
 try:
     node_program()

@@ -12,7 +12,7 @@ import pytest
 
 from repoassay.grading.oracle.judge import Check, Judge
 from repoassay.grading.oracle.observer import describe_exception, encode
-from repoassay.workspace import Cache
+from repoassay.sandbox.cache import Cache
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 
 from repoassay.grading.oracle.nodes import TAGS, check, same
 from repoassay.grading.oracle.observer import describe_exception, encode
-from repoassay.grading.oracle.shipped import observer_source
+from repoassay.grading.oracle.sandbox_code import observer_source
 
 NAMES = (
     "__eq__", "__ne__", "__hash__", "__iter__", "__len__", "__bool__", "__getitem__", "__contains__", "__repr__",

@@ -22,8 +22,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from repoassay.grading.oracle.observer import describe_exception, encode
 from repoassay.grading.oracle.values import Kind, Opaque, Raised, Structure, decode, same

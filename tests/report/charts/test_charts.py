@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from repoassay.model import Outcome
 from repoassay.report.charts.build import MOST_SERIES, charts
 from repoassay.report.charts.drawing import draw
 from repoassay.report.charts.palette import Look, look, style
 from repoassay.report.charts.picture import picture
 from repoassay.report.charts.value import Axis, Chart, Form, Point, Series
-from repoassay.report.figuring import Wanted, figure_out
 from repoassay.report.outcomes import OUTCOMES, UNFINISHED
+from repoassay.report.report_tables import Wanted, figure_out
+from repoassay.types import Outcome
 from report.made_rows import entry, row, task
 
 HOSTILE = "$x^{$ </svg><script>alert(1)</script>\u202e ]]> \x00" + "long " * 60

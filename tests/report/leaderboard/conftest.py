@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.gateway.journal import CallJournal
-from repoassay.model import (
+from repoassay.model_proxy.journal import CallJournal
+from repoassay.records import RunFolder
+from repoassay.report.leaderboard import Declarations, pack
+from repoassay.types import (
     Attempt,
     CriterionResult,
     Economics,
@@ -26,9 +28,7 @@ from repoassay.model import (
     Usage,
     Verdict,
 )
-from repoassay.model.calls import Call
-from repoassay.report.leaderboard import Declarations, pack
-from repoassay.store import RunFolder
+from repoassay.types.calls import Call
 
 START = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 NOW = START + timedelta(days=1)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import repoassay.report
 from plugin_packages import write_package
-from repoassay.report.figuring import Wanted, figure_out
+from repoassay.report.report_tables import Wanted, figure_out
 from repoassay.report.tables.registry import offered_tables
 from report.made_rows import info, row
 
@@ -25,7 +25,7 @@ MINI = OfferedTables("mini", counted, lambda: {"code_lines": {"SUMS": 77.0}})
 PROGRAM = """
 import sys
 sys.path[:0] = sys.argv[1:]
-from repoassay.report.figuring import Wanted, figure_out
+from repoassay.report.report_tables import Wanted, figure_out
 from report.made_rows import info, row, task
 
 ours = figure_out([row(run=info(suite="mini"), of=task(repository="sums"))], Wanted(diagnosed=0))
@@ -56,5 +56,5 @@ def test_no_module_of_the_report_imports_a_benchmark() -> None:
     for path in sorted(set(root.rglob("*.py")) - guests):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             name = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-            assert not name.startswith(("repoassay.report.published", "repoassay.report.tables.beside")), path
+            assert not name.startswith(("repoassay.benchmarks.papers", "repoassay.benchmarks.papers.comparison")), path
             assert "gittaskbench" not in name and not name.startswith("repoassay.benchmarks"), path

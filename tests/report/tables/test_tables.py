@@ -6,14 +6,14 @@ from decimal import Decimal
 
 import pytest
 
-from repoassay.model import Outcome
-from repoassay.report.figuring import Wanted, figure_out
+from repoassay.report.report_tables import Wanted, figure_out
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.external import score_of
-from repoassay.report.tables.sampled import sampled
+from repoassay.report.tables.samples import sampled
 from repoassay.report.tables.sizes import size_correlations
 from repoassay.report.tables.value import Column, Estimate, Table
 from repoassay.stats import Proportion, wilson
+from repoassay.types import Outcome
 from report.made_rows import entry, info, row, task
 
 FEW, MANY = entry(max_iterations="30"), entry(max_iterations="100")

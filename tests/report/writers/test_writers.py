@@ -9,8 +9,7 @@ import re
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rich.console import Console
 
 from repoassay.report.tables.value import Cell, Column, Estimate, Table, Unit

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from repoassay.model import Limits
-from repoassay.workspace import Layout
+from repoassay.types import Limits
+from repoassay.workspace.preparation import Layout
 
 
 class Wrapper:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from repoassay.agents.transcripts.building import Building
-from repoassay.model.trajectory import Source
+from repoassay.types.trajectory import Source
 
 _MOST = 1 << 20
 

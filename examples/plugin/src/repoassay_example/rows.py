@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel
 
-from repoassay.interop.resq import ResqRow
+from repoassay.formats.resq_row import ResqRow
 
 
 class CommitRow(BaseModel):

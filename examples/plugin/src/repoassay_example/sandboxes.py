@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
-from repoassay.workspace import Cache, Command, Completed, open_sandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Command, Completed
+from repoassay.sandbox.sandbox import open_sandbox
 
 
 class OneMinute:

@@ -1,4 +1,4 @@
-"""Readers of what agents record, one a file, each into `repoassay.model.trajectory`.
+"""Readers of what agents record, one a file, each into `repoassay.types.trajectory`.
 
 Records are hostile: files are bounded, JSON is checked at every step, and what cannot be read becomes a sentence in
 `problems`, never an error.
@@ -12,7 +12,7 @@ from pathlib import Path
 from repoassay import plugins
 from repoassay.agents.transcripts.building import Building
 from repoassay.errors import BadInput, Unavailable
-from repoassay.model.trajectory import Trajectory
+from repoassay.types import Trajectory
 
 __all__ = ["read_transcript"]
 

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from repoassay.model.trajectory import Observation, OwnFigures, Source, Step, StepCall, Trajectory
-from repoassay.model.usage import Usage
+from repoassay.types import Observation, OwnFigures, Source, Step, StepCall, Trajectory, Usage
 
 __all__ = ["Building", "moment", "money"]
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import repoassay
-
 __all__ = ["SUITE"]
 
-SUITE = Path(repoassay.__file__).with_name("suites") / "gittaskbench"
+SUITE = Path(__file__).with_name("suite")
 """Folder of the suite."""

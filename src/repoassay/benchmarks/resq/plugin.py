@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from repoassay.interop.resq import ResqRow
+from repoassay.formats import ResqRow
 
 __all__ = ["ResqRow"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from repoassay.interop.swebench import SweRow
+from repoassay.formats import SweRow
 
 __all__ = ["SweRow"]

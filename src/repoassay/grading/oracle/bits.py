@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from repoassay.grading.oracle.assurance_bits import Known, Worth
 from repoassay.grading.oracle.guesses import Common, Guesses
 from repoassay.grading.oracle.hits import Demand, demand_of
+from repoassay.grading.oracle.imported_files import literals_of_imports
 from repoassay.grading.oracle.literals import Reader
-from repoassay.grading.oracle.nearby import literals_of_imports
 from repoassay.grading.oracle.sites import Mode, Rewritten
-from repoassay.grading.oracle.worth import Known, Worth
 
 if TYPE_CHECKING:
     from repoassay.grading.oracle.reference import Occurrence

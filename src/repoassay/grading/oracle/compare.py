@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from repoassay.grading.hidden.results import Seen
+from repoassay.grading.hidden_tests.results import Seen
 from repoassay.grading.oracle.language import Language
+from repoassay.grading.oracle.quick_decision import Question
 from repoassay.grading.oracle.reference import Occurrence, Reference
 from repoassay.grading.oracle.sites import Mode, Site
-from repoassay.grading.oracle.weigh import Question
 
 __all__ = ["Finding", "compare"]
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from repoassay.grading.hidden.javascript_tokens import LARGEST
+from repoassay.grading.hidden_tests.javascript_tokens import LARGEST
 from repoassay.grading.oracle.javascript_assertions import Assertion, Library, find_assertions
 from repoassay.grading.oracle.javascript_closed import Closed, is_compound
 from repoassay.grading.oracle.javascript_forms import NAME, Form, Forms

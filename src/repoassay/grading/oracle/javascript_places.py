@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from repoassay.grading.hidden.javascript_script import SCRIPT
+from repoassay.grading.hidden_tests.javascript_script import SCRIPT
 from repoassay.grading.oracle.javascript_tree import FUNCTIONS, arguments_of, called, plain_text, text_of
 
 if TYPE_CHECKING:

@@ -12,10 +12,8 @@ from pathlib import Path
 from repoassay.errors import InfraFault
 from repoassay.grading.oracle.judge_program import PLACE
 from repoassay.grading.oracle.nodes import check
-from repoassay.model import Ended, Exit, Limits
-from repoassay.model.files import FileEdit
-from repoassay.workspace import Cache
-from repoassay.workspace.warm import WarmJob, WarmParent
+from repoassay.sandbox import Cache, WarmJob, WarmParent
+from repoassay.types import Ended, Exit, FileEdit, Limits
 
 __all__ = ["Check", "Judge"]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from repoassay.grading.oracle import javascript_bits, nodes
 from repoassay.grading.oracle.bits import bits_of
 from repoassay.grading.oracle.judge import Judge
+from repoassay.grading.oracle.quick_decision import Question, decide
 from repoassay.grading.oracle.rewrite import rewrite
 from repoassay.grading.oracle.sites import Mode, Rewritten
-from repoassay.grading.oracle.weigh import Question, decide
-from repoassay.workspace import Sandbox
+from repoassay.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from repoassay.grading.oracle.reference import Occurrence

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from repoassay.grading.hidden.parsing import parse
+from repoassay.grading.hidden_tests.parsing import parse
 from repoassay.grading.oracle.rewrite import HOOK
 
 __all__ = ["Around", "Reader", "told_in"]

@@ -8,8 +8,8 @@ from pathlib import Path
 from repoassay.grading.oracle.judge import Judge
 from repoassay.grading.oracle.language import JavaScript, Language, Python
 from repoassay.grading.oracle.reference import Reference, reference_of
+from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, Sandbox
 
 __all__ = ["Oracle"]
 

@@ -16,21 +16,18 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.errors import InfraFault
-from repoassay.grading.hidden.results import Seen, Told
-from repoassay.grading.hidden.run import run_hidden
+from repoassay.grading.hidden_tests.results import Seen, Told
+from repoassay.grading.hidden_tests.run import run_hidden
 from repoassay.grading.oracle.language import Language
-from repoassay.grading.oracle.proving import prove
+from repoassay.grading.oracle.quick_decision import Question
 from repoassay.grading.oracle.sites import Mode, Rewritten
+from repoassay.grading.oracle.twin_proof import prove
 from repoassay.grading.oracle.twins import Unit
-from repoassay.grading.oracle.weigh import Question
-from repoassay.grading.patch import PatchError, apply_patch, read_patch
-from repoassay.model import HiddenTests
-from repoassay.model.base import Record
-from repoassay.model.files import FileEdit
-from repoassay.tasks import TaskFolder
-from repoassay.tasks.contents import read_regular
-from repoassay.workspace import Cache, Sandbox
+from repoassay.sandbox import Cache, Sandbox
+from repoassay.tasks import TaskFolder, read_regular
+from repoassay.types import FileEdit, HiddenTests, Record
 
 __all__ = ["Occurrence", "Reference", "reference_of"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from repoassay.grading.hidden.parsing import parse
+from repoassay.grading.hidden_tests.parsing import parse
 from repoassay.grading.oracle.assertions import Raises, method, raises, unittest_check
 from repoassay.grading.oracle.names import Names
 from repoassay.grading.oracle.sites import Mode, Rewritten, Site

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from repoassay.grading.oracle.altering import Alterable, altered
+from repoassay.grading.oracle.alteration import Alterable, altered
 
 __all__ = ["ENOUGH", "MOST", "Site", "Twins", "Unit", "draw"]
 

@@ -6,7 +6,6 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from repoassay.model import Outcome
 from repoassay.report.cells import shown_cell
 from repoassay.report.charts.value import Axis, Chart, Form, Point, Series
 from repoassay.report.figures import seconds
@@ -16,6 +15,7 @@ from repoassay.report.results import ResultRow
 from repoassay.report.tables.value import Cell, Column, Estimate, Table
 from repoassay.stats import Proportion
 from repoassay.text import one_line
+from repoassay.types import Outcome
 
 __all__ = ["MOST_CATEGORIES", "MOST_SERIES", "charts"]
 

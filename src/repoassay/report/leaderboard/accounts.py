@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from repoassay.model import NetworkPolicy, Plan, Spending, Whose
-from repoassay.report.leaderboard.made import Made
-from repoassay.report.leaderboard.submitted import Refusal
-from repoassay.store.calls import read_calls
-from repoassay.store.spending import JOURNAL, journal_spent
+from repoassay.records import JOURNAL, journal_spent, read_calls
+from repoassay.report.leaderboard.attempt_files import Made
+from repoassay.report.leaderboard.entry import Refusal
+from repoassay.types import NetworkPolicy, Plan, Spending, Whose
 
 __all__ = ["check_account"]
 

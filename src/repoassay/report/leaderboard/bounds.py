@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
-from repoassay.model import Plan
-from repoassay.report.leaderboard.made import Made
-from repoassay.report.leaderboard.sealed import strict_json
-from repoassay.report.leaderboard.submitted import RUN, Refusal
-from repoassay.store.calls import read_calls
-from repoassay.store.spending import JOURNAL
-from repoassay.store.versions import NewerRecord, parse_object
+from repoassay.records import JOURNAL, NewerRecord, parse_object, read_calls
+from repoassay.report.leaderboard.attempt_files import Made
+from repoassay.report.leaderboard.entry import RUN, Refusal
+from repoassay.report.leaderboard.manifest import strict_json
+from repoassay.types import Plan
 
 __all__ = ["check_amounts", "check_bounds"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
-from repoassay.model import Plan
-from repoassay.report.leaderboard.made import Made
-from repoassay.report.leaderboard.submitted import RUN, SUBMISSION, Refusal, Submitted
+from repoassay.report.leaderboard.attempt_files import Made
+from repoassay.report.leaderboard.entry import RUN, SUBMISSION, Refusal, Submitted
+from repoassay.types import Plan
 
 __all__ = ["check_dates"]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from repoassay.errors import RepoAssayError
-from repoassay.model import Plan
-from repoassay.report.leaderboard.submitted import RUN, SUBMISSION, Refusal, Submitted
-from repoassay.store import Journal
-from repoassay.suites import bundled_suites, find_suite
+from repoassay.records import Journal
+from repoassay.report.leaderboard.entry import RUN, SUBMISSION, Refusal, Submitted
+from repoassay.tasks import bundled_suites, find_suite
 from repoassay.text import quoted
+from repoassay.types import Plan
 
 __all__ = ["check_plan", "isolation_note", "plan_notes"]
 

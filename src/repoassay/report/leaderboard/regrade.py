@@ -7,15 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from repoassay.engine import Bench, grade_outputs
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Outcome, Verdict
-from repoassay.report.leaderboard.submitted import RUN, Refusal
+from repoassay.records import RunFolder
+from repoassay.report.leaderboard.entry import RUN, Refusal
 from repoassay.report.leaderboard.validate import Validated
-from repoassay.run.attempt import Bench
-from repoassay.run.grade import grade_outputs
-from repoassay.store import RunFolder
-from repoassay.suites import find_suite
-from repoassay.workspace import Cache, open_sandbox
+from repoassay.sandbox import Cache, open_sandbox
+from repoassay.tasks import find_suite
+from repoassay.types import Attempt, Outcome, Verdict
 
 __all__ = ["regrade"]
 

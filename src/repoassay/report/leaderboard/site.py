@@ -14,15 +14,15 @@ from typing import Any
 from markupsafe import Markup
 
 from repoassay.errors import BadInput
+from repoassay.records import RunFolder
+from repoassay.report.leaderboard.entry import RUN, SUBMISSION
 from repoassay.report.leaderboard.figures import figures_of
 from repoassay.report.leaderboard.plans import isolation_note
-from repoassay.report.leaderboard.submitted import RUN, SUBMISSION
 from repoassay.report.leaderboard.validate import validate
 from repoassay.report.page import write_html
 from repoassay.report.results import ResultRow, read_rows
 from repoassay.report.summary import summarise
 from repoassay.report.templating import environment, policy_hash, source
-from repoassay.store import RunFolder
 from repoassay.text import one_line
 
 __all__ = ["DATA", "Placed", "build_site", "rows_of"]

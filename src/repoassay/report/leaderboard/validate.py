@@ -11,20 +11,20 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from repoassay.errors import BadInput, RepoAssayError
-from repoassay.model import Attempt, Plan, Verdict
+from repoassay.records import NewerRecord, parse, validation_reason
 from repoassay.report.leaderboard.accounts import check_account
+from repoassay.report.leaderboard.attempt_files import Made
 from repoassay.report.leaderboard.bounds import check_amounts, check_bounds
-from repoassay.report.leaderboard.chains import check_journal, check_places
 from repoassay.report.leaderboard.dates import check_dates
+from repoassay.report.leaderboard.entry import FIGURES, RUN, Refusal, Submitted, read_submitted
 from repoassay.report.leaderboard.figures import differences, figures_of
-from repoassay.report.leaderboard.made import Made
+from repoassay.report.leaderboard.manifest import check_sealed, strict_json
 from repoassay.report.leaderboard.plans import check_plan, plan_notes
-from repoassay.report.leaderboard.sealed import check_sealed, strict_json
-from repoassay.report.leaderboard.submitted import FIGURES, RUN, Refusal, Submitted, read_submitted
+from repoassay.report.leaderboard.retries import check_journal, check_places
 from repoassay.report.leaderboard.verdicts import check_files, check_verdict
 from repoassay.report.results import ResultRow, read_rows
-from repoassay.store.versions import NewerRecord, parse, validation_reason
 from repoassay.text import one_line
+from repoassay.types import Attempt, Plan, Verdict
 
 __all__ = ["Validated", "validate"]
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from repoassay.model import CriterionResult, Outcome, Plan
-from repoassay.report.leaderboard.made import Made
-from repoassay.report.leaderboard.sealed import digest
-from repoassay.report.leaderboard.submitted import Refusal
+from repoassay.report.leaderboard.attempt_files import Made
+from repoassay.report.leaderboard.entry import Refusal
+from repoassay.report.leaderboard.manifest import digest
+from repoassay.types import CriterionResult, Outcome, Plan
 
 __all__ = ["check_files", "check_verdict"]
 

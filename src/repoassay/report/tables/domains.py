@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.frameworks import UNKNOWN_NOTE
-from repoassay.report.tables.grouped import by, named_runs, rates
+from repoassay.report.tables.groups import by, named_runs, rates
 from repoassay.report.tables.value import Column, Table, Unit
 
 __all__ = ["domains"]

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from repoassay.diagnosis import ErrorClass
-from repoassay.model import Outcome, Whose
-from repoassay.report.diagnosed import Examiner, Looked, Subject, shares_of
+from repoassay.records import RunFolder
+from repoassay.report.diagnosis_runs import Examiner, Looked, Subject, shares_of
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.grouped import by, named_runs
-from repoassay.report.tables.sampled import sampled
+from repoassay.report.tables.groups import by, named_runs
+from repoassay.report.tables.samples import sampled
 from repoassay.report.tables.value import Cell, Column, Table, Unit
-from repoassay.store import RunFolder
+from repoassay.types import Outcome, Whose
 
 __all__ = ["MOST_DIAGNOSED", "Diagnosed", "diagnosed", "errors"]
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.correlated import COEFFICIENTS, correlated
-from repoassay.report.tables.grouped import by, label_of
+from repoassay.report.tables.correlations import COEFFICIENTS, correlated
+from repoassay.report.tables.groups import by, label_of
 from repoassay.report.tables.success import pass_rates
 from repoassay.report.tables.value import Cell, Column, Table, Unit
 

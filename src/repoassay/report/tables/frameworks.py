@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.grouped import by, limits_of, mean, median, named_runs, rates
+from repoassay.report.tables.groups import by, limits_of, mean, median, named_runs, rates
 from repoassay.report.tables.value import Cell, Column, Table, Unit
 
 __all__ = ["UNKNOWN_NOTE", "frameworks"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from repoassay.model import Outcome
 from repoassay.report.outcomes import OUTCOMES
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.grouped import by, named_runs
+from repoassay.report.tables.groups import by, named_runs
 from repoassay.report.tables.value import Cell, Column, Table, Unit
+from repoassay.types import Outcome
 
 __all__ = ["outcomes"]
 

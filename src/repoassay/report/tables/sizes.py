@@ -9,8 +9,8 @@ from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.correlated import COEFFICIENTS, correlated
-from repoassay.report.tables.grouped import by, label_of, mean
+from repoassay.report.tables.correlations import COEFFICIENTS, correlated
+from repoassay.report.tables.groups import by, label_of, mean
 from repoassay.report.tables.registry import offered_tables
 from repoassay.report.tables.value import Cell, Column, Table, Unit
 from repoassay.survey import survey_repository

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.grouped import by, label_of, named_runs
+from repoassay.report.tables.groups import by, label_of, named_runs
 from repoassay.report.tables.value import Cell, Column, Estimate, Table, Unit
 from repoassay.stats import clustered_mean, pass_at_k, pass_hat_k
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repoassay.model import Outcome
-from repoassay.model.agent_entry import LIMITS
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.frameworks import UNKNOWN_NOTE
-from repoassay.report.tables.grouped import by, limits_of, mean, natural, rates
+from repoassay.report.tables.groups import by, limits_of, mean, natural, rates
 from repoassay.report.tables.value import Cell, Column, Table, Unit
 from repoassay.stats import Proportion
+from repoassay.types import LIMITS, Outcome
 
 __all__ = ["sweeps", "swept"]
 

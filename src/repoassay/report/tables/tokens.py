@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.grouped import by, median, named_runs
+from repoassay.report.tables.groups import by, median, named_runs
 from repoassay.report.tables.value import Column, Table, Unit
 
 __all__ = ["tokens"]

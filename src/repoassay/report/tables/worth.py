@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from repoassay import economics
 from repoassay.economics import AlphaRow, Group, ParetoCurve, Quality, Success, bootstrap, by_result, pareto
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.grouped import by, named_runs
+from repoassay.report.tables.groups import by, named_runs
 from repoassay.report.tables.value import Cell, Column, Table, Unit
 
 __all__ = [
