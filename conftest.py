@@ -34,8 +34,8 @@ def run_shell(example: Example) -> None:
 
 def read_toml(example: Example) -> None:
     """A TOML block must parse, and a whole task must be one."""
-    from repoassay.types import HiddenTests
     from repoassay.tasks import task_from_toml
+    from repoassay.types import HiddenTests
 
     text = str(example.parsed)
     data = tomllib.loads(text)

@@ -55,12 +55,12 @@ def serve(grade):
 """
 OURS = """
 from repoassay.resq import tasks_of
-from repoassay.engine.attempt import Bench
+from repoassay.engine.attempt import GradingContext
 from repoassay.engine.submit import SubmissionEngine, word
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
 cache = Cache()
-with SubmissionEngine(tasks_of(Path(sys.argv[1]), Path(sys.argv[2])), Bench(None, cache, open_sandbox("namespaces", cache)), 2) as engine:
+with SubmissionEngine(tasks_of(Path(sys.argv[1]), Path(sys.argv[2])), GradingContext(None, cache, open_sandbox("namespaces", cache)), 2) as engine:
     serve(lambda pairs: [word(answer.verdict) for answer in engine.grade_many(pairs)])
 """  # noqa: E501
 THEIRS = """

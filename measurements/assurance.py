@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from repoassay.engine.assess import TaskAssurance, assess_task
-from repoassay.engine.attempt import Bench
+from repoassay.engine.attempt import GradingContext
 from repoassay.grading.registry import names
 from repoassay.resq import tasks_of
 from repoassay.sandbox.cache import Cache
@@ -51,7 +51,7 @@ def main() -> None:
     found: dict[str, list[TaskAssurance]] = {}
     with tempfile.TemporaryDirectory(prefix="repoassay-assurance-") as place:
         for name, tasks, repositories in suites(given, Path(place)):
-            bench = Bench(repositories, cache, sandbox)
+            bench = GradingContext(repositories, cache, sandbox)
             found[name] = [assess_task(folder, bench) for folder in tasks]
     print("| suite | tasks | with 20 bits | with 40 bits | tests | with 20 bits | with 40 bits | assertions withheld |")
     print("|---|---|---|---|---|---|---|---|")

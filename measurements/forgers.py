@@ -20,7 +20,7 @@ from pathlib import Path
 
 import click
 
-from repoassay.attacks import Ground, chosen
+from repoassay.attacks import AttackGround, select_attacks
 from repoassay.attacks.adaptive import forge
 from repoassay.attacks.patch_builder import diff
 from repoassay.cli.attack import grounds_of
@@ -34,7 +34,7 @@ FAMILIES = ("coin", "chance")
 @contextmanager
 def attacked(
     suite: str, tasks: tuple[str, ...], timeout: float, workers: int, feedback: Feedback | None = None
-) -> Iterator[list[Ground]]:
+) -> Iterator[list[AttackGround]]:
     """The tasks of a suite, laid out."""
     with grounds_of(suite, tasks, timeout, workers, feedback) as grounds:
         yield grounds
@@ -65,7 +65,7 @@ def main() -> None:
 )
 def coin(suite: str, tasks: tuple[str, ...], timeout: float, workers: int, out: Path | None, tries: int) -> None:
     """Forge by chance: every attack of the families that flip coins, again and again."""
-    attacks = [attack for family in FAMILIES for attack in chosen([family]) if "asleep" not in attack.name]
+    attacks = [attack for family in FAMILIES for attack in select_attacks([family]) if "asleep" not in attack.name]
     with attacked(suite, tasks, timeout, workers) as grounds:
         cells = [(ground, attack) for ground in grounds for attack in attacks if attack.fits(ground.target)]
         said: Counter[tuple[str, str]] = Counter()
@@ -110,7 +110,7 @@ def adaptive(
     sys.exit(1 if passed else 0)
 
 
-def _forged(ground: Ground, most: int, cancel: threading.Event) -> dict[str, object]:
+def _forged(ground: AttackGround, most: int, cancel: threading.Event) -> dict[str, object]:
     return dataclasses.asdict(forge(ground.target, ground.folder.instruction, ground.grade, most, cancel))
 
 

@@ -24,7 +24,7 @@ from typing import Any
 import aiohttp
 
 from fake_provider import FakeProvider
-from repoassay.model_proxy import Dialogue, Limits, Upstream
+from repoassay.model_proxy import CallLimits, Dialogue, Upstream
 from repoassay.model_proxy.server import Gateway
 
 ROUNDS = 5
@@ -48,7 +48,7 @@ def upstream(pipe: Connection) -> None:
 def door(pipe: Connection, origin: str, folder: str) -> None:
     """The gateway: Python, so one core at most."""
     ups = [Upstream(name="up", base_url=f"{origin}/v1")]
-    with Gateway(ups, limits=Limits(concurrency=5000)) as gateway:
+    with Gateway(ups, limits=CallLimits(concurrency=5000)) as gateway:
         entry = gateway.admit("bench", model="up/m", journal=Path(folder) / "usage.jsonl")
         pipe.send(entry.urls(gateway.origin)["chat"])
         while pipe.recv() == "cpu":

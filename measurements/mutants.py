@@ -27,7 +27,7 @@ from repoassay.diffs import apply_patch, read_patch
 from repoassay.grading.hidden_tests.prefork import WarmPool
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.registry import names
-from repoassay.grading.test_run import Subject, examine
+from repoassay.grading.test_run import HiddenTestSubject, examine
 from repoassay.resq import tasks_of
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Sandbox
@@ -45,7 +45,7 @@ DEMO = Path(__file__).parents[1] / "examples" / "resq-demo"
 class Case:
     """A mutant: a task with its solution, changed at one place."""
 
-    subject: Subject
+    subject: HiddenTestSubject
     what: str
 
 
@@ -61,7 +61,7 @@ def tasks(place: Path) -> Iterator[tuple[TaskFolder, Path | None]]:
         yield folder, None
 
 
-def cases(subject: Subject, count: int, chance: random.Random) -> Iterator[Case]:
+def cases(subject: HiddenTestSubject, count: int, chance: random.Random) -> Iterator[Case]:
     """Mutants of a task's solution."""
     sources = {
         name: edit.content.decode()
@@ -86,7 +86,9 @@ def differences(case: Case, oracle: Oracle) -> tuple[int, int, list[str]]:
     return len(plain), sum(word != "passed" for word in plain.values()), wrong
 
 
-def subjects(given: argparse.Namespace, place: Path, cache: Cache, sandbox: Sandbox, pool: WarmPool) -> list[Subject]:
+def subjects(
+    given: argparse.Namespace, place: Path, cache: Cache, sandbox: Sandbox, pool: WarmPool
+) -> list[HiddenTestSubject]:
     """Every chosen task with its solution applied."""
     found = []
     for folder, repositories in tasks(place):
@@ -100,7 +102,7 @@ def subjects(given: argparse.Namespace, place: Path, cache: Cache, sandbox: Sand
         assert tests is not None
         grading = folder.task.grading.model_copy(update={"tests": tests.model_copy(update={"seconds": 10.0})})
         quick = replace(folder, task=folder.task.model_copy(update={"grading": grading}))
-        found.append(Subject(quick, layout.base, layout.environment, edits, sandbox, pool=pool))
+        found.append(HiddenTestSubject(quick, layout.base, layout.environment, edits, sandbox, pool=pool))
     return found
 
 

@@ -1,6 +1,7 @@
 """Do withheld oracles give the verdicts of plain pytest? A repository's own test suite, run both ways, test by test.
 
-    python measurements/oracle_agreement.py CHECKOUT --python ENV/bin/python [--tests tests] [--package src/x --mutants N]
+    python measurements/oracle_agreement.py CHECKOUT --python ENV/bin/python [--tests tests] \
+        [--package src/x --mutants N]
 
 CHECKOUT is a folder with a repository and its tests; ENV is an environment in which `pytest` runs them. The suite is
 run plainly, then rewritten; what the rewritten tests observe is judged outside. Sites that do not hold outside are then
@@ -27,13 +28,13 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.grading.oracle.compare import compare
-from repoassay.grading.oracle.judge import Judge
+from repoassay.grading.oracle.judge import OracleJudge
 from repoassay.grading.oracle.language import Python
-from repoassay.grading.oracle.quick_decision import Question, decide
+from repoassay.grading.oracle.quick_decision import DecisionQuestion, decide
 from repoassay.grading.oracle.reference import Occurrence, Reference
 from repoassay.grading.oracle.rewrite import rewrite
 from repoassay.grading.oracle.sandbox_code import observer_source
-from repoassay.grading.oracle.sites import Mode, Rewritten
+from repoassay.grading.oracle.sites import Rewritten, SiteMode
 from repoassay.sandbox.cache import Cache
 
 PLUGIN = """
@@ -115,9 +116,9 @@ class Suite:
 class Agreement:
     """The suite rewritten, with what is known of its tests."""
 
-    def __init__(self, suite: Suite, judge: Judge) -> None:
+    def __init__(self, suite: Suite, judge: OracleJudge) -> None:
         self.suite, self.judge = suite, judge
-        self.modes: dict[str, dict[int, Mode]] = {}
+        self.modes: dict[str, dict[int, SiteMode]] = {}
         self.files: dict[str, Rewritten] = {}
         self.plain = suite.run({})
         if not self.plain:
@@ -145,11 +146,11 @@ class Agreement:
         for name, file in self.files.items():
             sites = {site.number: site for site in file.sites}
             asked = [
-                (test, Question(sites[number], nodes))
+                (test, DecisionQuestion(sites[number], nodes))
                 for test, (word, seen) in results.items()
                 if test.partition("::")[0] == name and word == "passed"
                 for number, nodes in seen
-                if sites[number].mode is Mode.WITHHELD
+                if sites[number].mode is SiteMode.WITHHELD
             ]
             answers = decide([question for _, question in asked], file.definitions, self.judge)
             for (test, question), answer in zip(asked, answers, strict=True):
@@ -167,7 +168,7 @@ class Agreement:
             name, _, inner = test.partition("::")
             numbers = self.broken.get(name, set()) if after.startswith("failed at") else None
             for site in self.files[name].sites:
-                lower = {Mode.WITHHELD: Mode.OBSERVED, Mode.OBSERVED: Mode.LEFT}.get(site.mode)
+                lower = {SiteMode.WITHHELD: SiteMode.OBSERVED, SiteMode.OBSERVED: SiteMode.LEFT}.get(site.mode)
                 wanted = site.number in numbers if numbers is not None else site.test == inner.partition("[")[0]
                 if wanted and lower is not None:
                     self.modes.setdefault(name, {})[site.number] = lower
@@ -248,7 +249,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--option", action="append", default=[], help="one more word for pytest")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="agreement-") as place, Judge(Cache()) as judge:
+    with tempfile.TemporaryDirectory(prefix="agreement-") as place, OracleJudge(Cache()) as judge:
         tree = Path(place, "tree")
         shutil.copytree(given.checkout, tree, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         suite = Suite(tree, Path(place), given.python.absolute(), given.tests or ["tests"], given.option)

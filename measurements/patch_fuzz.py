@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from repoassay.diffs import apply_patch, read_patch
-from repoassay.engine.attempt import Bench
-from repoassay.engine.submit import Answer, SubmissionEngine
+from repoassay.engine.attempt import GradingContext
+from repoassay.engine.submit import GradedSubmission, SubmissionEngine
 from repoassay.records.verdicts import VerdictCache
 from repoassay.resq import tasks_of
 from repoassay.sandbox.cache import Cache
@@ -169,7 +169,7 @@ def confirmed(peer: Peer, patch: bytes) -> bool:
         return done.returncode == 0
 
 
-def fuzz(tasks: dict[str, TaskFolder], bench: Bench, count: int, seed: int, workers: int, place: Path) -> int:
+def fuzz(tasks: dict[str, TaskFolder], bench: GradingContext, count: int, seed: int, workers: int, place: Path) -> int:
     """Grade so many mutants; print what they came to; return how many verdicts were wrong."""
     chance = random.Random(seed)
     solutions = {name: (folder.solution / "changes.diff").read_bytes() for name, folder in tasks.items()}
@@ -183,7 +183,7 @@ def fuzz(tasks: dict[str, TaskFolder], bench: Bench, count: int, seed: int, work
             given.append(mutated(solutions[name], chance))
             yield name, given[-1]
 
-    def judged(answer: Answer, patch: bytes) -> str:
+    def judged(answer: GradedSubmission, patch: bytes) -> str:
         if answer.verdict.outcome is not Outcome.PASSED:
             return answer.verdict.outcome.value
         left = program(dict(apply_patch(read_patch(patch), layouts[answer.task].base).edits))
@@ -222,7 +222,7 @@ def main() -> None:
         subprocess.run([sys.executable, DEMO / "build.py", "--out", place / "demo.jsonl"], check=True)
         tasks = tasks_of(place / "demo.jsonl", place / "tasks")
         cache = Cache()
-        bench = Bench(None, cache, open_sandbox("namespaces", cache), timeout=5)
+        bench = GradingContext(None, cache, open_sandbox("namespaces", cache), timeout=5)
         raise SystemExit(1 if fuzz(tasks, bench, options.count, options.seed, options.workers, place) else 0)
 
 

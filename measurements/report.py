@@ -1,6 +1,6 @@
 """Seconds and peak memory of every table, plot and page over 100,000 synthetic attempts, and the page's size.
 
-`python measurements/report.py [ATTEMPTS] [--keep FOLDER]`. The attempts are written in the product's own format; writing
+`python measurements/report.py [ATTEMPTS] [--keep FOLDER]`. The attempts are in the product's own format; writing
 them is not timed. Reading is timed with the files in memory, as after a run; with `--keep` the folder is used again.
 """
 
@@ -17,7 +17,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from repoassay.types import Kind, Outcome, Plan, PlannedTask
+from repoassay.types import Outcome, Plan, PlannedTask, TaskKind
 from repoassay.types.task import Economics
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -32,7 +32,7 @@ def a_plan(attempts: int) -> Plan:
     tasks = tuple(
         PlannedTask(
             id=f"task-{number:03d}", digest=f"{number:064x}", folder=f"/suites/made/task-{number:03d}",
-            title=f"Synthetic task {number}", kind=Kind.DELIVERABLE, domain=f"domain {number % 7}",
+            title=f"Synthetic task {number}", kind=TaskKind.DELIVERABLE, domain=f"domain {number % 7}",
             subdomain=f"kind {number % 24}", repository=f"repository-{number % 25:02d}",
             economics=Economics(value=5 + number % 40, low=2, high=90, source="made up"), outputs=("out.csv",),
         )

@@ -29,9 +29,9 @@ from repoassay.review.database import event_log, open_database
 from repoassay.review.rater_accounts import add_rater
 from repoassay.review.rubric import read_rubric
 from repoassay.review.studies import create_study
-from repoassay.review.study import Hidden, Item, Payload, Study
+from repoassay.review.study import HiddenPart, Item, ItemPayload, Study
 from repoassay.review.submitting import ratings_of
-from repoassay.types import Phase
+from repoassay.types import RatingPhase
 
 AXES = ("core", "testing", "documentation", "lint", "quality")
 STATES = ("problem", "no_problem", "not_applicable", "unsure")
@@ -45,8 +45,8 @@ def prepare(database: str, raters: int, items: int) -> list[str]:
     made = [
         Item(
             id=f"s{number:05}",
-            payload=Payload(title=f"Change {number}", issue="Do it. " * 50, diff=diff(number)),
-            hidden=Hidden(task=f"t{number}", system=f"system-{number % 4}", tests=number % 2 == 0),
+            payload=ItemPayload(title=f"Change {number}", issue="Do it. " * 50, diff=diff(number)),
+            hidden=HiddenPart(task=f"t{number}", system=f"system-{number % 4}", tests=number % 2 == 0),
         )
         for number in range(items)
     ]
@@ -225,7 +225,7 @@ def main() -> int:
 def report(storm: Storm, database: str, total: int, seconds: float, code: int, kills: int, limit: float) -> int:
     """Hold what was sent against what was kept."""
     kept = open_database(database)
-    ratings = ratings_of(kept, "storm", Phase.BLIND)
+    ratings = ratings_of(kept, "storm", RatingPhase.BLIND)
     submitted = sum(event.kind == "submitted" for event in event_log(kept, "storm", most=10**7))
     kept.close()
     notes = {rating.notes: rating for rating in ratings}

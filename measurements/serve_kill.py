@@ -1,6 +1,6 @@
 """Hand in patches from many clients while the server is killed: one final verdict each, the same as offline?
 
-Run with `python measurements/serve_kill.py [--submissions 2000] [--clients 50] [--kills 2] [--database URL]`; PostgreSQL
+Run with `python measurements/serve_kill.py [--submissions 2000] [--clients 50] [--kills 2] [--database URL]`. PostgreSQL
 needs a server that runs already and an empty database. Leaves with 0 when everything held.
 """
 
@@ -24,14 +24,13 @@ from typing import Any
 
 import httpx
 
-from repoassay.engine.attempt import Bench
-from repoassay.engine.submit import SubmissionEngine, word
-from repoassay.resq import feedback
+from repoassay.engine.attempt import GradingContext
+from repoassay.engine.submit import SubmissionEngine, failure_feedback, word
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.server.queue import open_queue_database
 from repoassay.tasks.suite import find_suite
-from repoassay.types import Kind, Verdict
+from repoassay.types import TaskKind, Verdict
 
 NO_OP = "--- /dev/null\n+++ b/unasked_for.py\n@@ -0,0 +1 @@\n+# nothing\n"
 MISFIT = "--- a/no/such/file.py\n+++ b/no/such/file.py\n@@ -1 +1 @@\n-a\n+b\n"
@@ -165,10 +164,12 @@ def patches(only: str) -> tuple[list[tuple[str, str, str]], dict[str, Verdict]]:
     """Four patches a task: the solution, none, one in vain, one that fails; and the verdict of each offline."""
     suite = find_suite("starter", only=(only,))
     cache = Cache()
-    tasks = {folder.task.id: folder for folder in suite.tasks if folder.task.kind is Kind.EDIT}
+    tasks = {folder.task.id: folder for folder in suite.tasks if folder.task.kind is TaskKind.EDIT}
     found = []
     offline = {}
-    with SubmissionEngine(tasks, Bench(suite.repositories, cache, open_sandbox("namespaces", cache))) as engine:
+    with SubmissionEngine(
+        tasks, GradingContext(suite.repositories, cache, open_sandbox("namespaces", cache))
+    ) as engine:
         for name, folder in tasks.items():
             solution = (folder.solution / "changes.diff").read_text()
             for kind, patch in (("solution", solution), ("empty", ""), ("no-op", NO_OP), ("misfit", MISFIT)):
@@ -236,7 +237,7 @@ def _report(storm: Storm, offline: dict[str, Verdict], database: str, seconds: f
         "every verdict is the offline verdict": all(
             judged(answer["verdict"]) == judged(offline[storm.accepted[ulid]])
             and answer["message"] == word(offline[storm.accepted[ulid]])
-            and answer["feedback"] == feedback(offline[storm.accepted[ulid]])
+            and answer["feedback"] == failure_feedback(offline[storm.accepted[ulid]])
             for ulid, answer in storm.answers.items()
         ),
         "the server ended well": code == 0,

@@ -23,14 +23,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from repoassay.engine.attempt import Bench
+from repoassay.engine.attempt import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.resq import tasks_of
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.types import Outcome
-from repoassay.workspace.preparation import Layout, lay_out
+from repoassay.workspace.preparation import PreparedTask, lay_out
 
 DEMO = Path(__file__).parents[1] / "examples" / "resq-demo"
 USELESS = """diff --git a/unrelated_note.txt b/unrelated_note.txt
@@ -47,12 +47,12 @@ GIT = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG
 class Peer:
     """A task as the plain pipeline keeps it: a mirror of its repository and an environment."""
 
-    layout: Layout
+    layout: PreparedTask
     mirror: Path
     solution: str
 
     @classmethod
-    def prepared(cls, layout: Layout, place: Path) -> Peer:
+    def prepared(cls, layout: PreparedTask, place: Path) -> Peer:
         """Make the mirror: one commit of the base tree."""
         mirror = place / layout.folder.task.id
         shutil.copytree(layout.base, mirror, symlinks=True)
@@ -129,7 +129,9 @@ def theirs(peers: dict[str, Peer], submissions: Sequence[tuple[str, str]], worke
     return len(submissions) / (time.perf_counter() - started)
 
 
-def compare(tasks: dict[str, TaskFolder], bench: Bench, peers: dict[str, Peer], rounds: int, counts: list[int]) -> None:
+def compare(
+    tasks: dict[str, TaskFolder], bench: GradingContext, peers: dict[str, Peer], rounds: int, counts: list[int]
+) -> None:
     """Print one line a number of workers and kind of submission."""
     for workers in counts:
         with SubmissionEngine(tasks, bench, workers) as engine:
@@ -153,7 +155,7 @@ def compare(tasks: dict[str, TaskFolder], bench: Bench, peers: dict[str, Peer], 
                   flush=True)  # fmt: skip
 
 
-def batch(tasks: dict[str, TaskFolder], bench: Bench, workers: int, count: int) -> None:
+def batch(tasks: dict[str, TaskFolder], bench: GradingContext, workers: int, count: int) -> None:
     """Grade very many submissions in one batch and print how memory went."""
     kinds = [work(tasks, kind, 1) for kind in ("useless", "solution", "useless")]
 
@@ -188,7 +190,7 @@ def main() -> None:
         tasks = tasks_of(place / "demo.jsonl", place / "tasks")
         cache = Cache()
         sandbox = open_sandbox("namespaces", cache)
-        bench = Bench(None, cache, sandbox)
+        bench = GradingContext(None, cache, sandbox)
         started = time.perf_counter()
         layouts = {name: lay_out(folder, None, cache, sandbox) for name, folder in tasks.items()}
         print(f"submissions: {len(tasks)} tasks laid out in {time.perf_counter() - started:.1f} s (environments and"

@@ -14,13 +14,13 @@ from repoassay.grading.edit import grade_edit
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks.suite import find_suite
-from repoassay.types import Kind, Outcome
-from repoassay.workspace.preparation import Layout, lay_out
+from repoassay.types import Outcome, TaskKind
+from repoassay.workspace.preparation import PreparedTask, lay_out
 
 ROUNDS = 3
 
 
-def bare(layout: Layout) -> None:
+def bare(layout: PreparedTask) -> None:
     """The floor: copy, apply, run pytest as ourselves, believe its exit code. No isolation, no second look."""
     with tempfile.TemporaryDirectory() as place:
         tree = Path(place, "repo")
@@ -39,7 +39,7 @@ def bare(layout: Layout) -> None:
         assert done.returncode == 0, layout.folder.task.id
 
 
-def rate(action: Callable[[Layout], None], layouts: list[Layout], workers: int) -> float:
+def rate(action: Callable[[PreparedTask], None], layouts: list[PreparedTask], workers: int) -> float:
     """Verdicts per second."""
     work = layouts * ROUNDS
     started = time.perf_counter()
@@ -53,9 +53,9 @@ def main() -> None:
     cache = Cache()
     sandbox = open_sandbox("namespaces", cache)
     suite = find_suite("starter")
-    layouts = [lay_out(t, suite.repositories, cache, sandbox) for t in suite.tasks if t.task.kind is Kind.EDIT]
+    layouts = [lay_out(t, suite.repositories, cache, sandbox) for t in suite.tasks if t.task.kind is TaskKind.EDIT]
 
-    def isolated(layout: Layout, name: str = "solution") -> None:
+    def isolated(layout: PreparedTask, name: str = "solution") -> None:
         diff = (layout.folder.solution / "changes.diff").read_bytes() if name == "solution" else WRONG
         verdict = grade_edit(layout.folder, diff, sandbox, base=layout.base, environment=layout.environment)
         assert (verdict.outcome is Outcome.PASSED) == (name == "solution"), (layout.folder.task.id, verdict.comments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repoassay import Command, Layout, Limits, WorkspaceSession
+from repoassay import Command, Limits, PreparedTask, WorkspaceSession
 from repoassay.tasks.suite_location import locate
 
 STARTER = locate("starter").path
@@ -22,7 +22,7 @@ def careful(workspace: WorkspaceSession, instruction: str) -> None:
 class Shell:
     """An agent with the one method that an agent needs."""
 
-    def command(self, layout: Layout, limits: Limits) -> Command:
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
         from repoassay.agents.protocol import in_workspace
 
         return in_workspace(layout, limits, ("/bin/sh", "-c", "echo station > output/daily.csv"))

@@ -130,7 +130,7 @@ def test_a_folder_with_the_name_of_an_installed_suite_is_not_guessed_at(example:
 
 @pytest.mark.parametrize("group", plugins.GROUPS)
 def test_everything_bundled_can_be_imported(group: str) -> None:
-    names = plugins.bundled(group)
+    names = plugins.bundled_plugins(group)
     assert names
     for name in names:
         assert plugins.load(group, name) is not None

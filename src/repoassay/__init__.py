@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         resume,
         validate,
     )
-    from repoassay.engine import Answer, Stop
+    from repoassay.engine import GradedSubmission, Stop
     from repoassay.errors import BadInput, InfraFault, Interrupted, MissingExtra, RepoAssayError, Unavailable
     from repoassay.grading import Metric, metric
     from repoassay.sandbox import Command, Sandbox
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
         Trajectory,
         Verdict,
     )
-    from repoassay.workspace import Layout
+    from repoassay.workspace import PreparedTask
 
     __version__: str
 
 _HOMES = {
     "Agent": "agents.function:CommandMaker",
-    "Answer": "run.submit:Answer",
+    "GradedSubmission": "run.submit:Answer",
     "Attempt": "model:Attempt",
     "BadInput": "errors:BadInput",
     "Command": "workspace:Command",
@@ -63,7 +63,7 @@ _HOMES = {
     "Grader": "api.grader:Grader",
     "InfraFault": "errors:InfraFault",
     "Interrupted": "errors:Interrupted",
-    "Layout": "workspace:Layout",
+    "PreparedTask": "workspace:Layout",
     "Limits": "model:Limits",
     "Metric": "grading.protocol:Metric",
     "MissingExtra": "errors:MissingExtra",
@@ -96,22 +96,22 @@ _HOMES = {
 
 __all__ = [
     "Agent",
-    "Answer",
     "Attempt",
     "BadInput",
     "Command",
     "CommandResult",
     "EvaluatedAttempt",
+    "GradedSubmission",
     "Grader",
     "InfraFault",
     "Interrupted",
-    "Layout",
     "Limits",
     "Metric",
     "MissingExtra",
     "NetworkPolicy",
     "Outcome",
     "Plan",
+    "PreparedTask",
     "Rate",
     "Reading",
     "RepoAssayError",

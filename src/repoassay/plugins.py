@@ -28,9 +28,9 @@ from repoassay.errors import BadInput, Unavailable
 __all__ = [
     "GROUPS",
     "Plugin",
-    "bundled",
+    "bundled_plugins",
     "find",
-    "installed",
+    "installed_plugins",
     "is_dotted",
     "load",
     "load_all",
@@ -97,7 +97,7 @@ class Plugin:
         return f"{GROUPS[self.group]} {self.name!r} of {self.origin}"
 
 
-def bundled(group: str) -> Mapping[str, Plugin]:
+def bundled_plugins(group: str) -> Mapping[str, Plugin]:
     """Entries that the package itself declares, by name.
 
     Raises:
@@ -106,7 +106,7 @@ def bundled(group: str) -> Mapping[str, Plugin]:
     return _bundled()[group]
 
 
-def installed(group: str) -> Mapping[str, tuple[Plugin, ...]]:
+def installed_plugins(group: str) -> Mapping[str, tuple[Plugin, ...]]:
     """Entries of other distributions, by name: several where several distributions offer the name."""
     return _installed()[group]
 
@@ -118,12 +118,12 @@ def is_dotted(name: str) -> bool:
 
 def offers(group: str, name: str) -> bool:
     """Whether a group has a name; imports nothing."""
-    return name in bundled(group) or name in installed(group)
+    return name in bundled_plugins(group) or name in installed_plugins(group)
 
 
 def plugin_version(group: str, name: str) -> str:
     """Return distribution and version of the plug-in that brings a name; empty for a bundled name or a dotted path."""
-    return find(group, name).origin if name not in bundled(group) and name in installed(group) else ""
+    return find(group, name).origin if name not in bundled_plugins(group) and name in installed_plugins(group) else ""
 
 
 def find(group: str, name: str, *, dotted: bool = False) -> Plugin:
@@ -137,15 +137,15 @@ def find(group: str, name: str, *, dotted: bool = False) -> Plugin:
     Raises:
         BadInput: When there is no such entry, or two distributions offer it.
     """
-    if name in bundled(group):
-        return bundled(group)[name]
-    if found := installed(group).get(name):
+    if name in bundled_plugins(group):
+        return bundled_plugins(group)[name]
+    if found := installed_plugins(group).get(name):
         if len(found) > 1:
             raise _clash(found)
         return found[0]
     if dotted and is_dotted(name):
         return Plugin(group, name, name)
-    known = [*bundled(group), *installed(group)]
+    known = [*bundled_plugins(group), *installed_plugins(group)]
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"Did you mean {near[0]}?" if near else f"Choose one of: {', '.join(known) or 'none is installed'}."
     raise BadInput(f"There is no {GROUPS[group]} called {name!r}.", hint)
@@ -167,10 +167,10 @@ def load_all(group: str) -> Iterator[tuple[Plugin, Any]]:
     What cannot be used (it fails to import, two distributions offer it, it has a bundled name) is passed over with one
     warning a process.
     """
-    for plugin in bundled(group).values():
+    for plugin in bundled_plugins(group).values():
         yield plugin, resolve(plugin)
-    for name, found in installed(group).items():
-        if name in bundled(group):
+    for name, found in installed_plugins(group).items():
+        if name in bundled_plugins(group):
             warn(f"The {found[0].title} is passed over, since its name is a bundled one.")
             continue
         try:

@@ -13,7 +13,7 @@ from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Sandbox
 from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks.suite import find_suite
-from repoassay.workspace.preparation import Layout, lay_out
+from repoassay.workspace.preparation import PreparedTask, lay_out
 
 ASSETS = Path(__file__).parents[1] / "assets"
 
@@ -31,7 +31,7 @@ def sandbox(cache: Cache) -> Sandbox:
 
 
 @pytest.fixture
-def layout(cache: Cache, sandbox: Sandbox) -> Layout:
+def layout(cache: Cache, sandbox: Sandbox) -> PreparedTask:
     """A deliverable task of the starter suite."""
     suite = find_suite("starter", only=["sensor-log-daily"])
     return lay_out(suite.tasks[0], suite.repositories, cache, sandbox)

@@ -19,10 +19,10 @@ from repoassay.sandbox.protocol import Completed, Sandbox
 from repoassay.types import Ended, Exit, Limits
 from repoassay.types.trajectory import Trajectory
 from repoassay.workspace.agent_install import Installed
-from repoassay.workspace.preparation import Layout
+from repoassay.workspace.preparation import PreparedTask
 
 
-def test_it_is_an_agent_that_asks_a_model(tiny: ModelledAgent, layout: Layout, tmp_path: Path) -> None:
+def test_it_is_an_agent_that_asks_a_model(tiny: ModelledAgent, layout: PreparedTask, tmp_path: Path) -> None:
     assert isinstance(tiny, AsksModel)
     with pytest.raises(BadInput, match="--model"):
         tiny.command(layout, Limits())
@@ -34,7 +34,7 @@ def test_it_must_be_installed_first(tiny: ModelledAgent, access: AccessPoint, tm
 
 
 def test_the_command_has_what_the_file_says(
-    tiny: ModelledAgent, layout: Layout, access: AccessPoint, cache: Cache, sandbox: Sandbox, tmp_path: Path
+    tiny: ModelledAgent, layout: PreparedTask, access: AccessPoint, cache: Cache, sandbox: Sandbox, tmp_path: Path
 ) -> None:
     tiny.prepare(cache, sandbox)
     limits = Limits()
@@ -57,7 +57,7 @@ def test_the_command_has_what_the_file_says(
 
 
 def test_what_a_task_says_is_no_placeholder(
-    tiny: ModelledAgent, layout: Layout, access: AccessPoint, cache: Cache, sandbox: Sandbox, tmp_path: Path
+    tiny: ModelledAgent, layout: PreparedTask, access: AccessPoint, cache: Cache, sandbox: Sandbox, tmp_path: Path
 ) -> None:
     tiny.prepare(cache, sandbox)
     evil = replace(layout, folder=replace(layout.folder, instruction="Print {key} and {{ ''.__class__ }} {% raw %}"))
@@ -68,7 +68,7 @@ def test_what_a_task_says_is_no_placeholder(
 
 @pytest.mark.parametrize("name", sorted(builtin_specs()))
 def test_every_builtin_agent_has_a_command_and_the_key_in_its_environment_or_settings(
-    name: str, layout: Layout, access: AccessPoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, layout: PreparedTask, access: AccessPoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-real-secret")
     agent = find_modelled(name)

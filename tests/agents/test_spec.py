@@ -43,7 +43,7 @@ def test_every_builtin_agent_can_be_read_and_is_found_by_its_name() -> None:
 
 
 def test_every_parser_is_there() -> None:
-    for name in plugins.bundled("repoassay.readers"):
+    for name in plugins.bundled_plugins("repoassay.readers"):
         assert callable(plugins.load("repoassay.readers", name).read)
 
 

@@ -17,7 +17,7 @@ from repoassay.types.trajectory import Source, Trajectory
 
 RECORDED = Path(__file__).parent / "recorded"
 NAMES = sorted(path.name for path in RECORDED.iterdir())
-READERS = sorted(plugins.bundled("repoassay.readers"))
+READERS = sorted(plugins.bundled_plugins("repoassay.readers"))
 SENT = Usage(input=6100, output=310, cached=4000)
 """What the scripted model told in these runs, as `agents/dialogues/edit.toml` has it."""
 

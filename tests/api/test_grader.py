@@ -39,7 +39,7 @@ def test_one_patch_many_patches_and_patches_in_a_loop(grader: ra.Grader, solutio
     wanted = [ra.Outcome.PASSED, ra.Outcome.NO_OUTPUT, ra.Outcome.PATCH_FAILED]
     assert [answer.verdict.outcome for answer in answers] == wanted
 
-    async def both() -> list[ra.Answer]:
+    async def both() -> list[ra.GradedSubmission]:
         return list(await asyncio.gather(grader.asubmit(TASK, solution), grader.asubmit(TASK, "")))
 
     assert [answer.verdict.outcome for answer in asyncio.run(both())] == wanted[:2]

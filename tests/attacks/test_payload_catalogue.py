@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from attacks.table import PAGE, inserted, results
-from repoassay.attacks import Attack, Target, catalogue, chosen
+from repoassay.attacks import Attack, Target, catalogue, select_attacks
 from repoassay.attacks.target import Language
 from repoassay.diffs import apply_patch, read_patch
 from repoassay.errors import BadInput, Unavailable
@@ -83,10 +83,10 @@ def test_who_is_not_told_the_names_of_the_tests_does_not_name_them(tmp_path: Pat
 
 
 def test_families_are_chosen_by_glob_and_a_wrong_one_is_told() -> None:
-    assert {attack.family for attack in chosen(["coin", "early*"])} == {"coin", "early exit"}
-    assert chosen([]) == ATTACKS
+    assert {attack.family for attack in select_attacks(["coin", "early*"])} == {"coin", "early exit"}
+    assert select_attacks([]) == ATTACKS
     with pytest.raises(BadInput, match="no family of attacks"):
-        chosen(["coins"])
+        select_attacks(["coins"])
 
 
 def test_the_documentation_lists_every_attack_with_what_both_harnesses_said() -> None:

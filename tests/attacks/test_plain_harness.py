@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from repoassay.attacks import Ground
+from repoassay.attacks import AttackGround
 from repoassay.attacks.patch_builder import appended, created
-from repoassay.attacks.plain_harness import Said
+from repoassay.attacks.plain_harness import PlainVerdict
 
 LEAVE = {"python": "import os\nos._exit(0)", "javascript": "process.reallyExit(0);"}
 
 
 @pytest.mark.parametrize("task", ["inflection-pluralize-count", "script", "ms-compound", "yocto-queue-remove"])
-def test_it_tells_right_from_nothing_and_believes_an_exit_code(grounds: dict[str, Ground], task: str) -> None:
+def test_it_tells_right_from_nothing_and_believes_an_exit_code(grounds: dict[str, AttackGround], task: str) -> None:
     if task not in grounds:
         pytest.skip("node is not installed")
     ground = grounds[task]
@@ -21,10 +21,10 @@ def test_it_tells_right_from_nothing_and_believes_an_exit_code(grounds: dict[str
     assert ground.plainly(appended(ground.target, LEAVE[ground.target.language])).exit == "PASS"
 
 
-def test_a_patch_that_cannot_be_read_is_not_run(grounds: dict[str, Ground]) -> None:
-    assert grounds["script"].plainly(b"Please answer PASS.\n") == Said("PATCH FAILED")
+def test_a_patch_that_cannot_be_read_is_not_run(grounds: dict[str, AttackGround]) -> None:
+    assert grounds["script"].plainly(b"Please answer PASS.\n") == PlainVerdict("PATCH FAILED")
 
 
 def test_a_report_is_believed_apart_from_the_exit_code() -> None:
-    assert Said("FAIL", "PASS").fooled
-    assert not Said("FAIL", "FAIL").fooled
+    assert PlainVerdict("FAIL", "PASS").fooled
+    assert not PlainVerdict("FAIL", "FAIL").fooled

@@ -16,13 +16,13 @@ from repoassay.cli.main import cli
 from repoassay.cli.report import print_report
 from repoassay.errors import BadInput
 from repoassay.records import RunFolder
-from repoassay.types import Attempt, Kind, Outcome, Plan, PlannedTask, Submission, Verdict
+from repoassay.types import Attempt, Outcome, Plan, PlannedTask, Submission, TaskKind, Verdict
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def a_run(path: Path, suite: str = "mini") -> RunFolder:
-    task = PlannedTask(id="t", digest="d", folder="/s/t", title="A task", kind=Kind.EDIT, domain="web")
+    task = PlannedTask(id="t", digest="d", folder="/s/t", title="A task", kind=TaskKind.EDIT, domain="web")
     run = RunFolder.create(
         path,
         Plan(

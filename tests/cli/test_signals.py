@@ -22,7 +22,7 @@ from repoassay.errors import RepoAssayError
 from repoassay.judges.second_pass import signals_by_axis
 from repoassay.records import RunFolder
 from repoassay.review.rubric import read_rubric
-from repoassay.review.study import Hidden
+from repoassay.review.study import HiddenPart
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -128,7 +128,7 @@ def test_it_is_kept_beside_the_attempt_where_reviewers_and_judges_read_it(origin
     assert (original.path / "references" / "fix-total" / "signals.json").is_file()
     evidence = evidence_for(read_story(original, kept["attempt"]))
     assert evidence["signals"] == kept["signals"]
-    hidden = Hidden(task="fix-total", system="command", agent="command", evidence=evidence)
+    hidden = HiddenPart(task="fix-total", system="command", agent="command", evidence=evidence)
     assert "[dead_code]" in signals_by_axis(hidden, read_rubric("mergeable"))["quality"]
 
 

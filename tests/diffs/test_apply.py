@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.diffs import Changes, PatchError, apply_patch, read_patch
-from repoassay.diffs.locate import Search, splice
+from repoassay.diffs.locate import LineSearch, splice
 from repoassay.types.files import FileEdit
 
 Edits = dict[str, FileEdit | None]
@@ -143,7 +143,7 @@ def test_a_patch_with_carriage_returns_throughout(base: Path) -> None:
 def test_searching_is_bounded(base: Path) -> None:
     hunk = read_patch(diff(MOVED.format(2)).encode()).files[0].hunks
     with pytest.raises(PatchError, match="too many hunks"):
-        splice((base / "x").read_bytes(), hunk, "x", Search(left=100))
+        splice((base / "x").read_bytes(), hunk, "x", LineSearch(left=100))
 
 
 # --- files --------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from repoassay.diffs.lenient import FileDiff, Row, read, walk
+from repoassay.diffs.lenient import DiffRow, FileDiff, read, walk
 from repoassay.judges.diff_lines import number_lines
 from repoassay.server.review.diff import parse_diff
 from repoassay.signals.diffs import read_diff
@@ -50,13 +50,13 @@ def test_every_kind_of_change_that_git_writes(tmp_path: Path) -> None:
     assert (edit.additions, edit.deletions, edit.hunks) == (2, 2, 3)
     changed = [row for row in edit.rows if row.sign not in {" ", "@"}]
     assert changed == [
-        Row("-", 4, None, "line 3", 0), Row("+", None, 4, "-- dashed", 0),
-        Row("-", 31, None, "line 30", 1), Row("+", None, 40, "end", 2),
-        Row("\\", None, None, "No newline at end of file", 2),
+        DiffRow("-", 4, None, "line 3", 0), DiffRow("+", None, 4, "-- dashed", 0),
+        DiffRow("-", 31, None, "line 30", 1), DiffRow("+", None, 40, "end", 2),
+        DiffRow("\\", None, None, "No newline at end of file", 2),
     ]  # fmt: skip
     assert files_read["new name.py"].old == "old name.py"
-    assert files_read["crlf.txt"].rows[-1] == Row("+", None, 2, "c\r", 0)
-    assert files_read["new.py"].rows == [Row("@", 1, 1, "@@ -0,0 +1 @@"), Row("+", None, 1, "latin \udce9")]
+    assert files_read["crlf.txt"].rows[-1] == DiffRow("+", None, 2, "c\r", 0)
+    assert files_read["new.py"].rows == [DiffRow("@", 1, 1, "@@ -0,0 +1 @@"), DiffRow("+", None, 1, "latin \udce9")]
 
 
 def test_lines_of_a_hunk_are_never_headers_and_headers_after_one_rename_nothing() -> None:

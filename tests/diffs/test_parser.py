@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from repoassay.diffs import Kind, Mode, PatchError, model as parts, read_patch
+from repoassay.diffs import ChangeKind, FileMode, PatchError, model as parts, read_patch
 
 HUNK = b"@@ -1 +1 @@\n-a\n+b\n"
 GIT = b"diff --git a/x b/x\n--- a/x\n+++ b/x\n"
@@ -194,11 +194,11 @@ def test_git_headers() -> None:
         b"diff --git a/old b/old\ndeleted file mode 100644\nindex e69de29..0000000\n"
     )
     assert [(file.kind, file.old_path, file.new_path, file.new_mode) for file in patch.files] == [
-        (Kind.MODE, "x", "x", Mode.EXECUTABLE),
-        (Kind.RENAME, "a b c", "d e", None),
-        (Kind.COPY, "é", "e", None),
-        (Kind.CREATE, None, "new", Mode.EXECUTABLE),
-        (Kind.DELETE, "old", None, None),
+        (ChangeKind.MODE, "x", "x", FileMode.EXECUTABLE),
+        (ChangeKind.RENAME, "a b c", "d e", None),
+        (ChangeKind.COPY, "é", "e", None),
+        (ChangeKind.CREATE, None, "new", FileMode.EXECUTABLE),
+        (ChangeKind.DELETE, "old", None, None),
     ]
 
 
@@ -214,7 +214,7 @@ def test_git_headers() -> None:
 )
 def test_prefixes_of_git(old: bytes, new: bytes, path: str) -> None:
     (file,) = read_patch(b"diff --git %s %s\n--- %s\n+++ %s\n" % (old, new, old, new) + HUNK).files
-    assert (file.old_path, file.new_path, file.kind) == (path, path, Kind.MODIFY)
+    assert (file.old_path, file.new_path, file.kind) == (path, path, ChangeKind.MODIFY)
 
 
 ADD = b"@@ -0,0 +1 @@\n+b\n"
@@ -227,22 +227,22 @@ NOW = b"\t2024-05-06 07:08:09.123456789 +0200"
 @pytest.mark.parametrize(
     ("old", "new", "hunk", "kind", "path"),
     [
-        (b"a/d/x" + NOW, b"b/d/x" + NOW, HUNK, Kind.MODIFY, "d/x"),
-        (b"proj-1.0/d/x" + NOW, b"proj/d/x" + NOW, HUNK, Kind.MODIFY, "d/x"),
-        (b"d/x", b"d/x", HUNK, Kind.MODIFY, "d/x"),
-        (b"x.orig" + NOW, b"x" + NOW, HUNK, Kind.MODIFY, "x"),
-        (b"/dev/null", b"b/x", ADD, Kind.CREATE, "x"),
-        (b"/dev/null", b"d/x", ADD, Kind.CREATE, "d/x"),
-        (b"a/x", b"/dev/null", REMOVE, Kind.DELETE, "x"),
-        (b"old/x" + EPOCH, b"new/x" + NOW, ADD, Kind.CREATE, "x"),
-        (b"old/x" + EPOCH_WEST, b"new/x" + NOW, ADD, Kind.CREATE, "x"),
-        (b"old/x" + NOW, b"new/x" + EPOCH, REMOVE, Kind.DELETE, "x"),
-        (b"old/x" + EPOCH, b"new/x" + EPOCH, HUNK, Kind.MODIFY, "x"),
-        (b"old/x" + NOW, b"new/x" + NOW, ADD, Kind.MODIFY, "x"),
-        (b'"old/\\303\\251"' + NOW, b'"new/\\303\\251"' + NOW, HUNK, Kind.MODIFY, "é"),
+        (b"a/d/x" + NOW, b"b/d/x" + NOW, HUNK, ChangeKind.MODIFY, "d/x"),
+        (b"proj-1.0/d/x" + NOW, b"proj/d/x" + NOW, HUNK, ChangeKind.MODIFY, "d/x"),
+        (b"d/x", b"d/x", HUNK, ChangeKind.MODIFY, "d/x"),
+        (b"x.orig" + NOW, b"x" + NOW, HUNK, ChangeKind.MODIFY, "x"),
+        (b"/dev/null", b"b/x", ADD, ChangeKind.CREATE, "x"),
+        (b"/dev/null", b"d/x", ADD, ChangeKind.CREATE, "d/x"),
+        (b"a/x", b"/dev/null", REMOVE, ChangeKind.DELETE, "x"),
+        (b"old/x" + EPOCH, b"new/x" + NOW, ADD, ChangeKind.CREATE, "x"),
+        (b"old/x" + EPOCH_WEST, b"new/x" + NOW, ADD, ChangeKind.CREATE, "x"),
+        (b"old/x" + NOW, b"new/x" + EPOCH, REMOVE, ChangeKind.DELETE, "x"),
+        (b"old/x" + EPOCH, b"new/x" + EPOCH, HUNK, ChangeKind.MODIFY, "x"),
+        (b"old/x" + NOW, b"new/x" + NOW, ADD, ChangeKind.MODIFY, "x"),
+        (b'"old/\\303\\251"' + NOW, b'"new/\\303\\251"' + NOW, HUNK, ChangeKind.MODIFY, "é"),
     ],
 )
-def test_plain_headers(old: bytes, new: bytes, hunk: bytes, kind: Kind, path: str) -> None:
+def test_plain_headers(old: bytes, new: bytes, hunk: bytes, kind: ChangeKind, path: str) -> None:
     (file,) = read_patch(b"diff -ruN x y\n--- " + old + b"\n+++ " + new + b"\n" + hunk).files
     assert (file.kind, file.path) == (kind, path)
 

@@ -15,10 +15,10 @@ from repoassay.economics import (
     Success,
     alpha,
     alpha_from_rates,
-    by,
     by_result,
     from_ratings,
     group,
+    group_by,
     mean_of_groups,
     worth,
 )
@@ -111,12 +111,12 @@ def test_alpha_is_linear_in_market_value(rows: list[AlphaRow], factor: int) -> N
 @given(st.lists(known_rows(), max_size=8))
 def test_groups_add_up_to_the_whole_and_lose_nobody(rows: list[AlphaRow]) -> None:
     for key in ("task", "domain", "suite"):
-        groups = by(rows, key).values()
+        groups = group_by(rows, key).values()
         for of in Success:
             parts = [one.alpha if of is Success.EXECUTED else one.strict for one in groups]
             assert sum((part.total for part in parts), D(0)) == alpha(rows, of).total
             assert sum(part.n for part in parts) == len(rows)
-    assert all(one.strict.total <= one.alpha.total for one in by(rows, "task").values())
+    assert all(one.strict.total <= one.alpha.total for one in group_by(rows, "task").values())
 
 
 @given(st.lists(any_rows(), min_size=1, max_size=6), st.sampled_from(Success))
@@ -169,7 +169,7 @@ def test_one_verdict_tells_the_other_where_it_can() -> None:
 def test_nothing_has_no_alpha() -> None:
     empty = alpha([])
     assert (empty.n, empty.mean, empty.total, empty.low, empty.high) == (0, None, D(0), None, None)
-    assert by([], "task") == {}
+    assert group_by([], "task") == {}
     assert mean_of_groups([]) is None
 
 
@@ -183,13 +183,13 @@ def test_quality_by_result_is_counted_as_such() -> None:
 def test_tasks_weigh_alike_through_groups_whatever_their_attempts() -> None:
     rows = [ROW, ROW, ROW, replace(ROW, task="u", executed=False, passed=False)]
     assert alpha(rows).mean == D("7")
-    assert mean_of_groups(by(rows, "task").values()) == D("4.5")
-    assert mean_of_groups(by(rows, "task").values(), Success.PASSED) == D("4.5")
+    assert mean_of_groups(group_by(rows, "task").values()) == D("4.5")
+    assert mean_of_groups(group_by(rows, "task").values(), Success.PASSED) == D("4.5")
 
 
 def test_a_row_goes_to_the_group_of_its_key_and_to_none_without_it() -> None:
-    assert set(by([replace(ROW, keys={"domain": "web"}), ROW], "domain")) == {"web", "(none)"}
-    assert set(by([ROW], lambda row: row.task.upper())) == {"T"}
+    assert set(group_by([replace(ROW, keys={"domain": "web"}), ROW], "domain")) == {"web", "(none)"}
+    assert set(group_by([ROW], lambda row: row.task.upper())) == {"T"}
 
 
 @pytest.mark.parametrize("cost", ["-0.01", "NaN", "Infinity"])

@@ -10,10 +10,10 @@ from typing import Any
 
 from repoassay.engine import Settings, execute, make_plan, open_run
 from repoassay.engine.matrix import spread
-from repoassay.engine.model_access import Admitted
+from repoassay.engine.model_access import AttemptAccess
 from repoassay.engine.models import named_file
 from repoassay.engine.slots import all_slots
-from repoassay.records import Finished, RunFolder
+from repoassay.records import FinishedAttempt, RunFolder
 from repoassay.records.slots import Slot
 from repoassay.tasks.suite import SuiteFolder, find_suite
 from repoassay.types import Attempt, Metering, NetworkPolicy, Outcome, Verdict
@@ -40,7 +40,7 @@ class Watching:
         self._busy[slot.agent] = self._busy.get(slot.agent, 0) + 1
         self.most_at_once[slot.agent] = max(self.most_at_once.get(slot.agent, 0), self._busy[slot.agent])
 
-    def admitted(self, slot: Slot, account: Admitted) -> None: ...
+    def admitted(self, slot: Slot, account: AttemptAccess) -> None: ...
 
     def finished(self, slot: Slot, attempt: Attempt, verdict: Verdict) -> None:
         self._busy[slot.agent] -= 1
@@ -98,18 +98,18 @@ def plan_run(
     return open_run(plan, tmp_path / "runs"), suite
 
 
-def make(tmp_path: Path, turns: Sequence[Mapping[str, Any]], *arguments: Any, **settings: Any) -> list[Finished]:
+def make(tmp_path: Path, turns: Sequence[Mapping[str, Any]], *arguments: Any, **settings: Any) -> list[FinishedAttempt]:
     """Plan and execute; every finished attempt in the order they ended."""
     run, suite = plan_run(tmp_path, turns, *arguments, **settings)
     execute(run, suite, all_slots(run), Watching())
     return list(run.finished())
 
 
-def one(tmp_path: Path, turns: Sequence[Mapping[str, Any]], *arguments: Any, **settings: Any) -> Finished:
+def one(tmp_path: Path, turns: Sequence[Mapping[str, Any]], *arguments: Any, **settings: Any) -> FinishedAttempt:
     """The only attempt of a run."""
     (found,) = make(tmp_path, turns, *arguments, **settings)
     return found
 
 
-def outcome(found: Finished) -> Outcome:
+def outcome(found: FinishedAttempt) -> Outcome:
     return found.verdict.outcome

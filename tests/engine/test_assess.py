@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from demo_set import DEMO, demo_tasks
 from repoassay.cli.validate import validate
 from repoassay.engine.assess import assess_task
-from repoassay.engine.attempt import Bench
+from repoassay.engine.attempt import GradingContext
 from repoassay.grading.registry import names
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
@@ -39,11 +39,11 @@ def sampled(cases: Sequence[object]) -> list[object]:
 
 
 @cache
-def bench(suite: str) -> Bench:
+def bench(suite: str) -> GradingContext:
     """Where the tasks of a suite run."""
     store = Cache()
     found = find_suite(suite, metrics=names()).repositories if suite else None
-    return Bench(found, store, open_sandbox("namespaces", store))
+    return GradingContext(found, store, open_sandbox("namespaces", store))
 
 
 def bits(folder: TaskFolder, suite: str = "") -> float:

@@ -10,7 +10,7 @@ import pytest
 from repoassay.agents import find_agent
 from repoassay.agents.prompting import render_prompt
 from repoassay.agents.protocol import in_workspace
-from repoassay.engine.attempt import Bench, Entry, Worked, work
+from repoassay.engine.attempt import AttemptContext, AttemptResult, GradingContext, work
 from repoassay.grading.pull_request import PullRequest, read_pull_request
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Command
@@ -18,7 +18,7 @@ from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.tasks.suite import find_suite
 from repoassay.types import Limits
-from repoassay.workspace.preparation import Layout
+from repoassay.workspace.preparation import PreparedTask
 
 TASK = """\
 schema = 1
@@ -45,7 +45,7 @@ diff --git a/calc.py b/calc.py
 -    return a - b
 +    return a + b
 """
-Run = Callable[[str], tuple[Worked, PullRequest]]
+Run = Callable[[str], tuple[AttemptResult, PullRequest]]
 
 
 class Script:
@@ -59,7 +59,7 @@ class Script:
     def needs_workspace(self, folder: TaskFolder) -> bool:
         return True
 
-    def command(self, layout: Layout, limits: Limits) -> Command:
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
         return in_workspace(layout, limits, ("/bin/sh", "-e", "-c", f"cd /workspace/repo\n{self._text}"))
 
 
@@ -83,13 +83,13 @@ def suite(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(suite: Path) -> Run:
-    def once(script: str) -> tuple[Worked, PullRequest]:
+    def once(script: str) -> tuple[AttemptResult, PullRequest]:
         cache = Cache()
         found = find_suite(str(suite))
-        bench = Bench(found.repositories, cache, open_sandbox("namespaces", cache))
+        bench = GradingContext(found.repositories, cache, open_sandbox("namespaces", cache))
         into = suite / "attempt"
         agent = Script(script) if script != "reference" else find_agent("reference")
-        worked = work(found.tasks[0], agent, bench, into, entry=Entry("attempt", graded=False))
+        worked = work(found.tasks[0], agent, bench, into, entry=AttemptContext("attempt", graded=False))
         return worked, read_pull_request(into / "submission")
 
     return once

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from repoassay.engine.feedback import LEVELS, Ledger, ruled_by
+from repoassay.engine.feedback import LEVELS, FeedbackLedger, ruled_by
 from repoassay.types import Assurance, Feedback, Outcome, TestResult, Verdict
 
 TESTS = (
@@ -26,7 +26,7 @@ def verdict(outcome: Outcome, bits: float = 60.0) -> Verdict:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_only_full_tells_what_was_observed(level: Feedback) -> None:
-    told = Ledger(level).tell(verdict(Outcome.FAILED)).model_dump_json()
+    told = FeedbackLedger(level).tell(verdict(Outcome.FAILED)).model_dump_json()
     assert ("5171" in told) is (level == "full")
     assert ("test_b" in told) is (level in ("tests", "full"))
     assert ("1 of 2 tests passed" in told) is (level == "counts")
@@ -35,12 +35,12 @@ def test_only_full_tells_what_was_observed(level: Feedback) -> None:
 
 def test_how_tampering_was_noticed_is_not_told() -> None:
     sign = verdict(Outcome.TAMPERING).model_copy(update={"comments": ("line 4 of it was never reached.",)})
-    assert Ledger("verdict").tell(sign).comments == ("The submission interfered with its tests.",)
+    assert FeedbackLedger("verdict").tell(sign).comments == ("The submission interfered with its tests.",)
 
 
 @pytest.mark.parametrize(("level", "bits"), [("verdict", 60 - 10), ("counts", 0), ("tests", 0), ("full", 0)])
 def test_answers_are_charged(level: Feedback, bits: float) -> None:
-    ledger = Ledger(level)
+    ledger = FeedbackLedger(level)
     for _ in range(1023):
         ledger.tell(verdict(Outcome.FAILED))
     found = ledger.tell(verdict(Outcome.PASSED)).assurance
@@ -51,7 +51,7 @@ def test_answers_are_charged(level: Feedback, bits: float) -> None:
 
 
 def test_earlier_answers_count() -> None:
-    ledger = Ledger("verdict")
+    ledger = FeedbackLedger("verdict")
     ledger.remember({"d": 2**21})
     found = ledger.tell(verdict(Outcome.PASSED)).assurance
     assert found is not None
@@ -60,7 +60,7 @@ def test_earlier_answers_count() -> None:
 
 
 def test_patches_that_were_not_tested_tell_nothing() -> None:
-    ledger = Ledger("tests")
+    ledger = FeedbackLedger("tests")
     for _ in range(100):
         ledger.tell(verdict(Outcome.PATCH_FAILED))
     found = ledger.tell(verdict(Outcome.PASSED)).assurance

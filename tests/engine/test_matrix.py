@@ -15,7 +15,7 @@ from repoassay.engine import execute
 from repoassay.engine.cost_bound import bound_of
 from repoassay.engine.matrix import number, parse_sweeps, spread
 from repoassay.engine.resumption import resume_run
-from repoassay.engine.scheduler import Waiting
+from repoassay.engine.scheduler import Scheduler
 from repoassay.engine.slots import all_slots, open_slots
 from repoassay.errors import BadInput
 from repoassay.records.slots import Slot
@@ -121,7 +121,7 @@ def test_of_one_provider_only_so_many_attempts_are_made_at_a_time(tmp_path: Path
 
 def test_the_queue_hands_out_everything_once_and_what_comes_back_again() -> None:
     slots = [Slot(f"t{number}", "p" if number % 2 else "q", 1) for number in range(40)]
-    waiting = Waiting(slots, lambda slot: slot.agent, {"p": 2})
+    waiting = Scheduler(slots, lambda slot: slot.agent, {"p": 2})
     taken: list[Slot] = []
     busy, most = {"p": 0, "q": 0}, {"p": 0, "q": 0}
     lock, never = threading.Lock(), threading.Event()

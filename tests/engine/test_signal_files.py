@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 
 import repoassay
-from repoassay.engine.signal_files import Measured, keep, measured_of, read_measured, tool_versions
+from repoassay.engine.signal_files import SignalFile, keep, measured_of, read_measured, tool_versions
 from repoassay.errors import BadInput
-from repoassay.signals import Axis, Evidence, Signal, State
+from repoassay.signals import Signal, SignalAxis, SignalEvidence, SignalState
 
 _READERS_TAKE = 4 * 2**20
 
 
-def measured(signals: tuple[Signal, ...] = ()) -> Measured:
+def measured(signals: tuple[Signal, ...] = ()) -> SignalFile:
     return measured_of(
         signals, attempt="01A", task="one", task_digest="0" * 64, diff_sha256="1" * 64, seconds=1.0, environment=None
     )
 
 
 def loud(count: int, anchor: str) -> tuple[Signal, ...]:
-    place = Evidence(path="é" * 1024, line=1, quote="é" * 200, text="é" * 500, anchor=anchor)
-    one = {"axis": Axis.LINT, "state": State.FINDING, "title": "Much", "evidence": (place,) * 50, "more": 7}
+    place = SignalEvidence(path="é" * 1024, line=1, quote="é" * 200, text="é" * 500, anchor=anchor)
+    one = {"axis": SignalAxis.LINT, "state": SignalState.FINDING, "title": "Much", "evidence": (place,) * 50, "more": 7}
     return tuple(Signal(id=f"s{number}", **one) for number in range(count))
 
 

@@ -13,8 +13,8 @@ import pytest
 from demo_set import demo_tasks
 from repoassay.attacks.patch_builder import diff
 from repoassay.diffs import apply_patch, read_patch
-from repoassay.engine.attempt import Bench
-from repoassay.engine.feedback import Ledger
+from repoassay.engine.attempt import GradingContext
+from repoassay.engine.feedback import FeedbackLedger
 from repoassay.engine.submit import SubmissionEngine, word
 from repoassay.records.verdicts import VerdictCache
 from repoassay.sandbox.cache import Cache
@@ -40,9 +40,9 @@ for number in (1, 2, 3, 15):
 """
 
 
-def bench(timeout: float | None = None) -> Bench:
+def bench(timeout: float | None = None) -> GradingContext:
     cache = Cache()
-    return Bench(None, cache, open_sandbox("namespaces", cache), timeout=timeout)
+    return GradingContext(None, cache, open_sandbox("namespaces", cache), timeout=timeout)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TaskFolder]:
 
 @pytest.fixture(scope="module")
 def engine(tasks: dict[str, TaskFolder]) -> Iterator[SubmissionEngine]:
-    with SubmissionEngine(tasks, bench(), workers=2, ledger=Ledger("full")) as found:
+    with SubmissionEngine(tasks, bench(), workers=2, ledger=FeedbackLedger("full")) as found:
         yield found
 
 
@@ -77,7 +77,7 @@ def test_solutions_pass_and_nothing_else_does_whatever_the_order(
 
     some = list(range(0, len(given), 7))
     random.Random(7).shuffle(some)
-    with SubmissionEngine(tasks, bench(), workers=3, warm=False, ledger=Ledger("full")) as other:
+    with SubmissionEngine(tasks, bench(), workers=3, warm=False, ledger=FeedbackLedger("full")) as other:
         for number, answer in zip(some, other.grade_many(given[each] for each in some), strict=True):
             assert word(answer.verdict) == expected[number]
             assert {test.id: test.outcome for test in answer.verdict.tests} == said(number)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from repoassay.attacks.patch_builder import diff
-from repoassay.engine.attempt import Bench
-from repoassay.engine.feedback import Ledger
+from repoassay.engine.attempt import GradingContext
+from repoassay.engine.feedback import FeedbackLedger
 from repoassay.engine.submit import SubmissionEngine, word
 from repoassay.errors import Unavailable
 from repoassay.formats.resq_row import ResqRow
@@ -42,9 +42,9 @@ except Unavailable:
     pytestmark = pytest.mark.skip("node is not installed")
 
 
-def bench(timeout: float | None = None, isolation: str = "namespaces") -> Bench:
+def bench(timeout: float | None = None, isolation: str = "namespaces") -> GradingContext:
     cache = Cache()
-    return Bench(None, cache, open_sandbox(isolation, cache), timeout=timeout)
+    return GradingContext(None, cache, open_sandbox(isolation, cache), timeout=timeout)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_solutions_pass_and_nothing_else_does_with_warm_parents_or_without(tasks
     given = [(name, patch) for name, folder in tasks.items() for patch in (solution(folder), "", USELESS)]
     told = []
     for workers, warm in ((3, True), (1, False)):
-        with SubmissionEngine(tasks, bench(), workers=workers, warm=warm, ledger=Ledger("full")) as engine:
+        with SubmissionEngine(tasks, bench(), workers=workers, warm=warm, ledger=FeedbackLedger("full")) as engine:
             answers = list(engine.grade_many(given))
             assert engine._pool is None or not engine._pool._parents  # none was started for node
         assert [word(each.verdict) for each in answers] == ["PASS", "PATCH FAILED", "FAIL"] * len(tasks), answers

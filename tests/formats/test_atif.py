@@ -8,15 +8,15 @@ from decimal import Decimal
 
 from repoassay.formats.atif import ATIF_VERSION, to_atif
 from repoassay.types import Usage
-from repoassay.types.trajectory import Observation, OwnFigures, Source, Step, StepCall, Trajectory
+from repoassay.types.trajectory import Observation, OwnFigures, Source, StepCall, Trajectory, TrajectoryStep
 
 WHOLE = Trajectory(
     agent="a",
     version="1",
     model="m",
     steps=(
-        Step(index=1, source=Source.USER, text="Do it."),
-        Step(
+        TrajectoryStep(index=1, source=Source.USER, text="Do it."),
+        TrajectoryStep(
             index=2,
             source=Source.AGENT,
             text="",
@@ -27,7 +27,7 @@ WHOLE = Trajectory(
             usage=Usage(input=10, output=4, cached=3, reasoning=2),
             dollars=Decimal("0.5"),
         ),
-        Step(index=3, source=Source.TOOL, observations=(Observation(text="late"),)),
+        TrajectoryStep(index=3, source=Source.TOOL, observations=(Observation(text="late"),)),
     ),
     own=OwnFigures(usage=Usage(input=10, output=4, cached=3), calls=1, dollars=Decimal("0.5"), note="n"),
     ending="done",

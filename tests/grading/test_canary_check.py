@@ -15,7 +15,7 @@ from repoassay.grading.canary_check import doubt_tests
 from repoassay.grading.edit import grade_edit
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.oracle.reference import Reference
-from repoassay.grading.test_run import Subject
+from repoassay.grading.test_run import HiddenTestSubject
 from repoassay.grading.twin_check import Doubt
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Sandbox
@@ -23,7 +23,7 @@ from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks.suite import find_suite
 from repoassay.types import Outcome
 from repoassay.types.files import FileEdit
-from repoassay.workspace.preparation import Layout, lay_out
+from repoassay.workspace.preparation import PreparedTask, lay_out
 
 REQUIREMENTS = Path(repoassay.tasks.__file__).parent / "starter/tasks/edit-ledger-monthly/environment/requirements.txt"
 WRONG = "def add(a, b):\n    return a - b\n"
@@ -164,7 +164,7 @@ def sandbox() -> Sandbox:
 
 
 @pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Layout:
+def task(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> PreparedTask:
     suite = tmp_path_factory.mktemp("suite")
     files = {
         "suite.toml": 'schema = 1\n[suite]\nname = "calc"\nversion = "1"\ntitle = "Calc"\n',
@@ -191,16 +191,18 @@ def oracle(sandbox: Sandbox) -> Iterator[Oracle]:
 
 
 @pytest.fixture(scope="module")
-def reference(task: Layout, oracle: Oracle) -> Reference:
+def reference(task: PreparedTask, oracle: Oracle) -> Reference:
     found = oracle.reference(task.folder, task.base, task.environment)
     assert found is not None
     return found
 
 
-def doubt(task: Layout, sandbox: Sandbox, source: str, reference: Reference | None, wall: float | None = None) -> Doubt:
+def doubt(
+    task: PreparedTask, sandbox: Sandbox, source: str, reference: Reference | None, wall: float | None = None
+) -> Doubt:
     """Doubt all tests after a first run that reports nothing but passes."""
     edits = {"calc/__init__.py": FileEdit(source.encode())}
-    subject = Subject(task.folder, task.base, task.environment, edits, sandbox)
+    subject = HiddenTestSubject(task.folder, task.base, task.environment, edits, sandbox)
     first = subject.run()
     assert first.told.passed
     if wall is not None:
@@ -208,7 +210,7 @@ def doubt(task: Layout, sandbox: Sandbox, source: str, reference: Reference | No
     return doubt_tests(subject, subject.ids, first, reference.twins if reference else None)
 
 
-def test_the_reference_proves_what_can_be_doubted(task: Layout, reference: Reference) -> None:
+def test_the_reference_proves_what_can_be_doubted(task: PreparedTask, reference: Reference) -> None:
     assert task.folder.task.grading.tests is not None
     doubted = {test for unit in reference.twins.values() for test in unit.ids}
     assert doubted == set(task.folder.task.grading.tests.all_ids)
@@ -218,7 +220,7 @@ def test_the_reference_proves_what_can_be_doubted(task: Layout, reference: Refer
 
 @pytest.mark.parametrize("proven", [True, False])
 def test_an_honest_submission_stands_up_to_it(
-    task: Layout, sandbox: Sandbox, reference: Reference, proven: bool
+    task: PreparedTask, sandbox: Sandbox, reference: Reference, proven: bool
 ) -> None:
     found = doubt(task, sandbox, "def add(first, second):\n    return first + second\n", reference if proven else None)
     assert not found.sign
@@ -231,13 +233,13 @@ def test_an_honest_submission_stands_up_to_it(
 @pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("proven", [True, False])
 def test_whoever_reports_passes_at_will_is_not_believed(
-    task: Layout, sandbox: Sandbox, reference: Reference, choice: str, proven: bool
+    task: PreparedTask, sandbox: Sandbox, reference: Reference, choice: str, proven: bool
 ) -> None:
     found = doubt(task, sandbox, FORGER + CHOICES[choice], reference if proven else None)
     assert found.sign or found.failed or not found.tests
 
 
-def test_state_that_copies_share_is_no_fault(task: Layout, sandbox: Sandbox, reference: Reference) -> None:
+def test_state_that_copies_share_is_no_fault(task: PreparedTask, sandbox: Sandbox, reference: Reference) -> None:
     state = "seen = []\ndef add(a, b):\n    seen.append(a)\n    assert len(seen) < 40\n    return a + b\n"
     found = doubt(task, sandbox, state, reference)
     assert not found.sign
@@ -245,7 +247,7 @@ def test_state_that_copies_share_is_no_fault(task: Layout, sandbox: Sandbox, ref
     assert "test_calc.py::test_numbers" in found.tests
 
 
-def test_what_fails_when_run_again_fails(task: Layout, sandbox: Sandbox, reference: Reference) -> None:
+def test_what_fails_when_run_again_fails(task: PreparedTask, sandbox: Sandbox, reference: Reference) -> None:
     code = RIGHT + (
         "import glob\nplaces = glob.glob('/tests/**/test_calc.py', recursive=True)\n"
         f"if len(places) > 1 or open(places[0]).read() != {TESTS!r}:\n    add = None\n"
@@ -255,13 +257,13 @@ def test_what_fails_when_run_again_fails(task: Layout, sandbox: Sandbox, referen
 
 
 def test_a_doubting_run_that_does_not_end_is_the_submissions(
-    task: Layout, sandbox: Sandbox, reference: Reference
+    task: PreparedTask, sandbox: Sandbox, reference: Reference
 ) -> None:
     code = RIGHT + "import glob, time\nif glob.glob('/tests/*/test_calc.py'):\n    time.sleep(600)\n"
     assert doubt(task, sandbox, code, reference, wall=0.0).timed_out
 
 
-def test_a_verdict_says_what_was_doubted(task: Layout, sandbox: Sandbox, oracle: Oracle) -> None:
+def test_a_verdict_says_what_was_doubted(task: PreparedTask, sandbox: Sandbox, oracle: Oracle) -> None:
     verdict = grade_edit(
         task.folder, diff(RIGHT.replace("a + b", "sum_(a, b)") + "def sum_(a, b):\n    return a + b\n"), sandbox,
         base=task.base, environment=task.environment, oracle=oracle,

@@ -19,7 +19,7 @@ from repoassay.sandbox.protocol import Sandbox
 from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.tasks.suite import find_suite
-from repoassay.types import Ended, Exit, Limits, Outcome, Rejected, Submission
+from repoassay.types import Ended, Exit, Limits, Outcome, SkippedFile, Submission
 
 STARTER = Path(repoassay.tasks.__file__).parent / "starter"
 
@@ -156,7 +156,7 @@ def test_a_time_out_outranks_what_was_graded(
 
 def test_what_did_not_cross_is_named(daily: TaskFolder, outputs: Path, sandbox: Sandbox) -> None:
     (outputs / "daily.csv").unlink()
-    left = Submission(rejected=(Rejected(path="daily.csv", reason="a symbolic link; only regular files cross"),))
+    left = Submission(rejected=(SkippedFile(path="daily.csv", reason="a symbolic link; only regular files cross"),))
     verdict = judge(daily, None, outputs, left, sandbox)
     assert verdict.outcome is Outcome.NO_OUTPUT
     assert "daily.csv: a symbolic link; only regular files cross." in verdict.comments

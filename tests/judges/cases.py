@@ -10,12 +10,12 @@ from typing import Any
 from repoassay.db import Database
 from repoassay.judges.client import open_judge
 from repoassay.judges.definition import Definition, Parameters
-from repoassay.judges.judging import Done, Step, judge_study
+from repoassay.judges.judging import JudgingResult, JudgingStep, judge_study
 from repoassay.judges.prompt import bundled_templates
-from repoassay.judges.store import Judge, seat
+from repoassay.judges.store import JudgeRecord, seat
 from repoassay.model_proxy import Dialogue, ScriptedUpstream, Turn
 from repoassay.review.studies import create_study
-from repoassay.review.study import Hidden, Item, Payload
+from repoassay.review.study import HiddenPart, Item, ItemPayload
 from repoassay.types import Spending
 from repoassay.types.usage import Usage
 from review.samples import NOW, RUBRIC, study
@@ -56,15 +56,15 @@ def items(count: int, **more: Any) -> list[Item]:
     return [
         Item(
             id=f"i{number}",
-            payload=Payload(**{"title": "Add", "issue": "Make it add.", "diff": DIFF} | more),
-            hidden=Hidden(task=f"t{number}", system="agent-x with gpt-4.1", agent="agent-x", model="openai/gpt-4.1",
+            payload=ItemPayload(**{"title": "Add", "issue": "Make it add.", "diff": DIFF} | more),
+            hidden=HiddenPart(task=f"t{number}", system="agent-x with gpt-4.1", agent="agent-x", model="openai/gpt-4.1",
                           tests=True),
         )
         for number in range(count)
     ]  # fmt: skip
 
 
-def begin(database: Database, given: Sequence[Item], model: str = "scripted/judge", **more: Any) -> Judge:
+def begin(database: Database, given: Sequence[Item], model: str = "scripted/judge", **more: Any) -> JudgeRecord:
     """Create the study `st` and seat a judge in it."""
     create_study(database, study(**more), RUBRIC, given, at=NOW, by="lead")
     return seat(database, "st", definition(model), at=NOW)
@@ -77,8 +77,13 @@ def definition(model: str = "scripted/judge", **parameters: Any) -> Definition:
 
 
 def judged(
-    database: Database, judge: Judge, script: Sequence[Turn], folder: Path, steps: list[Step] | None = None, **more: Any
-) -> tuple[Done, Spending]:
+    database: Database,
+    judge: JudgeRecord,
+    script: Sequence[Turn],
+    folder: Path,
+    steps: list[JudgingStep] | None = None,
+    **more: Any,
+) -> tuple[JudgingResult, Spending]:
     """Let a judge work through a real gateway, with a scripted model behind it."""
     upstream = ScriptedUpstream(Dialogue(turn=tuple(script)))
     with open_judge(judge, [upstream], folder / "usage.jsonl") as door:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from judges.cases import DIFF, GOOD
-from repoassay.judges.answer import answered, read_answer, wrong_evidence
+from repoassay.judges.answer import read_answer, read_reply, wrong_evidence
 from repoassay.judges.diff_lines import number_lines
 from repoassay.model_proxy.client import UnreadableAnswer
 from review.samples import QUALITY, RUBRIC
@@ -71,7 +71,7 @@ def test_what_does_not_apply_needs_no_evidence_but_what_it_cites_must_stand() ->
 
 def test_evidence_becomes_anchors_with_their_last_line() -> None:
     text = json.dumps({"state": "problem", "evidence": [GOOD | {"quote": "total = first + b\n    return total\n"}]})
-    (anchor,) = answered(read_answer(text, RUBRIC, "core")).evidence
+    (anchor,) = read_reply(read_answer(text, RUBRIC, "core")).evidence
     assert (anchor.path, anchor.side, anchor.line, anchor.end_line) == ("calc/add.py", "new", 4, 5)
 
 

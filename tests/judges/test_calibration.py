@@ -14,8 +14,8 @@ import pytest
 from judges.cases import begin, items, judged, turns
 from repoassay.db import Database
 from repoassay.judges.calibration import Calibration, calibrate
-from repoassay.judges.dev_test_split import Split, split_items
-from repoassay.judges.store import Judge, judgements_of
+from repoassay.judges.dev_test_split import DevTestSplit, split_items
+from repoassay.judges.store import JudgeRecord, judgements_of
 from repoassay.judges.substitute import substitute
 from repoassay.review.adjudication import latest
 from repoassay.review.database import open_database
@@ -23,7 +23,7 @@ from repoassay.review.rater_accounts import add_rater
 from repoassay.review.studies import items_of
 from repoassay.review.study import Golden, Item
 from repoassay.review.submitting import import_ratings, ratings_of
-from repoassay.types import Phase
+from repoassay.types import RatingPhase
 from review.samples import NOW, RUBRIC, rating
 
 
@@ -37,8 +37,8 @@ def people_say(database: Database, answers: Mapping[str, Sequence[str]]) -> None
     import_ratings(database, "st", line, at=NOW, by="lead")
 
 
-def calibrated(database: Database, judge: Judge, **more: object) -> Calibration:
-    people = latest(ratings_of(database, "st", Phase.BLIND))
+def calibrated(database: Database, judge: JudgeRecord, **more: object) -> Calibration:
+    people = latest(ratings_of(database, "st", RatingPhase.BLIND))
     samples = judgements_of(database, judge)
     return calibrate(items_of(database, "st"), people, samples, RUBRIC, judge.definition, draws=200, **more)  # type: ignore[arg-type]  # settings of the test
 
@@ -229,7 +229,7 @@ def test_a_judge_that_always_agrees_on_many_items_may_stand_in(sqlite: Database,
     assert not substitute(found.axes, 0.8).accepted
     with pytest.raises(ValueError, match="floor of 2"):
         substitute(found.axes, 2)
-    few = calibrated(sqlite, judge, split=Split.TEST, dev_share=0.9)
+    few = calibrated(sqlite, judge, split=DevTestSplit.TEST, dev_share=0.9)
     assert few.items == 2 and not few.substitute.accepted
 
 
@@ -237,10 +237,10 @@ def test_the_split_is_by_task_and_seed() -> None:
     line = [
         Item(id=f"{each.id}-{run}", payload=each.payload, hidden=each.hidden) for each in items(20) for run in range(3)
     ]
-    dev, test = (split_items(line, part, 7) for part in (Split.DEV, Split.TEST))
-    assert not dev & test and dev | test == split_items(line, Split.ALL, 7)
+    dev, test = (split_items(line, part, 7) for part in (DevTestSplit.DEV, DevTestSplit.TEST))
+    assert not dev & test and dev | test == split_items(line, DevTestSplit.ALL, 7)
     assert len(dev) == len(test) == 30
     assert {name.split("-")[0] for name in dev}.isdisjoint(name.split("-")[0] for name in test)
-    assert dev == split_items(reversed(line), Split.DEV, 7) != split_items(line, Split.DEV, 8)
+    assert dev == split_items(reversed(line), DevTestSplit.DEV, 7) != split_items(line, DevTestSplit.DEV, 8)
     with pytest.raises(ValueError, match="share of 1"):
-        split_items(line, Split.DEV, 0, 1)
+        split_items(line, DevTestSplit.DEV, 0, 1)

@@ -9,7 +9,7 @@ import pytest
 
 from judges.cases import GOOD, definition, items
 from repoassay.db import Database
-from repoassay.judges.axis_figures import Case, axis_figures, beside_others
+from repoassay.judges.axis_figures import JudgedCase, axis_figures, beside_others
 from repoassay.judges.calibration import calibrate
 from repoassay.judges.confidence import brier, calibration_error
 from repoassay.judges.families import family
@@ -69,13 +69,13 @@ def test_items_people_left_open_are_in_no_rate() -> None:
 
 
 def test_one_person_an_item_leaves_no_majority() -> None:
-    assert beside_others([Case("a", "p", "p", None, ("p", None))]).value is None
+    assert beside_others([JudgedCase("a", "p", "p", None, ("p", None))]).value is None
 
 
 def test_nothing_compared_is_refused() -> None:
     assert substitute([]).sentence == "Refused as a substitute for people: nothing was compared."
     weak = axis_figures(
-        "core", "Core", [Case(str(n), n % 2 == 0, n % 4 < 2, None, ()) for n in range(40)], [True, False], True, False,
+        "core", "Core", [JudgedCase(str(n), n % 2 == 0, n % 4 < 2, None, ()) for n in range(40)], [True, False], True, False,
         draws=100,
     )  # fmt: skip
     text = substitute([weak]).sentence

@@ -15,17 +15,17 @@ from repoassay.db import Database
 from repoassay.errors import BadInput, Unavailable
 from repoassay.judges.calibration import calibrate
 from repoassay.judges.client import open_judge, spent_before
-from repoassay.judges.judging import Step, judge_study
+from repoassay.judges.judging import JudgingStep, judge_study
 from repoassay.judges.store import find_judge, judge_ratings, judgements_of, judges_of, keep, seat
-from repoassay.model_proxy import Dialogue, Limits, Prices, ScriptedUpstream, Turn, Upstream
+from repoassay.model_proxy import CallLimits, Dialogue, Prices, ScriptedUpstream, Turn, Upstream
 from repoassay.model_proxy.dialogue import Fault
 from repoassay.records.calls import read_calls
 from repoassay.review.adjudication import latest
-from repoassay.review.item_summary import reviewed
+from repoassay.review.item_summary import summarize_items
 from repoassay.review.rater_accounts import add_rater
 from repoassay.review.studies import items_of
 from repoassay.review.submitting import import_ratings, ratings_of
-from repoassay.types import Phase
+from repoassay.types import RatingPhase
 from review.samples import NOW, RUBRIC, rating
 
 
@@ -121,7 +121,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more(database: Database
 
 def test_what_is_stored_is_never_asked_again(database: Database, tmp_path: Path) -> None:
     judge = begin(database, items(2))
-    steps: list[Step] = []
+    steps: list[JudgingStep] = []
     done, _ = judged(database, judge, turns("ccccccc"), tmp_path, steps)  # the script ends after seven answers
     assert (done.stored, done.failed, done.rated) == (7, 3, 1)
     assert done.stopped.startswith("3 calls in a row failed")
@@ -183,7 +183,7 @@ def test_the_second_pass_alone_knows_signals_and_nothing_else_that_is_hidden(sql
     for secret in ("agent-x", "gpt-4.1", "secret-test", "i0", "system"):
         assert not any(secret in text for text in asked), secret
     blind, revealed = judge_ratings(sqlite, judge, "i0")
-    assert (blind.phase, revealed.phase, revealed.amends) == (Phase.BLIND, Phase.REVEALED, blind.id)
+    assert (blind.phase, revealed.phase, revealed.amends) == (RatingPhase.BLIND, RatingPhase.REVEALED, blind.id)
     assert [answer.state for answer in revealed.axes.values()] == ["no_problem"] * 3 + ["problem", "no_problem"]
     (part,) = calibrate(
         items_of(sqlite, "st"), [rating("ccccc", "i0"), rating("cccpc", "i1")], judgements_of(sqlite, judge), RUBRIC,
@@ -291,7 +291,7 @@ def test_a_response_that_is_not_of_its_dialect_is_void(number: int, sqlite: Data
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         upstream = Upstream(name="vendor", base_url=f"http://127.0.0.1:{server.server_address[1]}/v1")
-        with open_judge(judge, [upstream], tmp_path / "u.jsonl", limits=Limits(retries=0)) as door:
+        with open_judge(judge, [upstream], tmp_path / "u.jsonl", limits=CallLimits(retries=0)) as door:
             done = judge_study(sqlite, judge, door.asker, samples=1, axes=["core"])
         server.shutdown()
     assert done.stored + done.failed == 1, done
@@ -305,7 +305,7 @@ def test_after_three_failures_in_a_row_nothing_more_is_asked(sqlite: Database, t
     judge = begin(sqlite, items(1), "vendor/judge-1")
     with FakeProvider(Dialogue(turn=(Turn(text="x", fault=Fault(status=418, times=9)),))) as vendor:
         upstream = Upstream(name="vendor", base_url=f"{vendor.origin}/v1")
-        with open_judge(judge, [upstream], tmp_path / "u.jsonl", limits=Limits(retries=0)) as door:
+        with open_judge(judge, [upstream], tmp_path / "u.jsonl", limits=CallLimits(retries=0)) as door:
             done = judge_study(sqlite, judge, door.asker, samples=1)
     assert (done.stored, done.failed, done.left) == (0, 3, 2)
     assert done.stopped.startswith("3 calls in a row failed; the last: The model gave no answer: status 418")
@@ -323,7 +323,7 @@ def test_a_judge_is_in_no_figure_of_people(sqlite: Database, tmp_path: Path) -> 
     person = add_rater(sqlite, "st", "ana", at=NOW).rater
     import_ratings(sqlite, "st", [rating("ccccc", "i0", person.id)], at=NOW, by="lead")
     judged(sqlite, judge, turns("ppppp"), tmp_path)
-    (row,) = reviewed(items_of(sqlite, "st"), latest(ratings_of(sqlite, "st")), RUBRIC)
+    (row,) = summarize_items(items_of(sqlite, "st"), latest(ratings_of(sqlite, "st")), RUBRIC)
     assert row.raters == 1 and row.mergeable is True
     assert len(ratings_of(sqlite, "st", judges=True)) == 2
-    assert len(ratings_of(sqlite, "st", Phase.BLIND, judges=True)) == 2
+    assert len(ratings_of(sqlite, "st", RatingPhase.BLIND, judges=True)) == 2

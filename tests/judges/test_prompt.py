@@ -11,7 +11,7 @@ from repoassay.errors import BadInput
 from repoassay.judges.definition import Definition
 from repoassay.judges.prompt import bundled_templates, own_templates, prompt_of
 from repoassay.review.rubric import read_rubric
-from repoassay.review.study import Payload, RaterView, rater_view
+from repoassay.review.study import ItemPayload, RaterView, rater_view
 from review.samples import RUBRIC, study
 
 REFERENCE = "--- a/ref.py\n+++ b/ref.py\n@@ -1 +1 @@\n-1\n+reference line\n"
@@ -19,7 +19,7 @@ REFERENCE = "--- a/ref.py\n+++ b/ref.py\n@@ -1 +1 @@\n-1\n+reference line\n"
 
 def view(**more: str) -> RaterView:
     given = {"title": "Add", "issue": "Make it add.", "rules": "Be brief.", "diff": DIFF, "reference": REFERENCE}
-    return rater_view("secret-name", Payload(**given | more), RUBRIC, study(), 7, 9)
+    return rater_view("secret-name", ItemPayload(**given | more), RUBRIC, study(), 7, 9)
 
 
 def test_it_reads_the_same_words_as_people() -> None:
@@ -28,7 +28,7 @@ def test_it_reads_the_same_words_as_people() -> None:
         assert axis.question in system and axis.guidance.strip() in system and RUBRIC.guidance.strip() in system
         assert all(f'"{level.key}": {level.title}' in system for level in RUBRIC.scale)
     quality = read_rubric("quality")
-    seen = rater_view("s", Payload(diff=DIFF), quality, study(quality), 1, 1)
+    seen = rater_view("s", ItemPayload(diff=DIFF), quality, study(quality), 1, 1)
     assert '"0.75": Near human level' in prompt_of(definition(), seen, "quality").system
 
 

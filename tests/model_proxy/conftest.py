@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from fake_provider import FakeProvider
-from repoassay.model_proxy import Budget, Dialogue, Limits, Pass, Upstream
+from repoassay.model_proxy import AttemptSession, Budget, CallLimits, Dialogue, Upstream
 from repoassay.model_proxy.server import Gateway
 
 REAL_KEY = "sk-real-0123456789abcdef"
@@ -107,13 +107,13 @@ class Rig:
         self.upstream = upstream
         self.folder = folder
 
-    def admit(self, attempt: str = "one", **settings: Any) -> Pass:
+    def admit(self, attempt: str = "one", **settings: Any) -> AttemptSession:
         journal = settings.pop("journal", self.folder / attempt / "usage.jsonl")
         return self.gateway.admit(attempt, model=settings.pop("model", "up/served-model"), journal=journal, **settings)
 
     def ask(
         self,
-        entry: Pass,
+        entry: AttemptSession,
         dialect: str = "chat",
         text: str = "hello",
         *,
@@ -135,7 +135,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Build]:
     monkeypatch.setenv("RIG_KEY", REAL_KEY)
     with ExitStack() as stack:
 
-        def make(*turns: dict[str, Any], end: str = "loop", limits: Limits | None = None, **settings: Any) -> Rig:
+        def make(*turns: dict[str, Any], end: str = "loop", limits: CallLimits | None = None, **settings: Any) -> Rig:
             whole = {"turn": list(turns), "end": end, "aside": settings.pop("aside", [])}
             upstream = stack.enter_context(FakeProvider(Dialogue.model_validate(whole)))
             origin = upstream.origin
@@ -145,7 +145,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Build]:
             ]
             gateway = Gateway(
                 [*ups, *settings.pop("upstreams", [])],
-                limits=limits or Limits(first_wait=0.01, idle=5.0, settle=1.0),
+                limits=limits or CallLimits(first_wait=0.01, idle=5.0, settle=1.0),
                 budget=settings.pop("run_budget", Budget()),
                 journal=tmp_path / "strangers.jsonl",
                 **settings,

@@ -10,7 +10,7 @@ import pytest
 
 from fake_provider import FakeProvider
 from repoassay.errors import BadInput
-from repoassay.model_proxy import Dialogue, Limits, Prices, ScriptedUpstream, Turn, Upstream, known_upstreams
+from repoassay.model_proxy import CallLimits, Dialogue, Prices, ScriptedUpstream, Turn, Upstream, known_upstreams
 from repoassay.model_proxy.client import (
     BudgetSpent,
     NoAnswer,
@@ -77,7 +77,7 @@ def test_nothing_is_left_below_nothing(budget: Decimal | None, left: int | None)
 def test_a_refusal_and_nonsense_are_no_answers(tmp_path: Path) -> None:
     faults = scripted(Turn(text="x", fault=Fault(status=418, times=9)))
     with open_model(
-        "scripted/x", [faults], tmp_path / "usage.jsonl", name="test", limits=Limits(retries=0)
+        "scripted/x", [faults], tmp_path / "usage.jsonl", name="test", limits=CallLimits(retries=0)
     ) as client, pytest.raises(NoAnswer, match="status 418"):  # fmt: skip
         client.ask("", "", max_tokens=1)
 

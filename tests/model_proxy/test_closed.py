@@ -10,7 +10,7 @@ import pytest
 
 from model_proxy.biller import Biller
 from model_proxy.conftest import address, key_header, request_body, send
-from repoassay.model_proxy import Limits, Upstream
+from repoassay.model_proxy import CallLimits, Upstream
 from repoassay.model_proxy.request_rules import confine, passed_on
 from repoassay.model_proxy.server import Gateway
 from repoassay.model_proxy.vendors import VENDORS
@@ -226,7 +226,10 @@ def test_of_a_name_that_stands_twice_the_upstream_sees_what_we_saw(tmp_path: Pat
 
 
 def test_an_open_policy_lets_them_pass_and_says_that_they_have_no_price(tmp_path: Path) -> None:
-    with Biller() as biller, Gateway([Upstream(name="up", base_url=f"{biller.origin}/v1")], limits=Limits()) as gateway:
+    with (
+        Biller() as biller,
+        Gateway([Upstream(name="up", base_url=f"{biller.origin}/v1")], limits=CallLimits()) as gateway,
+    ):
         entry = gateway.admit("a", model="up/gpt-4o", journal=tmp_path / "usage.jsonl", closed_world=False)
         url = address(entry.urls(gateway.origin), "chat", stream=False)
         body = {**request_body("chat"), "web_search_options": {"x": 1}, "service_tier": "priority"}

@@ -15,7 +15,7 @@ import pytest
 
 from model_proxy.biller import UNASKED, Biller
 from model_proxy.conftest import request_body, send
-from repoassay.model_proxy import Budget, Limits, Pass, Upstream
+from repoassay.model_proxy import AttemptSession, Budget, CallLimits, Upstream
 from repoassay.model_proxy.server import Gateway
 
 SLACK = 100
@@ -29,22 +29,22 @@ def scene(tmp_path: Path) -> Iterator[Any]:
 
         def make(
             budget: Budget | None = None, most: int = 1 << 30, run_budget: Budget | None = None
-        ) -> tuple[Biller, Gateway, Pass]:
+        ) -> tuple[Biller, Gateway, AttemptSession]:
             biller = stack.enter_context(Biller(most))
             upstream = Upstream(name="up", base_url=f"{biller.origin}/v1")
-            limits = Limits(first_wait=0.01, settle=5.0)
+            limits = CallLimits(first_wait=0.01, settle=5.0)
             gateway = stack.enter_context(Gateway([upstream], limits=limits, budget=run_budget))
             return biller, gateway, gateway.admit("a", model="up/m", journal=tmp_path / "usage.jsonl", budget=budget)
 
         yield make
 
 
-def ask(gateway: Gateway, entry: Pass, **more: Any) -> int:
+def ask(gateway: Gateway, entry: AttemptSession, **more: Any) -> int:
     url = entry.urls(gateway.origin)["chat"] + "/chat/completions"
     return send(url, {**request_body("chat"), **more}, timeout=60).status
 
 
-def abort(gateway: Gateway, entry: Pass) -> int:
+def abort(gateway: Gateway, entry: AttemptSession) -> int:
     """Begin a stream, read its first piece, hang up."""
     connection = http.client.HTTPConnection("127.0.0.1", int(gateway.origin.rpartition(":")[2]), timeout=60)
     connection.request("POST", f"/{entry.token}/v1/chat/completions", json.dumps(request_body("chat", stream=True)))
@@ -137,7 +137,7 @@ def test_attempts_share_the_budget_of_their_run(scene: Any, tmp_path: Path) -> N
 
 def test_a_pass_that_is_closed_under_a_call_is_charged_all_it_was_allowed(scene: Any) -> None:
     biller, gateway, entry = scene(Budget(tokens=10_000))
-    gateway.limits = gateway._open_door().limits = Limits(settle=0.1)
+    gateway.limits = gateway._open_door().limits = CallLimits(settle=0.1)
     biller.gate.clear()
     abort(gateway, entry)
     assert entry.close().unknown == 1

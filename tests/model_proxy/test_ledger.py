@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from repoassay.model_proxy import Budget, Limits, Price, Prices
+from repoassay.model_proxy import Budget, CallLimits, Price, Prices
 from repoassay.records.calls import read_calls
 
 PROVIDER = {"chat": "up", "responses": "up", "messages": "plain", "gemini": "plain"}
@@ -79,7 +79,7 @@ def test_the_runs_budget_holds_over_attempts(build: Any) -> None:
 
 
 def test_calls_the_upstream_failed_are_not_charged(build: Any) -> None:
-    rig = build({**SMALL, "fault": {"status": 500, "times": 1}}, limits=Limits(retries=0))
+    rig = build({**SMALL, "fault": {"status": 500, "times": 1}}, limits=CallLimits(retries=0))
     entry = rig.admit(budget=Budget(calls=1))
     assert [rig.ask(entry).status for _ in range(3)] == [500, 200, 403]
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from repoassay.model_proxy import Budget, Limits, Upstream
+from repoassay.model_proxy import Budget, CallLimits, Upstream
 from repoassay.records.calls import read_calls
 
 PROVIDER = {"chat": "up", "responses": "up", "messages": "plain", "gemini": "plain"}
-QUICK = Limits(first_wait=0.01, idle=0.4, retries=2, settle=1.0)
+QUICK = CallLimits(first_wait=0.01, idle=0.4, retries=2, settle=1.0)
 
 
 def faulty(turn: dict[str, Any], **fault: Any) -> dict[str, Any]:
@@ -160,7 +160,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close
 )
 def test_hostile_upstreams(build: Any, turn: Any, parts: list[bytes], hold: float, word: str) -> None:
     with server(*parts, hold=hold) as url:
-        limits = Limits(first_wait=0.01, idle=0.4, retries=1, response=2000, settle=1.0)
+        limits = CallLimits(first_wait=0.01, idle=0.4, retries=1, response=2000, settle=1.0)
         rig = build(turn, limits=limits, upstreams=[Upstream(name="raw", base_url=url)])
         entry = rig.admit(model="raw/m")
         rig.ask(entry, stream=True)

@@ -11,7 +11,7 @@ import pytest
 
 from repoassay.errors import BadInput
 from repoassay.model_proxy import Dialogue, Prices, ScriptedUpstream, known_upstreams, read_dialogue
-from repoassay.model_proxy.scripted_provider import Said, Script
+from repoassay.model_proxy.scripted_provider import Script, ScriptedReply
 from repoassay.model_proxy.tool_schemas import as_neutral, finish_call, shell_call
 from repoassay.model_proxy.vendors import VENDORS, Reply, ToolUse
 from repoassay.types.usage import Usage
@@ -118,7 +118,7 @@ def test_ends_of_the_agents() -> None:
 
 def ask(script: Script, text: str = "", *, tools: bool = True, attempt: str = "a") -> tuple[int, dict[str, Any]]:
     body: dict[str, Any] = {"messages": [{"role": "user", "content": text}], **({"tools": [BASH]} if tools else {})}
-    said: Said = script.answer("chat", body, attempt, stream=False)
+    said: ScriptedReply = script.answer("chat", body, attempt, stream=False)
     return said.status, json.loads(b"".join(said.parts))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from repoassay.errors import BadInput, InfraFault, MissingExtra
-from repoassay.model_proxy import Budget, Dialogue, Limits, Prices, ScriptedUpstream, known_upstreams, open_gateway
+from repoassay.model_proxy import Budget, CallLimits, Dialogue, Prices, ScriptedUpstream, known_upstreams, open_gateway
 from repoassay.model_proxy.server import Gateway
 from repoassay.records.calls import read_calls
 from repoassay.types.usage import Usage
@@ -169,7 +169,7 @@ def test_it_is_no_proxy(build: Any, turn: Any) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_bodies_that_are_no_requests_are_refused_in_the_vendors_words(build: Any, turn: Any, dialect: str) -> None:
-    rig = build(turn, limits=Limits(request=2000, first_wait=0.01))
+    rig = build(turn, limits=CallLimits(request=2000, first_wait=0.01))
     entry = rig.admit(model=f"{PROVIDER[dialect]}/m")
     tails = {"chat": "/chat/completions", "responses": "/responses", "messages": "/v1/messages"}
     url = entry.urls(rig.gateway.origin)[dialect] + tails.get(dialect, "/v1beta/models/m:generateContent")
@@ -198,7 +198,7 @@ def test_models_hello_and_count(build: Any, turn: Any) -> None:
 
 
 def test_a_hundred_streams_at_once(build: Any, turn: Any) -> None:
-    rig = build({**turn, "delay": 0.2}, limits=Limits(concurrency=10))
+    rig = build({**turn, "delay": 0.2}, limits=CallLimits(concurrency=10))
     entries = [rig.admit(f"a{number}") for number in range(10)]
     with ThreadPoolExecutor(100) as pool:
         answers = list(pool.map(lambda number: rig.ask(entries[number % 10], "chat", stream=True), range(100)))
@@ -210,7 +210,7 @@ def test_a_hundred_streams_at_once(build: Any, turn: Any) -> None:
 
 
 def test_more_calls_at_once_than_allowed_are_told_to_wait(build: Any, turn: Any) -> None:
-    rig = build({**turn, "delay": 0.5}, limits=Limits(concurrency=1))
+    rig = build({**turn, "delay": 0.5}, limits=CallLimits(concurrency=1))
     entry = rig.admit()
     with ThreadPoolExecutor(2) as pool:
         statuses = sorted(answer.status for answer in pool.map(lambda _: rig.ask(entry), range(2)))
@@ -240,7 +240,7 @@ def test_a_dialect_the_upstream_does_not_speak(build: Any, turn: Any) -> None:
 
 
 def test_closing_a_pass_ends_what_is_under_way(build: Any, turn: Any) -> None:
-    rig = build({**turn, "fault": {"silence": 30}}, limits=Limits(settle=0.1))
+    rig = build({**turn, "fault": {"silence": 30}}, limits=CallLimits(settle=0.1))
     entry = rig.admit()
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(lambda: _broken(rig, entry))

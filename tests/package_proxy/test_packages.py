@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.package_proxy.egress_rules import HostRule, forbidden
+from repoassay.package_proxy.egress_rules import HostRule, refusal_of
 from repoassay.package_proxy.packages import PackageProxy, ProxyLimits, Visit, Visitor
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.sandbox.port_forward import open_door
-from repoassay.sandbox.protocol import Command, Network
+from repoassay.sandbox.protocol import Command, SandboxNetwork
 
 PYTHON = str(Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"))
 
@@ -257,14 +257,14 @@ def test_a_host_that_does_not_answer(admit: Admit) -> None:
      "fe80::1", "fe80::1%lo", "fec0::1", "fd00:ec2::254", "fc00::1", "ff02::1", "::127.0.0.1"],
 )  # fmt: skip
 def test_addresses_no_public_name_may_lead_to(address: str) -> None:
-    assert forbidden(address) == "is not a public address"
+    assert refusal_of(address) == "is not a public address"
 
 
 @pytest.mark.parametrize(
     "address", ["151.101.0.223", "172.32.0.1", "100.128.0.1", "2a04:4e42::223", "64:ff9b::9765:df"]
 )
 def test_public_addresses(address: str) -> None:
-    assert forbidden(address) == ""
+    assert refusal_of(address) == ""
 
 
 def test_the_machines_own_address_is_no_way_back_in() -> None:
@@ -273,7 +273,7 @@ def test_the_machines_own_address_is_no_way_back_in() -> None:
             probe.connect(("151.101.0.223", 9))
         except OSError:
             pytest.skip("this machine has no network")
-        assert forbidden(probe.getsockname()[0]) != ""
+        assert refusal_of(probe.getsockname()[0]) != ""
 
 
 @pytest.mark.parametrize(
@@ -410,7 +410,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> NamespaceSandbox:
 def test_through_a_door_of_a_sandbox(sandbox: NamespaceSandbox, proxy: PackageProxy, index: Index) -> None:
     visits: list[Visit] = []
     visitor = proxy.admit([trusted(index, "localhost"), HostRule("pypi.org")], visits.append)
-    door = open_door(sandbox, Network.NONE, 8081, visitor.serve, visitor.close)
+    door = open_door(sandbox, SandboxNetwork.NONE, 8081, visitor.serve, visitor.close)
     argv = (PYTHON, "-I", "-c", CLIENT, f"http://localhost:{index.port}/5", "https://evil.example/", "http://10.0.0.1/",
             "http://169.254.169.254/latest/meta-data/")  # fmt: skip
     done = sandbox.run(
@@ -431,7 +431,7 @@ def test_an_index_on_the_hosts_loopback_gets_a_door_of_its_own(
 ) -> None:
     visits: list[Visit] = []
     visitor = proxy.admit([], visits.append)
-    door = open_door(sandbox, Network.NONE, index.port, visitor.relay("127.0.0.1", index.port), visitor.close)
+    door = open_door(sandbox, SandboxNetwork.NONE, index.port, visitor.relay("127.0.0.1", index.port), visitor.close)
     argv = (PYTHON, "-I", "-c", CLIENT, f"http://127.0.0.1:{index.port}/5")
     assert sandbox.run(Command(argv=argv, doors=(door,))).stdout == b"200\n"
     assert [(visit.method, visit.allowed) for visit in visits] == [("RELAY", True)]
@@ -442,7 +442,7 @@ def test_node_uses_it_too(sandbox: NamespaceSandbox, proxy: PackageProxy, index:
         pytest.skip("needs npm in /usr/bin")
     visits: list[Visit] = []
     visitor = proxy.admit([trusted(index)], visits.append)
-    door = open_door(sandbox, Network.NONE, 8081, visitor.serve, visitor.close)
+    door = open_door(sandbox, SandboxNetwork.NONE, 8081, visitor.serve, visitor.close)
     env = {"HTTP_PROXY": "http://127.0.0.1:8081", "npm_config_registry": f"http://localhost:{index.port}/",
            "npm_config_fetch_retries": "0", "npm_config_update_notifier": "false", "NO_PROXY": ""}  # fmt: skip
     sandbox.run(Command(argv=("npm", "view", "5"), env=env, doors=(door,)))

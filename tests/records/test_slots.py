@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from repoassay.records.slots import Slot, Standing, counting, places, slots_of
-from repoassay.types import Kind, Plan, PlannedTask
+from repoassay.records.slots import AttemptStatus, Slot, counting_attempts, places, slots_of
+from repoassay.types import Plan, PlannedTask, TaskKind
 
 PLAN = Plan(
     id="R", created=datetime(2026, 1, 1, tzinfo=UTC), suite="s", suite_version="1", suite_folder="/s",
     tasks=tuple(
-        PlannedTask(id=name, digest="d", folder="/s", title=name, kind=Kind.EDIT, domain="web") for name in ("t", "u")
+        PlannedTask(id=name, digest="d", folder="/s", title=name, kind=TaskKind.EDIT, domain="web") for name in ("t", "u")
     ),
     agents={"a": {}, "b": {}}, attempts=2, isolation="none",
 )  # fmt: skip
@@ -36,18 +36,18 @@ def test_the_last_of_a_chain_counts_and_the_earlier_name_it() -> None:
     chain = [One("1"), One("2", retry_of="1"), One("3", retry_of="2"), One("4", number=2)]
     found = places(PLAN, chain)
     assert [place.standing for place in found] == [
-        Standing.SUPERSEDED, Standing.SUPERSEDED, Standing.COUNTS, Standing.COUNTS
+        AttemptStatus.SUPERSEDED, AttemptStatus.SUPERSEDED, AttemptStatus.COUNTS, AttemptStatus.COUNTS
     ]  # fmt: skip
     assert [place.replaced_by for place in found] == ["3", "3", None, None]
-    assert counting(PLAN, chain, lambda one: one) == {Slot("t", "a", 1): chain[2], Slot("t", "a", 2): chain[3]}
+    assert counting_attempts(PLAN, chain, lambda one: one) == {Slot("t", "a", 1): chain[2], Slot("t", "a", 2): chain[3]}
 
 
 def test_a_retry_fills_the_slot_of_the_first_whatever_it_says_itself() -> None:
     chain = [One("1"), One("2", task="u", number=2, retry_of="1")]
-    assert counting(PLAN, chain, lambda one: one) == {Slot("t", "a", 1): chain[1]}
+    assert counting_attempts(PLAN, chain, lambda one: one) == {Slot("t", "a", 1): chain[1]}
 
 
 def test_a_slot_outside_the_plan_counts_nowhere_and_a_circle_ends() -> None:
-    assert places(PLAN, [One("1", task="v")])[0].standing is Standing.OUTSIDE_PLAN
+    assert places(PLAN, [One("1", task="v")])[0].standing is AttemptStatus.OUTSIDE_PLAN
     found = places(PLAN, [One("1", retry_of="2"), One("2", retry_of="1")])
-    assert [place.standing for place in found].count(Standing.COUNTS) >= 1
+    assert [place.standing for place in found].count(AttemptStatus.COUNTS) >= 1

@@ -10,7 +10,7 @@ import pytest
 from repoassay.diagnosis import label_book, label_from_text
 from repoassay.records import RunFolder
 from repoassay.report.diagnosis_lines import lines, short_lines
-from repoassay.report.diagnosis_runs import Examiner, people_said, shares_of, subject_of, subjects_of
+from repoassay.report.diagnosis_runs import Diagnoser, people_said, shares_of, subject_of, subjects_of
 from repoassay.types import Ended, Outcome
 from report.conftest import MakeRun, Put
 
@@ -32,7 +32,7 @@ def test_those_that_count_are_looked_at_and_one_by_its_id(varied: RunFolder) -> 
     assert last.outcome is Outcome.FAILED
     first = next(one.attempt.id for one in varied.finished() if one.attempt.task == "task-10")
     assert subject_of(varied, first).outcome is Outcome.INFRA_FAULT
-    looked = [Examiner(varied).look(one) for one in found]
+    looked = [Diagnoser(varied).look(one) for one in found]
     assert {one.holds.value for one in looked if not one.subject.failed} == {"none"}
     assert all(one.steps is None for one in looked)
 
@@ -56,7 +56,7 @@ def test_without_steps_verdict_and_exit_tell_what_they_can(
     run = make_run(tasks=1)
     attempt = put(run, "task-01", outcome)
     ended(run, attempt.id, how)
-    looked = Examiner(run).look(subject_of(run, attempt.id))
+    looked = Diagnoser(run).look(subject_of(run, attempt.id))
     assert looked.holds.value == value
     assert (looked.diagnosis.classes[0].subclass if looked.diagnosis.classes else None) == part
     assert not looked.counted
@@ -75,7 +75,7 @@ def test_a_label_brings_an_attempt_without_steps_into_the_shares(make_run: MakeR
     book.append(label_from_text("E2", attempt=first.id, author="Ada", at=NOON - timedelta(days=1)))  # given before
     book.append(label_from_text("E1", attempt=second.id, author="m/x", at=NOON).model_copy(update={"by": "model"}))
     assert people_said(run) == {first.id: "E3"}
-    examiner = Examiner(run)
+    examiner = Diagnoser(run)
     shares = shares_of([examiner.look(one) for one in subjects_of(run)])
     assert (shares.failed, shares.counted, shares.labelled) == (2, 1, 1)
     assert shares.primary["E3"].successes == shares.every["E3"].successes == 1

@@ -15,7 +15,7 @@ from typing import Any
 
 from repoassay.records import RunFolder
 from repoassay.report import dumps, summarise
-from repoassay.report.document import plain
+from repoassay.report.document import plain_value
 from repoassay.types import Attempt, CriterionResult, Outcome, Verdict
 
 MakeRun = Callable[..., RunFolder]
@@ -76,7 +76,7 @@ def test_numbers_that_are_not_finite_are_null(make_run: MakeRun, put: Put) -> No
 
 
 def test_money_is_exact_text_and_nan_is_null() -> None:
-    assert plain({"a": Decimal("0.10"), "b": (float("nan"), None, Outcome.PASSED)}) == {
+    assert plain_value({"a": Decimal("0.10"), "b": (float("nan"), None, Outcome.PASSED)}) == {
         "a": "0.10",
         "b": [None, None, "passed"],
     }

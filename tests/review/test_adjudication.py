@@ -6,7 +6,15 @@ import pytest
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.review.adjudication import Adjudication, Cause, Provenance, consensus, disputes, label_of, latest
+from repoassay.review.adjudication import (
+    Adjudication,
+    DisagreementCause,
+    Provenance,
+    consensus,
+    disputes,
+    label_of,
+    latest,
+)
 from repoassay.review.adjudication_store import adjudications_of, settle
 from review.samples import NOW, QUALITY, RUBRIC, begun, later, rating
 
@@ -57,7 +65,7 @@ def test_five_raters_over_five_levels() -> None:
 
 
 def _settled(axis: str = "core", state: str = "problem", item: str = "s1") -> Adjudication:
-    return Adjudication(item=item, axis=axis, state=state, cause=Cause.GUIDELINE_GAP, by="lead", at=NOW)
+    return Adjudication(item=item, axis=axis, state=state, cause=DisagreementCause.GUIDELINE_GAP, by="lead", at=NOW)
 
 
 def test_the_queue_puts_most_disagreement_first() -> None:

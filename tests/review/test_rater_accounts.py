@@ -8,12 +8,12 @@ import pytest
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.review.assignment import LeaseEvent, held, order
+from repoassay.review.assignment import LeaseEvent, leased_items, order
 from repoassay.review.database import Conflict, event_log
 from repoassay.review.leases import open_item, open_next, queue_of, release, renew
 from repoassay.review.rater_accounts import RaterRole, add_rater, assign, disable_rater, rater_by_token, raters_of
 from repoassay.review.studies import close_study, create_study
-from repoassay.review.study import Mode
+from repoassay.review.study import StudyMode
 from repoassay.review.submitting import submit
 from review.samples import NOW, RUBRIC, answers, begun, items, later, study
 
@@ -63,7 +63,7 @@ def test_many_join_at_once(database: Database) -> None:
 
 
 def test_a_balanced_study(database: Database) -> None:
-    people = begun(database, "Ana", "Ben", "Cyd", count=9, mode=Mode.BALANCED, overlap=2)
+    people = begun(database, "Ana", "Ben", "Cyd", count=9, mode=StudyMode.BALANCED, overlap=2)
     assert queue_of(database, people[0].rater) == ()
     assert assign(database, "st", at=NOW, by="lead") == 18 and assign(database, "st", at=NOW, by="lead") == 0
     assert [len(queue_of(database, each.rater)) for each in people] == [6, 6, 6]
@@ -78,7 +78,7 @@ def test_a_balanced_study(database: Database) -> None:
 
 
 def test_balancing_needs_people_and_the_mode(database: Database) -> None:
-    begun(database, "Ana", mode=Mode.BALANCED, overlap=2)
+    begun(database, "Ana", mode=StudyMode.BALANCED, overlap=2)
     with pytest.raises(BadInput, match="needs 2 raters"):
         assign(database, "st", at=NOW, by="lead")
     create_study(database, study(name="all"), RUBRIC, items(2), at=NOW)
@@ -87,7 +87,7 @@ def test_balancing_needs_people_and_the_mode(database: Database) -> None:
 
 
 def test_an_item_is_held_until_its_time_is_over(database: Database) -> None:
-    ana, ben = begun(database, "Ana", "Ben", count=1, mode=Mode.OVERLAP, overlap=1, lease_seconds=60)
+    ana, ben = begun(database, "Ana", "Ben", count=1, mode=StudyMode.OVERLAP, overlap=1, lease_seconds=60)
     mine = open_next(database, ana.rater, NOW)
     assert mine is not None and mine.until == later(60)
     with pytest.raises(Conflict, match="Others are rating"):
@@ -125,8 +125,8 @@ def test_the_log_tells_who_holds_what(database: Database) -> None:
             for each in queue_of(database, person.rater)
             if each.until is not None and each.until > now
         }
-        assert kept == held(log, now, 60)
-    assert held(log, later(40), 60) == {
+        assert kept == leased_items(log, now, 60)
+    assert leased_items(log, later(40), 60) == {
         ("s0", ana.rater.id): later(90),
         ("s0", ben.rater.id): NOW + timedelta(seconds=62),
     }
@@ -150,7 +150,7 @@ def test_somebody_elses_item(database: Database) -> None:
 
 
 def test_a_judge_neither_blocks_nor_is_blocked(database: Database) -> None:
-    [ana] = begun(database, "Ana", count=1, mode=Mode.OVERLAP, overlap=1)
+    [ana] = begun(database, "Ana", count=1, mode=StudyMode.OVERLAP, overlap=1)
     judge = add_rater(database, "st", "judge", RaterRole.JUDGE, at=NOW).rater
     assert open_next(database, judge, NOW) is not None
     assert open_next(database, ana.rater, NOW) is not None

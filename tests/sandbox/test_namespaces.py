@@ -127,7 +127,7 @@ ORDINARY = """
 import os, sys
 from pathlib import Path
 from repoassay.types import Limits
-from repoassay.sandbox.protocol import Access, Collect, Command, Mount
+from repoassay.sandbox.protocol import Access, ExportSpec, Command, Mount
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
 top = Path(sys.argv[1])
@@ -140,7 +140,7 @@ echo made > /out/file; mkdir /out/locked; echo x > /out/locked/y; chmod 000 /out
 echo x > /read/new; cat %s; mount -t tmpfs none /tmp; ls /proc | grep -c "^[0-9]"
 ''' % (top / "secret")
 mounts = (Mount(top / "tree", "/copy", Access.COPY_ON_WRITE), Mount(top / "tree", "/read"))
-done = sandbox.run(Command(argv=("/bin/sh", "-c", code), mounts=mounts, scratch=("/out",), collect=(Collect("/out", top / "got"),)))
+done = sandbox.run(Command(argv=("/bin/sh", "-c", code), mounts=mounts, scratch=("/out",), collect=(ExportSpec("/out", top / "got"),)))
 print(done.stdout.decode()); print(done.stderr.decode(), file=sys.stderr)
 print((top / "tree/file").read_text(), sorted(p.name for p in (top / "got").rglob("*")), done.rejected)
 bomb = "import os\\nheld = []\\nwhile True: held.append(b'x' * 2**20)"

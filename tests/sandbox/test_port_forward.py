@@ -19,10 +19,10 @@ import pytest
 from repoassay.errors import InfraFault, NoIsolation
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.namespaces import NamespaceSandbox
-from repoassay.sandbox.network import network_of, permitted
+from repoassay.sandbox.network import network_of, permitted_hosts
 from repoassay.sandbox.none import NoSandbox
 from repoassay.sandbox.port_forward import open_door
-from repoassay.sandbox.protocol import Command, Completed, Door, Network, Sandbox
+from repoassay.sandbox.protocol import Command, Completed, PortForward, Sandbox, SandboxNetwork
 from repoassay.types import Ended, NetworkPolicy
 
 Inside = Callable[..., Completed]
@@ -69,8 +69,8 @@ class Greeter:
                 listening.shutdown(socket.SHUT_RDWR)
             listening.close()
 
-    def door(self, port: int) -> Door:
-        return Door(port, self.opened, self.closed)
+    def door(self, port: int) -> PortForward:
+        return PortForward(port, self.opened, self.closed)
 
     def _serve(self, listening: socket.socket) -> None:
         with contextlib.suppress(OSError):
@@ -113,7 +113,7 @@ def test_a_door_is_open_before_the_command_starts_and_over_after_its_end(inside:
         told.append("opened")
         listening.close()
 
-    door = Door(8080, opened, lambda: told.append("closed"))
+    door = PortForward(8080, opened, lambda: told.append("closed"))
     done = inside("print('ran')", doors=(door,), channel=True, told=lambda _: None)
     assert (done.stdout, told) == (b"ran\n", ["opened", "closed"])
 
@@ -158,7 +158,7 @@ def test_another_sandboxs_door_is_not_there(inside: Inside, sandbox: NamespaceSa
         greeter.opened(listening)
         ready.set()
 
-    command = Command(argv=("sleep", "30"), doors=(Door(8081, opened, greeter.closed),))
+    command = Command(argv=("sleep", "30"), doors=(PortForward(8081, opened, greeter.closed),))
     thread = threading.Thread(target=sandbox.run, args=(command, seen))
     thread.start()
     ready.wait(20)
@@ -294,7 +294,9 @@ def test_an_owner_that_fails_leaves_no_sandbox_behind(sandbox: NamespaceSandbox)
         raise RuntimeError("the owner's own mistake")
 
     for chosen in (sandbox, NoSandbox()):
-        doors = tuple(open_door(chosen, Network.NONE, port, opened, lambda: ends.append(1)) for port in (8080, 8081))
+        doors = tuple(
+            open_door(chosen, SandboxNetwork.NONE, port, opened, lambda: ends.append(1)) for port in (8080, 8081)
+        )
         with pytest.raises(RuntimeError, match="own mistake"):
             chosen.run(Command(argv=("sleep", "60"), doors=doors))
     assert ends == [1, 1]
@@ -307,7 +309,7 @@ def test_a_cancelled_command_ends_its_doors(sandbox: NamespaceSandbox, greeter: 
         greeter.opened(listening)
         cancel.set()
 
-    done = sandbox.run(Command(argv=("sleep", "60"), doors=(Door(8080, opened, greeter.closed),)), cancel)
+    done = sandbox.run(Command(argv=("sleep", "60"), doors=(PortForward(8080, opened, greeter.closed),)), cancel)
     assert (done.exit.ended, greeter.ends) == (Ended.CANCELLED, 1)
 
 
@@ -321,14 +323,14 @@ def test_node_comes_to_a_door_too(sandbox: NamespaceSandbox) -> None:
     assert done.stdout == b"greeter heard 5\n"
 
 
-@pytest.mark.parametrize("network", [Network.NONE, Network.HOST])
+@pytest.mark.parametrize("network", [SandboxNetwork.NONE, SandboxNetwork.HOST])
 @pytest.mark.parametrize("kind", ["namespaces", "none"])
 def test_a_door_made_for_a_sandbox_works_there(
-    sandbox: NamespaceSandbox, kind: str, network: Network, greeter: Greeter
+    sandbox: NamespaceSandbox, kind: str, network: SandboxNetwork, greeter: Greeter
 ) -> None:
     chosen: Sandbox = sandbox if kind == "namespaces" else NoSandbox()
     door = open_door(chosen, network, 8080, greeter.opened, greeter.closed)
-    private = kind == "namespaces" and network is Network.NONE
+    private = kind == "namespaces" and network is SandboxNetwork.NONE
     assert (door.port == 8080 and door.listening is None) == private
     code = (sys.base_prefix + f"/bin/python3.{sys.version_info.minor}", "-I", "-c", ASK, str(door.port))
     done = chosen.run(Command(argv=code, doors=(door,), network=network))
@@ -346,7 +348,7 @@ ORDINARY = """
 import os, socket, sys, threading
 from pathlib import Path
 from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.protocol import Command, Door
+from repoassay.sandbox.protocol import Command, PortForward
 from repoassay.sandbox.sandbox import open_sandbox
 assert os.geteuid() != 0
 def opened(listening):
@@ -357,7 +359,7 @@ def opened(listening):
     threading.Thread(target=greet, daemon=True).start()
 code = "import socket; d = socket.create_connection(('127.0.0.1', 80)); d.sendall(b'hello'); print(d.recv(99).decode())"
 sandbox = open_sandbox("namespaces", Cache(Path(sys.argv[1])))
-done = sandbox.run(Command(argv=("/usr/bin/python3", "-c", code), doors=(Door(80, opened),)))
+done = sandbox.run(Command(argv=("/usr/bin/python3", "-c", code), doors=(PortForward(80, opened),)))
 print(done.stdout.decode(), done.stderr.decode())
 """
 
@@ -385,13 +387,13 @@ def test_what_cannot_be_enforced_is_refused_with_the_flag_that_accepts_it(cache:
     namespaces, none = NamespaceSandbox(cache), NoSandbox()
     policy = NetworkPolicy
     for wanted in policy:
-        assert permitted(wanted, namespaces, needs_model=True) is wanted
-        assert permitted(wanted, namespaces, needs_model=False) is policy.NONE
-        assert permitted(wanted, none, needs_model=False) is policy.NONE
-        assert permitted(wanted, none, needs_model=True, asked=policy.OPEN) is policy.OPEN
+        assert permitted_hosts(wanted, namespaces, needs_model=True) is wanted
+        assert permitted_hosts(wanted, namespaces, needs_model=False) is policy.NONE
+        assert permitted_hosts(wanted, none, needs_model=False) is policy.NONE
+        assert permitted_hosts(wanted, none, needs_model=True, asked=policy.OPEN) is policy.OPEN
     for wanted in (policy.NONE, policy.MODEL, policy.PACKAGES):
         with pytest.raises(NoIsolation, match=f"network policy '{wanted}'.*--network open"):
-            permitted(wanted, none, needs_model=True)
+            permitted_hosts(wanted, none, needs_model=True)
         with pytest.raises(NoIsolation):
-            permitted(policy.OPEN, none, needs_model=False, asked=wanted)
-    assert [network_of(each) for each in policy] == [Network.NONE] * 3 + [Network.HOST]
+            permitted_hosts(policy.OPEN, none, needs_model=False, asked=wanted)
+    assert [network_of(each) for each in policy] == [SandboxNetwork.NONE] * 3 + [SandboxNetwork.HOST]

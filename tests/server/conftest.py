@@ -9,7 +9,7 @@ import pytest
 
 from postgres import cluster, postgres
 from repoassay.db import Database
-from repoassay.engine.attempt import Bench
+from repoassay.engine.attempt import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
@@ -45,14 +45,14 @@ def tasks() -> dict[str, TaskFolder]:
 
 
 @pytest.fixture(scope="session")
-def bench() -> Bench:
+def bench() -> GradingContext:
     """Where they are judged."""
     cache = Cache()
-    return Bench(locate("starter").repositories, cache, open_sandbox("namespaces", cache))
+    return GradingContext(locate("starter").repositories, cache, open_sandbox("namespaces", cache))
 
 
 @pytest.fixture(scope="session")
-def engine(tasks: dict[str, TaskFolder], bench: Bench) -> Iterator[SubmissionEngine]:
+def engine(tasks: dict[str, TaskFolder], bench: GradingContext) -> Iterator[SubmissionEngine]:
     """An engine on these tasks; not for whoever stops its workers."""
     with SubmissionEngine(tasks, bench) as found:
         yield found

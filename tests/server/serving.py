@@ -16,7 +16,7 @@ import httpx
 import uvicorn
 
 import repoassay.tasks
-from repoassay.server.server import configured, listen
+from repoassay.server.server import configure, listen
 from repoassay.server.service import Service
 
 __all__ = ["Process", "connected", "solution"]
@@ -26,7 +26,7 @@ __all__ = ["Process", "connected", "solution"]
 def connected(service: Service, limit: int | None = None) -> Iterator[httpx.Client]:
     """A client of the application, which answers on a port of its own; workers are not started."""
     bound = listen("127.0.0.1", 0)
-    settings = configured(service)
+    settings = configure(service)
     settings.log_level = "critical"
     settings.limit_concurrency = limit or settings.limit_concurrency
     server = uvicorn.Server(settings)

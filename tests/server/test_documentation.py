@@ -37,10 +37,10 @@ def test_the_requests_of_the_page_work(tmp_path: Path) -> None:
 
 def test_every_metric_and_option_the_page_names_exists() -> None:
     from repoassay.cli.serve import serve
-    from repoassay.server.metrics import Meters
+    from repoassay.server.metrics import PrometheusMetrics
     from repoassay.server.queue import Counts
 
-    text = Meters().text(Counts(0, 0)).decode()
+    text = PrometheusMetrics().text(Counts(0, 0)).decode()
     names = set(re.findall(r"`(repoassay_[a-z_]+?)(?:\{\w+\})?`", PAGE.read_text())) - {"repoassay_"}
     assert len(names) == 8 and all(re.search(rf"^# (HELP|TYPE) {name}", text, re.MULTILINE) for name in names), names
     options = {option for each in serve.params for option in each.opts}

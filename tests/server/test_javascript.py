@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.engine.attempt import Bench
+from repoassay.engine.attempt import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.errors import Unavailable
 from repoassay.sandbox.programs import node_program
-from repoassay.server.metrics import Meters
+from repoassay.server.metrics import PrometheusMetrics
 from repoassay.server.queue import New, Queue
 from repoassay.server.workers import Workers
 from repoassay.tasks import TaskFolder, read_task
@@ -60,13 +60,13 @@ def script(tmp_path: Path) -> TaskFolder:
 
 
 def test_both_languages_in_one_queue(
-    queue: Queue, tasks: dict[str, TaskFolder], bench: Bench, script: TaskFolder
+    queue: Queue, tasks: dict[str, TaskFolder], bench: GradingContext, script: TaskFolder
 ) -> None:
     given = [("add", FIXED), (PYTHON, solution(PYTHON)), ("add", ""), ("add", FIXED.replace("+ b;", "* b;"))]
     stored, _ = queue.add("", [New(task, patch.encode()) for task, patch in given], 100)
     ended = threading.Semaphore(0)
     engine = SubmissionEngine({**tasks, "add": script}, replace(bench), 2)
-    workers = Workers(queue, engine, Meters(), lambda ulid: ended.release(), 20.0)
+    workers = Workers(queue, engine, PrometheusMetrics(), lambda ulid: ended.release(), 20.0)
     workers.start()
     try:
         for _ in given:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.engine.attempt import Bench
+from repoassay.engine.attempt import GradingContext
 from repoassay.engine.submit import SubmissionEngine
-from repoassay.server.metrics import Meters
-from repoassay.server.queue import Counts, New, Queue, Stored
+from repoassay.server.metrics import PrometheusMetrics
+from repoassay.server.queue import Counts, New, Queue, StoredSubmission
 from repoassay.server.workers import Workers
 from repoassay.tasks import TaskFolder
 from repoassay.types import Verdict
@@ -28,8 +28,8 @@ Tasks = dict[str, TaskFolder]
 
 
 @contextmanager
-def working(queue: Queue, tasks: Tasks, bench: Bench, lease: float = 20.0) -> Iterator[Workers]:
-    workers = Workers(queue, SubmissionEngine(tasks, bench, 2), Meters(), lambda ulid: None, lease)
+def working(queue: Queue, tasks: Tasks, bench: GradingContext, lease: float = 20.0) -> Iterator[Workers]:
+    workers = Workers(queue, SubmissionEngine(tasks, bench, 2), PrometheusMetrics(), lambda ulid: None, lease)
     workers.start()
     try:
         yield workers
@@ -44,7 +44,7 @@ def until(condition: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
-def done(queue: Queue, ulid: str) -> Stored:
+def done(queue: Queue, ulid: str) -> StoredSubmission:
     until(lambda: (found := queue.get("", ulid)) is not None and found.status == "done")
     found = queue.get("", ulid)
     assert found is not None and found.verdict is not None
@@ -56,7 +56,9 @@ def add(queue: Queue, task: str, patch: str) -> str:
     return stored.ulid
 
 
-def test_verdicts_are_those_of_the_engine(queue: Queue, tasks: Tasks, bench: Bench, engine: SubmissionEngine) -> None:
+def test_verdicts_are_those_of_the_engine(
+    queue: Queue, tasks: Tasks, bench: GradingContext, engine: SubmissionEngine
+) -> None:
     given = {
         add(queue, TASK, patch): patch
         for patch in (solution(TASK), "", "no diff", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n")
@@ -74,7 +76,7 @@ def test_verdicts_are_those_of_the_engine(queue: Queue, tasks: Tasks, bench: Ben
 
 
 def test_a_fault_of_ours_is_tried_three_times_and_labelled(
-    queue: Queue, tasks: Tasks, bench: Bench, tmp_path: Path
+    queue: Queue, tasks: Tasks, bench: GradingContext, tmp_path: Path
 ) -> None:
     ulid = add(queue, TASK, solution(TASK))
     with working(queue, tasks, replace(bench, repositories=tmp_path / "absent")) as workers:
@@ -85,7 +87,7 @@ def test_a_fault_of_ours_is_tried_three_times_and_labelled(
 
 
 def test_what_ends_server_after_server_is_a_fault_and_not_tried_for_ever(
-    queue: Queue, tasks: Tasks, bench: Bench
+    queue: Queue, tasks: Tasks, bench: GradingContext
 ) -> None:
     ulid = add(queue, TASK, solution(TASK))
     for _ in range(8):
@@ -97,7 +99,7 @@ def test_what_ends_server_after_server_is_a_fault_and_not_tried_for_ever(
     assert "ended 8 times" in str(found.feedback)
 
 
-def test_what_only_other_servers_know_is_left_to_them(queue: Queue, tasks: Tasks, bench: Bench) -> None:
+def test_what_only_other_servers_know_is_left_to_them(queue: Queue, tasks: Tasks, bench: GradingContext) -> None:
     strange, known = add(queue, "elsewhere", ""), add(queue, TASK, "")
     with working(queue, tasks, bench):
         done(queue, known)
@@ -106,9 +108,11 @@ def test_what_only_other_servers_know_is_left_to_them(queue: Queue, tasks: Tasks
     assert found is not None and (found.status, found.faults) == ("queued", 0)
 
 
-def test_what_is_under_way_is_put_back_when_we_must_stop_at_once(queue: Queue, tasks: Tasks, bench: Bench) -> None:
+def test_what_is_under_way_is_put_back_when_we_must_stop_at_once(
+    queue: Queue, tasks: Tasks, bench: GradingContext
+) -> None:
     ulids = [add(queue, TASK, solution(TASK)) for _ in range(12)]
-    workers = Workers(queue, SubmissionEngine(tasks, bench, 2), Meters(), lambda ulid: None)
+    workers = Workers(queue, SubmissionEngine(tasks, bench, 2), PrometheusMetrics(), lambda ulid: None)
     workers.start()
     until(lambda: queue.counts().running > 0)
     workers.stop(0)
@@ -119,10 +123,10 @@ def test_what_is_under_way_is_put_back_when_we_must_stop_at_once(queue: Queue, t
     assert len(queue.results("", 0, 100)) == len(ulids)
 
 
-def test_stopping_in_good_time_finishes_what_is_under_way(queue: Queue, tasks: Tasks, bench: Bench) -> None:
+def test_stopping_in_good_time_finishes_what_is_under_way(queue: Queue, tasks: Tasks, bench: GradingContext) -> None:
     for _ in range(6):
         add(queue, TASK, solution(TASK))
-    workers = Workers(queue, SubmissionEngine(tasks, bench, 2), Meters(), lambda ulid: None)
+    workers = Workers(queue, SubmissionEngine(tasks, bench, 2), PrometheusMetrics(), lambda ulid: None)
     workers.start()
     until(lambda: queue.counts().running > 0)
     assert workers.stop(60) == 0
@@ -130,7 +134,7 @@ def test_stopping_in_good_time_finishes_what_is_under_way(queue: Queue, tasks: T
     assert counts.running == 0 and counts.queued + len(queue.results("", 0, 100)) == 6
 
 
-def test_a_lease_is_kept_for_as_long_as_it_takes(queue: Queue, tasks: Tasks, bench: Bench) -> None:
+def test_a_lease_is_kept_for_as_long_as_it_takes(queue: Queue, tasks: Tasks, bench: GradingContext) -> None:
     ulids = [add(queue, TASK, solution(TASK)) for _ in range(4)]
     over = threading.Event()
     taken = []

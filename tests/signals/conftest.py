@@ -9,7 +9,7 @@ import pytest
 
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.namespaces import NamespaceSandbox
-from repoassay.signals import Bench, Signal, signals
+from repoassay.signals import Signal, ToolRunner, signals
 from repoassay.types import Limits
 from signals import projects
 
@@ -17,10 +17,10 @@ Signals = Callable[[Mapping[str, str]], dict[str, Signal]]
 
 
 @pytest.fixture(scope="session")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def bench(tmp_path_factory: pytest.TempPathFactory) -> ToolRunner:
     limits = Limits(seconds=60, memory=2 * 2**30, output=16 * 2**20)
     sandbox = NamespaceSandbox(Cache(tmp_path_factory.mktemp("signals-cache")))
-    return Bench(sandbox=sandbox, limits=limits, suite_limits=limits)
+    return ToolRunner(sandbox=sandbox, limits=limits, suite_limits=limits)
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +29,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def found(bench: Bench, base: Path, tmp_path_factory: pytest.TempPathFactory) -> Signals:
+def found(bench: ToolRunner, base: Path, tmp_path_factory: pytest.TempPathFactory) -> Signals:
     """All signals on a head, by id; each head is looked at once."""
     files = projects.base_files()
     known: dict[str, dict[str, Signal]] = {}

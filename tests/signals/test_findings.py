@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from repoassay.signals.diffs import read_diff
-from repoassay.signals.findings import Finding, new_findings
+from repoassay.signals.findings import ToolFinding, new_findings
 
 # Base lines 1 to 4; line 2 is replaced by two lines, so that 3 and 4 become 4 and 5.
 DIFF = read_diff(b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,4 +1,5 @@\n x\n-y\n+y1\n+y2\n z\n z\n")
 
 
-def at(line: int, message: str = "bad", path: str = "a.py", rule: str = "R1") -> Finding:
-    return Finding(rule, path, line, message)
+def at(line: int, message: str = "bad", path: str = "a.py", rule: str = "R1") -> ToolFinding:
+    return ToolFinding(rule, path, line, message)
 
 
 def test_what_only_moved_is_not_new() -> None:

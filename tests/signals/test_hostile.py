@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.signals import Bench, Signal, State, signals
+from repoassay.signals import Signal, SignalState, ToolRunner, signals
 from repoassay.types import Limits
 from signals import projects
 
@@ -17,12 +17,12 @@ SHORT = Limits(seconds=4, memory=2**30)
 
 
 @pytest.fixture
-def attacked(bench: Bench, base: Path, tmp_path: Path) -> Attack:
+def attacked(bench: ToolRunner, base: Path, tmp_path: Path) -> Attack:
     return Attack(bench, base, tmp_path)
 
 
 class Attack:
-    def __init__(self, bench: Bench, base: Path, folder: Path) -> None:
+    def __init__(self, bench: ToolRunner, base: Path, folder: Path) -> None:
         self.bench, self.base, self.folder = bench, base, folder
 
     def __call__(self, changed: Mapping[str, str], *, limits: Limits | None = None) -> dict[str, Signal]:
@@ -57,7 +57,7 @@ for attempt in (
 assert not found
 """
     told = attacked({"conftest.py": conftest})
-    assert told["existing_tests"].state is State.SILENT, "an attempt that works would fail every test"
+    assert told["existing_tests"].state is SignalState.SILENT, "an attempt that works would fail every test"
     assert not left.exists()
     assert "Prices" in (attacked.base / "README.md").read_text()
 
@@ -67,14 +67,14 @@ assert not found
 def test_a_run_that_ends_early_is_unknown(attacked: Attack, code: str) -> None:
     told = attacked({"tests/conftest.py": code})
     for id in ("existing_tests", "diff_coverage", "tests_on_base"):
-        assert told[id].state in (State.UNKNOWN, State.FINDING)
+        assert told[id].state in (SignalState.UNKNOWN, SignalState.FINDING)
     assert told["diff_coverage"].reason or told["diff_coverage"].evidence
 
 
 @pytest.mark.exhaustive
 def test_tests_that_never_end_are_unknown_and_say_so(attacked: Attack) -> None:
     told = attacked({"tests/conftest.py": "while True: pass\n"}, limits=SHORT)
-    assert told["diff_coverage"].state is State.UNKNOWN
+    assert told["diff_coverage"].state is SignalState.UNKNOWN
     assert "did not finish within 4 seconds" in told["diff_coverage"].reason
 
 
@@ -82,7 +82,7 @@ def test_tests_that_never_end_are_unknown_and_say_so(attacked: Attack) -> None:
 def test_tests_that_take_all_memory_are_unknown_and_say_so(attacked: Attack) -> None:
     told = attacked({"tests/conftest.py": "x = [bytearray(2**26) for _ in range(10**4)]\n"}, limits=SHORT)
     # The limit ends the run, or the interpreter meets it first and fails.
-    assert told["diff_coverage"].state in (State.UNKNOWN, State.FINDING)
+    assert told["diff_coverage"].state in (SignalState.UNKNOWN, SignalState.FINDING)
 
 
 @pytest.mark.exhaustive
@@ -108,7 +108,7 @@ def test_modules_named_like_tools_are_not_imported_for_them(attacked: Attack) ->
     }
     told = attacked(shadows)
     for id in ("mypy.changed_lines", "complexity", "existing_tests"):
-        assert told[id].state is not State.UNKNOWN or "shadowed" not in told[id].reason
+        assert told[id].state is not SignalState.UNKNOWN or "shadowed" not in told[id].reason
 
 
 @pytest.mark.exhaustive
@@ -123,7 +123,7 @@ def test_what_cannot_be_parsed_is_passed_over(attacked: Attack) -> None:
         "parcels/stars.js": "/*" * 100_000,
         "tests/test_bad.py": "def test_x(:\n",
     })  # fmt: skip
-    assert told["diff_coverage"].state in (State.FINDING, State.UNKNOWN)
+    assert told["diff_coverage"].state in (SignalState.FINDING, SignalState.UNKNOWN)
     assert len(told) == 27
 
 
@@ -149,7 +149,7 @@ def test_links_and_folders_in_place_of_files(attacked: Attack, tmp_path: Path) -
     }
     told = attacked.on(tree, projects.diff(projects.base_files(), head | more))
     assert "SECRET_WORD" not in repr(told)
-    assert told["ruff.changed_lines"].state is State.UNKNOWN
+    assert told["ruff.changed_lines"].state is SignalState.UNKNOWN
     assert "could not be started" in told["ruff.changed_lines"].reason
 
 

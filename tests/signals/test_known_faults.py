@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from repoassay.signals import State
+from repoassay.signals import SignalState
 from signals import projects
 from signals.conftest import Signals
 
@@ -129,8 +129,8 @@ NOT_HERE = {"eslint.changed_lines", "eslint.elsewhere", "tsc.changed_lines", "ts
 
 def test_the_reference_is_silent(found: Signals) -> None:
     told = found(projects.reference())
-    assert {id for id, each in told.items() if each.state is State.FINDING} == set()
-    assert {id for id, each in told.items() if each.state is State.UNKNOWN} == NOT_HERE
+    assert {id for id, each in told.items() if each.state is SignalState.FINDING} == set()
+    assert {id for id, each in told.items() if each.state is SignalState.UNKNOWN} == NOT_HERE
     for id in NOT_HERE:
         assert told[id].reason.endswith(".")
 
@@ -141,7 +141,7 @@ def test_a_known_fault_is_found_at_its_line(found: Signals, name: str) -> None:
     make, expected, besides = FAULTS[name]
     head = make()
     told = found(head)
-    speaking = {id for id, each in told.items() if each.state is State.FINDING}
+    speaking = {id for id, each in told.items() if each.state is SignalState.FINDING}
     for id, path, quote, text in expected:
         places = [each for each in told[id].evidence if each.path == path and quote in each.quote and text in each.text]
         assert places, f"{id} says {told[id]}"
@@ -162,7 +162,7 @@ def test_several_faults_at_once(found: Signals) -> None:
     source = head["parcels/labels.py"]
     head["parcels/pricing.py"] += "\n\n" + source[source.index("def parse") :].replace("def parse", "def read_options")
     told = found(head)
-    speaking = {id for id, each in told.items() if each.state is State.FINDING}
+    speaking = {id for id, each in told.items() if each.state is SignalState.FINDING}
     wanted = {"mypy.elsewhere", "existing_tests", "vacuous_tests", "tests_on_base", "loosened", "duplication"}
     assert wanted <= speaking
     assert [(each.path, each.line) for each in told["mypy.elsewhere"].evidence] == [("parcels/labels.py", 14)]

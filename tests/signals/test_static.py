@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.signals import Bench, Evidence, Signal
+from repoassay.signals import Signal, SignalEvidence, ToolRunner
 from repoassay.signals.change import Change
 from repoassay.signals.dead_code import dead_code
 from repoassay.signals.debugging import debugging
@@ -15,7 +15,7 @@ from repoassay.signals.diffs import read_diff
 from repoassay.signals.docstrings import docstrings
 from repoassay.signals.documents import changelog, guides
 from repoassay.signals.duplication import duplication
-from repoassay.signals.relaxed_config import loosened
+from repoassay.signals.relaxed_config import relaxed_settings
 from repoassay.signals.size import size
 from repoassay.signals.stray_files import artefacts
 from repoassay.signals.suppressions import suppressions
@@ -23,16 +23,16 @@ from repoassay.signals.vacuous_tests import tests_added as added_tests, vacuous_
 from repoassay.signals.worktrees import Tree, is_document, is_source, is_test, is_test_support
 from signals import projects
 
-Kind = Callable[[Change, Bench], list[Signal]]
+Kind = Callable[[Change, ToolRunner], list[Signal]]
 Files = Mapping[str, str]
-Look = Callable[..., list[Evidence]]
+Look = Callable[..., list[SignalEvidence]]
 
 
 @pytest.fixture
-def look(tmp_path: Path, bench: Bench) -> Look:
+def look(tmp_path: Path, bench: ToolRunner) -> Look:
     """Evidence of a kind on a change from `base` to `head`, with `reference` as the head of the reference."""
 
-    def run(kind: Kind, base: Files, head: Files, reference: Files | None = None) -> list[Evidence]:
+    def run(kind: Kind, base: Files, head: Files, reference: Files | None = None) -> list[SignalEvidence]:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         before = Tree(projects.write(base, folder / "base"))
         after = Tree(projects.write(head, folder / "head"))
@@ -134,15 +134,19 @@ def test_suppressions(look: Look, path: str, line: str, found: bool) -> None:
 )
 def test_loosened_configuration(look: Look, old: str, new: str, found: bool) -> None:
     base, head = ({"pyproject.toml": f'[project]\nname = "a"\n[tool.ruff]\n{each}\n'} for each in (old, new))
-    assert bool(look(loosened, base, head)) == found
+    assert bool(look(relaxed_settings, base, head)) == found
 
 
 def test_other_settings_and_strictness_are_not_loosened(look: Look) -> None:
     base = {"pyproject.toml": "[project]\nversion = '1'\n[tool.mypy]\nstrict = false\n"}
-    assert look(loosened, base, {"pyproject.toml": "[project]\nversion = '2'\n[tool.mypy]\nstrict = true\n"}) == []
-    assert look(loosened, base, {"pyproject.toml": "[project]\nversion = '1'\n[tool.mypy]\nignore_errors = true\n"})
-    assert look(loosened, base, {"pyproject.toml": "[project\n"})
-    assert look(loosened, base, {})
+    assert (
+        look(relaxed_settings, base, {"pyproject.toml": "[project]\nversion = '2'\n[tool.mypy]\nstrict = true\n"}) == []
+    )
+    assert look(
+        relaxed_settings, base, {"pyproject.toml": "[project]\nversion = '1'\n[tool.mypy]\nignore_errors = true\n"}
+    )
+    assert look(relaxed_settings, base, {"pyproject.toml": "[project\n"})
+    assert look(relaxed_settings, base, {})
 
 
 def test_debug_prints(look: Look) -> None:

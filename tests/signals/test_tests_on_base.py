@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from repoassay.signals import State
+from repoassay.signals import SignalState
 from repoassay.signals.change import Change
 from repoassay.signals.diffs import read_diff
 from repoassay.signals.stubs import taken_back
@@ -117,7 +117,7 @@ def test_what_cannot_be_collected_on_the_base_is_inconclusive(found: Signals) ->
         "test_telling: inconclusive on the base, passed on the head.",
         "test_idle: inconclusive on the base, passed on the head.",
     ]
-    assert told.state is State.FINDING
+    assert told.state is SignalState.FINDING
     assert [each.quote for each in told.evidence] == ["def test_idle():"]
 
 
@@ -131,8 +131,8 @@ def test_what_runs_in_a_process_of_its_own_is_covered(found: Signals) -> None:
         "    assert done.stdout == b'800\\n'\n"
     )
     told = found(head)
-    assert told["diff_coverage"].state is State.SILENT, told["diff_coverage"]
-    assert told["tests_on_base"].state is State.SILENT, told["tests_on_base"]
+    assert told["diff_coverage"].state is SignalState.SILENT, told["diff_coverage"]
+    assert told["tests_on_base"].state is SignalState.SILENT, told["tests_on_base"]
 
 
 @pytest.mark.exhaustive
@@ -144,5 +144,5 @@ def test_a_test_that_passes_when_run_again_is_not_called_broken(found: Signals) 
     )
     head["tests/test_pricing.py"] = head["tests/test_pricing.py"].replace("def test_price():\n", alone)
     told = found(head)["existing_tests"]
-    assert told.state is State.SILENT, told
+    assert told.state is SignalState.SILENT, told
     assert any("passed when run again" in note for note in told.notes)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.signals import Bench, Signal, State, signals
+from repoassay.signals import Signal, SignalState, ToolRunner, signals
 from repoassay.signals.tools import CannotRun, binary, module
 from signals import projects
 
@@ -78,14 +78,14 @@ def node_modules(tmp_path: Path) -> Path:
     return projects.write(files, tmp_path / "node_modules")
 
 
-def told_of(bench: Bench, tmp_path: Path, head: dict[str, str]) -> dict[str, Signal]:
+def told_of(bench: ToolRunner, tmp_path: Path, head: dict[str, str]) -> dict[str, Signal]:
     base, tree = projects.write(BASE, tmp_path / "base"), projects.write(head, tmp_path / "head")
     return {each.id: each for each in signals(base, tree, projects.diff(BASE, head), None, bench)}
 
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-def test_eslint_and_tsc_are_the_projects(bench: Bench, tmp_path: Path, node_modules: Path) -> None:
+def test_eslint_and_tsc_are_the_projects(bench: ToolRunner, tmp_path: Path, node_modules: Path) -> None:
     head = BASE | {
         "src/a.ts": "// debt\nexport function a(x: number, y: number) {}\n",
         "eslint.config.js": "export default ['off'];\n",
@@ -99,11 +99,11 @@ def test_eslint_and_tsc_are_the_projects(bench: Bench, tmp_path: Path, node_modu
 
 
 @pytest.mark.exhaustive
-def test_without_them_or_with_those_of_the_change_they_are_unknown(bench: Bench, tmp_path: Path) -> None:
+def test_without_them_or_with_those_of_the_change_they_are_unknown(bench: ToolRunner, tmp_path: Path) -> None:
     told = told_of(bench, tmp_path, BASE | {"src/a.ts": "x\n"})
     assert "eslint is not installed" in told["eslint.changed_lines"].reason
     brought = BASE | {"src/a.ts": "x\n", "node_modules/eslint/bin/eslint.js": "console.log('[]')\n"}
     told = told_of(bench, tmp_path / "again", brought)
     assert "touches node_modules" in told["eslint.changed_lines"].reason
     for id in ("diff_coverage", "existing_tests", "tests_on_base"):
-        assert told[id].state is State.UNKNOWN and "no Python" in told[id].reason
+        assert told[id].state is SignalState.UNKNOWN and "no Python" in told[id].reason

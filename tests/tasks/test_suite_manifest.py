@@ -9,7 +9,7 @@ import pytest
 
 from repoassay.errors import BadInput, BadTask
 from repoassay.tasks.suite_data import take_data
-from repoassay.tasks.suite_manifest import MANIFEST, State, read_manifest
+from repoassay.tasks.suite_manifest import MANIFEST, DataState, read_manifest
 from repoassay.types import SuiteData
 
 DATA = SuiteData(source="https://example.org/x", revision="0" * 40, inputs="in/{task}", truth="gt/{task}")
@@ -34,8 +34,8 @@ def test_what_is_right_is_taken_and_found_by_its_task(suite: Path) -> None:
     manifest = read_manifest(suite, "mine", DATA)
     assert not manifest.root.exists()
     found = take_data(manifest, suite / "source")
-    assert {file.path for file in found[State.RIGHT]} == set(FILES)
-    assert [file.path for file in found[State.MISSING]] == ["gt/two/absent.wav"]
+    assert {file.path for file in found[DataState.RIGHT]} == set(FILES)
+    assert [file.path for file in found[DataState.MISSING]] == ["gt/two/absent.wav"]
     assert manifest.here
     one, two = manifest.elsewhere("one"), manifest.elsewhere("two")
     assert one.files == {"inputs/a.txt": 5, "inputs/deep/b.txt": 4, "tests/t.txt": 5}
@@ -49,9 +49,9 @@ def test_what_nobody_had_is_known_by_its_git_name(suite: Path) -> None:
     late = suite / "source/gt/two/absent.wav"
     late.parent.mkdir(parents=True)
     late.write_bytes(b"something else")
-    assert [file.path for file in take_data(manifest, suite / "source")[State.CHANGED]] == ["gt/two/absent.wav"]
+    assert [file.path for file in take_data(manifest, suite / "source")[DataState.CHANGED]] == ["gt/two/absent.wav"]
     late.write_bytes(ABSENT)
-    assert not take_data(manifest, suite / "source")[State.CHANGED]
+    assert not take_data(manifest, suite / "source")[DataState.CHANGED]
     assert manifest.elsewhere("two").absent == ()
 
 
@@ -60,13 +60,13 @@ def test_what_is_changed_is_never_taken_and_a_second_call_goes_on(suite: Path) -
     (suite / "source/in/one/a.txt").write_bytes(b"ALPHA")
     (suite / "source/gt/one/t.txt").unlink()
     found = take_data(manifest, suite / "source")
-    assert [file.path for file in found[State.CHANGED]] == ["in/one/a.txt"]
+    assert [file.path for file in found[DataState.CHANGED]] == ["in/one/a.txt"]
     assert not (manifest.root / "in/one/a.txt").exists()
-    assert "gt/one/t.txt" in {file.path for file in found[State.MISSING]}
+    assert "gt/one/t.txt" in {file.path for file in found[DataState.MISSING]}
     (suite / "source/in/one/a.txt").write_bytes(b"alpha")
     before = (manifest.root / "in/two/c.bin").stat().st_mtime_ns
     found = take_data(manifest, suite / "source")
-    assert not found[State.CHANGED]
+    assert not found[DataState.CHANGED]
     assert (manifest.root / "in/two/c.bin").stat().st_mtime_ns == before
 
 
@@ -75,7 +75,7 @@ def test_a_link_is_not_the_file(suite: Path) -> None:
     (suite / "source/in/one/a.txt").unlink()
     (suite / "elsewhere").write_bytes(b"alpha")
     (suite / "source/in/one/a.txt").symlink_to(suite / "elsewhere")
-    assert "in/one/a.txt" in {file.path for file in take_data(manifest, suite / "source")[State.MISSING]}
+    assert "in/one/a.txt" in {file.path for file in take_data(manifest, suite / "source")[DataState.MISSING]}
 
 
 def test_a_folder_without_any_file_is_refused(suite: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from repoassay.errors import BadTask
 from repoassay.tasks import task_from_toml
-from repoassay.types import Kind, NetworkPolicy
+from repoassay.types import NetworkPolicy, TaskKind
 
 TASK = """\
 schema = 1
@@ -30,7 +30,7 @@ fail_to_pass = ["test/a.test.js::adds"]
 
 def test_a_pull_request_task() -> None:
     task = task_from_toml(TASK)
-    assert task.kind is Kind.PULL_REQUEST
+    assert task.kind is TaskKind.PULL_REQUEST
     assert task.kind.changes_repository
     assert task.network_policy is NetworkPolicy.MODEL
     assert task.repository.name == "left-pad"

@@ -14,7 +14,7 @@ import pytest
 
 from repoassay.errors import InfraFault
 from repoassay.sandbox.cache import remove_tree
-from repoassay.workspace.build_output import intact, take_over
+from repoassay.workspace.build_output import is_intact, take_over
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def tree(tmp_path: Path) -> Iterator[Path]:
 def taken(tree: Path) -> Path:
     manifest = tree.with_name("manifest")
     take_over(tree, manifest, leads_to=(Path(sys.base_prefix),))
-    intact.cache_clear()
+    is_intact.cache_clear()
     return manifest
 
 
@@ -46,7 +46,7 @@ def test_modes_are_plain_and_everything_is_listed(tree: Path) -> None:
     assert (tree / "program").stat().st_mode & 0o7777 == 0o755
     assert (tree / "lib/inner/module.py").stat().st_mode & 0o7777 == 0o644
     assert (tree / "lib/inner").stat().st_uid == os.geteuid()
-    assert intact(tree, manifest)
+    assert is_intact(tree, manifest)
 
 
 @pytest.mark.parametrize("target", ["/etc/passwd", "../../outside", "../lib64/../../outside", "/", "../../tree-beside"])
@@ -102,13 +102,13 @@ def test_a_change_is_seen(tree: Path, how: str) -> None:
         (tree / "lib64").symlink_to("lib/inner")
     else:
         module.chmod(0o755)
-    assert not intact(tree, manifest)
+    assert not is_intact(tree, manifest)
 
 
 def test_a_copy_with_other_times_is_the_same(tree: Path) -> None:
     manifest = taken(tree)
     os.utime(tree / "lib/inner/module.py", (1, 1))
-    assert intact(tree, manifest)
+    assert is_intact(tree, manifest)
     manifest.unlink()
-    intact.cache_clear()
-    assert not intact(tree, manifest)
+    is_intact.cache_clear()
+    assert not is_intact(tree, manifest)

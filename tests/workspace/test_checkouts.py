@@ -11,7 +11,7 @@ import pytest
 from repoassay.errors import InfraFault
 from repoassay.sandbox.cache import SANDBOX_UID, Cache
 from repoassay.tasks import TaskFolder
-from repoassay.types import Kind, Task
+from repoassay.types import Task, TaskKind
 from repoassay.workspace.checkouts import check_no_history, checkout
 from repoassay.workspace.git import run_git
 
@@ -21,7 +21,7 @@ def a_task(path: Path, source: str, revision: str | None = None) -> TaskFolder:
         {
             "id": "some-task",
             "title": "A task",
-            "kind": Kind.EDIT,
+            "kind": TaskKind.EDIT,
             "domain": "tests",
             "repository": {"source": source, "revision": revision, "licence": "MIT"},
             "grading": {"tests": {"fail_to_pass": ["test_x.py::test"]}},

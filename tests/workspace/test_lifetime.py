@@ -18,7 +18,7 @@ import pytest
 from repoassay.errors import InfraFault
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.none import NoSandbox
-from repoassay.sandbox.protocol import Collect, Command, Completed
+from repoassay.sandbox.protocol import Command, Completed, ExportSpec
 from repoassay.types import Ended
 
 Inside = Callable[..., Completed]
@@ -122,7 +122,7 @@ def test_nor_can_a_child_that_holds_the_streams(inside: Inside) -> None:
 
 def test_what_was_left_before_time_ran_out_crosses(inside: Inside, tmp_path: Path) -> None:
     code = "import time; open('/out/half', 'w').write('done so far'); time.sleep(40)"
-    done = inside(code, seconds=1, scratch=("/out",), collect=(Collect("/out", tmp_path / "got"),))
+    done = inside(code, seconds=1, scratch=("/out",), collect=(ExportSpec("/out", tmp_path / "got"),))
     assert done.exit.ended is Ended.TIMED_OUT
     assert (tmp_path / "got/half").read_text() == "done so far"
 

@@ -12,7 +12,7 @@ from repoassay.errors import BadInput
 from repoassay.sandbox import Command, Mount
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
-from repoassay.workspace import Layout
+from repoassay.workspace import PreparedTask
 
 __all__ = ["CommandAgent"]
 
@@ -53,7 +53,7 @@ class CommandAgent:
         """Always: nobody knows what the command line looks at."""
         return True
 
-    def command(self, layout: Layout, limits: Limits) -> Command:
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
         """The command line for one task."""
         values = {
             "instruction": shlex.quote(layout.folder.instruction),

@@ -20,7 +20,7 @@ _GROUP = "repoassay.agents"
 
 def agent_titles() -> dict[str, str]:
     """Every bundled agent that asks no model, with what it is for."""
-    return {plugin.name: plugins.resolve(plugin).title for plugin in plugins.bundled(_GROUP).values()}
+    return {plugin.name: plugins.resolve(plugin).title for plugin in plugins.bundled_plugins(_GROUP).values()}
 
 
 def agent_kind(name: str) -> AgentKind:
@@ -44,7 +44,7 @@ def find_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
         Unavailable: When a plug-in cannot be imported.
     """
     options = options or {}
-    if name in plugins.bundled(_GROUP):
+    if name in plugins.bundled_plugins(_GROUP):
         agent: Agent = configure_agent(plugins.load(_GROUP, name), options)
         return agent
     template = options.get("template")
@@ -70,12 +70,12 @@ def find_modelled(name: str, template: Path | None = None) -> ModelledAgent:
         return ModelledAgent(read_spec(builtin[name]), template)
     if name.endswith(".toml") or "/" in name:
         return ModelledAgent(read_spec(Path(name)), template)
-    if name not in plugins.bundled(_GROUP) and plugins.offers(_GROUP, name):
+    if name not in plugins.bundled_plugins(_GROUP) and plugins.offers(_GROUP, name):
         found = plugin_agent(plugins.find(_GROUP, name), {"template": str(template)} if template else {})
         if isinstance(found, ModelledAgent):
             return found
         raise BadInput(f"The agent {name} has no TOML file.", "Only agents that have one are installed and checked.")
-    known = [*plugins.bundled(_GROUP), *builtin, *plugins.installed(_GROUP)]
+    known = [*plugins.bundled_plugins(_GROUP), *builtin, *plugins.installed_plugins(_GROUP)]
     raise BadInput(
         f"There is no agent called {name!r}.",
         f"{suggest(name, known, list_known=False)} Choose one of: {', '.join(known)}; "

@@ -28,10 +28,10 @@ from repoassay.agents.plugin_agent import PluginAgent
 from repoassay.agents.protocol import Agent, AgentKind, AsksModel, in_workspace
 from repoassay.agents.session import SessionLink, WorkspaceSession
 from repoassay.errors import BadInput
-from repoassay.sandbox import Command, Door
+from repoassay.sandbox import Command, PortForward
 from repoassay.tasks import TaskFolder
 from repoassay.types import FileEdit, Limits
-from repoassay.workspace import Layout
+from repoassay.workspace import PreparedTask
 
 __all__ = [
     "CommandMaker", "FunctionAgent", "adapt_agent", "check_source", "import_agent", "python_kind",
@@ -49,7 +49,7 @@ class CommandMaker(Protocol):
     `name` (else the class's name is shown) and `needs_workspace(folder)` (else always) may be added.
     """
 
-    def command(self, layout: Layout, limits: Limits) -> Command:
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
         """The command that does the task laid out in `layout` within `limits`."""
 
 
@@ -67,7 +67,7 @@ class FunctionAgent:
         """Always: nobody knows what a function looks at."""
         return True
 
-    def command(self, layout: Layout, limits: Limits) -> Command:
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
         """The program that serves the function, and the door at which the two meet."""
         listening = socket.create_server(("127.0.0.1", 0))
         port = listening.getsockname()[1]
@@ -76,13 +76,13 @@ class FunctionAgent:
         edits = {"/run/session.py": FileEdit(_SERVER.read_bytes())}
         argv = ("/env/bin/python", "-I", "-B", "/run/session.py")
         command = in_workspace(layout, limits, argv, stdin=facts, edits=edits)
-        return replace(command, doors=(Door(port, call.opened, call.closed, listening),))
+        return replace(command, doors=(PortForward(port, call.opened, call.closed, listening),))
 
 
 class _Call:
     """One call of a function, over one attempt."""
 
-    def __init__(self, function: Callable[..., Any], layout: Layout, listening: socket.socket) -> None:
+    def __init__(self, function: Callable[..., Any], layout: PreparedTask, listening: socket.socket) -> None:
         folder = layout.folder
         self.secret = secrets.token_hex(16)
         self._link = SessionLink()

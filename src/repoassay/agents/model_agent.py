@@ -14,10 +14,10 @@ from repoassay.agents.spec import AgentSpec
 from repoassay.agents.transcripts import read_transcript
 from repoassay.errors import BadInput
 from repoassay.records import to_json
-from repoassay.sandbox import Cache, Collect, Command, Completed, Mount, Sandbox
+from repoassay.sandbox import Cache, Command, Completed, ExportSpec, Mount, Sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.types import FileEdit, Limits, Trajectory
-from repoassay.workspace import Installed, Layout
+from repoassay.workspace import Installed, PreparedTask
 
 __all__ = ["HOME", "TRANSCRIPT", "ModelledAgent"]
 
@@ -54,7 +54,7 @@ class ModelledAgent:
         """See `AsksModel.prepare`."""
         self._installed = obtain(self.spec, cache, sandbox)
 
-    def command(self, layout: Layout, limits: Limits) -> Command:
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
         """Refuses: without a model there is nothing to do.
 
         Raises:
@@ -62,14 +62,14 @@ class ModelledAgent:
         """
         raise BadInput(f"The agent {self.name} needs a model.", "Name one with --model PROVIDER/NAME.")
 
-    def at(self, access: AccessPoint, into: Path) -> Placed:
+    def at(self, access: AccessPoint, into: Path) -> ConfiguredAgent:
         """See `AsksModel.at`."""
         if self._installed is None:
             raise BadInput(f"The agent {self.name} is not installed.", f"Run: repoassay agents install {self.name}")
-        return Placed(self, self._installed, access, into)
+        return ConfiguredAgent(self, self._installed, access, into)
 
 
-class Placed:
+class ConfiguredAgent:
     """An agent with the access point of one attempt; made by `ModelledAgent.at`."""
 
     def __init__(self, agent: ModelledAgent, installed: Installed, access: AccessPoint, into: Path) -> None:
@@ -80,7 +80,7 @@ class Placed:
         """Always."""
         return True
 
-    def command(self, layout: Layout, limits: Limits) -> Command:
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
         """The command for one task; the prompt is kept in `prompt.md` beside the transcript."""
         run = self._agent.spec.run
         prompt = render_prompt(layout.folder, self._agent.template)
@@ -147,17 +147,17 @@ class Placed:
                 argv += [_fill(item, {**values, "max_calls": str(self._access.calls)}) for item in run.calls_args]
         return argv
 
-    def _env(self, layout: Layout, values: Mapping[str, str]) -> dict[str, str]:
+    def _env(self, layout: PreparedTask, values: Mapping[str, str]) -> dict[str, str]:
         """The agent's own settings win over the network policy's, and both over the layout's."""
         path = ":".join([layout.env["PATH"], *self._installed.path])
         own = {name: _fill(text, values) for name, text in self._agent.spec.run.env.items()}
         return {**self._access.env, "HOME": HOME, "PATH": path, "XDG_CONFIG_HOME": f"{HOME}/.config", **own}
 
-    def _collect(self, values: Mapping[str, str]) -> tuple[Collect, ...]:
+    def _collect(self, values: Mapping[str, str]) -> tuple[ExportSpec, ...]:
         """Each folder below a name of its own, so that nothing an agent writes meets what another folder has."""
         folders = {TRANSCRIPT: "files", **{path: PurePosixPath(path).name for path in self._kept(values)}}
         return tuple(
-            Collect(path, self._into / "transcript" / name, max_bytes=_KEPT_BYTES, max_files=_KEPT_FILES)
+            ExportSpec(path, self._into / "transcript" / name, max_bytes=_KEPT_BYTES, max_files=_KEPT_FILES)
             for path, name in folders.items()
         )
 

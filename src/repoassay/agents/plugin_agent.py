@@ -14,7 +14,7 @@ from repoassay.errors import BadInput, InfraFault, RepoAssayError
 from repoassay.sandbox import Command
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
-from repoassay.workspace import Layout
+from repoassay.workspace import PreparedTask
 
 __all__ = ["PluginAgent", "configure_agent", "plugin_agent"]
 
@@ -39,7 +39,7 @@ class PluginAgent:
         answer = getattr(self._inner, "needs_workspace", True)
         return bool(answer(folder)) if callable(answer) else bool(answer)
 
-    def command(self, layout: Layout, limits: Limits) -> Command:
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
         """Return the object's command for one task.
 
         Raises:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from repoassay.agents.protocol import AgentKind, scripted
+from repoassay.agents.protocol import AgentKind, script_agent
 from repoassay.sandbox import Command
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
-from repoassay.workspace import Layout
+from repoassay.workspace import PreparedTask
 
 __all__ = ["ScriptedAgent"]
 
@@ -30,10 +30,10 @@ class ScriptedAgent:
         """Changes and attacks need the repository; files are made up without it."""
         return self.name == "vandal" or folder.task.kind.changes_repository
 
-    def command(self, layout: Layout, limits: Limits) -> Command:
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
         """The command for one task."""
         script = "garbage" if self.name in ("constant", "noise") else self.name
-        return scripted(layout, limits, Path(__file__).with_name("scripts") / f"{script}.py", fill=self.name)
+        return script_agent(layout, limits, Path(__file__).with_name("scripts") / f"{script}.py", fill=self.name)
 
 
 nothing = ScriptedAgent("nothing", "does nothing; must fail every task")

@@ -57,7 +57,7 @@ def _need(value: str) -> str:
 def _parser(value: str) -> str:
     """`none`, or the name of a bundled transcript reader or a plug-in's."""
     if value != "none" and not plugins.offers("repoassay.readers", value):
-        readers = [*plugins.bundled("repoassay.readers"), *plugins.installed("repoassay.readers")]
+        readers = [*plugins.bundled_plugins("repoassay.readers"), *plugins.installed_plugins("repoassay.readers")]
         raise ValueError(f"is {value!r}; write none, or a transcript reader: {', '.join(readers)}")
     return value
 

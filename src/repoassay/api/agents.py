@@ -22,7 +22,7 @@ from repoassay.agents import (
 from repoassay.engine import named_file
 from repoassay.errors import BadInput
 from repoassay.plugins import is_dotted, plugin_version
-from repoassay.text import quoted
+from repoassay.text import quote
 from repoassay.types import AgentEntry, Plan
 
 __all__ = ["AgentLike", "Agents", "agents_again", "planned_agents"]
@@ -59,7 +59,7 @@ def planned_agents(
             name, entry = agent.name, _by_source(thing, each if isinstance(each, str) else python_kind(each))
             found.own[entry.kind] = agent
         if found.entries.get(name, entry) != entry:
-            raise BadInput(f"Two agents are called {quoted(name)}.", "Give one of them another name.")
+            raise BadInput(f"Two agents are called {quote(name)}.", "Give one of them another name.")
         found.entries[name] = entry
     return found
 
@@ -81,7 +81,7 @@ def agents_again(plan: Plan, agents: AgentLike | Sequence[AgentLike]) -> tuple[d
         thing = import_agent(each) if isinstance(each, str) else each
         same = [one for one in kinds if one == kind or one.partition(":")[2] == kind.partition(":")[2]]
         if not same:
-            raise BadInput(f"This run has no agent {quoted(kind)}.", f"Its agents are: {', '.join(plan.agents)}.")
+            raise BadInput(f"This run has no agent {quote(kind)}.", f"Its agents are: {', '.join(plan.agents)}.")
         for one in same:
             check_source(one, thing, kinds[one].options.get("sha256", ""))
             own[one] = adapt_agent(thing)

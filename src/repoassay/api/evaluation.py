@@ -35,11 +35,11 @@ from repoassay.engine import (
     bound_of,
     check,
     execute,
-    held,
     make_plan,
     open_run,
     prepare,
     resume_run,
+    run_lock,
     spread,
 )
 from repoassay.errors import Interrupted, RepoAssayError
@@ -167,7 +167,7 @@ def evaluate(
     prepare(agents.values(), cache, sandbox)
     folder = open_run(plan, Path(out))
     run = Run(folder.path)
-    with _naming(run), held(folder):
+    with _naming(run), run_lock(folder):
         events.send(RunOpened(folder.path, plan.size))
         execute(folder, found, all_slots(folder), events, cache, own=chosen.own, stop=stop)
     return run

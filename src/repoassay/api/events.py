@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from repoassay.engine import Admitted, Bound
+from repoassay.engine import AttemptAccess, CostBound
 from repoassay.records import Slot
 from repoassay.types import Attempt, Plan, Spending, Verdict
 
@@ -39,7 +39,7 @@ class RunPlanned(RunEvent):
     """
 
     plan: Plan = field(repr=False)
-    bound: Bound
+    bound: CostBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class EventSender:
         """An attempt began."""
         self.send(AttemptStarted(slot.task, slot.agent, slot.number, slot.tries))
 
-    def admitted(self, slot: Slot, account: Admitted) -> None:
+    def admitted(self, slot: Slot, account: AttemptAccess) -> None:
         """Its agent is about to start."""
         self.send(AgentStarted(slot.task, slot.agent, slot.number, slot.tries, account.now))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self, get_args
 
 from repoassay.api.settings import Amount, SuiteLike, checked_isolation, checked_workers, one_of, whole
-from repoassay.engine import Answer, Bench, Ledger, SubmissionEngine, number
+from repoassay.engine import FeedbackLedger, GradedSubmission, GradingContext, SubmissionEngine, number
 from repoassay.errors import BadInput, Interrupted
 from repoassay.formats import tasks_of
 from repoassay.grading import names
@@ -73,10 +73,10 @@ class Grader:
         seconds = float(number("timeout", str(timeout))) if timeout is not None else None
         store = Cache()
         tasks, repositories = _tasks(dataset, suite, mirrors or {}, store.path / "rows")
-        bench = Bench(repositories, store, open_sandbox(kind, store), timeout=seconds)
+        bench = GradingContext(repositories, store, open_sandbox(kind, store), timeout=seconds)
         known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
         self._engine = SubmissionEngine(
-            tasks, bench, count, known, times, lenient, ledger=Ledger(feedback), required=require_attested
+            tasks, bench, count, known, times, lenient, ledger=FeedbackLedger(feedback), required=require_attested
         )
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="grader")
         self._closing = threading.Event()
@@ -102,7 +102,7 @@ class Grader:
         """A task; raises `BadInput` naming the nearest when there is none."""
         return self._engine.task(id)
 
-    def submit(self, id: str, patch: str | bytes, *, cancel: threading.Event | None = None) -> Answer:
+    def submit(self, id: str, patch: str | bytes, *, cancel: threading.Event | None = None) -> GradedSubmission:
         """Grade one patch and wait for the answer.
 
         Args:
@@ -125,7 +125,7 @@ class Grader:
 
     def submit_many(
         self, submissions: Iterable[tuple[str, str | bytes]], *, cancel: threading.Event | None = None
-    ) -> Iterator[Answer]:
+    ) -> Iterator[GradedSubmission]:
         """Grade many patches, `workers` at a time; yields their answers in their order.
 
         Args:
@@ -142,7 +142,7 @@ class Grader:
         except KeyboardInterrupt as error:
             raise Interrupted("The patches were given up.") from error
 
-    async def asubmit(self, id: str, patch: str | bytes) -> Answer:
+    async def asubmit(self, id: str, patch: str | bytes) -> GradedSubmission:
         """Grade one patch without blocking the event loop; when the task that waits is cancelled, it is given up.
 
         Raises:
@@ -156,13 +156,13 @@ class Grader:
             raise
         return self._finished(answer, event)
 
-    def _start(self, id: str, patch: str | bytes, cancel: threading.Event) -> Future[Answer]:
+    def _start(self, id: str, patch: str | bytes, cancel: threading.Event) -> Future[GradedSubmission]:
         self._engine.task(id)
         if self._closing.is_set():
             raise Interrupted("The grader is closed.")
         return self._pool.submit(self._engine.grade, id, patch, _Either(cancel, self._closing))
 
-    def _finished(self, answer: Answer, cancel: threading.Event) -> Answer:
+    def _finished(self, answer: GradedSubmission, cancel: threading.Event) -> GradedSubmission:
         if cancel.is_set() or self._closing.is_set():
             raise Interrupted("The patch was given up.")
         return answer

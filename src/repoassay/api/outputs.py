@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from repoassay.api.settings import Names, SuiteLike, checked_isolation, checked_reading, checked_suite, checked_workers
-from repoassay.engine import Bench, grade_outputs
+from repoassay.engine import GradingContext, grade_outputs
 from repoassay.errors import BadInput
 from repoassay.grading import check_packages
 from repoassay.sandbox import Cache, open_sandbox
@@ -55,5 +55,5 @@ def grade(
     if not folder.is_dir():
         raise BadInput(f"The outputs folder {folder} does not exist.", "Give the folder that holds <TASK_ID>/ folders.")
     cache = Cache()
-    bench = Bench(found.repositories, cache, open_sandbox(kind, cache), reading=reading)
+    bench = GradingContext(found.repositories, cache, open_sandbox(kind, cache), reading=reading)
     return grade_outputs(found, folder, bench, count)

@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from repoassay.api.settings import Names, SuiteLike, checked_isolation, checked_suite, checked_workers, whole
-from repoassay.engine import Bench, Proof, validate_task
+from repoassay.engine import GradingContext, Proof, validate_task
 from repoassay.errors import BadInput
 from repoassay.grading import check_packages
 from repoassay.sandbox import Cache, open_sandbox
-from repoassay.tasks import State, TaskFolder
+from repoassay.tasks import DataState, TaskFolder
 
 __all__ = ["DataCheck", "check_data", "validate"]
 
@@ -52,12 +52,12 @@ def validate(
     found = checked_suite(suite, tasks)
     check_packages(found.tasks)
     cache = Cache()
-    bench = Bench(found.repositories, cache, open_sandbox(kind, cache))
+    bench = GradingContext(found.repositories, cache, open_sandbox(kind, cache))
     return _proofs(found.tasks, bench, times, require_attested, count)
 
 
 def _proofs(
-    folders: tuple[TaskFolder, ...], bench: Bench, repeat: int, required: float, workers: int
+    folders: tuple[TaskFolder, ...], bench: GradingContext, repeat: int, required: float, workers: int
 ) -> Iterator[Proof]:
     with ThreadPoolExecutor(max_workers=workers) as pool:
         for proofs in pool.map(lambda folder: validate_task(folder, bench, repeat, required), folders):
@@ -69,7 +69,7 @@ class DataCheck:
     """How many files a suite keeps apart, and those that are not as its manifest has them, by path."""
 
     files: int
-    wrong: dict[str, State] = field(default_factory=dict)
+    wrong: dict[str, DataState] = field(default_factory=dict)
 
 
 def check_data(suite: SuiteLike, *, tasks: Names = ()) -> DataCheck | None:
@@ -83,4 +83,4 @@ def check_data(suite: SuiteLike, *, tasks: Names = ()) -> DataCheck | None:
         return None
     files = [file for folder in found.tasks for file in found.manifest.of(folder.task.id)]
     states = {file.path: file.state(found.manifest.root) for file in files}
-    return DataCheck(len(files), {path: state for path, state in states.items() if state is not State.RIGHT})
+    return DataCheck(len(files), {path: state for path, state in states.items() if state is not DataState.RIGHT})

@@ -11,7 +11,7 @@ from repoassay.engine import named_file, number
 from repoassay.errors import BadInput
 from repoassay.sandbox import ISOLATIONS, is_isolation
 from repoassay.tasks import SuiteFolder, find_suite
-from repoassay.text import quoted, suggest
+from repoassay.text import quote, suggest
 from repoassay.types import LIMITS, Limits, Metering, NetworkPolicy, Reading
 
 __all__ = [
@@ -49,7 +49,7 @@ def one_of(name: str, value: str, known: Sequence[str]) -> str:
         BadInput: It is none of them.
     """
     if value not in known:
-        raise BadInput(f"There is no {name} {quoted(value)}.", suggest(str(value), known))
+        raise BadInput(f"There is no {name} {quote(value)}.", suggest(str(value), known))
     return value
 
 

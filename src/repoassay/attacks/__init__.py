@@ -10,23 +10,28 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.attacks.attack import Attack as Attack, Origin as Origin
-    from repoassay.attacks.campaign import Pair as Pair, confined as confined, pairs as pairs, run as run
+    from repoassay.attacks.attack import Attack as Attack, AttackOrigin as AttackOrigin
+    from repoassay.attacks.campaign import Pair as Pair, pairs as pairs, restrict_task as restrict_task, run as run
     from repoassay.attacks.forger_feedback import by_task as by_task
-    from repoassay.attacks.payload_catalogue import catalogue as catalogue, chosen as chosen
+    from repoassay.attacks.payload_catalogue import catalogue as catalogue, select_attacks as select_attacks
     from repoassay.attacks.target import Target as Target, aim as aim
-    from repoassay.attacks.trial import Ground as Ground, Trial as Trial, Unsparing as Unsparing, tried as tried
-    from repoassay.attacks.trial_log import Kept as Kept
+    from repoassay.attacks.trial import (
+        AttackGround as AttackGround,
+        Trial as Trial,
+        UnlimitedLedger as UnlimitedLedger,
+        run_trial as run_trial,
+    )
+    from repoassay.attacks.trial_log import TrialLog as TrialLog
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "attack": ("Attack", "Origin"),
-            "campaign": ("Pair", "confined", "pairs", "run"),
+            "attack": ("Attack", "AttackOrigin"),
+            "campaign": ("Pair", "restrict_task", "pairs", "run"),
             "forger_feedback": ("by_task",),
-            "payload_catalogue": ("catalogue", "chosen"),
+            "payload_catalogue": ("catalogue", "select_attacks"),
             "target": ("Target", "aim"),
-            "trial": ("Ground", "Trial", "Unsparing", "tried"),
-            "trial_log": ("Kept",),
+            "trial": ("AttackGround", "Trial", "UnlimitedLedger", "run_trial"),
+            "trial_log": ("TrialLog",),
         },
     )

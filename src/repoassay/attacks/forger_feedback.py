@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from repoassay.attacks.trial import Trial
 from repoassay.types import Outcome
 
-__all__ = ["Told", "by_task"]
+__all__ = ["ForgerFeedback", "by_task"]
 
 _WEAKEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ForgerFeedback:
     """Trials of one task, counted.
 
     `asked` is how often a plain harness was asked and `believed` how often it was fooled; `passes` are the attacks that
@@ -32,7 +32,7 @@ class Told:
     faults: int
 
 
-def by_task(trials: Iterable[Trial]) -> list[Told]:
+def by_task(trials: Iterable[Trial]) -> list[ForgerFeedback]:
     """Count trials by task, in their order."""
     grouped: dict[str, list[Trial]] = {}
     for trial in trials:
@@ -40,9 +40,9 @@ def by_task(trials: Iterable[Trial]) -> list[Told]:
     return [_told(task, found) for task, found in grouped.items()]
 
 
-def _told(task: str, trials: list[Trial]) -> Told:
+def _told(task: str, trials: list[Trial]) -> ForgerFeedback:
     fooled = Counter(test for trial in trials for test in trial.fooled)
-    return Told(
+    return ForgerFeedback(
         task=task,
         tried=len(trials),
         asked=sum(trial.plain is not None for trial in trials),

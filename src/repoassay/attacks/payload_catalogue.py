@@ -10,9 +10,9 @@ from repoassay.attacks import poisoned, tricks
 from repoassay.attacks.attack import Attack
 from repoassay.attacks.payloads import payloads
 from repoassay.errors import BadInput
-from repoassay.text import quoted, suggest
+from repoassay.text import quote, suggest
 
-__all__ = ["catalogue", "chosen", "families"]
+__all__ = ["catalogue", "families", "select_attacks"]
 
 
 @functools.cache
@@ -27,7 +27,7 @@ def families(attacks: Iterable[Attack]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.family for each in attacks))
 
 
-def chosen(globs: Sequence[str]) -> tuple[Attack, ...]:
+def select_attacks(globs: Sequence[str]) -> tuple[Attack, ...]:
     """The attacks of families that match; all without a glob.
 
     Raises:
@@ -36,5 +36,5 @@ def chosen(globs: Sequence[str]) -> tuple[Attack, ...]:
     known = families(catalogue())
     for glob in globs:
         if not any(fnmatchcase(name, glob) for name in known):
-            raise BadInput(f"There is no family of attacks {quoted(glob)}.", suggest(glob, known))
+            raise BadInput(f"There is no family of attacks {quote(glob)}.", suggest(glob, known))
     return tuple(each for each in catalogue() if not globs or any(fnmatchcase(each.family, glob) for glob in globs))

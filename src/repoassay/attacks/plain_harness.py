@@ -13,12 +13,12 @@ from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree as ET
 
 from repoassay.diffs import PatchError, apply_patch, read_patch
-from repoassay.sandbox import Access, Collect, Command, Mount, Sandbox, node_program
+from repoassay.sandbox import Access, Command, ExportSpec, Mount, Sandbox, node_program
 from repoassay.tasks import TaskFolder
 from repoassay.types import Ended, FileEdit
-from repoassay.workspace import Layout
+from repoassay.workspace import PreparedTask
 
-__all__ = ["Said", "plainly"]
+__all__ = ["PlainVerdict", "plainly"]
 
 _ROOT, _OUT = "/workspace/repo", "/workspace/out"
 _REPORT = f"{_OUT}/report.xml"
@@ -26,7 +26,7 @@ _MOST = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PlainVerdict:
     """What a plain harness says: by the exit code, and by the report; None where there is no report."""
 
     exit: str
@@ -39,9 +39,9 @@ class Said:
 
 
 def plainly(
-    folder: TaskFolder, layout: Layout, patch: bytes, sandbox: Sandbox, seconds: float,
+    folder: TaskFolder, layout: PreparedTask, patch: bytes, sandbox: Sandbox, seconds: float,
     cancel: threading.Event | None = None,
-) -> Said:  # fmt: skip
+) -> PlainVerdict:  # fmt: skip
     """Run a task's tests on a patch and believe what comes back.
 
     Raises:
@@ -52,7 +52,7 @@ def plainly(
     try:
         edits = apply_patch(read_patch(patch), layout.base).edits
     except PatchError:
-        return Said("PATCH FAILED")
+        return PlainVerdict("PATCH FAILED")
     hidden = {
         path.relative_to(folder.tests).as_posix(): FileEdit(path.read_bytes())
         for path in sorted(folder.tests.rglob("*"))
@@ -68,14 +68,14 @@ def plainly(
                 scratch=(_OUT,),
                 edits={f"{_ROOT}/{name}": edit for name, edit in {**edits, **hidden}.items()},
                 limits=folder.task.limits.model_copy(update={"seconds": seconds, "output": _MOST}),
-                collect=(Collect(_OUT, Path(place), max_bytes=_MOST, max_files=20),),
+                collect=(ExportSpec(_OUT, Path(place), max_bytes=_MOST, max_files=20),),
             ),
             cancel,
         )
         report = _reported(Path(place, "report.xml"), len(tests.all_ids)) if _reports(folder) else None
     if done.exit.ended is Ended.TIMED_OUT:
-        return Said("TIMED OUT", report)
-    return Said("PASS" if done.exit.ended is Ended.EXITED and done.exit.code == 0 else "FAIL", report)
+        return PlainVerdict("TIMED OUT", report)
+    return PlainVerdict("PASS" if done.exit.ended is Ended.EXITED and done.exit.code == 0 else "FAIL", report)
 
 
 def _reports(folder: TaskFolder) -> bool:

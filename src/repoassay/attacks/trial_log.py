@@ -9,7 +9,7 @@ from repoassay.attacks.trial import Trial
 from repoassay.records import Codec, JsonLines, record_codec, to_json
 from repoassay.types import Outcome
 
-__all__ = ["Kept", "read_trials"]
+__all__ = ["TrialLog", "read_trials"]
 
 _CODEC: Codec[Trial] = Codec(record_codec(Trial).read, to_json)
 
@@ -19,7 +19,7 @@ def _file(path: Path) -> JsonLines[Trial]:
 
 
 def read_trials(path: Path) -> list[Trial]:
-    """Read what `Kept` wrote; a torn last line, as a killed process leaves, is passed over.
+    """Read what `TrialLog` wrote; a torn last line, as a killed process leaves, is passed over.
 
     Raises:
         BadInput: When the file cannot be read, or a line is no result of an attack.
@@ -27,7 +27,7 @@ def read_trials(path: Path) -> list[Trial]:
     return _file(path).read_all("result of an attack")
 
 
-class Kept:
+class TrialLog:
     """Trials by task and attack; with no path, in memory alone. Those in which we failed to judge are tried again.
 
     Raises:

@@ -66,7 +66,7 @@ def list_agents(as_json: bool) -> None:
     ]
     plain += [
         {"name": name, "title": f"of {' and '.join(plugin.origin for plugin in found)}", "state": "plug-in"}
-        for name, found in plugins.installed("repoassay.agents").items()
+        for name, found in plugins.installed_plugins("repoassay.agents").items()
         if name not in known and name not in agent_titles()
     ]
     if as_json:

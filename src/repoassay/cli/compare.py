@@ -68,11 +68,11 @@ def compare(
       repoassay compare runs/before runs/after --fail-on-regression --max-drop 5 --junit compare.xml
     """
     from repoassay.api import compare as compare_runs
-    from repoassay.report import Gate, as_json as json_of, as_markdown, as_text, rule, write_junit
+    from repoassay.report import RegressionGate, as_json as json_of, as_markdown, as_text, rule, write_junit
 
     gated = fail_on_regression or any_broken or max_drop is not None
     found = compare_runs(*systems, by=by, every_pair=all_pairs, across_versions=across_versions, level=level)
-    rulings = rule(found, Gate(max_drop, any_broken)) if gated else None
+    rulings = rule(found, RegressionGate(max_drop, any_broken)) if gated else None
     write = json_of if as_json or form == "json" else as_markdown if form == "md" else as_text
     click.echo(write(found, rulings).encode("utf-8", "backslashreplace").decode().rstrip("\n"))
     if junit is not None:

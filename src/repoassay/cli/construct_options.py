@@ -14,12 +14,12 @@ from repoassay.options import PATH, isolation_option, json_option, workers_optio
 if TYPE_CHECKING:
     from repoassay.construct import Proposal
 
-__all__ = ["Wanted", "make", "repo_option", "task_options"]
+__all__ = ["ConstructOptions", "make", "repo_option", "task_options"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class Wanted(TypedDict):
+class ConstructOptions(TypedDict):
     """The values of `repo_option` and `task_options`."""
 
     repo: str
@@ -86,13 +86,13 @@ def task_options(own_tests: str) -> Callable[[_Function], _Function]:
 
 
 def make(
-    solution: str, instruction: str | None, wanted: Wanted, own_tests: str, proposal: Proposal | None = None
+    solution: str, instruction: str | None, wanted: ConstructOptions, own_tests: str, proposal: Proposal | None = None
 ) -> NoReturn:
     """Make the task, tell what became of it, and leave: with 0 when there is one, else with 1."""
-    from repoassay.construct import Asked, construct_commit
+    from repoassay.construct import TaskRequest, construct_commit
     from repoassay.sandbox import Cache, open_sandbox
 
-    asked = Asked(
+    asked = TaskRequest(
         repository=wanted["repo"],
         solution=solution,
         base=wanted["base"],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from repoassay.construct import Asked, Case, Constructed
+    from repoassay.construct import Constructed, ProofCase, TaskRequest
 
 __all__ = ["Telling", "given_text", "print_json", "print_made"]
 
@@ -18,16 +18,16 @@ def given_text(text: str) -> str:
     """Text, or with @ before it the file that holds it."""
     from repoassay.errors import BadInput
     from repoassay.tasks import read_regular
-    from repoassay.text import quoted
+    from repoassay.text import quote
 
     if not text.startswith("@"):
         return text
     try:
         return read_regular(Path(text[1:]), 256 * 2**10).decode()
     except OSError as error:
-        raise BadInput(f"The file {quoted(text[1:])} cannot be read: {error.strerror}.", "Correct the name.") from error
+        raise BadInput(f"The file {quote(text[1:])} cannot be read: {error.strerror}.", "Correct the name.") from error
     except UnicodeDecodeError as error:
-        raise BadInput(f"The file {quoted(text[1:])} is not UTF-8.", "Save it as UTF-8.") from error
+        raise BadInput(f"The file {quote(text[1:])} is not UTF-8.", "Save it as UTF-8.") from error
 
 
 class Telling:
@@ -66,7 +66,7 @@ class Telling:
 
 def print_made(made: Constructed, out: Path) -> None:
     """Print every test's counts, what was dropped and why, and where the task is."""
-    from repoassay.construct import Finding
+    from repoassay.construct import ProofFinding
 
     width = max((len(_short(case.id)) for case in made.proven.cases), default=4)
     if made.proven.cases:
@@ -80,7 +80,7 @@ def print_made(made: Constructed, out: Path) -> None:
     for warning in made.warnings:
         click.echo(f"note: {warning}", err=True)
     for file, why in made.proven.unread.items():
-        if made.finding is Finding.SOUND:
+        if made.finding is ProofFinding.SOUND:
             click.echo(f"note: {_short(file)} was left out: no test of it could be run. {_short(why[-200:])}", err=True)
     if made.folder:
         click.echo(f"✓ {made.id} is sound and is in {made.folder}. Prove it again: repoassay tasks validate {out}")
@@ -113,19 +113,19 @@ def _side(outcomes: tuple[str, ...]) -> str:
     return f"{passed}/{len(outcomes)} pass" + (f", flips {rate:.0%}" if rate else "")
 
 
-def _explain(case: Case) -> None:
+def _explain(case: ProofCase) -> None:
     """Why a test that was dropped or broken first did not pass with the solution."""
-    from repoassay.construct import Role
+    from repoassay.construct import ProofRole
     from repoassay.text import block
 
-    if case.role in (Role.MUST_PASS, Role.GUARD):
+    if case.role in (ProofRole.MUST_PASS, ProofRole.GUARD):
         return
     message = case.solution_message or case.base_message
     click.echo(f"\n{_short(case.id)}, first failure:")
     click.echo("".join(f"  {line}\n" for line in block(message.strip()).splitlines()[-12:]), nl=False)
 
 
-def print_json(made: Constructed, asked: Asked) -> None:
+def print_json(made: Constructed, asked: TaskRequest) -> None:
     """Print the same as JSON."""
     from repoassay.construct import facts
 

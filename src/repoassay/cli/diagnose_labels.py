@@ -90,7 +90,7 @@ def list_labels(run: str, runs: Path, as_json: bool) -> None:
       repoassay diagnose labels runs/nightly --json > labels.json
     """
     from repoassay.diagnosis import label_book
-    from repoassay.report import label_line, plain
+    from repoassay.report import label_line, plain_value
     from repoassay.text import one_line
 
     folder = find_run(run, runs)
@@ -100,7 +100,7 @@ def list_labels(run: str, runs: Path, as_json: bool) -> None:
     for line in found.torn[:20]:
         click.echo(f"labels.jsonl line {line} is torn or no label and was passed over.", err=True)
     if as_json:
-        click.echo(json.dumps([plain(label.model_dump(mode="json")) for label in found.items], indent=2))
+        click.echo(json.dumps([plain_value(label.model_dump(mode="json")) for label in found.items], indent=2))
         return
     for label in found.items:
         click.echo(f"{one_line(label.attempt, 60)}  {label_line(label)}")
@@ -124,7 +124,7 @@ def score_labels(run: str, runs: Path, as_json: bool, classifier: str | None, **
       repoassay diagnose score latest
       repoassay diagnose score latest --classifier openai/gpt-4.1-mini --budget-usd 0.50
     """
-    from repoassay.report import Examiner, people_said, score_model, score_rules
+    from repoassay.report import Diagnoser, people_said, score_model, score_rules
 
     folder, subjects, whole = find_subjects(run, runs)
     said = people_said(folder)
@@ -132,7 +132,7 @@ def score_labels(run: str, runs: Path, as_json: bool, classifier: str | None, **
     if not whole or not labelled:
         what = f"No attempt of {folder.path} that counts is labelled by a person." if whole else f"{run!r} is no run."
         raise BadInput(what, "Label some with `repoassay diagnose label`, and name their run.")
-    examiner = Examiner(folder)
+    examiner = Diagnoser(folder)
     refused, stopped = classify_first(examiner, labelled, classifier, **asking) if classifier else (frozenset(), "")
     looked = [examiner.look(one) for one in labelled]
     found = score_model(examiner, looked, classifier, refused) if classifier else score_rules(looked)

@@ -12,7 +12,7 @@ from repoassay.options import PATH
 
 if TYPE_CHECKING:
     from repoassay.records import RunFolder
-    from repoassay.report import Asked, Examiner, Subject
+    from repoassay.report import AttemptRef, Diagnoser, LabelRequest
 
 __all__ = ["classifier_options", "classify_first", "find_run", "find_subjects", "runs_option"]
 
@@ -63,7 +63,7 @@ def find_run(where: str, runs: Path) -> RunFolder | None:
     return None
 
 
-def find_subjects(where: str, runs: Path) -> tuple[RunFolder, list[Subject], bool]:
+def find_subjects(where: str, runs: Path) -> tuple[RunFolder, list[AttemptRef], bool]:
     """The run meant, the attempts meant, and whether the whole run is.
 
     Raises:
@@ -79,7 +79,7 @@ def find_subjects(where: str, runs: Path) -> tuple[RunFolder, list[Subject], boo
 
 
 def classify_first(
-    examiner: Examiner, subjects: Sequence[Subject], model: str, *, budget_usd: str | None,
+    examiner: Diagnoser, subjects: Sequence[AttemptRef], model: str, *, budget_usd: str | None,
     upstreams: tuple[Path, ...], dialogue: Path | None, prices: tuple[Path, ...], yes: bool,
 ) -> tuple[frozenset[str], str]:  # fmt: skip
     """Ask a model about failed attempts, telling each answer on standard error.
@@ -113,7 +113,7 @@ def classify_first(
     return frozenset(done.refused), done.stopped
 
 
-def _tell(asked: Asked) -> None:
+def _tell(asked: LabelRequest) -> None:
     from repoassay.text import one_line
 
     said = asked.answer.value if asked.answer is not None else f"no label: {one_line(asked.problem, 200)}"

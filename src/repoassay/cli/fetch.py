@@ -12,7 +12,7 @@ import click
 from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
-    from repoassay.tasks import DataFile, Manifest, State
+    from repoassay.tasks import DataFile, DataState, Manifest
 
 __all__ = ["fetch"]
 
@@ -65,26 +65,26 @@ class _Progress:
     def __exit__(self, *_: object) -> None:
         self._bar.render_finish()
 
-    def done(self, file: DataFile, state: State) -> None:
+    def done(self, file: DataFile, state: DataState) -> None:
         """Count one file."""
         self._bar.update(file.size)
 
 
-def _tell(manifest: Manifest, found: dict[State, list[DataFile]], as_json: bool) -> None:
+def _tell(manifest: Manifest, found: dict[DataState, list[DataFile]], as_json: bool) -> None:
     if as_json:
         facts = {str(state): [file.path for file in files] for state, files in found.items()}
         click.echo(json.dumps({"folder": str(manifest.root), "bytes": manifest.size, **facts}, indent=2))
         return
-    from repoassay.tasks import State
+    from repoassay.tasks import DataState
 
-    for file in found[State.CHANGED]:
+    for file in found[DataState.CHANGED]:
         click.echo(f"changed  {file.path}: its content is not what the suite's list says; it was not taken")
-    for file in found[State.MISSING]:
+    for file in found[DataState.MISSING]:
         known = "" if file.sha256 else " (nobody had it when the list was made)"
         click.echo(f"missing  {file.path}{known}")
-    right = found[State.RIGHT]
+    right = found[DataState.RIGHT]
     checked = sum(bool(file.sha256) for file in right)
     click.echo(
         f"{len(right)} of {len(manifest.files)} files are here, {checked} checked by sha256; "
-        f"{len(found[State.MISSING])} missing, {len(found[State.CHANGED])} changed; {manifest.root}"
+        f"{len(found[DataState.MISSING])} missing, {len(found[DataState.CHANGED])} changed; {manifest.root}"
     )

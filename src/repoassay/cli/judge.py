@@ -13,7 +13,7 @@ import click
 from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
-    from repoassay.judges import Judge
+    from repoassay.judges import JudgeRecord
 
 __all__ = ["judge"]
 
@@ -130,7 +130,7 @@ def run(
     Each answer must cite lines of the diff; one that cites what is not there is void. Answers are stored as they come:
     run it again to go on after an interrupt, a spent budget or a failure, or with more --samples.
     """
-    from repoassay.cli.judge_output import show, told
+    from repoassay.cli.judge_output import print_step, show
     from repoassay.cli.run_options import several
     from repoassay.engine import number
     from repoassay.judges import Parameters, judge_study, open_judge
@@ -145,7 +145,7 @@ def run(
     if dialogue is not None:
         known.append(ScriptedUpstream(dialogue))
     free = costs_nothing(find_upstream(model, known))
-    with opened(database) as found:
+    with open_study(database) as found:
         count = len(item_names(found, study)) * samples * (len(several(axes)) or len(read_rubric_of(found, study).axes))
         _consent(model, count * (1 + signals), agreed=free or yes or budget is not None)
         seated = _seated(found, study, model, parameters, prompt)
@@ -154,7 +154,7 @@ def run(
         with open_judge(seated, known, at, prices=Prices.shipped(*prices), budget=budget) as door:
             done = judge_study(
                 found, seated, door.asker, samples=samples, axes=several(axes), signals=signals,
-                workers=1 if model.startswith("scripted/") else workers, told=told, abandon=door.abandon,
+                workers=1 if model.startswith("scripted/") else workers, told=print_step, abandon=door.abandon,
             )  # fmt: skip
             spent = door.totals()
     show(seated, done, spent, as_json=as_json)
@@ -180,7 +180,7 @@ def _consent(model: str, calls: int, *, agreed: bool) -> None:
         raise Interrupted("Nothing was asked.")
 
 
-def _seated(found: Any, study: str, model: str, parameters: Any, prompt: Path | None) -> Judge:
+def _seated(found: Any, study: str, model: str, parameters: Any, prompt: Path | None) -> JudgeRecord:
     from datetime import UTC, datetime
 
     from repoassay.errors import BadInput
@@ -197,7 +197,7 @@ def _seated(found: Any, study: str, model: str, parameters: Any, prompt: Path | 
     return seat(found, study, definition, at=datetime.now(UTC))
 
 
-def opened(database: str) -> Any:
+def open_study(database: str) -> Any:
     """Open a review database that is there; a context manager.
 
     Raises:
@@ -214,7 +214,7 @@ def opened(database: str) -> Any:
     return closing(open_database(database))
 
 
-def _journal(database: str, seated: Judge) -> Path:
+def _journal(database: str, seated: JudgeRecord) -> Path:
     name = f"judge-{seated.rater.id}.usage.jsonl"
     if "://" not in database:
         place = Path(database).expanduser()

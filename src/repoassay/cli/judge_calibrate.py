@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.judge import judge, opened
+from repoassay.cli.judge import judge, open_study
 from repoassay.options import json_option
 
 if TYPE_CHECKING:
-    from repoassay.judges import AxisFigures, Calibration, Measured, MergeableRate
+    from repoassay.judges import Calibration, JudgeAxisFigures, MeasuredAxis, MergeableRate
     from repoassay.stats import Figure, Interval, Proportion
 
 __all__ = ["calibrate"]
@@ -62,16 +62,16 @@ def calibrate(
     """
     from datetime import UTC, datetime
 
-    from repoassay.judges import FLOOR, Split, calibrate as figures, find_judge, judgements_of, note_look
+    from repoassay.judges import FLOOR, DevTestSplit, calibrate as figures, find_judge, judgements_of, note_look
     from repoassay.review import adjudications_of, items_of, latest, ratings_of, read_rubric_of
-    from repoassay.types import Phase
+    from repoassay.types import RatingPhase
 
-    with opened(database) as at:
+    with open_study(database) as at:
         found = find_judge(at, study, named)
-        part = Split(split) if split else Split.TEST if found.definition.own_prompt else Split.ALL
-        looks = note_look(at, found, datetime.now(UTC)) if part is Split.TEST else 0
+        part = DevTestSplit(split) if split else DevTestSplit.TEST if found.definition.own_prompt else DevTestSplit.ALL
+        looks = note_look(at, found, datetime.now(UTC)) if part is DevTestSplit.TEST else 0
         made = figures(
-            items_of(at, study), latest(ratings_of(at, study, Phase.BLIND)), judgements_of(at, found),
+            items_of(at, study), latest(ratings_of(at, study, RatingPhase.BLIND)), judgements_of(at, found),
             read_rubric_of(at, study), found.definition, adjudications_of(at, study), split=part, seed=seed,
             dev_share=dev_share, floor=FLOOR if floor is None else floor,
         )  # fmt: skip
@@ -141,7 +141,7 @@ def _print(made: Calibration, looks: int) -> None:
     say(made.substitute.sentence)
 
 
-def _print_axis(axis: AxisFigures) -> None:
+def _print_axis(axis: JudgeAxisFigures) -> None:
     say = click.echo
     say(
         f"\n{axis.title} [{axis.key}]: n = {axis.n}; people left {axis.unsettled} open, the judge had no verdict on "
@@ -185,7 +185,7 @@ def _share(share: Proportion) -> str:
     return f"{share.value:.3f} ({share.successes}/{share.n}{_range(share.interval)})"
 
 
-def _measured(given: Measured) -> str:
+def _measured(given: MeasuredAxis) -> str:
     return _figure(given.figure) + (_range(given.interval) if given.figure.defined else "")
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from repoassay.judges import Done, Judge, Step
+    from repoassay.judges import JudgeRecord, JudgingResult, JudgingStep
     from repoassay.types import Spending
 
-__all__ = ["show", "told"]
+__all__ = ["print_step", "show"]
 
 
-def told(step: Step) -> None:
+def print_step(step: JudgingStep) -> None:
     """Print one line for a sample."""
     said = step.judgement
     width = len(str(step.of))
@@ -30,7 +30,7 @@ def told(step: Step) -> None:
     click.secho(head + text + flags, fg=colour or None, err=True)
 
 
-def show(seated: Judge, done: Done, spent: Spending, *, as_json: bool) -> None:
+def show(seated: JudgeRecord, done: JudgingResult, spent: Spending, *, as_json: bool) -> None:
     """Print what a run came to.
 
     Raises:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live as Screen
 
-    from repoassay.engine import Bound
+    from repoassay.engine import CostBound
 
 __all__ = ["MARKS", "Live"]
 
@@ -47,7 +47,7 @@ class Live:
         agree: Shows a plan before it is carried out, and raises when it may not be.
     """
 
-    def __init__(self, agree: Callable[[Plan, Bound], None] = lambda plan, bound: None) -> None:
+    def __init__(self, agree: Callable[[Plan, CostBound], None] = lambda plan, bound: None) -> None:
         self._agree = agree
         self.kept = 0
         """Attempts that a resumed run had finished before."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from repoassay.api import Run
     from repoassay.economics import Quality
-    from repoassay.report import Figured, Wanted
+    from repoassay.report import ReportTables, TableSelection
 
 __all__ = ["print_report", "report"]
 
@@ -94,11 +94,11 @@ def _formats(text: str) -> tuple[str, ...]:
     return chosen
 
 
-def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, diagnose: int) -> Wanted:
-    from repoassay.report import Wanted, offered_tables, read_scores, read_sizes
+def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, diagnose: int) -> TableSelection:
+    from repoassay.report import TableSelection, offered_tables, read_scores, read_sizes
 
     suites = {"auto": None, "none": (), "published": tuple(offered_tables())}
-    return Wanted(
+    return TableSelection(
         scores=read_scores(scores) if scores else {},
         sizes=read_sizes(sizes) if sizes else {},
         published=suites[beside],
@@ -113,7 +113,9 @@ def _reviewed(where: str) -> Mapping[str, Quality]:
     return reviewed_qualities(where)
 
 
-def _set(folders: Sequence[Path], out: Path | None, formats: Sequence[str], wanted: Wanted, as_json: bool) -> None:
+def _set(
+    folders: Sequence[Path], out: Path | None, formats: Sequence[str], wanted: TableSelection, as_json: bool
+) -> None:
     from repoassay.report import figure_out, read_rows, write_figured
 
     rows = read_rows(folders, lambda done, total: _progress("reading attempts", done, total))
@@ -128,7 +130,7 @@ def _set(folders: Sequence[Path], out: Path | None, formats: Sequence[str], want
         click.echo(f"HTML: {made.page} ({len(made.files)} files written)", err=as_json)
 
 
-def _print_set(figured: Figured, as_json: bool) -> None:
+def _print_set(figured: ReportTables, as_json: bool) -> None:
     if as_json:
         import json
 

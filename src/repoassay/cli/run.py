@@ -12,7 +12,7 @@ from repoassay.cli.run_options import model_options, places_of, several
 from repoassay.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.engine import Bound
+    from repoassay.engine import CostBound
     from repoassay.types import Plan
 
 __all__ = ["run"]
@@ -99,7 +99,7 @@ def run(
     chosen = several(agents)
     let_import(chosen)
 
-    def agree(plan: Plan, bound: Bound) -> None:
+    def agree(plan: Plan, bound: CostBound) -> None:
         show_plan(plan, bound)
         consent(bound, yes=yes)
 

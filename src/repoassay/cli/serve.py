@@ -85,7 +85,7 @@ def serve(
         if (error.name or "").partition(".")[0] in {"fastapi", "starlette", "uvicorn"}:
             raise MissingExtra(str(error.name), "serve") from None
         raise
-    from repoassay.engine import Ledger
+    from repoassay.engine import FeedbackLedger
     from repoassay.server import (
         Guards,
         Queue,
@@ -108,7 +108,7 @@ def serve(
         hosts=frozenset() if tokens or not is_loopback(host) else frozenset({"127.0.0.1", "localhost", "[::1]", host}),
     )  # fmt: skip
     with _engine(dataset, suite, mirrors, isolation, timeout, workers, cache) as engine:
-        engine.ledger, engine.required = Ledger(feedback), require_attested
+        engine.ledger, engine.required = FeedbackLedger(feedback), require_attested
         name = dataset.stem if dataset else Path(str(suite)).name
         queue = Queue(open_queue_database(database or None, data_folder("serve"), name))
         _check_tasks(queue, engine)
@@ -151,7 +151,7 @@ def _engine(
     dataset: Path | None, suite: str | None, mirrors: tuple[str, ...], isolation: str, timeout: float | None,
     workers: int, cache: bool,
 ) -> SubmissionEngine:  # fmt: skip
-    from repoassay.engine import Bench, SubmissionEngine
+    from repoassay.engine import GradingContext, SubmissionEngine
     from repoassay.errors import BadInput
     from repoassay.formats import tasks_of
     from repoassay.grading import names
@@ -174,7 +174,7 @@ def _engine(
         raise BadInput("Give either --dataset or --suite.", "One of them says which tasks there are.")
     if not tasks:
         raise BadInput(f"{dataset or suite} holds no task that is graded by a patch.", "Choose another.")
-    bench = Bench(repositories, store, open_sandbox(isolation, store), timeout=timeout)
+    bench = GradingContext(repositories, store, open_sandbox(isolation, store), timeout=timeout)
     known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
     return SubmissionEngine(tasks, bench, workers, known)
 

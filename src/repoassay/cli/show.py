@@ -33,7 +33,7 @@ def show(attempt: str, runs: Path, width: int, as_json: bool) -> None:
       repoassay show runs/20260101-120000-starter-aider-ab12/attempts/01K9Z5T7Q8R9S0T1V2W3X4Y5Z6
     """
     from repoassay.report import (
-        Examiner,
+        Diagnoser,
         dollars,
         find_attempts,
         read_story,
@@ -49,7 +49,7 @@ def show(attempt: str, runs: Path, width: int, as_json: bool) -> None:
     found = find_attempts(attempt, runs)
     if len(found) == 1:
         story = read_story(*found[0])
-        looked = Examiner(found[0][0]).look(subject_of(*found[0]))
+        looked = Diagnoser(found[0][0]).look(subject_of(*found[0]))
         if as_json:
             click.echo(json.dumps(story_document(story) | {"diagnosis": document(looked)}, indent=2))
         else:

@@ -15,7 +15,7 @@ from repoassay.options import PATH, assurance_options, isolation_option, json_op
 
 if TYPE_CHECKING:
     from repoassay.api import Grader
-    from repoassay.engine import Answer
+    from repoassay.engine import GradedSubmission
     from repoassay.formats import PatchSubmission
     from repoassay.types import Feedback
 
@@ -99,11 +99,11 @@ def _grade(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from repoassay.formats import Results, write_results_junit
+    from repoassay.formats import ResultLog, write_results_junit
 
     counts: Counter[str] = Counter()
     console = Console(stderr=True)
-    with Results(results) as kept:
+    with ResultLog(results) as kept:
         left = [each for each in given if not kept.has(each.id, each.number, _digest(each))]
         for record in kept.records:
             counts[record["message"]] += 1
@@ -131,9 +131,9 @@ def _digest(each: PatchSubmission) -> str:
     return hashlib.sha256(each.patch.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _record(each: PatchSubmission, answer: Answer, repository: str) -> dict[str, object]:
+def _record(each: PatchSubmission, answer: GradedSubmission, repository: str) -> dict[str, object]:
     from repoassay.engine import word
-    from repoassay.engine.submit import feedback
+    from repoassay.engine.submit import failure_feedback
 
     verdict = answer.verdict
     record: dict[str, object] = {
@@ -144,7 +144,7 @@ def _record(each: PatchSubmission, answer: Answer, repository: str) -> dict[str,
         "patch_sha256": _digest(each),
         "success": bool(verdict.result),
         "message": word(verdict),
-        "test_suite_feedback": feedback(verdict),
+        "test_suite_feedback": failure_feedback(verdict),
         "comments": list(verdict.comments),
         "outcome": verdict.outcome.value,
         "seconds": verdict.seconds,

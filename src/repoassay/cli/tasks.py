@@ -133,13 +133,13 @@ def show(suite: str, task: str | None, as_json: bool) -> None:
     from repoassay.errors import BadInput
     from repoassay.grading import names
     from repoassay.tasks import find_suite, locate
-    from repoassay.text import join_names, quoted, suggest
+    from repoassay.text import join_names, quote, suggest
 
     ids = [folder.name for folder in locate(suite).folders]
     if task is None and len(ids) != 1:
-        raise BadInput(f"{quoted(suite)} holds {len(ids)} tasks.", f"Name one of them: {join_names(ids, 200)}.")
+        raise BadInput(f"{quote(suite)} holds {len(ids)} tasks.", f"Name one of them: {join_names(ids, 200)}.")
     if task is not None and task not in ids:
-        raise BadInput(f"{quoted(suite)} has no task {quoted(task)}.", suggest(task, ids))
+        raise BadInput(f"{quote(suite)} has no task {quote(task)}.", suggest(task, ids))
     wanted = task or ids[0]
     # A glob that matches nothing but this id: its name is its folder's, which may hold any letter.
     exact = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in wanted)

@@ -74,7 +74,7 @@ def validate(
 
 def _print_data(found: DataCheck | None, as_json: bool) -> int:
     """Say what data is absent or changed, and return how many files are changed."""
-    from repoassay.tasks import State
+    from repoassay.tasks import DataState
 
     if found is None:
         return 0
@@ -87,10 +87,10 @@ def _print_data(found: DataCheck | None, as_json: bool) -> int:
         click.echo(json.dumps({"data": facts}))
     else:
         for path, state in wrong.items():
-            click.echo(f"{'absent' if state is State.MISSING else 'changed':<8} {path}")
+            click.echo(f"{'absent' if state is DataState.MISSING else 'changed':<8} {path}")
         right = found.files - len(wrong)
         click.echo(f"data: {found.files} files, {right} right, {len(wrong)} absent or changed")
-    return sum(state is State.CHANGED for state in wrong.values())
+    return sum(state is DataState.CHANGED for state in wrong.values())
 
 
 def _print(proof: Proof, repeat: int, as_json: bool) -> None:

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
         facts as facts,
     )
     from repoassay.construct.prove import (
-        Case as Case,
-        Finding as Finding,
-        Proven as Proven,
-        Role as Role,
+        ProofCase as ProofCase,
+        ProofFinding as ProofFinding,
+        ProofRole as ProofRole,
+        ProvenTask as ProvenTask,
         flip_rate as flip_rate,
     )
-    from repoassay.construct.task_request import Asked as Asked, Proposal as Proposal
+    from repoassay.construct.task_request import Proposal as Proposal, TaskRequest as TaskRequest
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
             "commit": ("Constructed", "construct_commit", "facts"),
-            "prove": ("Case", "Finding", "Proven", "Role", "flip_rate"),
-            "task_request": ("Asked", "Proposal"),
+            "prove": ("ProofCase", "ProofFinding", "ProvenTask", "ProofRole", "flip_rate"),
+            "task_request": ("TaskRequest", "Proposal"),
         },
     )

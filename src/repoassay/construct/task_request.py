@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["Asked", "Proposal"]
+__all__ = ["Proposal", "TaskRequest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TaskRequest:
     """What a user asks to be made.
 
     Args:

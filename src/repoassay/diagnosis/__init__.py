@@ -9,7 +9,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.diagnosis.case import Case as Case
+    from repoassay.diagnosis.case import AttemptCase as AttemptCase
     from repoassay.diagnosis.classes import (
         SUBCLASSES as SUBCLASSES,
         ErrorClass as ErrorClass,
@@ -18,19 +18,23 @@ if TYPE_CHECKING:
         parse_class as parse_class,
     )
     from repoassay.diagnosis.classifier import (
-        Answer as Answer,
         Ask as Ask,
+        ClassifierReply as ClassifierReply,
         classify as classify,
         score_classifier as score_classifier,
     )
-    from repoassay.diagnosis.diagnoser import Assigned as Assigned, Diagnosis as Diagnosis, diagnose as diagnose
+    from repoassay.diagnosis.diagnoser import (
+        AssignedClass as AssignedClass,
+        Diagnosis as Diagnosis,
+        diagnose as diagnose,
+    )
     from repoassay.diagnosis.evidence import Evidence as Evidence, evidence_text as evidence_text, fact as fact
     from repoassay.diagnosis.integrity_checks import integrity as integrity
     from repoassay.diagnosis.integrity_checks.finding import (
-        Check as Check,
-        Finding as Finding,
+        IntegrityCheck as IntegrityCheck,
+        IntegrityFinding as IntegrityFinding,
+        IntegrityState as IntegrityState,
         Severity as Severity,
-        State as State,
     )
     from repoassay.diagnosis.labels import (
         LABELS as LABELS,
@@ -40,21 +44,25 @@ if TYPE_CHECKING:
         label_book as label_book,
         label_from_text as label_from_text,
     )
-    from repoassay.diagnosis.rules import Rule as Rule, builtin_rules as builtin_rules, load_rules as load_rules
+    from repoassay.diagnosis.rules import (
+        DiagnosisRule as DiagnosisRule,
+        builtin_rules as builtin_rules,
+        load_rules as load_rules,
+    )
     from repoassay.diagnosis.scoring import Score as Score, confusion_text as confusion_text, score as score
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "case": ("Case",),
+            "case": ("AttemptCase",),
             "classes": ("ErrorClass", "Named", "SUBCLASSES", "Subclass", "parse_class"),
-            "classifier": ("Answer", "Ask", "classify", "score_classifier"),
-            "diagnoser": ("Assigned", "Diagnosis", "diagnose"),
+            "classifier": ("ClassifierReply", "Ask", "classify", "score_classifier"),
+            "diagnoser": ("AssignedClass", "Diagnosis", "diagnose"),
             "evidence": ("Evidence", "evidence_text", "fact"),
             "integrity_checks": ("integrity",),
-            "integrity_checks.finding": ("Check", "Finding", "Severity", "State"),
+            "integrity_checks.finding": ("IntegrityCheck", "IntegrityFinding", "Severity", "IntegrityState"),
             "labels": ("Effective", "LABELS", "Label", "effective", "label_book", "label_from_text"),
-            "rules": ("Rule", "builtin_rules", "load_rules"),
+            "rules": ("DiagnosisRule", "builtin_rules", "load_rules"),
             "scoring": ("Score", "confusion_text", "score"),
         },
     )

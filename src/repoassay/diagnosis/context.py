@@ -7,36 +7,36 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from repoassay.diagnosis.actions import Action, actions_of
-from repoassay.diagnosis.case import Case
+from repoassay.diagnosis.case import AttemptCase
 from repoassay.diagnosis.phases import Profile, profile_of
-from repoassay.diagnosis.purpose import Kind
+from repoassay.diagnosis.purpose import CommandKind
 from repoassay.diagnosis.recovery import Troubles, scripts_of, troubles_of
-from repoassay.diagnosis.rules import Rule, builtin_rules
+from repoassay.diagnosis.rules import DiagnosisRule, builtin_rules
 from repoassay.types import Source, Task, Trajectory, Verdict
 
-__all__ = ["Story", "story_of"]
+__all__ = ["AttemptStory", "story_of"]
 
 
 @dataclass(frozen=True)
-class Story:
+class AttemptStory:
     """Everything a rule may look at; `asked` is the instruction in lower case, as far as it is known."""
 
     actions: tuple[Action, ...]
-    case: Case
+    case: AttemptCase
     troubles: Troubles
     profile: Profile
     scripts: frozenset[str]
     asked: str
     empty: bool = False
 
-    def of(self, *kinds: Kind) -> tuple[tuple[int, Action], ...]:
+    def of(self, *kinds: CommandKind) -> tuple[tuple[int, Action], ...]:
         """The actions of some kinds, with their places."""
         return tuple((place, action) for place, action in enumerate(self.actions) if action.kind in kinds)
 
     @cached_property
     def said(self) -> tuple[tuple[int, Action], ...]:
         """What the agent said, with its places."""
-        return self.of(Kind.MESSAGE, Kind.SUBMIT)
+        return self.of(CommandKind.MESSAGE, CommandKind.SUBMIT)
 
 
 _NAMED = re.compile(
@@ -54,10 +54,13 @@ def _asked_for(asked: str) -> tuple[str, ...]:
 
 
 def story_of(
-    trajectory: Trajectory, verdict: Verdict | None, facts: Task | Case | None, rules: tuple[Rule, ...] | None = None
-) -> Story:
+    trajectory: Trajectory,
+    verdict: Verdict | None,
+    facts: Task | AttemptCase | None,
+    rules: tuple[DiagnosisRule, ...] | None = None,
+) -> AttemptStory:
     """Read a trajectory once for all rules."""
-    case = Case.of(facts) if isinstance(facts, Task) else facts or Case()
+    case = AttemptCase.of(facts) if isinstance(facts, Task) else facts or AttemptCase()
     case = case.judged(verdict)
     actions = actions_of(trajectory)
     spoken = [step.text[:20_000] for step in trajectory.steps[:20] if step.source is Source.USER]
@@ -65,4 +68,4 @@ def story_of(
     if not case.expected and not case.edit:
         case = replace(case, expected=_asked_for(asked))
     troubles = troubles_of(actions, case, builtin_rules() if rules is None else rules)
-    return Story(actions, case, troubles, profile_of(actions), scripts_of(actions), asked.lower(), not actions)
+    return AttemptStory(actions, case, troubles, profile_of(actions), scripts_of(actions), asked.lower(), not actions)

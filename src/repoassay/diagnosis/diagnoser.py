@@ -7,27 +7,27 @@ from typing import Annotated
 
 from pydantic import Field
 
-from repoassay.diagnosis.case import Case
-from repoassay.diagnosis.cause import Cause
+from repoassay.diagnosis.case import AttemptCase
+from repoassay.diagnosis.cause import RootCause
 from repoassay.diagnosis.classes import ErrorClass, Subclass
 from repoassay.diagnosis.compliance import compliance
-from repoassay.diagnosis.context import Story, story_of
+from repoassay.diagnosis.context import AttemptStory, story_of
 from repoassay.diagnosis.deliverables import missing
 from repoassay.diagnosis.evidence import Evidence, fact
-from repoassay.diagnosis.integrity_checks import Finding, findings_of
+from repoassay.diagnosis.integrity_checks import IntegrityFinding, findings_of
 from repoassay.diagnosis.omission import omission
 from repoassay.diagnosis.phases import Profile
-from repoassay.diagnosis.purpose import Kind
-from repoassay.diagnosis.recovery import Trouble
-from repoassay.diagnosis.rules import Rule
-from repoassay.types import Outcome, Record, Task, Trajectory, Verdict, Whose
+from repoassay.diagnosis.purpose import CommandKind
+from repoassay.diagnosis.recovery import RecoveryTrouble
+from repoassay.diagnosis.rules import DiagnosisRule
+from repoassay.types import Attribution, Outcome, Record, Task, Trajectory, Verdict
 
-__all__ = ["Assigned", "Diagnosis", "diagnose"]
+__all__ = ["AssignedClass", "Diagnosis", "diagnose"]
 
 _LIMITS = frozenset({Outcome.TIMED_OUT, Outcome.BUDGET})
 
 
-class Assigned(Record):
+class AssignedClass(Record):
     """One class given to an attempt: which rule gave it, why in words, and where it is seen."""
 
     code: ErrorClass
@@ -51,12 +51,12 @@ class Diagnosis(Record):
     """
 
     primary: ErrorClass | None
-    classes: tuple[Assigned, ...]
+    classes: tuple[AssignedClass, ...]
     unclear: bool
     reason: str
     last_error: Evidence | None
     profile: Profile
-    findings: tuple[Finding, ...]
+    findings: tuple[IntegrityFinding, ...]
 
     @property
     def confidence(self) -> float | None:
@@ -72,9 +72,9 @@ class Diagnosis(Record):
 def diagnose(
     trajectory: Trajectory,
     verdict: Verdict | None = None,
-    task: Task | Case | None = None,
+    task: Task | AttemptCase | None = None,
     *,
-    rules: tuple[Rule, ...] | None = None,
+    rules: tuple[DiagnosisRule, ...] | None = None,
 ) -> Diagnosis:
     """Diagnose one attempt from its trajectory, its verdict and the facts of its task.
 
@@ -84,7 +84,7 @@ def diagnose(
     Args:
         trajectory: What the agent did.
         verdict: How it was judged; an attempt that passed, or failed by no doing of the agent's, gets no class.
-        task: The task, or a `Case` that also says which files were left and what the repository imports as.
+        task: The task, or a `AttemptCase` that also says which files were left and what the repository imports as.
         rules: Rules of output lines in place of the shipped ones, as `load_rules` gives them.
     """
     story = story_of(trajectory, verdict, task, rules)
@@ -92,7 +92,7 @@ def diagnose(
     outcome = story.case.outcome
     last = _last(story)
     seen = last.evidence if last is not None else None
-    if outcome is Outcome.PASSED or (outcome is not None and outcome.whose is not Whose.AGENT):
+    if outcome is Outcome.PASSED or (outcome is not None and outcome.whose is not Attribution.AGENT):
         said = "it passed" if outcome is Outcome.PASSED else f"{outcome.value} is not the agent's doing"
         return _made(story, findings, (), False, said, seen)
     causes = tuple(_distinct(_causes(story, findings, last)))
@@ -101,7 +101,9 @@ def diagnose(
     return _made(story, findings, causes, False, causes[0].why, seen)
 
 
-def _causes(story: Story, findings: tuple[Finding, ...], last: Trouble | None) -> Iterator[Cause]:
+def _causes(
+    story: AttemptStory, findings: tuple[IntegrityFinding, ...], last: RecoveryTrouble | None
+) -> Iterator[RootCause]:
     """All causes in order of precedence."""
     breaches = sorted(compliance(story, findings), key=lambda one: one.rule.startswith("bypass"))
     strong = [one for one in breaches if not (one.rule.startswith("patch") or one.confidence < 0.6)]
@@ -126,7 +128,7 @@ def _causes(story: Story, findings: tuple[Finding, ...], last: Trouble | None) -
         and last is None
         and not breaches
     ):
-        yield Cause(
+        yield RootCause(
             ErrorClass.E2,
             Subclass.NO_FOLLOW_UP,
             0.5,
@@ -136,9 +138,9 @@ def _causes(story: Story, findings: tuple[Finding, ...], last: Trouble | None) -
         )
 
 
-def _last(story: Story) -> Trouble | None:
+def _last(story: AttemptStory) -> RecoveryTrouble | None:
     """The last error that nothing overcame; errors of the work before errors of looking something up."""
-    work = [one for one in story.troubles.open if one.kind is not Kind.NETWORK]
+    work = [one for one in story.troubles.open if one.kind is not CommandKind.NETWORK]
     if work:
         return max(work, key=lambda one: one.place)
     if missing(story.case) and story.troubles.doubtful:
@@ -146,7 +148,7 @@ def _last(story: Story) -> Trouble | None:
     return max(story.troubles.open, key=lambda one: one.place, default=None)
 
 
-def _from(one: Trouble, story: Story) -> Cause:
+def _from(one: RecoveryTrouble, story: AttemptStory) -> RootCause:
     confidence = one.weight
     if len({other.code for other in story.troubles.open}) > 1:
         confidence -= 0.1
@@ -155,34 +157,38 @@ def _from(one: Trouble, story: Story) -> Cause:
     if story.case.outcome is Outcome.FAILED and missing(story.case) is False:
         confidence -= 0.15
     part = one.subclass
-    if one.kind is Kind.INSTALL:
+    if one.kind is CommandKind.INSTALL:
         # A failed installation after an error is the attempt to mend it; what had to be mended names the kind.
         part = next((old.subclass for old in story.troubles.open if old.code is one.code), part)
-    return Cause(one.code, part, round(max(0.1, min(confidence, 0.97)), 2), one.rule, one.why, (one.evidence,))
+    return RootCause(one.code, part, round(max(0.1, min(confidence, 0.97)), 2), one.rule, one.why, (one.evidence,))
 
 
-def _cut_off(story: Story, last: Trouble | None) -> Cause | None:
+def _cut_off(story: AttemptStory, last: RecoveryTrouble | None) -> RootCause | None:
     """A limit of time or money that ended a run at work."""
     if story.case.outcome not in _LIMITS:
         return None
     work = [
-        (place, action) for place, action in enumerate(story.actions) if action.kind not in {Kind.MESSAGE, Kind.SUBMIT}
+        (place, action)
+        for place, action in enumerate(story.actions)
+        if action.kind not in {CommandKind.MESSAGE, CommandKind.SUBMIT}
     ]
     if not work:
         return None
     place, action = work[-1]
-    installing = action.kind is Kind.INSTALL
+    installing = action.kind is CommandKind.INSTALL
     code, part = (ErrorClass.E1, Subclass.NETWORK) if installing else (ErrorClass.E4, Subclass.TIMEOUT_MEMORY)
-    running = action.kind is Kind.EXECUTE and (not action.answered or place in story.troubles.succeeded)
+    running = action.kind is CommandKind.EXECUTE and (not action.answered or place in story.troubles.succeeded)
     sure = 0.85 if (running or (installing and not action.answered)) and (last is None or last.place < place) else 0.55
     if last is not None and not running:
         return None
     if story.case.outcome is Outcome.BUDGET and last is not None:
         sure = 0.5
-    return Cause(code, part, sure, "limit-reached", f"{story.case.outcome.value} ended it at work", (action.at(""),))
+    return RootCause(
+        code, part, sure, "limit-reached", f"{story.case.outcome.value} ended it at work", (action.at(""),)
+    )
 
 
-def _distinct(causes: Iterator[Cause]) -> Iterator[Cause]:
+def _distinct(causes: Iterator[RootCause]) -> Iterator[RootCause]:
     seen: set[ErrorClass] = set()
     for cause in causes:
         if cause.code not in seen:
@@ -190,22 +196,22 @@ def _distinct(causes: Iterator[Cause]) -> Iterator[Cause]:
             yield cause
 
 
-def _nothing(story: Story) -> str:
+def _nothing(story: AttemptStory) -> str:
     if story.empty:
         return "the trajectory holds no action"
     return "no error was left, and what was asked for is there" if missing(story.case) is False else "no rule applies"
 
 
 def _made(
-    story: Story,
-    findings: tuple[Finding, ...],
-    causes: tuple[Cause, ...],
+    story: AttemptStory,
+    findings: tuple[IntegrityFinding, ...],
+    causes: tuple[RootCause, ...],
     unclear: bool,
     reason: str,
     last: Evidence | None,
 ) -> Diagnosis:
     given = tuple(
-        Assigned(
+        AssignedClass(
             code=cause.code,
             subclass=cause.subclass,
             confidence=cause.confidence,

@@ -10,14 +10,14 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.diffs.apply import Changes as Changes, apply_patch as apply_patch
-    from repoassay.diffs.lenient import FileDiff as FileDiff, Row as Row, read as read, walk as walk
-    from repoassay.diffs.locate import Search as Search, splice as splice
+    from repoassay.diffs.lenient import DiffRow as DiffRow, FileDiff as FileDiff, read as read, walk as walk
+    from repoassay.diffs.locate import LineSearch as LineSearch, splice as splice
     from repoassay.diffs.model import (
         Binary as Binary,
+        ChangeKind as ChangeKind,
+        FileMode as FileMode,
         FilePatch as FilePatch,
         Hunk as Hunk,
-        Kind as Kind,
-        Mode as Mode,
         Patch as Patch,
         PatchError as PatchError,
     )
@@ -28,9 +28,9 @@ else:
         __name__,
         {
             "apply": ("Changes", "apply_patch"),
-            "lenient": ("FileDiff", "Row", "read", "walk"),
-            "locate": ("Search", "splice"),
-            "model": ("Binary", "FilePatch", "Hunk", "Kind", "Mode", "Patch", "PatchError"),
+            "lenient": ("FileDiff", "DiffRow", "read", "walk"),
+            "locate": ("LineSearch", "splice"),
+            "model": ("Binary", "FilePatch", "Hunk", "ChangeKind", "FileMode", "Patch", "PatchError"),
             "names": ("safe_path",),
             "parser": ("read_patch",),
         },

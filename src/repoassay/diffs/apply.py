@@ -8,8 +8,8 @@ from itertools import groupby
 from pathlib import Path
 
 from repoassay.diffs.binary import MAX_DELTA_BYTES, apply_binary
-from repoassay.diffs.locate import Search, splice
-from repoassay.diffs.model import FilePatch, Kind, Mode, Patch, PatchError
+from repoassay.diffs.locate import LineSearch, splice
+from repoassay.diffs.model import ChangeKind, FileMode, FilePatch, Patch, PatchError
 from repoassay.diffs.tree import Overlay
 from repoassay.types import FileEdit
 
@@ -62,7 +62,7 @@ def apply_patch(patch: Patch, base: Path, *, fuzz: int = 0) -> Changes:
 def _apply(patch: Patch, base: Path, fuzz: int) -> Changes:
     with Overlay(base) as tree:
         notes: list[str] = []
-        applier = _Applier(tree, notes, Search(fuzz=fuzz))
+        applier = _Applier(tree, notes, LineSearch(fuzz=fuzz))
         for _, files in groupby(patch.files, key=lambda file: file.series):
             applier.apply(list(files))
         edits = tree.edits()
@@ -76,7 +76,7 @@ def _apply(patch: Patch, base: Path, fuzz: int) -> Changes:
 class _Applier:
     """Applies the diffs of one patch, one commit after another."""
 
-    def __init__(self, tree: Overlay, notes: list[str], search: Search) -> None:
+    def __init__(self, tree: Overlay, notes: list[str], search: LineSearch) -> None:
         self._tree = tree
         self._notes = notes
         self._search = search
@@ -87,7 +87,7 @@ class _Applier:
         sources: dict[str, FileEdit] = {}
         leaving: set[str] = set()
         for file in files:
-            if file.kind in {Kind.RENAME, Kind.COPY}:
+            if file.kind in {ChangeKind.RENAME, ChangeKind.COPY}:
                 with _Placed(file):
                     self._take_source(file, sources, leaving)
         for path in leaving:
@@ -98,30 +98,33 @@ class _Applier:
 
     def _take_source(self, file: FilePatch, sources: dict[str, FileEdit], leaving: set[str]) -> None:
         source = file.old_path or ""
-        if file.kind is Kind.RENAME:
+        if file.kind is ChangeKind.RENAME:
             if source in leaving:
                 raise PatchError(f"{source!r} is renamed twice")
             leaving.add(source)
         sources[source] = self._existing(source)
 
     def _apply_file(self, file: FilePatch, sources: Mapping[str, FileEdit]) -> None:
-        if file.kind is Kind.CREATE:
+        if file.kind is ChangeKind.CREATE:
             before = FileEdit(b"")
-        elif file.kind in {Kind.RENAME, Kind.COPY}:
+        elif file.kind in {ChangeKind.RENAME, ChangeKind.COPY}:
             before = sources[file.old_path or ""]
         elif file.may_create and self._tree.read(file.path) is None:
             before = FileEdit(b"")
         else:
             before = self._existing(file.path)
-        if file.kind in {Kind.CREATE, Kind.RENAME, Kind.COPY} and self._tree.read(file.path) is not None:
+        if (
+            file.kind in {ChangeKind.CREATE, ChangeKind.RENAME, ChangeKind.COPY}
+            and self._tree.read(file.path) is not None
+        ):
             raise PatchError(f"the file cannot be made by a {file.kind}, since it exists")
         content = self._content(before.content, file)
-        if file.kind is Kind.DELETE:
+        if file.kind is ChangeKind.DELETE:
             if content:
                 raise PatchError("the file is to be deleted, but the patch leaves content in it")
             self._tree.write(file.path, None)
             return
-        executable = before.executable if file.new_mode is None else file.new_mode is Mode.EXECUTABLE
+        executable = before.executable if file.new_mode is None else file.new_mode is FileMode.EXECUTABLE
         self._tree.write(file.path, FileEdit(content, executable))
 
     def _existing(self, path: str) -> FileEdit:

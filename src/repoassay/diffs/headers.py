@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from repoassay.diffs.cursor import Lines
-from repoassay.diffs.model import Kind, Mode, PatchError
+from repoassay.diffs.model import ChangeKind, FileMode, PatchError
 from repoassay.diffs.names import safe_path, unquote
 
 __all__ = ["GitHeader", "is_header_line", "read_git_header", "shown_name"]
@@ -20,7 +20,7 @@ _KEYS = (
 )  # fmt: skip
 _INDEX = re.compile(rb"([0-9a-f]{4,64})\.\.([0-9a-f]{4,64})(?: (\d{6}))?")
 _PERCENT = re.compile(rb"\d{1,3}%")
-_MODES = {b"100644": Mode.REGULAR, b"100755": Mode.EXECUTABLE}
+_MODES = {b"100644": FileMode.REGULAR, b"100755": FileMode.EXECUTABLE}
 _NOT_FILES = {b"120000": "a symbolic link", b"160000": "a submodule", b"040000": "a folder"}
 _PREFIXES = frozenset(b"abciwo12")  # a/ b/, and those of diff.mnemonicPrefix: index, worktree, commit, object, 1, 2
 # The names of an absent file and of an empty one, under both hashes that Git knows.
@@ -43,8 +43,8 @@ class GitHeader:
     new_path: str
     old_shown: bytes
     new_shown: bytes
-    kind: Kind
-    mode: Mode | None
+    kind: ChangeKind
+    mode: FileMode | None
     index: bytes
     line: int
 
@@ -105,13 +105,13 @@ def _read_fields(lines: Lines) -> dict[bytes, bytes]:
     return fields
 
 
-def _kind(fields: dict[bytes, bytes], line: int) -> tuple[Kind, tuple[bytes, bytes] | None]:
-    found: list[tuple[Kind, tuple[bytes, bytes] | None]] = []
+def _kind(fields: dict[bytes, bytes], line: int) -> tuple[ChangeKind, tuple[bytes, bytes] | None]:
+    found: list[tuple[ChangeKind, tuple[bytes, bytes] | None]] = []
     if b"new file mode " in fields:
-        found.append((Kind.CREATE, None))
+        found.append((ChangeKind.CREATE, None))
     if b"deleted file mode " in fields:
-        found.append((Kind.DELETE, None))
-    for kind, word in ((Kind.RENAME, b"rename"), (Kind.COPY, b"copy")):
+        found.append((ChangeKind.DELETE, None))
+    for kind, word in ((ChangeKind.RENAME, b"rename"), (ChangeKind.COPY, b"copy")):
         old, new = fields.get(word + b" from "), fields.get(word + b" to ")
         if old is not None and new is not None:
             found.append((kind, (_whole(old, line), _whole(new, line))))
@@ -119,7 +119,7 @@ def _kind(fields: dict[bytes, bytes], line: int) -> tuple[Kind, tuple[bytes, byt
             raise PatchError(f"the header has only one half of a {kind}", line=line)
     if len(found) > 1:
         raise PatchError(f"the header says both {found[0][0]} and {found[1][0]}", line=line)
-    return found[0] if found else (Kind.MODIFY, None)
+    return found[0] if found else (ChangeKind.MODIFY, None)
 
 
 def _whole(text: bytes, line: int) -> bytes:
@@ -131,7 +131,7 @@ def _whole(text: bytes, line: int) -> bytes:
     return name
 
 
-def _mode(fields: dict[bytes, bytes], kind: Kind, path: str, line: int) -> Mode | None:
+def _mode(fields: dict[bytes, bytes], kind: ChangeKind, path: str, line: int) -> FileMode | None:
     index = _INDEX.fullmatch(fields.get(b"index ", b""))
     stated = {key: value for key, value in fields.items() if key.endswith(b"mode ")}
     if index and index[3]:
@@ -142,9 +142,9 @@ def _mode(fields: dict[bytes, bytes], kind: Kind, path: str, line: int) -> Mode 
             raise PatchError(f"the mode {value.decode()} is {what}, which is refused", path, line=line)
     if (b"old mode " in stated) != (b"new mode " in stated):
         raise PatchError("the header has only one half of a mode change", path, line=line)
-    if kind in {Kind.CREATE, Kind.DELETE} and b"old mode " in stated:
+    if kind in {ChangeKind.CREATE, ChangeKind.DELETE} and b"old mode " in stated:
         raise PatchError(f"the header says both {kind} and a mode change", path, line=line)
-    new = stated.get(b"new file mode " if kind is Kind.CREATE else b"new mode ")
+    new = stated.get(b"new file mode " if kind is ChangeKind.CREATE else b"new mode ")
     return None if new is None else _MODES[new]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-__all__ = ["FileDiff", "Row", "read", "walk"]
+__all__ = ["DiffRow", "FileDiff", "read", "walk"]
 
 _HUNK = re.compile(r"@@ -([0-9]{1,9})(?:,([0-9]{1,9}))? \+([0-9]{1,9})(?:,([0-9]{1,9}))? @@")
 _ESCAPE = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
@@ -18,7 +18,7 @@ _LETTERS = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f
 _LONGEST_NAME = 4096
 
 
-class Row(NamedTuple):
+class DiffRow(NamedTuple):
     r"""One line of a diff.
 
     `sign` is that of the line, `@` for the head of a hunk, `\` for a note and empty for all else. `old` and `new` are
@@ -41,7 +41,7 @@ class FileDiff:
     old: str | None
     new: str | None
     binary: bool = False
-    rows: list[Row] = field(default_factory=list)
+    rows: list[DiffRow] = field(default_factory=list)
     additions: int = 0
     deletions: int = 0
     hunks: int = 0
@@ -83,7 +83,7 @@ def read(data: bytes | str, max_lines: int | None = None, max_files: int | None 
     return tuple(files)
 
 
-def walk(data: bytes | str, max_lines: int | None = None) -> Iterator[tuple[FileDiff | None, Row]]:
+def walk(data: bytes | str, max_lines: int | None = None) -> Iterator[tuple[FileDiff | None, DiffRow]]:
     """Yield every line of a diff with the file it belongs to, one row a line; the files' own `rows` stay empty."""
     lines = (data if isinstance(data, str) else data.decode("utf-8", "surrogateescape")).split("\n")
     if not lines[-1]:
@@ -101,7 +101,7 @@ class _Reader:
         self._old = self._new = self._old_left = self._new_left = 0
         self._plain = False
 
-    def take(self, line: str, follows: str) -> Row:
+    def take(self, line: str, follows: str) -> DiffRow:
         """Read one line; `follows` is the one after it."""
         if self.file is not None and (self._old_left > 0 or self._new_left > 0):
             if row := self._in_hunk(line, self.file):
@@ -119,10 +119,10 @@ class _Reader:
         elif self.file is not None and (found := _HUNK.match(line)):
             return self._head(line, found, self.file)
         elif self.file is not None and self.file.hunks and line.startswith("\\"):
-            return Row("\\", None, None, line[1:].strip(), self.file.hunks - 1)
+            return DiffRow("\\", None, None, line[1:].strip(), self.file.hunks - 1)
         elif self.file is not None and not self.file.hunks:
             self._header(line, self.file)
-        return Row("", None, None, line)
+        return DiffRow("", None, None, line)
 
     def _open(self, old: str | None, new: str | None) -> FileDiff:
         self.file = FileDiff(0 if self.file is None else self.file.number + 1, old, new)
@@ -142,26 +142,26 @@ class _Reader:
         elif line.startswith(("GIT binary patch", "Binary files ")):
             file.binary = True
 
-    def _head(self, line: str, found: re.Match[str], file: FileDiff) -> Row:
+    def _head(self, line: str, found: re.Match[str], file: FileDiff) -> DiffRow:
         self._old_left, self._new_left = (int(found[place] or 1) for place in (2, 4))
         # A side of no lines is stated as the line before it.
         self._old = int(found[1]) + (self._old_left == 0)
         self._new = int(found[3]) + (self._new_left == 0)
         file.hunks += 1
-        return Row("@", self._old, self._new, line, file.hunks - 1)
+        return DiffRow("@", self._old, self._new, line, file.hunks - 1)
 
-    def _in_hunk(self, line: str, file: FileDiff) -> Row | None:
+    def _in_hunk(self, line: str, file: FileDiff) -> DiffRow | None:
         sign, hunk = " " if line in {"", "\r"} else line[:1], file.hunks - 1
         if sign == "+":
-            row = Row("+", None, self._new, line[1:], hunk)
+            row = DiffRow("+", None, self._new, line[1:], hunk)
             file.additions += 1
         elif sign == "-":
-            row = Row("-", self._old, None, line[1:], hunk)
+            row = DiffRow("-", self._old, None, line[1:], hunk)
             file.deletions += 1
         elif sign == " ":
-            row = Row(" ", self._old, self._new, line[1:], hunk)
+            row = DiffRow(" ", self._old, self._new, line[1:], hunk)
         else:
-            return Row("\\", None, None, line[1:].strip(), hunk) if sign == "\\" else None
+            return DiffRow("\\", None, None, line[1:].strip(), hunk) if sign == "\\" else None
         if sign != "+":
             self._old += 1
             self._old_left -= 1

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from repoassay.diffs.model import MAX_FILE_BYTES, Hunk, PatchError
 
-__all__ = ["Search", "splice"]
+__all__ = ["LineSearch", "splice"]
 
 MAX_SEARCHED_BYTES = 2**30
 
 
 @dataclass(slots=True)
-class Search:
+class LineSearch:
     """How much may still be searched for hunks that are not where they say (bytes), over a whole patch.
 
     `fuzz` is how many lines of context at either end of a hunk may be left out when it fits nowhere with them.
@@ -32,7 +32,7 @@ class Search:
             raise PatchError("too many hunks are not at their stated lines")
 
 
-def splice(base: bytes, hunks: tuple[Hunk, ...], path: str, search: Search) -> tuple[bytes, list[str]]:
+def splice(base: bytes, hunks: tuple[Hunk, ...], path: str, search: LineSearch) -> tuple[bytes, list[str]]:
     """Return the file with all hunks applied, and a note for each that was not at its stated line.
 
     A hunk goes where it says, if its old lines are there. Else, if it has context, it goes to the one other place in
@@ -102,7 +102,7 @@ class _Lines:
         return self._at
 
 
-def _locate(base: bytes, hunk: Hunk, believed: int | None, stated: int | None, done: int, search: Search) -> int:
+def _locate(base: bytes, hunk: Hunk, believed: int | None, stated: int | None, done: int, search: LineSearch) -> int:
     at = believed
     if at is None or not _fits(base, hunk, at):
         at = _find(base, hunk, stated, search)
@@ -117,7 +117,7 @@ def _locate(base: bytes, hunk: Hunk, believed: int | None, stated: int | None, d
     return at
 
 
-def _fuzzy(base: bytes, whole: Hunk, stated: int | None, done: int, search: Search) -> tuple[Hunk, int, int] | None:
+def _fuzzy(base: bytes, whole: Hunk, stated: int | None, done: int, search: LineSearch) -> tuple[Hunk, int, int] | None:
     """Return the hunk with the least context left out that has a place, its place, and how many lines it lost.
 
     Lines are left out at both ends alike, as `patch` does, where there are so many of context.
@@ -142,7 +142,7 @@ def _fits(base: bytes, hunk: Hunk, at: int) -> bool:
     return base.startswith(hunk.old, at) and (not hunk.old or hunk.old.endswith(b"\n") or end == len(base))
 
 
-def _find(base: bytes, hunk: Hunk, stated: int | None, search: Search) -> int:
+def _find(base: bytes, hunk: Hunk, stated: int | None, search: LineSearch) -> int:
     if not hunk.leading and not hunk.trailing:
         raise PatchError(_mismatch(base, hunk, stated))
     search.spend(2 * len(base))

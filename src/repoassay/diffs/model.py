@@ -11,10 +11,10 @@ __all__ = [
     "MAX_HUNKS",
     "MAX_TOTAL_BYTES",
     "Binary",
+    "ChangeKind",
+    "FileMode",
     "FilePatch",
     "Hunk",
-    "Kind",
-    "Mode",
     "Patch",
     "PatchError",
 ]
@@ -61,7 +61,7 @@ class PatchError(Exception):
         return f"{', '.join(place)}: {self.reason}." if place else f"{self.reason[:1].upper()}{self.reason[1:]}."
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What happens to a file; `MODE` changes nothing but its executable bit."""
 
     MODIFY = "modify"
@@ -72,7 +72,7 @@ class Kind(StrEnum):
     MODE = "mode"
 
 
-class Mode(StrEnum):
+class FileMode(StrEnum):
     """What a file is afterwards: 100755 or 100644."""
 
     EXECUTABLE = "executable"
@@ -149,8 +149,8 @@ class FilePatch:
 
     old_path: str | None
     new_path: str | None
-    kind: Kind
-    new_mode: Mode | None
+    kind: ChangeKind
+    new_mode: FileMode | None
     hunks: tuple[Hunk, ...]
     binary: Binary | None
     line: int

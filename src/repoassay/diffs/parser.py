@@ -8,7 +8,7 @@ from repoassay.diffs.binary import read_binary
 from repoassay.diffs.cursor import Lines
 from repoassay.diffs.headers import GitHeader, is_header_line, read_git_header, shown_name
 from repoassay.diffs.hunks import is_hunk_header, read_hunks
-from repoassay.diffs.model import MAX_FILES, Binary, FilePatch, Hunk, Kind, Patch, PatchError
+from repoassay.diffs.model import MAX_FILES, Binary, ChangeKind, FilePatch, Hunk, Patch, PatchError
 from repoassay.diffs.traditional import read_plain_file
 
 __all__ = ["read_patch"]
@@ -131,8 +131,8 @@ class _Reader:
 def _check_names(lines: Lines, header: GitHeader) -> None:
     """Pass the `---` and `+++` lines, which must repeat the names of the header."""
     for sign, shown, absent in (
-        (b"--- ", header.old_shown, header.kind is Kind.CREATE),
-        (b"+++ ", header.new_shown, header.kind is Kind.DELETE),
+        (b"--- ", header.old_shown, header.kind is ChangeKind.CREATE),
+        (b"+++ ", header.new_shown, header.kind is ChangeKind.DELETE),
     ):
         text = lines.text() or b""
         if not text.startswith(sign):
@@ -151,15 +151,15 @@ def _git_patch(header: GitHeader, hunks: tuple[Hunk, ...], binary: Binary | None
             raise PatchError(
                 "the index line promises a change of content that is not there", header.new_path, line=header.line
             )
-        if kind is Kind.MODIFY:
+        if kind is ChangeKind.MODIFY:
             if header.mode is None:
                 raise PatchError("the diff changes nothing", header.new_path, line=header.line)
-            kind = Kind.MODE
-    elif hunks and header.mode is None and kind is Kind.MODIFY and all(hunk.old == hunk.new for hunk in hunks):
+            kind = ChangeKind.MODE
+    elif hunks and header.mode is None and kind is ChangeKind.MODIFY and all(hunk.old == hunk.new for hunk in hunks):
         raise PatchError("the diff changes nothing", header.new_path, line=header.line)
     return FilePatch(
-        old_path=None if kind is Kind.CREATE else header.old_path,
-        new_path=None if kind is Kind.DELETE else header.new_path,
+        old_path=None if kind is ChangeKind.CREATE else header.old_path,
+        new_path=None if kind is ChangeKind.DELETE else header.new_path,
         kind=kind,
         new_mode=header.mode,
         hunks=hunks,

@@ -9,7 +9,7 @@ from datetime import datetime
 from repoassay.diffs.cursor import Lines
 from repoassay.diffs.headers import shown_name
 from repoassay.diffs.hunks import read_hunks
-from repoassay.diffs.model import FilePatch, Hunk, Kind, PatchError
+from repoassay.diffs.model import ChangeKind, FilePatch, Hunk, PatchError
 from repoassay.diffs.names import safe_path
 
 __all__ = ["read_plain_file"]
@@ -48,7 +48,7 @@ def read_plain_file(lines: Lines, already: int, series: int) -> FilePatch:
     return FilePatch(
         old_path=None if create else path,
         new_path=None if delete else path,
-        kind=Kind.CREATE if create else Kind.DELETE if delete else Kind.MODIFY,
+        kind=ChangeKind.CREATE if create else ChangeKind.DELETE if delete else ChangeKind.MODIFY,
         new_mode=None,
         hunks=hunks,
         binary=None,

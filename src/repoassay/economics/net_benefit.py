@@ -25,13 +25,13 @@ from repoassay.types import Economics
 __all__ = [
     "Alpha",
     "AlphaRow",
+    "ExcludedRow",
     "Group",
-    "LeftOut",
+    "NetBenefit",
     "Success",
-    "Worth",
     "alpha",
-    "by",
     "group",
+    "group_by",
     "mean_of_groups",
     "worth",
 ]
@@ -87,7 +87,7 @@ class AlphaRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class NetBenefit:
     """What one attempt was worth in US dollars: `benefit` is T x MV x Q, `net` is benefit minus cost.
 
     Where something is unknown, `net` is None, `missing` says what, and `low` and `high` bound it where they can.
@@ -101,7 +101,7 @@ class Worth:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class ExcludedRow:
     """An attempt that is not in a mean, and why."""
 
     task: str
@@ -123,7 +123,7 @@ class Alpha:
     low: Decimal | None
     high: Decimal | None
     by_result: int
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[ExcludedRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Group:
     cost_unknown: int
 
 
-def worth(row: AlphaRow, success: Success = Success.EXECUTED) -> Worth:
+def worth(row: AlphaRow, success: Success = Success.EXECUTED) -> NetBenefit:
     """What one attempt was worth: T x MV x Q - C.
 
     Where T or Q is 0 the other factors need not be known, since the product is 0 whatever they are.
@@ -145,12 +145,12 @@ def worth(row: AlphaRow, success: Success = Success.EXECUTED) -> Worth:
     low, high, missing = _benefit(row, success)
     if row.cost is None:
         known = low if not missing else None
-        return Worth(known, None, None, high, (*missing, "cost unknown"))
+        return NetBenefit(known, None, None, high, (*missing, "cost unknown"))
     net_low = low - row.cost
     net_high = None if high is None else high - row.cost
     if missing:
-        return Worth(None, None, net_low, net_high, missing)
-    return Worth(low, net_low, net_low, net_low)
+        return NetBenefit(None, None, net_low, net_high, missing)
+    return NetBenefit(low, net_low, net_low, net_low)
 
 
 def _benefit(row: AlphaRow, success: Success) -> tuple[Decimal, Decimal | None, tuple[str, ...]]:
@@ -193,7 +193,7 @@ def alpha(rows: Iterable[AlphaRow], success: Success = Success.EXECUTED) -> Alph
         high=_mean([found.high for found in worths]),
         by_result=sum(_is_by_result(row) for row, _ in known),
         left_out=tuple(
-            LeftOut(row.task, ", ".join(found.missing))
+            ExcludedRow(row.task, ", ".join(found.missing))
             for row, found in zip(attempts, worths, strict=True)
             if found.missing
         ),
@@ -222,7 +222,7 @@ def group(name: str, rows: Iterable[AlphaRow]) -> Group:
     )
 
 
-def by(rows: Iterable[AlphaRow], key: str | Callable[[AlphaRow], str]) -> dict[str, Group]:
+def group_by(rows: Iterable[AlphaRow], key: str | Callable[[AlphaRow], str]) -> dict[str, Group]:
     """Groups of attempts in the order of first appearance.
 
     Args:

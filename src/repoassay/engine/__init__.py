@@ -12,35 +12,39 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.engine.agent_check import Checked as Checked, check_agent as check_agent
     from repoassay.engine.assess import TaskAssurance as TaskAssurance
-    from repoassay.engine.attempt import Bench as Bench, Worked as Worked, work as work
-    from repoassay.engine.cost_bound import Bound as Bound, bound_of as bound_of
+    from repoassay.engine.attempt import AttemptResult as AttemptResult, GradingContext as GradingContext, work as work
+    from repoassay.engine.cost_bound import CostBound as CostBound, bound_of as bound_of
     from repoassay.engine.execution import (
         Progress as Progress,
         check as check,
         execute as execute,
-        held as held,
         prepare as prepare,
+        run_lock as run_lock,
     )
-    from repoassay.engine.feedback import Ledger as Ledger
+    from repoassay.engine.feedback import FeedbackLedger as FeedbackLedger
     from repoassay.engine.fetch import fetch_data as fetch_data
     from repoassay.engine.grade import grade_outputs as grade_outputs
     from repoassay.engine.matrix import number as number, parse_sweeps as parse_sweeps, spread as spread
-    from repoassay.engine.model_access import Admitted as Admitted
+    from repoassay.engine.model_access import AttemptAccess as AttemptAccess
     from repoassay.engine.models import named_file as named_file, prices_of as prices_of, upstreams_of as upstreams_of
     from repoassay.engine.permissions import Grants as Grants
     from repoassay.engine.plan import Settings as Settings, make_plan as make_plan, open_run as open_run
     from repoassay.engine.prompts import suite_of_prompts as suite_of_prompts
     from repoassay.engine.resumption import resume_run as resume_run
-    from repoassay.engine.signal_files import Measured as Measured
+    from repoassay.engine.signal_files import SignalFile as SignalFile
     from repoassay.engine.signals import (
-        Change as Change,
-        Nothing as Nothing,
-        Signalled as Signalled,
+        MeasuredChange as MeasuredChange,
+        MeasuredOutcome as MeasuredOutcome,
+        NothingToMeasure as NothingToMeasure,
         measure as measure,
     )
     from repoassay.engine.slots import all_slots as all_slots, locate as locate
     from repoassay.engine.stop import Stop as Stop
-    from repoassay.engine.submit import Answer as Answer, SubmissionEngine as SubmissionEngine, word as word
+    from repoassay.engine.submit import (
+        GradedSubmission as GradedSubmission,
+        SubmissionEngine as SubmissionEngine,
+        word as word,
+    )
     from repoassay.engine.validate import Proof as Proof, validate_task as validate_task
 else:
     __getattr__, __dir__, __all__ = attach(
@@ -48,24 +52,24 @@ else:
         {
             "agent_check": ("Checked", "check_agent"),
             "assess": ("TaskAssurance",),
-            "attempt": ("Bench", "Worked", "work"),
-            "cost_bound": ("Bound", "bound_of"),
-            "execution": ("Progress", "check", "execute", "held", "prepare"),
-            "feedback": ("Ledger",),
+            "attempt": ("GradingContext", "AttemptResult", "work"),
+            "cost_bound": ("CostBound", "bound_of"),
+            "execution": ("Progress", "check", "execute", "run_lock", "prepare"),
+            "feedback": ("FeedbackLedger",),
             "fetch": ("fetch_data",),
             "grade": ("grade_outputs",),
             "matrix": ("number", "parse_sweeps", "spread"),
-            "model_access": ("Admitted",),
+            "model_access": ("AttemptAccess",),
             "models": ("named_file", "prices_of", "upstreams_of"),
             "permissions": ("Grants",),
             "plan": ("Settings", "make_plan", "open_run"),
             "prompts": ("suite_of_prompts",),
             "resumption": ("resume_run",),
-            "signal_files": ("Measured",),
-            "signals": ("Change", "Nothing", "Signalled", "measure"),
+            "signal_files": ("SignalFile",),
+            "signals": ("MeasuredChange", "NothingToMeasure", "MeasuredOutcome", "measure"),
             "slots": ("all_slots", "locate"),
             "stop": ("Stop",),
-            "submit": ("Answer", "SubmissionEngine", "word"),
+            "submit": ("GradedSubmission", "SubmissionEngine", "word"),
             "validate": ("Proof", "validate_task"),
         },
     )

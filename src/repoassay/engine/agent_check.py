@@ -20,10 +20,10 @@ from repoassay.engine.change import crossing
 from repoassay.grading import judge
 from repoassay.grading.outcome import DIFF
 from repoassay.model_proxy import Budget, ScriptedUpstream, open_gateway
-from repoassay.sandbox import Cache, Collect, Completed, Network, Sandbox, open_door
+from repoassay.sandbox import Cache, Completed, ExportSpec, Sandbox, SandboxNetwork, open_door
 from repoassay.tasks import find_suite
-from repoassay.types import Exit, Kind, Limits, Spending, Submission, Trajectory, Usage, Verdict
-from repoassay.workspace import Layout, lay_out
+from repoassay.types import Exit, Limits, Spending, Submission, TaskKind, Trajectory, Usage, Verdict
+from repoassay.workspace import PreparedTask, lay_out
 
 __all__ = ["Checked", "check_agent"]
 
@@ -96,7 +96,7 @@ def check_agent(
 
 
 def _check(
-    agent: ModelledAgent, check: CheckTask, layout: Layout, sandbox: Sandbox, into: Path, seconds: float
+    agent: ModelledAgent, check: CheckTask, layout: PreparedTask, sandbox: Sandbox, into: Path, seconds: float
 ) -> Checked:
     folder = layout.folder
     scripted = ScriptedUpstream(check.dialogue)
@@ -107,7 +107,7 @@ def _check(
             "check", model="scripted/check", journal=into / "usage.jsonl", budget=Budget(calls=50),
             on_exhausted=lambda why: over.set(),
         )  # fmt: skip
-        door = open_door(sandbox, Network.NONE, _PORT, partial(gateway.serve, entry=entry))
+        door = open_door(sandbox, SandboxNetwork.NONE, _PORT, partial(gateway.serve, entry=entry))
         access = AccessPoint(
             model="scripted-model",
             key=entry.key,
@@ -129,14 +129,14 @@ def _check(
 
 
 def _work(
-    placed: PlacedAgent, layout: Layout, limits: Limits, sandbox: Sandbox, into: Path, over: threading.Event
+    placed: PlacedAgent, layout: PreparedTask, limits: Limits, sandbox: Sandbox, into: Path, over: threading.Event
 ) -> tuple[Completed, tuple[str, ...]]:
     """Let it work; what it left goes to `into/submission`. Returns how it ended and the names of what it left."""
     files = into / "submission"
     files.mkdir()
     command = replace(placed.command(layout, limits), log=into / "log.txt")
-    if layout.folder.task.kind is Kind.DELIVERABLE:
-        outputs = Collect("/workspace/output", files, max_bytes=layout.folder.task.outputs.max_bytes)
+    if layout.folder.task.kind is TaskKind.DELIVERABLE:
+        outputs = ExportSpec("/workspace/output", files, max_bytes=layout.folder.task.outputs.max_bytes)
         done = sandbox.run(replace(command, collect=(outputs, *command.collect)), over)
         return done, tuple(file.path for file in describe(files))
     with crossing(layout) as crossed:

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from repoassay.agents import agent_kind
 from repoassay.errors import BadInput
-from repoassay.text import quoted, suggest
+from repoassay.text import quote, suggest
 from repoassay.types import LIMITS, AgentEntry, limit_value
 
 __all__ = ["check_entry", "check_limits", "read_entry"]
@@ -89,4 +89,4 @@ def _unknown(name: str, key: str, value: str, known: Iterable[str]) -> NoReturn:
 
 
 def _sentence(name: str, key: str, value: object, what: str) -> str:
-    return f"The agent {quoted(name)} has the setting {quoted(key)} with the value {quoted(value)}, which {what}."
+    return f"The agent {quote(name)} has the setting {quote(key)} with the value {quote(value)}, which {what}."

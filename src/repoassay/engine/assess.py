@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from repoassay.engine.attempt import Bench
+from repoassay.engine.attempt import GradingContext
 from repoassay.errors import InfraFault
-from repoassay.grading import Mode, Reference
+from repoassay.grading import Reference, SiteMode
 from repoassay.tasks import TaskFolder
 from repoassay.workspace import lay_out
 
@@ -46,11 +46,11 @@ class TaskAssurance:
     def __str__(self) -> str:
         if self.why:
             return f"nothing is attested: {self.why}"
-        sites = ", ".join(f"{self.sites.get(mode, 0)} {mode.value}" for mode in Mode)
+        sites = ", ".join(f"{self.sites.get(mode, 0)} {mode.value}" for mode in SiteMode)
         return f"{self.bits:g} bits; {self.attested} of {self.tests} tests attested; assertions: {sites}"
 
 
-def assess_task(folder: TaskFolder, bench: Bench) -> TaskAssurance:
+def assess_task(folder: TaskFolder, bench: GradingContext) -> TaskAssurance:
     """Record a task's reference, where it is not known, and see what it is worth.
 
     Raises:
@@ -94,14 +94,14 @@ def _weakness(test: str, reference: Reference) -> str:
         return "its file could not be rewritten"
     own = test.partition("::")[2].partition("[")[0]
     sites = [site for site in file.sites if site.test == own]
-    left = [str(site.line) for site in sites if site.mode is Mode.LEFT]
+    left = [str(site.line) for site in sites if site.mode is SiteMode.LEFT]
     if not reference.bits.get(test):
         reached = {one.site for one in reference.expected.get(test, ())}
-        if reached and not any(site.mode is Mode.WITHHELD for site in file.sites if site.number in reached):
+        if reached and not any(site.mode is SiteMode.WITHHELD for site in file.sites if site.number in reached):
             return "0 bits: it only compares values of the code under test with each other"
         return "0 bits: whatever it expects is guessed at once, or expected elsewhere too"
     if left:
         return f"line {', '.join(left[:5])} sends no value"
-    if sites and all(site.mode is Mode.OBSERVED for site in sites):
+    if sites and all(site.mode is SiteMode.OBSERVED for site in sites):
         return "it only compares values of the code under test with each other"
     return ""

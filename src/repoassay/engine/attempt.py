@@ -12,24 +12,34 @@ from pathlib import Path
 
 from repoassay.agents import Agent
 from repoassay.engine.change import crossing
-from repoassay.engine.model_access import Admitted, Meter
-from repoassay.engine.verdict_adjustment import ruled
+from repoassay.engine.model_access import AttemptAccess, ModelAccess
+from repoassay.engine.verdict_adjustment import adjust_verdict
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading import Oracle, fault, judge, not_gradable
-from repoassay.sandbox import Cache, Collect, Command, Completed, Sandbox
+from repoassay.sandbox import Cache, Command, Completed, ExportSpec, Sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.types import AgentEntry, Kind, Limits, Reading, Rejected, Spending, Submission, SubmittedFile, Verdict
-from repoassay.workspace import Layout, lay_out
+from repoassay.types import (
+    AgentEntry,
+    Limits,
+    Reading,
+    SkippedFile,
+    Spending,
+    Submission,
+    SubmittedFile,
+    TaskKind,
+    Verdict,
+)
+from repoassay.workspace import PreparedTask, lay_out
 
-__all__ = ["Bench", "Entry", "Worked", "describe", "rejected_of", "work"]
+__all__ = ["AttemptContext", "AttemptResult", "GradingContext", "describe", "rejected_of", "work"]
 
 _START = 2.0
 """Seconds a sandbox may take to start, which the attempt's time at the gateway does not count."""
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
-    """What one attempt came to. `dropped` when it was cancelled and must not count. `over_run`: see `Admitted`."""
+class AttemptResult:
+    """What one attempt came to. `dropped` when it was cancelled and must not count. `over_run`: see `AttemptAccess`."""
 
     submission: Submission
     verdict: Verdict
@@ -41,7 +51,7 @@ class Worked:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class GradingContext:
     """What every attempt of a run shares; its `oracle` compares values of the code under test outside sandboxes."""
 
     repositories: Path | None
@@ -56,30 +66,30 @@ class Bench:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AttemptContext:
     """What an attempt is made with, besides its agent: its id, the plan's settings for it, and the run's meter."""
 
     id: str
     settings: AgentEntry = field(default_factory=AgentEntry)
-    meter: Meter | None = None
+    meter: ModelAccess | None = None
     graded: bool = True
-    admitted: Callable[[Admitted], None] = lambda _: None
+    admitted: Callable[[AttemptAccess], None] = lambda _: None
     """Told of the attempt's account as soon as there is one."""
 
 
 def work(
-    folder: TaskFolder, agent: Agent, bench: Bench, into: Path, cancel: threading.Event | None = None,
-    entry: Entry | None = None,
-) -> Worked:  # fmt: skip
+    folder: TaskFolder, agent: Agent, bench: GradingContext, into: Path, cancel: threading.Event | None = None,
+    entry: AttemptContext | None = None,
+) -> AttemptResult:  # fmt: skip
     """Let `agent` attempt a task; its files land in `into/submission`, what it printed in `into/log.txt`.
 
     A fault of ours becomes an `infra_fault` verdict, so that one broken task never stops a run.
     """
     cancel = cancel or threading.Event()
-    entry = entry or Entry(into.name)
+    entry = entry or AttemptContext(into.name)
     started = datetime.now(UTC)
     submission = Submission()
-    account: Admitted | None = None
+    account: AttemptAccess | None = None
     try:
         whole = agent.needs_workspace(folder)
         inputs = [name.removeprefix("inputs/") for name in folder.absent if name.startswith("inputs/")]
@@ -97,9 +107,9 @@ def work(
                                 bench.oracle)  # fmt: skip
     except (InfraFault, Unavailable) as error:
         verdict = fault(folder, error, bench.reading)
-    verdict = ruled(verdict, folder, submission, account)
+    verdict = adjust_verdict(verdict, folder, submission, account)
     spent, over = (account.spent, account.over_run) if account else (None, "")
-    return Worked(submission, verdict, started, datetime.now(UTC), cancel.is_set(), spent, over)
+    return AttemptResult(submission, verdict, started, datetime.now(UTC), cancel.is_set(), spent, over)
 
 
 def ungraded(folder: TaskFolder, reading: Reading) -> Verdict:
@@ -108,7 +118,7 @@ def ungraded(folder: TaskFolder, reading: Reading) -> Verdict:
     return told.model_copy(update={"comments": ("The prompt came without tests or criteria; what it led to is kept.",)})
 
 
-def _limits(layout: Layout, bench: Bench, entry: Entry) -> Limits:
+def _limits(layout: PreparedTask, bench: GradingContext, entry: AttemptContext) -> Limits:
     seconds = entry.settings.timeout or bench.timeout
     limits = layout.folder.task.limits
     return limits.model_copy(update={"seconds": seconds}) if seconds else limits
@@ -116,10 +126,15 @@ def _limits(layout: Layout, bench: Bench, entry: Entry) -> Limits:
 
 @contextlib.contextmanager
 def _admitted(
-    entry: Entry, folder: TaskFolder, bench: Bench, into: Path, limits: Limits, cancel: threading.Event
-) -> Iterator[Admitted]:
+    entry: AttemptContext,
+    folder: TaskFolder,
+    bench: GradingContext,
+    into: Path,
+    limits: Limits,
+    cancel: threading.Event,
+) -> Iterator[AttemptAccess]:
     if entry.meter is None:
-        yield Admitted(into, cancel)
+        yield AttemptAccess(into, cancel)
         return
     seconds = limits.seconds + _START
     with entry.meter.admitted(entry.id, entry.settings, folder, bench.sandbox, into, seconds, cancel) as account:
@@ -127,13 +142,15 @@ def _admitted(
         yield account
 
 
-def _submit(layout: Layout, agent: Agent, bench: Bench, into: Path, limits: Limits, account: Admitted) -> Submission:
+def _submit(
+    layout: PreparedTask, agent: Agent, bench: GradingContext, into: Path, limits: Limits, account: AttemptAccess
+) -> Submission:
     task = layout.folder.task
     files = into / "submission"
     files.mkdir(parents=True, exist_ok=True)
     command = account.command(agent, layout, limits)
-    if task.kind is Kind.DELIVERABLE:
-        outputs = Collect("/workspace/output", files, max_bytes=task.outputs.max_bytes, skip=(".git",))
+    if task.kind is TaskKind.DELIVERABLE:
+        outputs = ExportSpec("/workspace/output", files, max_bytes=task.outputs.max_bytes, skip=(".git",))
         done = _run(command, bench, into, account, (outputs,))
     else:
         with crossing(layout) as crossed:
@@ -143,7 +160,9 @@ def _submit(layout: Layout, agent: Agent, bench: Bench, into: Path, limits: Limi
     return Submission(files=describe(files), rejected=done.rejected, exit=done.exit)
 
 
-def _run(command: Command, bench: Bench, into: Path, account: Admitted, ours: tuple[Collect, ...]) -> Completed:
+def _run(
+    command: Command, bench: GradingContext, into: Path, account: AttemptAccess, ours: tuple[ExportSpec, ...]
+) -> Completed:
     command = replace(command, collect=(*ours, *command.collect), log=into / "log.txt")
     return account.ended(bench.sandbox.run(command, account.cancel))
 
@@ -158,6 +177,6 @@ def describe(files: Path) -> tuple[SubmittedFile, ...]:
     return tuple(found)
 
 
-def rejected_of(pairs: list[tuple[str, str]]) -> tuple[Rejected, ...]:
+def rejected_of(pairs: list[tuple[str, str]]) -> tuple[SkippedFile, ...]:
     """Rejections as the model has them."""
-    return tuple(Rejected(path=path, reason=reason) for path, reason in pairs)
+    return tuple(SkippedFile(path=path, reason=reason) for path, reason in pairs)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from repoassay.grading import COMMITS, DESCRIPTION_FILE, PULL_DIFF
 from repoassay.grading.pull_request import DIFF
-from repoassay.sandbox import Collect, Sandbox
-from repoassay.types import Kind
-from repoassay.workspace import DESCRIPTION, Layout, changes_between, collect_git, read_left
+from repoassay.sandbox import ExportSpec, Sandbox
+from repoassay.types import TaskKind
+from repoassay.workspace import DESCRIPTION, PreparedTask, changes_between, collect_git, read_left
 
 __all__ = ["Crossing", "crossing"]
 
@@ -29,9 +29,9 @@ _MAX_DESCRIPTION = 256 * 2**10
 class Crossing:
     """Where an agent's work lands before it is a submission."""
 
-    layout: Layout
+    layout: PreparedTask
     place: Path
-    collect: tuple[Collect, ...]
+    collect: tuple[ExportSpec, ...]
 
     def submit(self, files: Path, sandbox: Sandbox, cancel: threading.Event | None = None) -> None:
         """Write the submission's files.
@@ -40,7 +40,7 @@ class Crossing:
             InfraFault: When our own git or the sandbox fails.
         """
         tree = self.place / "tree"
-        if self.layout.folder.task.kind is Kind.EDIT:
+        if self.layout.folder.task.kind is TaskKind.EDIT:
             (files / DIFF).write_bytes(changes_between(self.layout.base, tree))
             return
         left = read_left(self.layout.base, tree, self.place / "git", sandbox, cancel)
@@ -52,14 +52,14 @@ class Crossing:
 
 
 @contextmanager
-def crossing(layout: Layout) -> Iterator[Crossing]:
+def crossing(layout: PreparedTask) -> Iterator[Crossing]:
     """Folders for what crosses, gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="repoassay-tree-", ignore_cleanup_errors=True) as scratch:
         place = Path(scratch)
         for name in ("tree", "git", "output"):
             (place / name).mkdir()
-        collect = [Collect("/workspace/repo", place / "tree", max_bytes=_MAX_TREE, skip=(".git",))]
-        if layout.folder.task.kind is Kind.PULL_REQUEST:
-            output = Collect("/workspace/output", place / "output", max_bytes=_MAX_DESCRIPTION, max_files=100)
+        collect = [ExportSpec("/workspace/repo", place / "tree", max_bytes=_MAX_TREE, skip=(".git",))]
+        if layout.folder.task.kind is TaskKind.PULL_REQUEST:
+            output = ExportSpec("/workspace/output", place / "output", max_bytes=_MAX_DESCRIPTION, max_files=100)
             collect += [collect_git(place / "git"), output]
         yield Crossing(layout, place, tuple(collect))

@@ -10,11 +10,11 @@ from repoassay.engine.models import prices_of, provider_of, upstreams_of
 from repoassay.model_proxy import Price, Prices, Tier, costs_nothing
 from repoassay.types import AgentEntry, Plan
 
-__all__ = ["Bound", "bound_of"]
+__all__ = ["CostBound", "bound_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class CostBound:
     """The most a plan may cost in dollars; None is unknown. `why` says what the figure rests on, or why there is none.
 
     `limited` when the user's own limits in dollars hold it: then nothing unforeseen can be spent. Every limit may be
@@ -31,7 +31,7 @@ class Bound:
         return self.dollars == 0
 
 
-def bound_of(plan: Plan, slots: int | None = None) -> Bound:
+def bound_of(plan: Plan, slots: int | None = None) -> CostBound:
     """The upper bound of a plan, or of so many attempts of each of its entries as `slots` says, retries among them.
 
     Raises:
@@ -52,19 +52,19 @@ def bound_of(plan: Plan, slots: int | None = None) -> Bound:
             total += each.dollars * (slots or len(plan.tasks) * plan.attempts) * tries
     whole = plan.metering.budget_usd
     if whole is not None and (reasons or whole < total):
-        return Bound(whole, "the run's budget", limited=True)
+        return CostBound(whole, "the run's budget", limited=True)
     if reasons:
-        return Bound(None, "; ".join(dict.fromkeys(reasons)))
+        return CostBound(None, "; ".join(dict.fromkeys(reasons)))
     if total == 0:
-        return Bound(
+        return CostBound(
             total,
             "scripted and local models alone" if any(entry.model for entry in plan.agents.values()) else "no model",
         )
     retried = f", each made up to {tries} times should a fault of ours spoil it" if tries > 1 else ""
-    return Bound(total, f"the limits of each attempt{retried}", limited=all_limited)
+    return CostBound(total, f"the limits of each attempt{retried}", limited=all_limited)
 
 
-def _most(entry: AgentEntry, prices: Prices) -> Bound:
+def _most(entry: AgentEntry, prices: Prices) -> CostBound:
     """The most one attempt may cost."""
     found = [entry.budget_usd] if entry.budget_usd is not None else []
     price = prices.find(entry.model, datetime.now(UTC).date())
@@ -73,8 +73,8 @@ def _most(entry: AgentEntry, prices: Prices) -> Bound:
         rates = [rate for tier in tiers for rate in _rates(tier)]
         found.append(max(rates) * entry.max_tokens / 1_000_000)
     if found:
-        return Bound(min(found), "")
-    return Bound(None, "it has no price" if price is None else "neither its dollars nor its tokens are limited")
+        return CostBound(min(found), "")
+    return CostBound(None, "it has no price" if price is None else "neither its dollars nor its tokens are limited")
 
 
 def _rates(tier: Price | Tier) -> list[Decimal]:

@@ -15,18 +15,18 @@ from ulid import ULID
 
 from repoassay.agents import Agent, AsksModel, find_agent
 from repoassay.engine.agent_settings import check_entry
-from repoassay.engine.attempt import Bench, Entry, Worked, work
-from repoassay.engine.model_access import Admitted, Meter, needs_model
+from repoassay.engine.attempt import AttemptContext, AttemptResult, GradingContext, work
+from repoassay.engine.model_access import AttemptAccess, ModelAccess, needs_model
 from repoassay.engine.models import check_models, provider_of
-from repoassay.engine.scheduler import Waiting
+from repoassay.engine.scheduler import Scheduler
 from repoassay.engine.stop import Stop
 from repoassay.errors import BadInput, Interrupted, RepoAssayError
 from repoassay.records import RunFolder, Slot
-from repoassay.sandbox import Cache, Sandbox, open_sandbox, permitted
+from repoassay.sandbox import Cache, Sandbox, open_sandbox, permitted_hosts
 from repoassay.tasks import SuiteFolder, TaskFolder
 from repoassay.types import Attempt, NetworkPolicy, Outcome, Plan, Verdict
 
-__all__ = ["Progress", "agents_of", "check", "execute", "held", "prepare"]
+__all__ = ["Progress", "agents_of", "check", "execute", "prepare", "run_lock"]
 
 
 class Progress(Protocol):
@@ -38,7 +38,7 @@ class Progress(Protocol):
     def started(self, slot: Slot) -> None:
         """An attempt began."""
 
-    def admitted(self, slot: Slot, account: Admitted) -> None:
+    def admitted(self, slot: Slot, account: AttemptAccess) -> None:
         """An attempt's agent is about to start; its account can be looked at from now on."""
 
     def finished(self, slot: Slot, attempt: Attempt, verdict: Verdict) -> None:
@@ -49,7 +49,7 @@ class Progress(Protocol):
 
 
 @contextlib.contextmanager
-def held(run: RunFolder) -> Iterator[None]:
+def run_lock(run: RunFolder) -> Iterator[None]:
     """Hold the run, so that two processes never work on it at once.
 
     Raises:
@@ -98,7 +98,7 @@ def check(plan: Plan, suite: SuiteFolder, sandbox: Sandbox, own: Mapping[str, Ag
                 f"--network none keeps {name} from its model.", "Use --network model, or agents without a model."
             )
         for folder in suite.tasks:
-            permitted(
+            permitted_hosts(
                 folder.task.network_policy, sandbox, needs_model=bool(entry.model),
                 asked=plan.metering.network,
             )  # fmt: skip
@@ -138,14 +138,14 @@ def execute(
     sandbox = open_sandbox(plan.isolation, cache)
     agents = check(plan, suite, sandbox, own)
     prepare(agents.values(), cache, sandbox)
-    bench = Bench(suite.repositories, cache, sandbox, plan.timeout, plan.reading)
+    bench = GradingContext(suite.repositories, cache, sandbox, plan.timeout, plan.reading)
     folders = {folder.task.id: folder for folder in suite.tasks}
     providers = {name: provider_of(entry) for name, entry in plan.agents.items()}
-    waiting = Waiting(slots, lambda slot: providers[slot.agent], plan.metering.concurrency)
+    waiting = Scheduler(slots, lambda slot: providers[slot.agent], plan.metering.concurrency)
     stop = stop or Stop()
     failures: list[BaseException] = []
     over: list[str] = []
-    with Meter(plan, run.path, budget_usd) as meter:
+    with ModelAccess(plan, run.path, budget_usd) as meter:
         shop = _Shop(run, folders, agents, bench, meter, progress, stop)
 
         def serve(ended: threading.Event) -> None:
@@ -207,8 +207,8 @@ class _Shop:
     run: RunFolder
     folders: Mapping[str, TaskFolder]
     agents: Mapping[str, Agent]
-    bench: Bench
-    meter: Meter
+    bench: GradingContext
+    meter: ModelAccess
     progress: Progress
     stop: Stop
 
@@ -222,7 +222,7 @@ class _Shop:
         retry = {"retry_of": slot.retry_of} if slot.retry_of else {}
         run.journal.append("started", attempt=attempt_id, task=slot.task, agent=slot.agent, number=slot.number, **retry)
         self.progress.started(slot)
-        entry = Entry(
+        entry = AttemptContext(
             attempt_id, settings, self.meter, plan.graded, lambda account: self.progress.admitted(slot, account)
         )
         worked = work(folder, self.agents[slot.agent], self.bench, place, self.stop.working, entry)
@@ -238,7 +238,7 @@ class _Shop:
         return Slot(slot.task, slot.agent, slot.number, attempt_id, slot.tries + 1)
 
 
-def _attempt(run: RunFolder, slot: Slot, folder: TaskFolder, attempt_id: str, worked: Worked) -> Attempt:
+def _attempt(run: RunFolder, slot: Slot, folder: TaskFolder, attempt_id: str, worked: AttemptResult) -> Attempt:
     return Attempt(
         id=attempt_id,
         run=run.plan.id,

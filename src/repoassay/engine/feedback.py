@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from repoassay.grading import ENOUGH
 from repoassay.types import Feedback, Outcome, Verdict
 
-__all__ = ["LEVELS", "Ledger", "ruled_by"]
+__all__ = ["LEVELS", "FeedbackLedger", "ruled_by"]
 
 LEVELS: tuple[Feedback, ...] = ("verdict", "counts", "tests", "full")
 _TESTED = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT, Outcome.TAMPERING})
 
 
-class Ledger:
+class FeedbackLedger:
     """Cuts verdicts to what a submitter may know, and charges what was told against the bits of later passes.
 
     Of n answers, `verdict` tells which of n guesses was right, log2(1 + n) bits in all; `counts` log2(1 + tests) and

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.tasks import DataFile, Manifest, State, take_data
+from repoassay.tasks import DataFile, DataState, Manifest, take_data
 from repoassay.workspace import fetch_folders
 
 __all__ = ["fetch_data"]
 
 
 def fetch_data(
-    manifest: Manifest, source: Path | None, done: Callable[[DataFile, State], None]
-) -> dict[State, list[DataFile]]:
+    manifest: Manifest, source: Path | None, done: Callable[[DataFile, DataState], None]
+) -> dict[DataState, list[DataFile]]:
     """Make sure of every file of the manifest; return them by what became of each.
 
     Args:
@@ -31,7 +31,7 @@ def fetch_data(
         if not source.is_dir():
             raise BadInput(f"The folder {source} does not exist.", "Give a folder that has the suite's data.")
         return take_data(manifest, source, done)
-    if all(file.state(manifest.root) is State.RIGHT for file in manifest.files if file.sha256):
+    if all(file.state(manifest.root) is DataState.RIGHT for file in manifest.files if file.sha256):
         return take_data(manifest, manifest.root, done)
     folders = sorted({file.path.partition("/")[0] for file in manifest.files})
     manifest.root.parent.mkdir(parents=True, exist_ok=True)

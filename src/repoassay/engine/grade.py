@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from repoassay.engine.attempt import Bench, describe, rejected_of
+from repoassay.engine.attempt import GradingContext, describe, rejected_of
 from repoassay.errors import BadInput, InfraFault, Unavailable
 from repoassay.grading import Graded, Job, diff_name, fault, grade_deliverables, judge, with_ending
 from repoassay.sandbox.launcher.collect import collect
 from repoassay.tasks import SuiteFolder, TaskFolder
-from repoassay.types import Kind, Submission, Verdict
+from repoassay.types import Submission, TaskKind, Verdict
 from repoassay.workspace import lay_out
 
 __all__ = ["grade_outputs"]
 
 
 def grade_outputs(
-    suite: SuiteFolder, outputs: Path, bench: Bench, workers: int = 1, places: Mapping[str, Path] | None = None
+    suite: SuiteFolder, outputs: Path, bench: GradingContext, workers: int = 1, places: Mapping[str, Path] | None = None
 ) -> Iterator[Verdict]:
     """Yield one verdict a task in the suite's order, as each is ready.
 
@@ -50,7 +50,7 @@ def grade_outputs(
             staged[task] = Path(staging, str(number), "files")
             staged[task].mkdir(parents=True)
             submissions[task] = _stage(folder, (places or {}).get(task, outputs / task), staged[task])
-        whole = [folder for folder in tasks if folder.task.kind is Kind.DELIVERABLE]
+        whole = [folder for folder in tasks if folder.task.kind is TaskKind.DELIVERABLE]
         jobs = [Job(folder, staged[folder.task.id]) for folder in whole]
         measured = grade_deliverables(jobs, bench.sandbox, reading=bench.reading, workers=workers)
         with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
@@ -69,13 +69,13 @@ def grade_outputs(
                     yield _told(folder, next(measured), submissions[task], bench)
 
 
-def _told(folder: TaskFolder, graded: Graded, submission: Submission, bench: Bench) -> Verdict:
+def _told(folder: TaskFolder, graded: Graded, submission: Submission, bench: GradingContext) -> Verdict:
     if isinstance(graded.result, InfraFault):
         return fault(folder, graded.result, bench.reading)
     return with_ending(graded.result, submission)
 
 
-def _grade_edit(folder: TaskFolder, staged: Path, submission: Submission, bench: Bench) -> Verdict:
+def _grade_edit(folder: TaskFolder, staged: Path, submission: Submission, bench: GradingContext) -> Verdict:
     try:
         layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
         return judge(folder, layout, staged, submission, bench.sandbox, oracle=bench.oracle)

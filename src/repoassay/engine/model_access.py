@@ -1,6 +1,6 @@
 """What lies between an attempt and the world: its pass through the gateway, its doors, and what it spent.
 
-One `Meter` a run holds the gateway and the package proxy; it lets each attempt in and out again. An attempt whose
+One `ModelAccess` a run holds the gateway and the package proxy; it lets each attempt in and out again. An attempt whose
 budget is spent is given a moment to write down what it has, then its sandbox is ended; what it left is graded.
 """
 
@@ -20,17 +20,17 @@ from repoassay.agents import AccessPoint, Agent, AsksModel, PlacedAgent
 from repoassay.engine.models import attempt_budget, prices_of, upstreams_of
 from repoassay.engine.packages import PackageDoors, Packages
 from repoassay.errors import BadInput
-from repoassay.model_proxy import VENDORS, Limits, Pass, open_budgeted
+from repoassay.model_proxy import VENDORS, AttemptSession, CallLimits, open_budgeted
 from repoassay.records import JOURNAL, run_spent
-from repoassay.sandbox import Command, Completed, Door, Sandbox, network_of, open_door, permitted
+from repoassay.sandbox import Command, Completed, PortForward, Sandbox, network_of, open_door, permitted_hosts
 from repoassay.tasks import TaskFolder
 from repoassay.types import AgentEntry, Ended, Limits as AttemptLimits, NetworkPolicy, Plan, Spending
-from repoassay.workspace import Layout
+from repoassay.workspace import PreparedTask
 
 if TYPE_CHECKING:
     from repoassay.model_proxy import Gateway
 
-__all__ = ["GRACE", "Admitted", "Meter", "needs_model"]
+__all__ = ["GRACE", "AttemptAccess", "ModelAccess", "needs_model"]
 
 GRACE = 3.0
 """Seconds an agent whose budget is spent may take to end by itself, so that it can write its transcript down."""
@@ -59,7 +59,7 @@ class _Ending(threading.Event):
         return super().is_set() or self._whole.is_set()
 
 
-class Admitted:
+class AttemptAccess:
     """One attempt while it works. `cancel` ends its sandbox; after it ended, `spent` says what it cost.
 
     `stopped` is set when the user gives the whole run up.
@@ -69,20 +69,20 @@ class Admitted:
         self.stopped = stopped
         self.cancel: threading.Event = _Ending(stopped)
         self.into = into
-        self.entry: Pass | None = None
+        self.entry: AttemptSession | None = None
         self.spent: Spending | None = None
         self.over_run = ""
         """Why the whole run's budget ended it, empty when it did not."""
         self.ended_at: datetime | None = None
         """When everything in the sandbox was dead."""
-        self.door: Door | None = None
+        self.door: PortForward | None = None
         """Where it finds its model."""
         self.packages = PackageDoors()
         self.policy = NetworkPolicy.NONE
         self.calls: int | None = None
         self._placed: PlacedAgent | None = None
 
-    def command(self, agent: Agent, layout: Layout, limits: AttemptLimits) -> Command:
+    def command(self, agent: Agent, layout: PreparedTask, limits: AttemptLimits) -> Command:
         """What the agent runs, with everything the network policy gives it."""
         access = self._access()
         if access is not None and isinstance(agent, AsksModel):
@@ -105,7 +105,7 @@ class Admitted:
             return replace(done, exit=done.exit.model_copy(update={"ended": Ended.TIMED_OUT}))
         return done
 
-    def _doors(self) -> tuple[Door, ...]:
+    def _doors(self) -> tuple[PortForward, ...]:
         return (*((self.door,) if self.door else ()), *self.packages.doors)
 
     def now(self) -> Spending | None:
@@ -122,7 +122,7 @@ class Admitted:
         )  # fmt: skip
 
 
-class Meter:
+class ModelAccess:
     """The gateway and the package proxy of a run. A context manager; used from any thread.
 
     Args:
@@ -146,7 +146,7 @@ class Meter:
                 budget_usd=self._budget,
                 before=run_spent(self._run).values(),
                 prices=prices_of(plan.metering),
-                limits=Limits(settle=2.0),
+                limits=CallLimits(settle=2.0),
                 journal=self._run / "strangers.jsonl",
                 listen=False,
             )
@@ -168,16 +168,16 @@ class Meter:
     def admitted(
         self, attempt: str, settings: AgentEntry, folder: TaskFolder, sandbox: Sandbox, into: Path,
         seconds: float, stopped: threading.Event,
-    ) -> Iterator[Admitted]:  # fmt: skip
+    ) -> Iterator[AttemptAccess]:  # fmt: skip
         """Let one attempt work. When the context ends nothing passes any more, and `spent` is final.
 
         Raises:
             NoIsolation: The sandbox cannot hold it to the network policy.
             BadInput: The model cannot be asked.
         """
-        found = Admitted(into, stopped)
+        found = AttemptAccess(into, stopped)
         model = settings.model
-        found.policy = permitted(
+        found.policy = permitted_hosts(
             folder.task.network_policy, sandbox, needs_model=bool(model), asked=self._plan.metering.network
         )
         with contextlib.ExitStack() as ends:
@@ -189,7 +189,7 @@ class Meter:
             yield found
 
     def _admit(
-        self, attempt: str, settings: AgentEntry, sandbox: Sandbox, found: Admitted, seconds: float,
+        self, attempt: str, settings: AgentEntry, sandbox: Sandbox, found: AttemptAccess, seconds: float,
         ends: contextlib.ExitStack,
     ) -> None:  # fmt: skip
         gateway = self._gateway

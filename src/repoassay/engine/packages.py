@@ -9,7 +9,7 @@ from pathlib import Path
 
 from repoassay.package_proxy import Indexes, PackageProxy, Visit
 from repoassay.records import OBJECTS, JsonLines
-from repoassay.sandbox import Door, Mount, Network, Sandbox, open_door
+from repoassay.sandbox import Mount, PortForward, Sandbox, SandboxNetwork, open_door
 from repoassay.tasks import TaskFolder
 
 __all__ = ["PackageDoors", "Packages"]
@@ -23,7 +23,7 @@ _MOST_VISITS = 20_000
 class PackageDoors:
     """What one attempt is given: doors, and the environment and mounts that make its tools use them."""
 
-    doors: tuple[Door, ...] = ()
+    doors: tuple[PortForward, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
     mounts: tuple[Mount, ...] = ()
 
@@ -37,7 +37,7 @@ class Packages:
         self._made: tuple[PackageProxy, Indexes] | None = None
 
     def open(
-        self, folder: TaskFolder, sandbox: Sandbox, network: Network, journal: Path, ends: contextlib.ExitStack
+        self, folder: TaskFolder, sandbox: Sandbox, network: SandboxNetwork, journal: Path, ends: contextlib.ExitStack
     ) -> PackageDoors:
         """Open the way for one attempt, until `ends`; every request is a line in `journal`."""
         with self._lock:

@@ -21,7 +21,7 @@ from repoassay.model_proxy import costs_nothing
 from repoassay.tasks import bundled_suite
 from repoassay.types import AgentEntry, NamedFile, NetworkPolicy, Plan
 
-__all__ = ["Grants", "granted"]
+__all__ = ["Grants", "permit"]
 
 _AGENTS = "repoassay.agents"
 
@@ -44,7 +44,7 @@ class Grants:
     yes: bool = False
 
 
-def granted(plan: Plan, grants: Grants, *, here: bool) -> Plan:
+def permit(plan: Plan, grants: Grants, *, here: bool) -> Plan:
     """The plan as it may be carried out. `here`: it was made on this machine.
 
     Raises:
@@ -117,7 +117,7 @@ def _agent(name: str, entry: AgentEntry, plan: Plan, grants: Grants) -> AgentEnt
         planned = NamedFile(path=kind, sha256=options.get("sha256", ""))
         files = [path for path in grants.agents if not plugins.is_dotted(str(path))]
         own = _files((planned,), files, "--agent")[0].path
-    if "template" in options and kind not in plugins.bundled(_AGENTS):
+    if "template" in options and kind not in plugins.bundled_plugins(_AGENTS):
         planned = NamedFile(path=options["template"], sha256=options.get("template_sha256", ""))
         options["template"] = _files((planned,), _some(grants.template), "--prompt-template")[0].path
     return entry.model_copy(update={"kind": own, "options": options})

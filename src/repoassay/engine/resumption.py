@@ -8,9 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from repoassay.agents import Agent
-from repoassay.engine.execution import Progress, execute, held
+from repoassay.engine.execution import Progress, execute, run_lock
 from repoassay.engine.own_plans import planned_here
-from repoassay.engine.permissions import Grants, granted
+from repoassay.engine.permissions import Grants, permit
 from repoassay.engine.plan_check import check_sane
 from repoassay.engine.slots import open_slots
 from repoassay.engine.stop import Stop
@@ -55,8 +55,8 @@ def resume_run(
     check_sound(run.path)
     check_sane(run.plan)
     wanted = replace(grants or Grants(), budget_usd=budget_usd)
-    run.plan = granted(run.plan, wanted, here=planned_here(run.path))
-    with held(run):
+    run.plan = permit(run.plan, wanted, here=planned_here(run.path))
+    with run_lock(run):
         check_finished(run)
         recovered = recover(run)
         torn = run.journal.read().torn

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 from repoassay.records import Slot
 
-__all__ = ["Waiting"]
+__all__ = ["Scheduler"]
 
 
-class Waiting:
+class Scheduler:
     """A queue for a few workers. A slot that is handed out comes back through `done`, perhaps with one to make again.
 
     Args:

@@ -17,7 +17,7 @@ from repoassay.records import check_version, parse_object, read_regular, reason,
 from repoassay.signals import Signal
 from repoassay.types import Record
 
-__all__ = ["NAME", "Measured", "keep", "measured_of", "read_measured", "tool_versions"]
+__all__ = ["NAME", "SignalFile", "keep", "measured_of", "read_measured", "tool_versions"]
 
 NAME = "signals.json"
 """Name of the file in an attempt's folder; the review application reads it there."""
@@ -26,7 +26,7 @@ _MOST = 4 * 2**20
 _TOOLS = ("black", "coverage", "lizard", "mypy", "pytest", "ruff")
 
 
-class Measured(Record):
+class SignalFile(Record):
     """What was measured of one change.
 
     Attributes:
@@ -55,16 +55,16 @@ class Measured(Record):
 def measured_of(
     signals: Sequence[Signal], *, attempt: str, task: str, task_digest: str, diff_sha256: str, seconds: float,
     environment: Path | None,
-) -> Measured:  # fmt: skip
+) -> SignalFile:  # fmt: skip
     """Make the record of what has just been measured."""
-    return Measured(
+    return SignalFile(
         attempt=attempt, task=task, task_digest=task_digest, diff_sha256=diff_sha256, seconds=round(seconds, 3),
         measured_at=datetime.now(UTC), versions=tool_versions(environment), signals=tuple(signals),
     )  # fmt: skip
 
 
 def tool_versions(environment: Path | None) -> dict[str, str]:
-    """Versions by name, as `Measured.versions` has them; `environment` is the task's, None without one."""
+    """Versions by name, as `SignalFile.versions` has them; `environment` is the task's, None without one."""
     own = {name: version for name in _TOOLS if (version := _own(name))}
     theirs: dict[str, str] = {}
     places = [str(path) for path in environment.glob("lib/python*/site-packages")] if environment else []
@@ -74,7 +74,7 @@ def tool_versions(environment: Path | None) -> dict[str, str]:
     return {"repoassay": repoassay.__version__, **own, **theirs}
 
 
-def read_measured(path: Path) -> Measured | None:
+def read_measured(path: Path) -> SignalFile | None:
     """Read a file back; None where there is none.
 
     Raises:
@@ -84,7 +84,7 @@ def read_measured(path: Path) -> Measured | None:
         content = read_regular(path, _MOST)
         with suppress(ValueError):
             check_version(parse_object(content).get("schema"), str(path))
-        return Measured.model_validate_json(content)
+        return SignalFile.model_validate_json(content)
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
@@ -92,7 +92,7 @@ def read_measured(path: Path) -> Measured | None:
         raise BadInput(f"{path} cannot be read as signals: {why}.", "Measure it again with --again.") from error
 
 
-def keep(path: Path, measured: Measured, *, again: bool) -> None:
+def keep(path: Path, measured: SignalFile, *, again: bool) -> None:
     """Write the file whole and on disk before it can be seen; what is there is replaced only with `again`.
 
     Raises:
@@ -108,7 +108,7 @@ def keep(path: Path, measured: Measured, *, again: bool) -> None:
     part.replace(path)
 
 
-def _bounded(measured: Measured) -> bytes:
+def _bounded(measured: SignalFile) -> bytes:
     """As JSON of at most 4 MiB: places of a hostile change are left out and counted until it fits."""
     for most in (50, 10, 2, 0):
         cut = [

@@ -16,23 +16,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from repoassay.diffs import PatchError
-from repoassay.engine.signal_files import NAME, Measured, keep, measured_of, read_measured
+from repoassay.engine.signal_files import NAME, SignalFile, keep, measured_of, read_measured
 from repoassay.errors import BadInput, Interrupted, RepoAssayError
 from repoassay.grading import PullRequest, diff_name, head_tree, reference_pull_request
 from repoassay.records import RunFolder
 from repoassay.sandbox import Cache, Sandbox
-from repoassay.signals import Bench, Signal, signals
+from repoassay.signals import Signal, ToolRunner, signals
 from repoassay.tasks import TaskFolder, find_suite, read_regular
 from repoassay.types import Commits, PlannedTask
-from repoassay.workspace import Layout, lay_out
+from repoassay.workspace import PreparedTask, lay_out
 
-__all__ = ["Change", "Nothing", "Signalled", "measure"]
+__all__ = ["MeasuredChange", "MeasuredOutcome", "NothingToMeasure", "measure"]
 
 _MOST_DIFF = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MeasuredChange:
     """What is to be measured: an attempt's change, or the task's reference where `attempt` is empty."""
 
     planned: PlannedTask
@@ -47,23 +47,23 @@ class Change:
         return run.path / "references" / self.planned.id / NAME
 
 
-class Nothing(RepoAssayError):
+class NothingToMeasure(RepoAssayError):
     """A change has nothing to be measured: it is not there, is empty, or cannot be applied. Nobody's fault of ours."""
 
 
 @dataclass(frozen=True, slots=True)
-class Signalled:
+class MeasuredOutcome:
     """What became of one change.
 
     Attributes:
         change: The change.
         measured: What was found; None where `problem` says why there is nothing.
-        problem: Why it was not measured; `Nothing` where there is nothing to measure.
+        problem: Why it was not measured; `NothingToMeasure` where there is nothing to measure.
         before: Whether it was measured before and only read.
     """
 
-    change: Change
-    measured: Measured | None = None
+    change: MeasuredChange
+    measured: SignalFile | None = None
     problem: RepoAssayError | None = None
     before: bool = False
 
@@ -75,8 +75,8 @@ class _Table:
     planned: PlannedTask
     lock: threading.Lock = field(default_factory=threading.Lock)
     warm: bool = False
-    layout: Layout | None = None
-    bench: Bench | None = None
+    layout: PreparedTask | None = None
+    bench: ToolRunner | None = None
     reference: bytes | None = None
     problem: RepoAssayError | None = None
     known: dict[str, tuple[Signal, ...]] = field(default_factory=dict)
@@ -84,9 +84,9 @@ class _Table:
 
 
 def measure(
-    run: RunFolder, changes: Sequence[Change], sandbox: Sandbox, cache: Cache, *, workers: int = 1,
-    again: bool = False, told: Callable[[Signalled], None] = lambda _: None,
-) -> list[Signalled]:  # fmt: skip
+    run: RunFolder, changes: Sequence[MeasuredChange], sandbox: Sandbox, cache: Cache, *, workers: int = 1,
+    again: bool = False, told: Callable[[MeasuredOutcome], None] = lambda _: None,
+) -> list[MeasuredOutcome]:  # fmt: skip
     """Measure changes and keep what is found beside each; those measured before are read and not measured again.
 
     Args:
@@ -106,8 +106,8 @@ def measure(
     """
     bench = _Measuring(run, sandbox, cache, again, threading.Event())
     tables = {change.planned.id: _Table(change.planned) for change in changes}
-    places: dict[Future[Signalled], int] = {}
-    done: dict[int, Signalled] = {}
+    places: dict[Future[MeasuredOutcome], int] = {}
+    done: dict[int, MeasuredOutcome] = {}
     pool = ThreadPoolExecutor(max_workers=max(1, workers), thread_name_prefix="signals")
     try:
         for place in _order(changes):
@@ -128,7 +128,7 @@ def measure(
     return [done[place] for place in range(len(changes))]
 
 
-def _order(changes: Sequence[Change]) -> list[int]:
+def _order(changes: Sequence[MeasuredChange]) -> list[int]:
     """The first change of every task, then the second of each, so that few wait for a base that another looks at."""
     seen: dict[str, int] = {}
     ranks = []
@@ -148,21 +148,21 @@ class _Measuring:
     again: bool
     cancel: threading.Event
 
-    def one(self, change: Change, table: _Table) -> Signalled:
+    def one(self, change: MeasuredChange, table: _Table) -> MeasuredOutcome:
         """Measure one change, or say in a sentence why not."""
         try:
             if not self.again and (known := read_measured(change.place(self.run))) is not None:
-                return Signalled(change, known, before=True)
+                return MeasuredOutcome(change, known, before=True)
             diff = self._diff(change) if change.attempt else None  # before anything is laid out for it
             with table.lock:
                 self._prepare(table)
                 if not table.warm:
                     measured = self._measure(change, table, diff)
                     table.warm = True
-                    return Signalled(change, measured)
-            return Signalled(change, self._measure(change, table, diff))
+                    return MeasuredOutcome(change, measured)
+            return MeasuredOutcome(change, self._measure(change, table, diff))
         except RepoAssayError as error:
-            return Signalled(change, problem=error)
+            return MeasuredOutcome(change, problem=error)
 
     def _prepare(self, table: _Table) -> None:
         """Lay the task out, once.
@@ -188,7 +188,7 @@ class _Measuring:
         except OSError:
             table.reference = None
         table.layout = layout
-        table.bench = Bench(
+        table.bench = ToolRunner(
             sandbox=self.sandbox, environment=layout.environment, roots=environment.path, checks=environment.checks,
             cancel=self.cancel,
         )  # fmt: skip
@@ -197,24 +197,26 @@ class _Measuring:
         if self.cancel.is_set():
             raise Interrupted("It was stopped.")
 
-    def _diff(self, change: Change) -> bytes:
+    def _diff(self, change: MeasuredChange) -> bytes:
         name = diff_name(change.planned.kind)
         try:
             diff = read_regular(self.run.attempt_folder(change.attempt) / "submission" / name, _MOST_DIFF)
         except FileNotFoundError:
-            raise Nothing(f"Attempt {change.attempt} left no diff: it has no submission/{name}.") from None
+            raise NothingToMeasure(f"Attempt {change.attempt} left no diff: it has no submission/{name}.") from None
         except OSError as error:
-            raise Nothing(f"The diff of attempt {change.attempt} cannot be read: {error.strerror or error}.") from None
+            raise NothingToMeasure(
+                f"The diff of attempt {change.attempt} cannot be read: {error.strerror or error}."
+            ) from None
         if not diff.strip():
-            raise Nothing(f"Attempt {change.attempt} left no diff: submission/{name} is empty.")
+            raise NothingToMeasure(f"Attempt {change.attempt} left no diff: submission/{name} is empty.")
         return diff
 
-    def _measure(self, change: Change, table: _Table, diff: bytes | None) -> Measured:
+    def _measure(self, change: MeasuredChange, table: _Table, diff: bytes | None) -> SignalFile:
         assert table.layout is not None
         diff = diff if change.attempt else table.reference
         self._refuse_stopped()
         if diff is None:
-            raise Nothing(f"The task {table.planned.id} has no reference.")
+            raise NothingToMeasure(f"The task {table.planned.id} has no reference.")
         started, digest = time.monotonic(), hashlib.sha256(diff).hexdigest()
         found = table.known.get(digest)
         if found is None:
@@ -232,7 +234,7 @@ class _Measuring:
             raise RepoAssayError(f"{place} cannot be written: {error.strerror or error}.") from None
         return measured
 
-    def _signals(self, change: Change, table: _Table, diff: bytes) -> tuple[Signal, ...]:
+    def _signals(self, change: MeasuredChange, table: _Table, diff: bytes) -> tuple[Signal, ...]:
         assert table.layout is not None and table.bench is not None
         with tempfile.TemporaryDirectory(prefix="repoassay-signals-", ignore_cleanup_errors=True) as scratch:
             head = Path(scratch, "head")
@@ -241,7 +243,7 @@ class _Measuring:
                 head_tree(PullRequest(diff, "", Commits()), table.layout.base, head)
             except (PatchError, OSError) as error:
                 whose = f"attempt {change.attempt}" if change.attempt else f"the reference of {table.planned.id}"
-                raise Nothing(f"The diff of {whose} cannot be applied to the task's base: {error}") from None
+                raise NothingToMeasure(f"The diff of {whose} cannot be applied to the task's base: {error}") from None
             found = signals(table.layout.base, head, diff, table.reference, table.bench)
         self._refuse_stopped()  # some of it may say only that it was cancelled
         return found

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.records import RunFolder, Slot, counting
+from repoassay.records import RunFolder, Slot, counting_attempts
 from repoassay.types import Outcome
 
 __all__ = ["all_slots", "locate", "open_slots"]
@@ -28,7 +28,7 @@ def open_slots(run: RunFolder, only: Collection[Outcome] = ()) -> list[Slot]:
 
     With `only`, slots whose last attempt had one of these outcomes, and no others.
     """
-    last = counting(run.plan, list(run.finished()), lambda done: done.attempt)
+    last = counting_attempts(run.plan, list(run.finished()), lambda done: done.attempt)
     again = only or (Outcome.INFRA_FAULT,)
     slots = []
     for slot in all_slots(run):

@@ -9,17 +9,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import repoassay
-from repoassay.engine.attempt import Bench
-from repoassay.engine.feedback import Ledger, ruled_by
+from repoassay.engine.attempt import GradingContext
+from repoassay.engine.feedback import FeedbackLedger, ruled_by
 from repoassay.errors import BadInput, InfraFault, Unavailable
 from repoassay.grading import WarmPool, fault, grade_edit
 from repoassay.records import VerdictCache, verdict_key
 from repoassay.tasks import TaskFolder
-from repoassay.text import quoted, suggest
+from repoassay.text import quote, suggest
 from repoassay.types import Limits, Outcome, Verdict
-from repoassay.workspace import Layout, lay_out
+from repoassay.workspace import PreparedTask, lay_out
 
-__all__ = ["Answer", "SubmissionEngine", "feedback", "word"]
+__all__ = ["GradedSubmission", "SubmissionEngine", "failure_feedback", "word"]
 
 _WORDS = {
     Outcome.PASSED: "PASS",
@@ -45,7 +45,7 @@ def word(verdict: Verdict) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GradedSubmission:
     """A verdict on one submission; `cached` when it was known, `verdicts` all of them when it was graded repeatedly."""
 
     task: str
@@ -76,16 +76,16 @@ class SubmissionEngine:
     """
 
     tasks: Mapping[str, TaskFolder]
-    bench: Bench
+    bench: GradingContext
     workers: int = 1
     known: VerdictCache | None = None
     repeat: int = 1
     lenient: bool = False
     warm: bool = True
-    ledger: Ledger = field(default_factory=Ledger)
+    ledger: FeedbackLedger = field(default_factory=FeedbackLedger)
     required: float = 0.0
     _pool: WarmPool | None = None
-    _layouts: dict[str, Layout] = field(default_factory=dict)
+    _layouts: dict[str, PreparedTask] = field(default_factory=dict)
     _laying: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -115,10 +115,10 @@ class SubmissionEngine:
         """A task by the id submissions use; raises `BadInput` naming the nearest when there is none."""
         found = self.tasks.get(name)
         if found is None:
-            raise BadInput(f"There is no task {quoted(name)}.", suggest(name, list(self.tasks)))
+            raise BadInput(f"There is no task {quote(name)}.", suggest(name, list(self.tasks)))
         return found
 
-    def grade(self, name: str, patch: str | bytes, cancel: threading.Event | None = None) -> Answer:
+    def grade(self, name: str, patch: str | bytes, cancel: threading.Event | None = None) -> GradedSubmission:
         """Grade one patch.
 
         Raises:
@@ -131,21 +131,21 @@ class SubmissionEngine:
             grader = f"repoassay/{repoassay.__version__} {_GRADING}" + (" lenient" if self.lenient else "")
             key = verdict_key(folder.digest, data, layout.environment.name, grader)
             if self.known is not None and self.repeat == 1 and (kept := self.known.get(key)):
-                return Answer(name, self._told(kept), cached=True)
+                return GradedSubmission(name, self._told(kept), cached=True)
             verdicts = tuple(self._grade(folder, layout, data, cancel) for _ in range(self.repeat))
         except (InfraFault, Unavailable) as error:
-            return Answer(name, fault(folder, error))
+            return GradedSubmission(name, fault(folder, error))
         if self.known is not None and not (cancel and cancel.is_set()):
             self.known.put(key, verdicts[0])
         told = tuple(map(self._told, verdicts))
-        return Answer(name, told[0], verdicts=told if self.repeat > 1 else ())
+        return GradedSubmission(name, told[0], verdicts=told if self.repeat > 1 else ())
 
     def grade_many(
         self,
         submissions: Iterable[tuple[str, str | bytes]],
         cancel: threading.Event | None = None,
-        done: Callable[[Answer], None] = lambda answer: None,
-    ) -> Iterator[Answer]:
+        done: Callable[[GradedSubmission], None] = lambda answer: None,
+    ) -> Iterator[GradedSubmission]:
         """Yield an answer for every submission, in their order, holding no more of them than are under way.
 
         Args:
@@ -154,9 +154,9 @@ class SubmissionEngine:
             done: Told of each answer as soon as it is there, in any order.
         """
         cancel = cancel or threading.Event()
-        pending: deque[Future[Answer]] = deque()
+        pending: deque[Future[GradedSubmission]] = deque()
 
-        def one(name: str, patch: str | bytes) -> Answer:
+        def one(name: str, patch: str | bytes) -> GradedSubmission:
             answer = self.grade(name, patch, cancel)
             if not cancel.is_set():
                 done(answer)
@@ -183,7 +183,7 @@ class SubmissionEngine:
                 for future in pending:
                     future.cancel()
 
-    def _grade(self, folder: TaskFolder, layout: Layout, patch: bytes, cancel: threading.Event | None) -> Verdict:
+    def _grade(self, folder: TaskFolder, layout: PreparedTask, patch: bytes, cancel: threading.Event | None) -> Verdict:
         return grade_edit(
             folder, patch, self.bench.sandbox, base=layout.base, environment=layout.environment,
             oracle=self.bench.oracle, cancel=cancel, pool=self._pool, lenient=self.lenient,
@@ -203,7 +203,7 @@ class SubmissionEngine:
         )
         return replace(folder, task=folder.task.model_copy(update={"grading": grading}))
 
-    def _layout(self, name: str, folder: TaskFolder) -> Layout:
+    def _layout(self, name: str, folder: TaskFolder) -> PreparedTask:
         """The task laid out, once; others that want it meanwhile wait."""
         found = self._layouts.get(name)
         if found is not None:
@@ -220,7 +220,7 @@ class SubmissionEngine:
             return found
 
 
-def feedback(verdict: Verdict, most: int = 8000) -> str:
+def failure_feedback(verdict: Verdict, most: int = 8000) -> str:
     """Which tests failed and why, or why there was nothing to test, in at most `most` characters; empty on a pass."""
     if verdict.outcome is Outcome.PASSED:
         return ""

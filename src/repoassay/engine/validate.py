@@ -8,18 +8,18 @@ from pathlib import Path
 
 from repoassay.agents import find_agent
 from repoassay.engine.assess import TaskAssurance, assess_task
-from repoassay.engine.attempt import Bench, work
+from repoassay.engine.attempt import GradingContext, work
 from repoassay.grading import ENOUGH, can_doubt, can_run_node, run_tests
 from repoassay.tasks import TaskFolder
-from repoassay.types import Kind, Outcome
+from repoassay.types import Outcome, TaskKind
 from repoassay.workspace import lay_out
 
 __all__ = ["MUST_FAIL", "Proof", "validate_task"]
 
 MUST_FAIL = {
-    Kind.DELIVERABLE: ("nothing", "copycat", "empty", "garbage", "constant", "noise"),
-    Kind.EDIT: ("nothing", "copycat", "empty", "garbage"),
-    Kind.PULL_REQUEST: ("nothing", "copycat", "empty", "garbage"),
+    TaskKind.DELIVERABLE: ("nothing", "copycat", "empty", "garbage", "constant", "noise"),
+    TaskKind.EDIT: ("nothing", "copycat", "empty", "garbage"),
+    TaskKind.PULL_REQUEST: ("nothing", "copycat", "empty", "garbage"),
 }
 """Agents whose submissions are not solutions: untouched workspace, copied inputs, empty files, plausible garbage."""
 
@@ -44,7 +44,7 @@ class Proof:
         return len(set(self.outcomes)) <= 1
 
 
-def validate_task(folder: TaskFolder, bench: Bench, repeat: int = 1, required: float = 0.0) -> list[Proof]:
+def validate_task(folder: TaskFolder, bench: GradingContext, repeat: int = 1, required: float = 0.0) -> list[Proof]:
     """Prove one task, each proof `repeat` times, and that passes can be attested with `required` bits.
 
     Raises:
@@ -63,7 +63,7 @@ def validate_task(folder: TaskFolder, bench: Bench, repeat: int = 1, required: f
     return proofs
 
 
-def _prove(folder: TaskFolder, name: str, bench: Bench, repeat: int) -> Proof:
+def _prove(folder: TaskFolder, name: str, bench: GradingContext, repeat: int) -> Proof:
     agent = find_agent(name)
     outcomes: list[Outcome] = []
     comment = ""
@@ -79,7 +79,7 @@ def _prove(folder: TaskFolder, name: str, bench: Bench, repeat: int) -> Proof:
     return Proof(folder.task.id, name, tuple(outcomes), sound=not comment, comment=comment)
 
 
-def _prove_base(folder: TaskFolder, bench: Bench, repeat: int) -> Proof:
+def _prove_base(folder: TaskFolder, bench: GradingContext, repeat: int) -> Proof:
     """On the base commit every fail-to-pass test fails and every pass-to-pass test passes.
 
     Each file runs by itself: one that the base cannot import would keep the others from running.

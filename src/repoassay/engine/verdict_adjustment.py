@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from repoassay.engine.model_access import Admitted
+from repoassay.engine.model_access import AttemptAccess
 from repoassay.errors import InfraFault
 from repoassay.grading import fault
-from repoassay.model_proxy import Trouble
+from repoassay.model_proxy import ProviderTrouble
 from repoassay.records import JOURNAL, read_calls
 from repoassay.tasks import TaskFolder
 from repoassay.types import Call, Ended, Outcome, Spending, Submission, Verdict
 
-__all__ = ["ruled"]
+__all__ = ["adjust_verdict"]
 
 _STAY = (Outcome.INFRA_FAULT, Outcome.NOT_GRADABLE, Outcome.TAMPERING)
 _UPSTREAMS = "The model's upstream failed the attempt"
 
 
-def ruled(verdict: Verdict, folder: TaskFolder, submission: Submission, account: Admitted | None) -> Verdict:
+def adjust_verdict(
+    verdict: Verdict, folder: TaskFolder, submission: Submission, account: AttemptAccess | None
+) -> Verdict:
     """The verdict with the account taken into it.
 
     In this order: what is not the agent's doing stays as it is, and so does tampering; an attempt that the whole run's
@@ -42,10 +44,10 @@ def ruled(verdict: Verdict, folder: TaskFolder, submission: Submission, account:
     return verdict
 
 
-def _context(account: Admitted) -> str:
+def _context(account: AttemptAccess) -> str:
     """What the attempt was last told, where that is that its prompt is too long; many agents end by themselves then."""
     last = read_calls(account.into / JOURNAL).calls[-1:]
-    if not last or last[0].refused != Trouble.CONTEXT.value:
+    if not last or last[0].refused != ProviderTrouble.CONTEXT.value:
         return ""
     return f"The last prompt exceeded the context window ({last[0].detail})."
 
@@ -55,7 +57,7 @@ def _fault(verdict: Verdict, folder: TaskFolder, why: str) -> Verdict:
     return told.model_copy(update={"comments": (*told.comments, *verdict.comments)})
 
 
-def _outage(spent: Spending, submission: Submission, account: Admitted) -> str:
+def _outage(spent: Spending, submission: Submission, account: AttemptAccess) -> str:
     """The upstream's fault the attempt ended with, in words; empty when it ended by itself."""
     if not spent.outage:
         return ""
@@ -71,7 +73,7 @@ def _outage(spent: Spending, submission: Submission, account: Admitted) -> str:
     return f"{spent.outage} at call {last.seq}{status}, after {len(last.retries)} retries"
 
 
-def _stall(last: Call, submission: Submission, account: Admitted) -> str:
+def _stall(last: Call, submission: Submission, account: AttemptAccess) -> str:
     """Silence for at least half of an attempt's time; a last call that is merely slow is the agent's affair."""
     ending, at = submission.exit, account.ended_at
     if ending is None or at is None or ending.ended is not Ended.TIMED_OUT or last.first_byte is not None:

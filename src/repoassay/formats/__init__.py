@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from repoassay.formats.resq_row import ResqRow as ResqRow, checked_id as checked_id
     from repoassay.formats.resq_tasks import REQUIREMENTS as REQUIREMENTS, safe_id as safe_id
     from repoassay.formats.results import (
-        Results as Results,
+        ResultLog as ResultLog,
         read_results as read_results,
         write_results_junit as write_results_junit,
     )
@@ -49,7 +49,7 @@ else:
             "junit": ("JUnitCase", "JUnitSuite", "junit_document", "write_junit_file"),
             "resq_row": ("ResqRow", "checked_id"),
             "resq_tasks": ("REQUIREMENTS", "safe_id"),
-            "results": ("Results", "read_results", "write_results_junit"),
+            "results": ("ResultLog", "read_results", "write_results_junit"),
             "row_tasks": ("task_of_row", "tasks_of"),
             "rows": ("load_hub", "read_rows"),
             "script_tests": ("SCRIPT",),

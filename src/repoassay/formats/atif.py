@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from repoassay.types import Source, Step, Trajectory, Usage
+from repoassay.types import Source, Trajectory, TrajectoryStep, Usage
 
 __all__ = ["ATIF_VERSION", "to_atif"]
 
@@ -39,7 +39,7 @@ def to_atif(trajectory: Trajectory, *, session: str = "") -> dict[str, Any]:
     return {**_filled(whole), "steps": whole["steps"]}
 
 
-def _step(step: Step, model: str) -> dict[str, Any]:
+def _step(step: TrajectoryStep, model: str) -> dict[str, Any]:
     ours = step.source is Source.AGENT
     # ATIF knows no source `tool`: what nobody asked for comes from the system.
     source = "system" if step.source is Source.TOOL else step.source.value
@@ -69,7 +69,7 @@ def _step(step: Step, model: str) -> dict[str, Any]:
     return {**_filled(told), "message": step.text}
 
 
-def _metrics(step: Step) -> dict[str, Any]:
+def _metrics(step: TrajectoryStep) -> dict[str, Any]:
     usage = step.usage
     if usage is None and step.dollars is None:
         return {}

@@ -12,8 +12,8 @@ from repoassay.formats.swebench import SweRow
 from repoassay.formats.task_source import repository_of
 from repoassay.sandbox import Cache
 from repoassay.tasks import TaskFolder
-from repoassay.text import quoted
-from repoassay.types import Grading, HiddenTests, Kind, Task
+from repoassay.text import quote
+from repoassay.types import Grading, HiddenTests, Task, TaskKind
 from repoassay.workspace import checkout
 
 __all__ = ["BaseTrees", "read_mirrors"]
@@ -30,9 +30,9 @@ def read_mirrors(given: tuple[str, ...]) -> dict[str, str]:
         # A URL may hold '=' (pypi: sources do), a path seldom does: the last one divides.
         url, _, path = text.rpartition("=")
         if not url or not path:
-            raise BadInput(f"The mirror {quoted(text)} is not URL=PATH.", "Write the URL as the rows have it.")
+            raise BadInput(f"The mirror {quote(text)} is not URL=PATH.", "Write the URL as the rows have it.")
         if url in mirrors:
-            raise BadInput(f"The mirror of {quoted(url)} is given twice.", "Keep one.")
+            raise BadInput(f"The mirror of {quote(url)} is given twice.", "Keep one.")
         mirrors[url] = path
     return mirrors
 
@@ -60,14 +60,19 @@ class BaseTrees:
         mirror = self.mirrors.get(url)
         if mirror is not None and not _is_git(Path(mirror)):
             if not Path(mirror).is_dir():
-                raise BadInput(f"The mirror {quoted(mirror)} is no folder.", "Correct --mirror URL=PATH.")
+                raise BadInput(f"The mirror {quote(mirror)} is no folder.", "Correct --mirror URL=PATH.")
             return Path(mirror)
         if mirror is None and not self.fetch:
             return None
         source = repository_of(url, row.base_commit, self.mirrors)
         tests = HiddenTests(fail_to_pass=("test.py::test",))
         task = Task(
-            id="row", title="Row", kind=Kind.EDIT, domain="Software", repository=source, grading=Grading(tests=tests)
+            id="row",
+            title="Row",
+            kind=TaskKind.EDIT,
+            domain="Software",
+            repository=source,
+            grading=Grading(tests=tests),
         )
         return checkout(TaskFolder(Path(), task, "", ""), None, self.cache or Cache())
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from repoassay.diffs import FilePatch, Hunk, Kind, Patch, PatchError, Search, read_patch, splice
+from repoassay.diffs import ChangeKind, FilePatch, Hunk, LineSearch, Patch, PatchError, read_patch, splice
 from repoassay.errors import MissingExtra
 from repoassay.formats.resq_row import ResqRow
 from repoassay.formats.swebench import SweRow
@@ -183,11 +183,11 @@ def _distance(row: RowOf, patch: Patch) -> int:
 def _file_distance(file: FilePatch, given: Mapping[str, str]) -> int:
     if file.binary is not None:
         raise PatchError("it is binary", file.path)
-    if file.kind is Kind.COPY:
+    if file.kind is ChangeKind.COPY:
         raise PatchError("it is a copy, whose text before is another file's", file.path)
     if not file.hunks:  # renamed, or its mode changed
         return 0
-    whole = file.kind in {Kind.CREATE, Kind.DELETE}
+    whole = file.kind in {ChangeKind.CREATE, ChangeKind.DELETE}
     text = next((given[path] for path in (file.old_path, file.new_path) if path is not None and path in given), None)
     if whole or (text is None and file.may_create):
         return len(b"".join(hunk.new + hunk.old for hunk in file.hunks).decode("utf-8", "replace"))
@@ -201,11 +201,11 @@ def _file_distance(file: FilePatch, given: Mapping[str, str]) -> int:
 def _other_side(content: bytes, file: FilePatch) -> bytes:
     """The file on the other side of the patch: published rows hold it before the change, some data after it."""
     try:
-        return splice(content, file.hunks, file.path, Search())[0]
+        return splice(content, file.hunks, file.path, LineSearch())[0]
     except PatchError as forward:
         back = tuple(_reversed(hunk) for hunk in file.hunks)
         try:
-            return splice(content, back, file.path, Search())[0]
+            return splice(content, back, file.path, LineSearch())[0]
         except PatchError:
             raise PatchError(f"its text in modified_files is not what the patch changes: {forward}") from None
 

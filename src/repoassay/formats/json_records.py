@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from repoassay.errors import BadInput, Problem
-from repoassay.formats.record_problems import Found, Problems, kind_of
-from repoassay.text import printable, quoted
+from repoassay.formats.record_problems import PlacedRecord, Problems, kind_of
+from repoassay.text import printable, quote
 
 __all__ = ["MAX_FILE", "MAX_LINE", "open_regular", "parse_json", "read_json_records"]
 
@@ -32,7 +32,7 @@ class _Unreadable(ValueError):
     """Text that is no JSON; the message is a sentence without its subject."""
 
 
-def read_json_records(path: Path, problems: Problems, own_keys: frozenset[str]) -> Iterator[Found]:
+def read_json_records(path: Path, problems: Problems, own_keys: frozenset[str]) -> Iterator[PlacedRecord]:
     """Yield the records of a JSON or JSON Lines file; lines that cannot be read are added to `problems`.
 
     Args:
@@ -108,7 +108,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise _Unreadable(f"holds the key {quoted(twice)} twice in one object")
+        raise _Unreadable(f"holds the key {quote(twice)} twice in one object")
     return found
 
 
@@ -127,7 +127,7 @@ def _looks_like_lines(whole: bytes) -> bool:
     return True
 
 
-def _lines(stream: IO[bytes], problems: Problems) -> Iterator[Found]:
+def _lines(stream: IO[bytes], problems: Problems) -> Iterator[PlacedRecord]:
     number = 0
     while line := stream.readline(MAX_LINE + 1):
         number += 1
@@ -140,12 +140,12 @@ def _lines(stream: IO[bytes], problems: Problems) -> Iterator[Found]:
         if not line.strip():
             continue
         try:
-            yield Found(place, None, parse_json(line.rstrip()))
+            yield PlacedRecord(place, None, parse_json(line.rstrip()))
         except ValueError as error:
             problems.add(Problem(place, "", f"{error}.", "Each line must be one JSON object in UTF-8."))
 
 
-def _document(whole: bytes, problems: Problems, own_keys: frozenset[str]) -> Iterator[Found]:
+def _document(whole: bytes, problems: Problems, own_keys: frozenset[str]) -> Iterator[PlacedRecord]:
     if not whole.strip():
         problems.add(Problem("file", "", "is empty.", "Write at least one record."))
         return
@@ -158,11 +158,11 @@ def _document(whole: bytes, problems: Problems, own_keys: frozenset[str]) -> Ite
         data = [row["row"] if isinstance(row, dict) and "row_idx" in row and "row" in row else row for row in rows]
     if isinstance(data, list):
         for number, value in enumerate(data, 1):
-            yield Found(f"row {number}", None, value)
+            yield PlacedRecord(f"row {number}", None, value)
     elif isinstance(data, dict) and own_keys & data.keys():
-        yield Found("row 1", None, data)
+        yield PlacedRecord("row 1", None, data)
     elif isinstance(data, dict):
         for key, value in data.items():
-            yield Found(f"key {quoted(key)}", key, value)
+            yield PlacedRecord(f"key {quote(key)}", key, value)
     else:
         problems.add(Problem("file", "", f"is {kind_of(data)}.", "It must be a list or an object of records."))

@@ -6,7 +6,7 @@ import re
 
 from repoassay.errors import BadInput
 from repoassay.formats.resq_row import ResqRow
-from repoassay.text import quoted
+from repoassay.text import quote
 
 __all__ = ["check_node_environment", "is_javascript"]
 
@@ -30,13 +30,13 @@ def check_node_environment(row: ResqRow) -> None:
     named = [line.strip() for line in row.requirements_txt.splitlines() if line.partition("#")[0].strip()]
     if named and named != ["{}"]:
         raise BadInput(
-            f"its requirements_txt names {quoted(named[0])}, and packages from npm are not installed.",
+            f"its requirements_txt names {quote(named[0])}, and packages from npm are not installed.",
             "Leave it empty, and use what node and the repository bring.",
         )
     stated = re.sub(r"(?<=[a-z])(?=\d)", " ", row.testbed_environment.strip().lower())
     if not _NODE.fullmatch(stated):
         raise BadInput(
-            f"its testbed_environment {quoted(row.testbed_environment)} is more than a version of node, which is all"
+            f"its testbed_environment {quote(row.testbed_environment)} is more than a version of node, which is all"
             " that is there.",
             "Write node and its version.",
         )

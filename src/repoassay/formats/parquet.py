@@ -9,8 +9,8 @@ from typing import Any
 
 from repoassay.errors import BadInput, MissingExtra, Unavailable
 from repoassay.formats.json_records import MAX_FILE, open_regular
-from repoassay.formats.record_problems import Found
-from repoassay.text import printable, quoted
+from repoassay.formats.record_problems import PlacedRecord
+from repoassay.text import printable, quote
 
 __all__ = ["hub_records", "read_parquet_records"]
 
@@ -18,7 +18,7 @@ _MAX_UNPACKED = 4 * 2**30
 _BATCH = 64
 
 
-def read_parquet_records(path: Path) -> Iterator[Found]:
+def read_parquet_records(path: Path) -> Iterator[PlacedRecord]:
     """Yield the rows of a parquet file of at most 1 GiB, 4 GiB unpacked.
 
     Raises:
@@ -38,14 +38,14 @@ def read_parquet_records(path: Path) -> Iterator[Found]:
             for batch in file.iter_batches(batch_size=_BATCH):
                 for row in batch.to_pylist():
                     number += 1
-                    yield Found(f"row {number}", None, row)
+                    yield PlacedRecord(f"row {number}", None, row)
         except (OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:  # what pyarrow's errors are
             raise BadInput(
                 f"{name} is no parquet file that can be read: {printable(str(error), 200)}.", "Write it anew."
             ) from error
 
 
-def hub_records(name: str, split: str) -> Iterator[Found]:
+def hub_records(name: str, split: str) -> Iterator[PlacedRecord]:
     """Yield the rows of one split of a data set on the hub; the `datasets` package fetches and keeps it.
 
     Raises:
@@ -56,10 +56,10 @@ def hub_records(name: str, split: str) -> Iterator[Found]:
     try:
         rows = datasets.load_dataset(name, split=split)
         for number, row in enumerate(rows, 1):
-            yield Found(f"row {number}", None, dict(row))
+            yield PlacedRecord(f"row {number}", None, dict(row))
     except Exception as error:  # the package raises whatever its many backends raise
         raise Unavailable(
-            f"The split {quoted(split)} of {quoted(name)} cannot be had from the hub: {printable(str(error), 200)}.",
+            f"The split {quote(split)} of {quote(name)} cannot be had from the hub: {printable(str(error), 200)}.",
             "Check both names and the network, or download the file and name it instead.",
         ) from error
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from repoassay.errors import BadInput, Problem
-from repoassay.text import printable, quoted
+from repoassay.text import printable, quote
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pydantic import ValidationError
 
-__all__ = ["Found", "Problems", "in_words"]
+__all__ = ["PlacedRecord", "Problems", "in_words"]
 
 MOST_ROWS = 20
 """Rows whose problems are told; reading ends there."""
@@ -26,7 +26,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PlacedRecord:
     """One record: where it stands in its file, the key it stands under (None in a list), and what it holds."""
 
     place: str
@@ -111,7 +111,7 @@ def kind_of(value: object) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return quoted(value)
+            return quote(value)
         case int() | float():
             return f"the number {value}" if not isinstance(value, int) or abs(value) < 10**30 else "a very large number"
         case dict():

@@ -26,8 +26,8 @@ from repoassay.formats.task_source import repository_of, row_url
 from repoassay.formats.task_toml import edit_task_toml
 from repoassay.grading import NODE_SUFFIXES
 from repoassay.tasks import TaskFolder, read_regular, read_task
-from repoassay.text import printable, quoted
-from repoassay.types import Environment, Grading, HiddenTests, Kind, Record, Task
+from repoassay.text import printable, quote
+from repoassay.types import Environment, Grading, HiddenTests, Record, Task, TaskKind
 
 __all__ = ["read_task_row", "safe_id", "write_task"]
 
@@ -39,7 +39,7 @@ _MAX_FILE = 64 * 2**20
 _PYTHON = re.compile(r"(?:^|[^0-9.])([23])\.([0-9]{1,2})(?:[^0-9]|$)")
 
 
-class Origin(Record):
+class RowOrigin(Record):
     """What of a RES-Q row stands nowhere else in its task folder."""
 
     id: RowId
@@ -88,10 +88,10 @@ def write_task(
             "solution/changes.diff": row.solution.encode("utf-8", "surrogatepass"),
         }
     except (BadInput, ValidationError, UnicodeEncodeError) as error:
-        raise BadInput(f"The row {quoted(row.name)} cannot be made a task: {_reason(error)}") from error
+        raise BadInput(f"The row {quote(row.name)} cannot be made a task: {_reason(error)}") from error
     if not row.solution.strip():
         raise BadInput(
-            f"The row {quoted(row.name)} cannot be made a task: it has no solution patch.",
+            f"The row {quote(row.name)} cannot be made a task: it has no solution patch.",
             "A task needs one, as proof that it can be done.",
         )
     return _placed(files, into, name, row.name)
@@ -108,8 +108,8 @@ def read_task_row(folder: Path) -> ResqRow:
     """
     found = read_task(folder)
     task = found.task
-    where = f"The task {quoted(task.id)} cannot be made a row:"
-    if task.kind is not Kind.EDIT:
+    where = f"The task {quote(task.id)} cannot be made a row:"
+    if task.kind is not TaskKind.EDIT:
         raise BadInput(f"{where} its kind is {task.kind.value}.", "Only edit tasks are in this format.")
     assert task.grading.tests is not None
     node = task.grading.tests.runner == "node"
@@ -139,7 +139,7 @@ def _resq(row: ResqRow, name: str, mirrors: Mapping[str, str] | None, licence: s
     if is_javascript(row.language):
         return _javascript(row, name, mirrors, licence)
     if row.language and row.language.strip().lower() not in {"python", "py", "python3"}:
-        raise BadInput(f"its language is {quoted(row.language)}.", "Only tests in Python and JavaScript can be run.")
+        raise BadInput(f"its language is {quote(row.language)}.", "Only tests in Python and JavaScript can be run.")
     try:
         tests = script_tests(row.test_script)
     except Unlisted as error:
@@ -152,7 +152,7 @@ def _resq(row: ResqRow, name: str, mirrors: Mapping[str, str] | None, licence: s
         path=_import_path(row.solution_patch),
     )
     task = _task(row, name, "RES-Q", mirrors, licence, environment, HiddenTests(fail_to_pass=ids, cwd="repository"))
-    origin = row.model_dump(include=set(Origin.model_fields) - {"requirements_txt"})
+    origin = row.model_dump(include=set(RowOrigin.model_fields) - {"requirements_txt"})
     return task, {
         f"tests/{SCRIPT}": row.test_script.encode(),
         REQUIREMENTS: row.requirements_txt.encode(),
@@ -172,7 +172,7 @@ def _javascript(
     ids = tuple(f"{script}::{test}" for test in tests)
     hidden = HiddenTests(fail_to_pass=ids, cwd="repository", runner="node")
     task = _task(row, name, "RES-Q", mirrors, licence, Environment(), hidden)
-    origin = row.model_dump(include=set(Origin.model_fields))
+    origin = row.model_dump(include=set(RowOrigin.model_fields))
     return task, {
         f"tests/{script}": row.test_script.encode(),
         ORIGIN: (json.dumps(origin, indent=1) + "\n").encode(),
@@ -206,7 +206,7 @@ def _task(
     return Task(
         id=name,
         title=_title(row.asked, name),
-        kind=Kind.EDIT,
+        kind=TaskKind.EDIT,
         domain="Software",
         modality="code",
         provenance=f"{family} row {row.name}",
@@ -245,7 +245,7 @@ def _placed(files: Mapping[str, bytes], into: Path, name: str, row: str) -> Path
         (part / name).rename(place)
     except BadTask as error:
         what = "; ".join(str(problem).rstrip(".") for problem in error.problems[:5])
-        raise BadInput(f"The row {quoted(row)} cannot be made a task: {what}.") from error
+        raise BadInput(f"The row {quote(row)} cannot be made a task: {what}.") from error
     except OSError as error:
         raise BadInput(f"The folder {printable(str(place), 500)} cannot be written: {error.strerror}.") from error
     finally:
@@ -263,17 +263,17 @@ def _reason(error: BadInput | ValidationError | UnicodeEncodeError) -> str:
     return f"{'.'.join(map(str, first['loc']))}: {printable(first['msg'], 200)}."
 
 
-def _origin(found: TaskFolder, where: str) -> Origin | None:
+def _origin(found: TaskFolder, where: str) -> RowOrigin | None:
     file = found.path / ORIGIN
     if not file.is_file():
         return None
     try:
-        return Origin.model_validate(parse_json(read_regular(file, _MAX_FILE)))
+        return RowOrigin.model_validate(parse_json(read_regular(file, _MAX_FILE)))
     except (OSError, ValueError) as error:
         raise BadInput(f"{where} {ORIGIN} cannot be read: {printable(str(error), 200)}.", "Remove it.") from error
 
 
-def _requirements(found: TaskFolder, origin: Origin | None, where: str) -> str:
+def _requirements(found: TaskFolder, origin: RowOrigin | None, where: str) -> str:
     if origin is not None and origin.requirements_txt is not None:
         return origin.requirements_txt
     name = found.task.environment.resolve or found.task.environment.requirements

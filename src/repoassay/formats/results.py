@@ -9,9 +9,9 @@ from typing import Any, Self
 from repoassay.errors import BadInput
 from repoassay.formats.junit import JUnitCase, JUnitSuite, junit_document, write_junit_file
 from repoassay.records import OBJECTS, Codec, JsonLines, with_version
-from repoassay.text import printable, quoted
+from repoassay.text import printable, quote
 
-__all__ = ["Results", "read_results", "write_results_junit"]
+__all__ = ["ResultLog", "read_results", "write_results_junit"]
 
 _NOUN = "result of this program"
 _LONGEST_LINE = 64 * 2**20
@@ -33,7 +33,7 @@ def _file(path: Path) -> JsonLines[dict[str, Any]]:
     return JsonLines(path, Codec(_read_result, _write_result), longest=_LONGEST_LINE, fsync=False, follow=True)
 
 
-class Results:
+class ResultLog:
     """One JSON object a line, by submission id and number; with no path, kept in memory alone.
 
     A torn last line, as a killed process leaves, is cut off; any other line that is no result is refused.
@@ -66,7 +66,7 @@ class Results:
         found = self._seen.get((name, number))
         if found not in (None, patch):
             raise BadInput(
-                f"{self._path} holds the result of another patch for {quoted(name)}, number {number}.",
+                f"{self._path} holds the result of another patch for {quote(name)}, number {number}.",
                 "Name another file for these submissions.",
             )
         return found is not None
@@ -80,7 +80,7 @@ class Results:
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:
-    """Read what `Results` wrote, without what we failed to judge.
+    """Read what `ResultLog` wrote, without what we failed to judge.
 
     Raises:
         BadInput: When there is no such file or a line is no result.

@@ -45,7 +45,7 @@ class RowFormat(Protocol):
 @functools.cache
 def bundled_formats() -> tuple[type[RowFormat], ...]:
     """Formats of the bundled benchmarks."""
-    return tuple(plugins.resolve(plugin) for plugin in plugins.bundled(_GROUP).values())
+    return tuple(plugins.resolve(plugin) for plugin in plugins.bundled_plugins(_GROUP).values())
 
 
 def bundled_keys() -> frozenset[str]:

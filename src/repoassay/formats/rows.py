@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from repoassay.errors import BadInput, Problem
 from repoassay.formats.json_records import read_json_records
 from repoassay.formats.parquet import hub_records, read_parquet_records
-from repoassay.formats.record_problems import Found, Problems, in_words, kind_of
+from repoassay.formats.record_problems import PlacedRecord, Problems, in_words, kind_of
 from repoassay.formats.resq_row import ModifiedFile, ResqRow
 from repoassay.formats.row_formats import bundled_keys, format_of, forms, to_row
 from repoassay.formats.swebench import SweRow
-from repoassay.text import join_names, printable, quoted
+from repoassay.text import join_names, printable, quote
 
 __all__ = ["ModifiedFile", "ResqRow", "SweRow", "load_hub", "read_rows", "write_rows"]
 
@@ -63,7 +63,7 @@ def write_rows(rows: Sequence[ResqRow | SweRow], path: Path) -> None:
     elif suffix in {".jsonl", ".ndjson"}:
         text = "".join(json.dumps(row.to_json()) + "\n" for row in rows)
     else:
-        raise BadInput(f"{quoted(path)} is neither a .json nor a .jsonl file.", "Name one of these.")
+        raise BadInput(f"{quote(path)} is neither a .json nor a .jsonl file.", "Name one of these.")
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
         part.write_text(text, encoding="ascii")
@@ -73,7 +73,7 @@ def write_rows(rows: Sequence[ResqRow | SweRow], path: Path) -> None:
         raise BadInput(f"The file {printable(str(path), 500)} cannot be written: {error.strerror}.") from error
 
 
-def _understood(records: Iterable[Found], problems: Problems) -> list[ResqRow | SweRow]:
+def _understood(records: Iterable[PlacedRecord], problems: Problems) -> list[ResqRow | SweRow]:
     rows: list[ResqRow | SweRow] = []
     places: dict[str, str] = {}
     for found in records:
@@ -81,7 +81,7 @@ def _understood(records: Iterable[Found], problems: Problems) -> list[ResqRow | 
         if not isinstance(row, ResqRow | SweRow):
             problems.add(*row)
         elif row.name in places:
-            what = f"is {quoted(row.name)}, as in {places[row.name]}."
+            what = f"is {quote(row.name)}, as in {places[row.name]}."
             problems.add(Problem(found.place, row.ID_KEY, what, "Give every row an id of its own."))
         else:
             places[row.name] = found.place
@@ -93,7 +93,7 @@ def _understood(records: Iterable[Found], problems: Problems) -> list[ResqRow | 
     return rows
 
 
-def _row(found: Found) -> ResqRow | SweRow | list[Problem]:
+def _row(found: PlacedRecord) -> ResqRow | SweRow | list[Problem]:
     """Make a row of a record, or say what is wrong with it."""
     data = found.value
     if not isinstance(data, dict):

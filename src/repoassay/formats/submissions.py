@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 
 from repoassay.errors import BadInput, Problem
 from repoassay.formats.json_records import MAX_LINE, read_json_records
-from repoassay.formats.record_problems import Found, Problems, kind_of
+from repoassay.formats.record_problems import PlacedRecord, Problems, kind_of
 from repoassay.formats.resq_row import checked_id
 from repoassay.tasks import read_regular, unreadable
 from repoassay.text import join_names, printable
@@ -80,8 +80,8 @@ _Given = tuple[str, str, str]
 """Id, patch, model."""
 
 
-def _from_records(records: Iterable[Found], problems: Problems) -> Iterator[_Given]:
-    without: list[Found] = []
+def _from_records(records: Iterable[PlacedRecord], problems: Problems) -> Iterator[_Given]:
+    without: list[PlacedRecord] = []
     with_patch = False
     for found in records:
         data = found.value
@@ -110,7 +110,7 @@ def _from_records(records: Iterable[Found], problems: Problems) -> Iterator[_Giv
         )
 
 
-def _name(found: Found, data: Mapping[str, object], wrong: list[Problem]) -> str:
+def _name(found: PlacedRecord, data: Mapping[str, object], wrong: list[Problem]) -> str:
     """The id that a record states, or the key it stands under."""
     name = _string(found.place, data, _IDS, wrong)
     if not name and {"org", "repo", "number"} <= data.keys():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repoassay.diffs import Kind, PatchError, read_patch
+from repoassay.diffs import ChangeKind, PatchError, read_patch
 from repoassay.errors import BadInput
-from repoassay.text import join_names, quoted
+from repoassay.text import join_names, quote
 
 __all__ = ["new_test_files"]
 
@@ -30,9 +30,9 @@ def new_test_files(test_patch: str, ids: Sequence[str]) -> dict[str, bytes]:
         raise BadInput(f"its test_patch cannot be read: {error}") from error
     made: dict[str, bytes] = {}
     for file in patch.files:
-        fresh = file.kind is Kind.CREATE or file.may_create
+        fresh = file.kind is ChangeKind.CREATE or file.may_create
         if not fresh or file.binary is not None or file.path in made:
-            raise BadInput(f"its test_patch does not make {quoted(file.path)} anew as text.", _REMEDY)
+            raise BadInput(f"its test_patch does not make {quote(file.path)} anew as text.", _REMEDY)
         made[file.path] = b"".join(hunk.new for hunk in file.hunks)
     strange = [test for test in ids if test.partition("::")[0] not in made or not test.partition("::")[2]]
     if strange:

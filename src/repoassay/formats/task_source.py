@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.text import quoted
+from repoassay.text import quote
 from repoassay.types import Repository
 
 __all__ = ["repository_of", "row_url"]
@@ -40,11 +40,11 @@ def repository_of(url: str, commit: str, mirrors: Mapping[str, str], licence: st
         found = _PINNED.fullmatch(url)
         if found is None:
             form = f"{url.partition(':')[0]}:NAME==VERSION?sha256=DIGEST"
-            raise BadInput(f"The repo_url {quoted(url)} is malformed.", f"Write {form}.")
+            raise BadInput(f"The repo_url {quote(url)} is malformed.", f"Write {form}.")
         return Repository(source=found[1], sha256=found[2], licence=licence, homepage=url)
     full = f"https://github.com/{url}" if _GITHUB.fullmatch(url) else url
     if not _COMMIT.fullmatch(commit):
-        raise BadInput(f"The base_commit {quoted(commit)} is no full commit id.", "Write its 40 hexadecimal digits.")
+        raise BadInput(f"The base_commit {quote(commit)} is no full commit id.", "Write its 40 hexadecimal digits.")
     known = {_bare(key): value for key, value in mirrors.items()}
     mirror = known.get(_bare(url)) or known.get(_bare(full))
     if mirror is not None:
@@ -54,8 +54,8 @@ def repository_of(url: str, commit: str, mirrors: Mapping[str, str], licence: st
     else:
         # A row from a stranger must not choose what is read from this machine's disk.
         raise BadInput(
-            f"The repository {quoted(url)} is no URL of https, ssh or git.",
-            f"Say where it is: --mirror {quoted(url)}=PATH.",
+            f"The repository {quote(url)} is no URL of https, ssh or git.",
+            f"Say where it is: --mirror {quote(url)}=PATH.",
         )
     return Repository(source=f"git:{place}", revision=commit, licence=licence, homepage=url)
 
@@ -72,7 +72,7 @@ def row_url(repository: Repository) -> str:
     if kind == "git":
         return name
     raise BadInput(
-        f"The repository {quoted(repository.source)} lies beside its task.",
+        f"The repository {quote(repository.source)} lies beside its task.",
         "Rows can name only pypi, npm and git sources.",
     )
 
@@ -88,4 +88,4 @@ def _folder(mirror: str) -> Path:
             return path.resolve()
     except (OSError, ValueError):  # a name too long, or with a NUL
         pass
-    raise BadInput(f"The mirror {quoted(mirror)} is neither a folder nor a git URL.", "Correct --mirror URL=PATH.")
+    raise BadInput(f"The mirror {quote(mirror)} is neither a folder nor a git URL.", "Correct --mirror URL=PATH.")

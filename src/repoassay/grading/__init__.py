@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from repoassay.grading.hidden_tests.node import NODE_SUFFIXES as NODE_SUFFIXES, can_run_node as can_run_node
     from repoassay.grading.hidden_tests.parsing import parse as parse
     from repoassay.grading.hidden_tests.prefork import WarmPool as WarmPool
-    from repoassay.grading.hidden_tests.run import Ran as Ran, run_hidden as run_hidden
+    from repoassay.grading.hidden_tests.run import HiddenTestRun as HiddenTestRun, run_hidden as run_hidden
     from repoassay.grading.metrics.documents import read_pdf as read_pdf
     from repoassay.grading.metrics.opening import (
         content as content,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from repoassay.grading.metrics.text import normal as normal
     from repoassay.grading.oracle.oracle import Oracle as Oracle
     from repoassay.grading.oracle.reference import Reference as Reference
-    from repoassay.grading.oracle.sites import Mode as Mode
+    from repoassay.grading.oracle.sites import SiteMode as SiteMode
     from repoassay.grading.outcome import (
         fault as fault,
         judge as judge,
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
         reference_pull_request as reference_pull_request,
     )
     from repoassay.grading.registry import all_metrics as all_metrics, get as get, metric as metric, names as names
-    from repoassay.grading.sandboxed_module import confined as confined, struck as struck
+    from repoassay.grading.sandboxed_module import hit_limit as hit_limit, run_sandboxed as run_sandboxed
     from repoassay.grading.test_run import ENOUGH as ENOUGH
 else:
     __getattr__, __dir__, __all__ = attach(
@@ -84,13 +84,13 @@ else:
             "hidden_tests.node": ("NODE_SUFFIXES", "can_run_node"),
             "hidden_tests.parsing": ("parse",),
             "hidden_tests.prefork": ("WarmPool",),
-            "hidden_tests.run": ("Ran", "run_hidden"),
+            "hidden_tests.run": ("HiddenTestRun", "run_hidden"),
             "metrics.documents": ("read_pdf",),
             "metrics.opening": ("content", "mapped", "need", "pixels", "reference", "workbook"),
             "metrics.text": ("normal",),
             "oracle.oracle": ("Oracle",),
             "oracle.reference": ("Reference",),
-            "oracle.sites": ("Mode",),
+            "oracle.sites": ("SiteMode",),
             "outcome": ("fault", "judge", "not_gradable", "with_ending"),
             "preflight": ("check_packages",),
             "preview": ("FILE", "MOST_CELL", "MOST_COLUMNS", "MOST_ROWS", "MOST_SIDE", "MOST_TEXT", "PLACE"),
@@ -106,7 +106,7 @@ else:
                 "reference_pull_request",
             ),
             "registry": ("all_metrics", "get", "metric", "names"),
-            "sandboxed_module": ("confined", "struck"),
+            "sandboxed_module": ("run_sandboxed", "hit_limit"),
             "test_run": ("ENOUGH",),
         },
     )

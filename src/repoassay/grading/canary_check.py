@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from repoassay.grading.hidden_tests import javascript
-from repoassay.grading.hidden_tests.canary import Site
-from repoassay.grading.hidden_tests.run import Ran
+from repoassay.grading.hidden_tests.canary import MutationPoint
+from repoassay.grading.hidden_tests.run import HiddenTestRun
 from repoassay.grading.oracle.twin_proof import candidates
-from repoassay.grading.oracle.twins import Unit
-from repoassay.grading.test_run import Subject
+from repoassay.grading.oracle.twins import TwinUnit
+from repoassay.grading.test_run import HiddenTestSubject
 from repoassay.grading.twin_check import Doubt, doubt_beside
 from repoassay.tasks import TaskFolder
 from repoassay.types import Ended
@@ -24,7 +24,11 @@ __all__ = ["Doubt", "can_doubt", "doubt_tests"]
 
 
 def doubt_tests(
-    subject: Subject, tests: Collection[str], first: Ran, proven: Mapping[str, Unit] | None, seed: int | None = None
+    subject: HiddenTestSubject,
+    tests: Collection[str],
+    first: HiddenTestRun,
+    proven: Mapping[str, TwinUnit] | None,
+    seed: int | None = None,
 ) -> Doubt:
     """Doubt tests that passed in the run `first`; `proven` holds what the reference proved to be alterable.
 
@@ -64,20 +68,22 @@ def can_doubt(folder: TaskFolder, base: Path | None = None) -> bool:
     return bool(candidates(folder, base or folder.tests, tests.fail_to_pass))
 
 
-def _draw(folder: TaskFolder, doubted: Collection[str], chance: random.Random) -> tuple[dict[str, str], list[Site]]:
+def _draw(
+    folder: TaskFolder, doubted: Collection[str], chance: random.Random
+) -> tuple[dict[str, str], list[MutationPoint]]:
     """Changed test files by name, and what was changed: up to two altered assertions, or inverted ones for want of any.
 
     Whatever an inverted assertion catches, an altered one does, and no code can tell by reading that it is altered.
     """
     tests = folder.task.grading.tests
     assert tests is not None
-    found: list[tuple[str, Site]] = []
+    found: list[tuple[str, MutationPoint]] = []
     sources: dict[str, str] = {}
     for test in dict.fromkeys(doubted):
         file, _, inner = test.partition("::")
         source = sources.setdefault(file, (folder.tests / file).read_text(encoding="utf-8"))
-        found += [(file, Site(test, site.line, site.kind)) for site in javascript.sites(source, inner)]
-    chosen: list[tuple[str, Site]] = []
+        found += [(file, MutationPoint(test, site.line, site.kind)) for site in javascript.sites(source, inner)]
+    chosen: list[tuple[str, MutationPoint]] = []
     kind = "altered" if any(site.kind == "altered" for _, site in found) else "inverted"
     for _ in range(2):
         taken = {site.test for _, site in chosen}
@@ -86,6 +92,6 @@ def _draw(folder: TaskFolder, doubted: Collection[str], chance: random.Random) -
             chosen.append(chance.choice(options))
     changed: dict[str, str] = {}
     for file, site in chosen:
-        inside = Site(site.test.partition("::")[2], site.line, site.kind)
+        inside = MutationPoint(site.test.partition("::")[2], site.line, site.kind)
         changed[file] = javascript.mutate(changed.get(file, sources[file]), inside, chance)
     return changed, [site for _, site in chosen]

@@ -15,15 +15,15 @@ from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.pull_request import DIFF, diff_name, notes_on, read_pull_request
 from repoassay.sandbox import Sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.types import Ended, Kind, Outcome, Reading, Submission, Verdict
-from repoassay.workspace import Layout
+from repoassay.types import Ended, Outcome, Reading, Submission, TaskKind, Verdict
+from repoassay.workspace import PreparedTask
 
 __all__ = ["DIFF", "fault", "judge", "not_gradable", "with_ending"]
 
 
 def judge(
     folder: TaskFolder,
-    layout: Layout | None,
+    layout: PreparedTask | None,
     files: Path,
     submission: Submission,
     sandbox: Sandbox,
@@ -58,7 +58,7 @@ def judge(
             oracle=oracle,
             cancel=cancel,
         )
-        if folder.task.kind is Kind.PULL_REQUEST:
+        if folder.task.kind is TaskKind.PULL_REQUEST:
             notes = notes_on(read_pull_request(files))
             verdict = verdict.model_copy(update={"comments": (*verdict.comments, *notes)})
     else:

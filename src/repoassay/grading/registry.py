@@ -120,7 +120,7 @@ def plugin_of(name: str) -> plugins.Plugin | None:
     """
     if name in _index():
         return None
-    if any(":" in each.value for each in plugins.installed(_GROUP).get(name, ())):
+    if any(":" in each.value for each in plugins.installed_plugins(_GROUP).get(name, ())):
         return plugins.find(_GROUP, name)
     found = _in_modules().get(name, ())
     if len(found) > 1:
@@ -149,7 +149,7 @@ def use_modules(modules: Mapping[str, str]) -> None:
 def _index() -> Mapping[str, str]:
     """Bundled metric -> its module, read from the source text, since importing every module takes 80 ms."""
     found = {}
-    for plugin in plugins.bundled(_GROUP).values():
+    for plugin in plugins.bundled_plugins(_GROUP).values():
         for folder in importlib.import_module(plugin.value).__path__:
             for path in Path(folder).glob("*.py"):
                 module = f"{plugin.value}.{path.stem}"
@@ -206,7 +206,7 @@ def _plugin_metrics(plugin: plugins.Plugin) -> Mapping[str, Metric]:
 def _in_modules() -> Mapping[str, tuple[plugins.Plugin, ...]]:
     """Metrics of plug-ins that declare whole modules: each is imported; one that fails is warned of."""
     found: dict[str, list[plugins.Plugin]] = {}
-    for entries in plugins.installed(_GROUP).values():
+    for entries in plugins.installed_plugins(_GROUP).values():
         for plugin in entries:
             if ":" in plugin.value:
                 continue
@@ -219,5 +219,9 @@ def _in_modules() -> Mapping[str, tuple[plugins.Plugin, ...]]:
 
 
 def _plugin_names() -> Set[str]:
-    own = {name for name, entries in plugins.installed(_GROUP).items() if any(":" in each.value for each in entries)}
+    own = {
+        name
+        for name, entries in plugins.installed_plugins(_GROUP).items()
+        if any(":" in each.value for each in entries)
+    }
     return own | _in_modules().keys()

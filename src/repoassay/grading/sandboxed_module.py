@@ -10,10 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 import repoassay
-from repoassay.sandbox import Collect, Command, Mount
+from repoassay.sandbox import Command, ExportSpec, Mount
 from repoassay.types import Ended, Exit, Limits
 
-__all__ = ["confined", "struck"]
+__all__ = ["hit_limit", "run_sandboxed"]
 
 _PACKAGE = Path(repoassay.__file__).resolve().parent
 _START = (
@@ -25,7 +25,7 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENC
 _NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
-def confined(
+def run_sandboxed(
     module: str,
     *,
     stdin: bytes,
@@ -33,7 +33,7 @@ def confined(
     limits: Limits,
     env: Mapping[str, str] = _NO_ENV,
     scratch: Sequence[str] = (),
-    collect: Sequence[Collect] = (),
+    collect: Sequence[ExportSpec] = (),
     path: Sequence[str] = (),
     channel: bool = False,
     told: Callable[[bytes], None] | None = None,
@@ -68,7 +68,7 @@ def confined(
     )  # fmt: skip
 
 
-def struck(exit_: Exit) -> str:
+def hit_limit(exit_: Exit) -> str:
     """What ended a program while it was at a file."""
     if exit_.ended is Ended.TIMED_OUT or exit_.signal == 24:  # SIGXCPU
         return "opening it takes more time than is allowed"

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from repoassay.grading.hidden_tests.prefork import WarmPool
-from repoassay.grading.hidden_tests.run import Ran, run_hidden
-from repoassay.grading.oracle.compare import Finding, compare
+from repoassay.grading.hidden_tests.run import HiddenTestRun, run_hidden
+from repoassay.grading.oracle.compare import Mismatch, compare
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.oracle.reference import Reference
 from repoassay.sandbox import Sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.types import Assurance, FileEdit, TestResult
 
-__all__ = ["ENOUGH", "Examined", "Subject", "examine"]
+__all__ = ["ENOUGH", "HiddenTestExamination", "HiddenTestSubject", "examine"]
 
 ENOUGH = 40.0
 """Bits from which a pass needs no further doubt: more guesses than anybody submits."""
@@ -24,7 +24,7 @@ _UNKNOWN = "no reference could be recorded for this task"
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class HiddenTestSubject:
     """A submission applied to its base, and where its tests run."""
 
     folder: TaskFolder
@@ -38,7 +38,7 @@ class Subject:
     def run(
         self, ids: Sequence[str] = (), changed: Mapping[str, str] | None = None, *,
         files: Mapping[str, bytes] | None = None, seconds: float | None = None,
-    ) -> Ran:  # fmt: skip
+    ) -> HiddenTestRun:  # fmt: skip
         """Run hidden tests once; see `run_hidden`."""
         return run_hidden(
             self.folder, self.base, self.edits, self.sandbox, self.environment, ids=ids, changed=changed,
@@ -53,7 +53,7 @@ class Subject:
 
 
 @dataclass(slots=True)
-class Examined:
+class HiddenTestExamination:
     """What a run came to.
 
     Attributes:
@@ -64,7 +64,7 @@ class Examined:
         bits: What a forger would have had to guess to get here.
     """
 
-    ran: Ran
+    ran: HiddenTestRun
     tests: list[TestResult]
     signs: list[str] = field(default_factory=list)
     open: dict[str, str] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class Examined:
         return Assurance.model_validate({"grade": grade, "bits": round(self.bits, 1), "open": why})
 
 
-def examine(subject: Subject, reference: Reference | None, oracle: Oracle | None) -> Examined:
+def examine(subject: HiddenTestSubject, reference: Reference | None, oracle: Oracle | None) -> HiddenTestExamination:
     """Run the tests, their expectations withheld where there is a reference, and compare what they observed.
 
     Raises:
@@ -101,7 +101,7 @@ def examine(subject: Subject, reference: Reference | None, oracle: Oracle | None
     """
     if reference is None or oracle is None:
         ran = subject.run()
-        return Examined(ran, ran.told.tests, ran.told.signs, dict.fromkeys(subject.ids, _UNKNOWN))
+        return HiddenTestExamination(ran, ran.told.tests, ran.told.signs, dict.fromkeys(subject.ids, _UNKNOWN))
     inner = reference.inner
     asked = [inner.get(test, test) for test in subject.ids]
     ran = subject.run(asked, {name: file.source for name, file in reference.files.items()})
@@ -117,10 +117,10 @@ def examine(subject: Subject, reference: Reference | None, oracle: Oracle | None
     open_ = {test: finding.why for test, finding in findings.items() if not finding.attested}
     bits = reference.total - sum(reference.bits.get(test, 0.0) for test in open_)  # what this run did not prove
     judged = [_judged(result, findings.get(result.id)) for result in tests]
-    return Examined(ran, judged, signs, open_, max(0.0, bits))
+    return HiddenTestExamination(ran, judged, signs, open_, max(0.0, bits))
 
 
-def _judged(result: TestResult, finding: Finding | None) -> TestResult:
+def _judged(result: TestResult, finding: Mismatch | None) -> TestResult:
     """A result as it is seen from outside."""
     if finding is None:
         return result

@@ -13,10 +13,10 @@ import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from repoassay.grading.hidden_tests.run import Ran
+from repoassay.grading.hidden_tests.run import HiddenTestRun
 from repoassay.grading.oracle.twin_proof import candidates, outcomes, side_by_side
-from repoassay.grading.oracle.twins import MOST, Site, Twins, Unit, draw
-from repoassay.grading.test_run import Subject
+from repoassay.grading.oracle.twins import MOST, Twins, TwinSite, TwinUnit, draw
+from repoassay.grading.test_run import HiddenTestSubject
 from repoassay.tasks import TaskFolder
 from repoassay.types import Ended
 
@@ -48,7 +48,11 @@ class Doubt:
 
 
 def doubt_beside(
-    subject: Subject, tests: Collection[str], first: Ran, proven: Mapping[str, Unit] | None, seed: int | None = None
+    subject: HiddenTestSubject,
+    tests: Collection[str],
+    first: HiddenTestRun,
+    proven: Mapping[str, TwinUnit] | None,
+    seed: int | None = None,
 ) -> Doubt:
     """Doubt tests that passed.
 
@@ -81,8 +85,8 @@ def doubt_beside(
 
 
 def units_of(
-    folder: TaskFolder, subject: Subject, tests: Collection[str], proven: Mapping[str, Unit] | None
-) -> list[Unit]:
+    folder: TaskFolder, subject: HiddenTestSubject, tests: Collection[str], proven: Mapping[str, TwinUnit] | None
+) -> list[TwinUnit]:
     """The test functions of tests that can be doubted."""
     names = dict.fromkeys(test.partition("[")[0] for test in tests)
     if proven is not None:
@@ -90,9 +94,9 @@ def units_of(
     units = []
     for name, places in candidates(folder, subject.base, list(tests)).items():
         ids = tuple(test for test in tests if test.partition("[")[0] == name)
-        sites = tuple(Site(place, ids) for place in places if place.statement)  # others may change ids
+        sites = tuple(TwinSite(place, ids) for place in places if place.statement)  # others may change ids
         if sites:
-            units.append(Unit(name, ids, sites, proven=False))
+            units.append(TwinUnit(name, ids, sites, proven=False))
     return units
 
 
@@ -117,7 +121,9 @@ class _Listening:
         self._stood.clear()
         self.out_of_memory = False
 
-    def hear(self, units: Sequence[Unit], twins: Twins, runs: Iterator[tuple[list[int], list[str], Ran]]) -> None:
+    def hear(
+        self, units: Sequence[TwinUnit], twins: Twins, runs: Iterator[tuple[list[int], list[str], HiddenTestRun]]
+    ) -> None:
         """Compare every copy with what must come of it, until one says enough."""
         for numbers, names, ran in runs:
             self.timed_out = ran.exit.ended is Ended.TIMED_OUT
@@ -132,7 +138,7 @@ class _Listening:
                 if self._caught:
                     return
 
-    def _hear(self, unit: Unit, changed: Sequence[Site], found: Sequence[tuple[str, str]]) -> None:
+    def _hear(self, unit: TwinUnit, changed: Sequence[TwinSite], found: Sequence[tuple[str, str]]) -> None:
         results = dict(found)
         if unit.proven and len(found) == len(unit.ids):  # rows of a table are told by their values, which may be others
             results = {test: outcome for test, (_, outcome) in zip(unit.ids, found, strict=True)}
@@ -146,7 +152,7 @@ class _Listening:
             elif fails:
                 self._stood.add(test)
 
-    def doubt(self, units: Sequence[Unit], twins: Twins) -> Doubt:
+    def doubt(self, units: Sequence[TwinUnit], twins: Twins) -> Doubt:
         """What came of it."""
         if self.sign or self.timed_out:
             return Doubt(self.sign, timed_out=self.timed_out)
@@ -161,7 +167,7 @@ class _Listening:
         return Doubt(tests=frozenset(stood), bits=math.fsum(worth))
 
 
-def _drawn(folder: TaskFolder, units: Sequence[Unit], chance: random.Random, most: int) -> Twins:
+def _drawn(folder: TaskFolder, units: Sequence[TwinUnit], chance: random.Random, most: int) -> Twins:
     tests = folder.task.grading.tests
     assert tests is not None
     decisive = sum(
@@ -174,8 +180,8 @@ def _drawn(folder: TaskFolder, units: Sequence[Unit], chance: random.Random, mos
 
 
 def _together(
-    subject: Subject, units: Sequence[Unit], twins: Twins, first: Ran
-) -> Iterator[tuple[list[int], list[str], Ran]]:
+    subject: HiddenTestSubject, units: Sequence[TwinUnit], twins: Twins, first: HiddenTestRun
+) -> Iterator[tuple[list[int], list[str], HiddenTestRun]]:
     """One run of all copies, in folders of random names."""
     names = [f"t{secrets.token_hex(5)}" for _ in twins.copies]
     ids, files = side_by_side(subject.folder, twins.copies, names, {unit.name: unit for unit in units})
@@ -185,7 +191,9 @@ def _together(
     yield list(range(len(names))), names, subject.run(ids, files=files, seconds=seconds)
 
 
-def _apart(subject: Subject, units: Sequence[Unit], twins: Twins) -> Iterator[tuple[list[int], list[str], Ran]]:
+def _apart(
+    subject: HiddenTestSubject, units: Sequence[TwinUnit], twins: Twins
+) -> Iterator[tuple[list[int], list[str], HiddenTestRun]]:
     """A run of each copy, in the place of the task's own tests."""
     for number, copy in enumerate(twins.copies):
         ids, files = side_by_side(subject.folder, [copy], [""], {unit.name: unit for unit in units})

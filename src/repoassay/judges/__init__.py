@@ -12,16 +12,20 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.judges.axis_figures import AxisFigures as AxisFigures, Measured as Measured
+    from repoassay.judges.axis_figures import JudgeAxisFigures as JudgeAxisFigures, MeasuredAxis as MeasuredAxis
     from repoassay.judges.calibration import Calibration as Calibration, calibrate as calibrate
     from repoassay.judges.client import open_judge as open_judge
     from repoassay.judges.definition import Definition as Definition, Parameters as Parameters
-    from repoassay.judges.dev_test_split import Split as Split
-    from repoassay.judges.judging import Done as Done, Step as Step, judge_study as judge_study
+    from repoassay.judges.dev_test_split import DevTestSplit as DevTestSplit
+    from repoassay.judges.judging import (
+        JudgingResult as JudgingResult,
+        JudgingStep as JudgingStep,
+        judge_study as judge_study,
+    )
     from repoassay.judges.mergeable_rate import MergeableRate as MergeableRate
     from repoassay.judges.prompt import bundled_templates as bundled_templates, own_templates as own_templates
     from repoassay.judges.store import (
-        Judge as Judge,
+        JudgeRecord as JudgeRecord,
         find_judge as find_judge,
         judgements_of as judgements_of,
         note_look as note_look,
@@ -32,15 +36,15 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "axis_figures": ("AxisFigures", "Measured"),
+            "axis_figures": ("JudgeAxisFigures", "MeasuredAxis"),
             "calibration": ("Calibration", "calibrate"),
             "client": ("open_judge",),
             "definition": ("Definition", "Parameters"),
-            "dev_test_split": ("Split",),
-            "judging": ("Done", "Step", "judge_study"),
+            "dev_test_split": ("DevTestSplit",),
+            "judging": ("JudgingResult", "JudgingStep", "judge_study"),
             "mergeable_rate": ("MergeableRate",),
             "prompt": ("bundled_templates", "own_templates"),
-            "store": ("Judge", "find_judge", "judgements_of", "note_look", "seat"),
+            "store": ("JudgeRecord", "find_judge", "judgements_of", "note_look", "seat"),
             "substitute": ("FLOOR",),
         },
     )

@@ -10,11 +10,11 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from repoassay.judges.diff_lines import DiffText
 from repoassay.model_proxy import UnreadableAnswer
-from repoassay.review import Role, Rubric
+from repoassay.review import AnswerRole, Rubric
 from repoassay.text import join_names, printable
 from repoassay.types import Anchor, AxisAnswer, Record
 
-__all__ = ["Cited", "Said", "answered", "read_answer", "wrong_evidence"]
+__all__ = ["Cited", "JudgeReply", "read_answer", "read_reply", "wrong_evidence"]
 
 _LONGEST = 64_000
 _DEEPEST = 20
@@ -33,7 +33,7 @@ class Cited(Record):
     quote: Annotated[str, Field(min_length=1, max_length=4_000)]
 
 
-class Said(Record):
+class JudgeReply(Record):
     """An answer on one axis: a state of its scale, what shows it, and why."""
 
     model_config = ConfigDict(strict=True)
@@ -44,7 +44,7 @@ class Said(Record):
     why: Annotated[str, Field(max_length=4_000)] = ""
 
 
-def read_answer(text: str, rubric: Rubric, axis: str) -> Said:
+def read_answer(text: str, rubric: Rubric, axis: str) -> JudgeReply:
     """Read a model's answer.
 
     Args:
@@ -79,7 +79,7 @@ def read_answer(text: str, rubric: Rubric, axis: str) -> Said:
     if not _storable(data):
         raise UnreadableAnswer("The answer holds a null character or half a pair.")
     try:
-        said = Said.model_validate(data)
+        said = JudgeReply.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the object"
@@ -92,14 +92,14 @@ def read_answer(text: str, rubric: Rubric, axis: str) -> Said:
     return said
 
 
-def wrong_evidence(said: Said, diff: DiffText, rubric: Rubric, axis: str) -> str:
+def wrong_evidence(said: JudgeReply, diff: DiffText, rubric: Rubric, axis: str) -> str:
     """Return why the evidence voids an answer, one sentence; empty when it stands.
 
     Every answer but "not applicable" and "unsure" needs some, and whatever is cited must be a line that was shown,
     with the quoted text in it. A quote of several lines is held against the lines from `line` on.
     """
     role = rubric.level(axis, said.state).role
-    if not said.evidence and role not in {Role.NOT_APPLICABLE, Role.UNSURE}:
+    if not said.evidence and role not in {AnswerRole.NOT_APPLICABLE, AnswerRole.UNSURE}:
         return f"It answers {said.state!r} and cites no line."
     for cited in said.evidence:
         if why := _missing(cited, diff):
@@ -107,7 +107,7 @@ def wrong_evidence(said: Said, diff: DiffText, rubric: Rubric, axis: str) -> str
     return ""
 
 
-def answered(said: Said) -> AxisAnswer:
+def read_reply(said: JudgeReply) -> AxisAnswer:
     """Return the answer as a rating has it."""
     return AxisAnswer(
         state=said.state,

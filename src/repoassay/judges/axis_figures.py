@@ -23,11 +23,11 @@ from repoassay.stats import (
 )
 from repoassay.stats.agreement import leave_one_out
 
-__all__ = ["AxisFigures", "Case", "Measured", "axis_figures", "beside_others"]
+__all__ = ["JudgeAxisFigures", "JudgedCase", "MeasuredAxis", "axis_figures", "beside_others"]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class JudgedCase:
     """One item on one axis.
 
     `people` and `judge` are labels, None where unsettled or without a verdict; `share` the part of the judge's samples
@@ -42,7 +42,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredAxis:
     """A figure and its 95 % interval, which draws items."""
 
     figure: Figure
@@ -50,7 +50,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class AxisFigures:
+class JudgeAxisFigures:
     """A judge on one axis.
 
     `n` items have both a settled label and a verdict; on `unsettled` people have none, on `abstained` the judge has
@@ -74,11 +74,11 @@ class AxisFigures:
     precision: Proportion
     sensitivity: Proportion
     specificity: Proportion
-    percent: Measured
-    kappa: Measured
-    alpha: Measured
-    chance_free: Measured
-    human_alpha: Measured
+    percent: MeasuredAxis
+    kappa: MeasuredAxis
+    alpha: MeasuredAxis
+    chance_free: MeasuredAxis
+    human_alpha: MeasuredAxis
     judge_beside: Figure
     human: Figure
     brier: Figure
@@ -91,9 +91,9 @@ class AxisFigures:
 
 
 def axis_figures(
-    key: str, title: str, cases: Sequence[Case], categories: Sequence[str | bool], positive: str | bool | None,
+    key: str, title: str, cases: Sequence[JudgedCase], categories: Sequence[str | bool], positive: str | bool | None,
     negative: str | bool | None, *, ordinal: bool = False, draws: int = 1000, seed: int = 0,
-) -> AxisFigures:  # fmt: skip
+) -> JudgeAxisFigures:  # fmt: skip
     """Hold one axis against people.
 
     Args:
@@ -128,27 +128,27 @@ def axis_figures(
     def chance_free(given: Ratings) -> Figure:
         return gwet_ac2(given, "ordinal", categories) if ordinal else gwet_ac1(given, categories)
 
-    def measured(coefficient: Callable[[Ratings], Figure], given: Ratings = pairs) -> Measured:
-        return Measured(coefficient(given), agreement_interval(given, coefficient, draws=draws, seed=seed))
+    def measured(coefficient: Callable[[Ratings], Figure], given: Ratings = pairs) -> MeasuredAxis:
+        return MeasuredAxis(coefficient(given), agreement_interval(given, coefficient, draws=draws, seed=seed))
 
     people = [case.answers for case in cases]
     share = percent_agreement(pairs)
     agreed = sum(one == other for one, other in pairs)
-    return AxisFigures(
+    return JudgeAxisFigures(
         key=key, title=title, positive="" if positive is None else _word(positive),
         n=len(both), unsettled=sum(case.people is None for case in cases),
         abstained=sum(case.people is not None and case.judge is None for case in cases),
         found=found, false_alarm=alarm, missed=missed, rejected=rejected,
         precision=Proportion(found, found + alarm), sensitivity=Proportion(found, found + missed),
         specificity=Proportion(rejected, rejected + alarm),
-        percent=Measured(share, wilson(agreed, len(pairs))),
+        percent=MeasuredAxis(share, wilson(agreed, len(pairs))),
         kappa=measured(kappa), alpha=measured(alpha), chance_free=measured(chance_free),
         human_alpha=measured(alpha, people), judge_beside=beside_others(cases), human=leave_one_out(people).overall,
         brier=brier(shares), calibration_error=calibration_error(shares),
     )  # fmt: skip
 
 
-def beside_others(cases: Sequence[Case]) -> Figure:
+def beside_others(cases: Sequence[JudgedCase]) -> Figure:
     """The judge's agreement with the majorities that people are held against when each is left out in turn.
 
     With one person an item nobody is left to be a majority. Ties are left out, as they are for people.

@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from repoassay.judges.families import family
 from repoassay.judges.judgement import Judgement
 from repoassay.judges.votes import Vote, votes
-from repoassay.review import Hidden, Item, Reviewed, Role, Rubric
-from repoassay.signals import Signal, State
+from repoassay.review import AnswerRole, HiddenPart, Item, ItemSummary, Rubric
+from repoassay.signals import Signal, SignalState
 from repoassay.stats import Proportion
-from repoassay.types import Phase
+from repoassay.types import RatingPhase
 
 __all__ = ["Kin", "Orders", "SecondPass", "kin_of", "orders_of", "second_pass_of", "triage_of"]
 
@@ -75,11 +75,11 @@ def orders_of(axis: str, blind: Votes, part: Sequence[str]) -> Orders | None:
 
 
 def second_pass_of(
-    samples: Iterable[Judgement], blind: Votes, rows: Mapping[str, Reviewed], rubric: Rubric,
+    samples: Iterable[Judgement], blind: Votes, rows: Mapping[str, ItemSummary], rubric: Rubric,
     part: Sequence[str],
 ) -> tuple[SecondPass, ...]:  # fmt: skip
     """Return, for each axis with a second pass, how signals changed the judge's answers; give all its samples."""
-    again = votes((each for each in samples if each.phase is Phase.REVEALED), rubric)
+    again = votes((each for each in samples if each.phase is RatingPhase.REVEALED), rubric)
     found = []
     for axis in rubric.axes:
         line = [
@@ -95,7 +95,7 @@ def second_pass_of(
 
 
 def kin_of(
-    items: Sequence[Item], blind: Votes, rows: Mapping[str, Reviewed], rubric: Rubric, part: Sequence[str], mine: str
+    items: Sequence[Item], blind: Votes, rows: Mapping[str, ItemSummary], rubric: Rubric, part: Sequence[str], mine: str
 ) -> Kin:
     """Return agreement by the vendor of whoever made the submission; `mine` is the judge's, empty where not known."""
     vendors = {item.id: family(item.hidden.model) for item in items}
@@ -108,15 +108,15 @@ def kin_of(
         vendor = vendors[item]
         kind = "unknown" if not vendor or not mine else "own" if vendor == mine else "other"
         agreed[kind].append(label == vote.state)
-        if rubric.level(axis, label).role is Role.PROBLEM:
-            denied[kind].append(rubric.level(axis, vote.state).role is not Role.PROBLEM)
+        if rubric.level(axis, label).role is AnswerRole.PROBLEM:
+            denied[kind].append(rubric.level(axis, vote.state).role is not AnswerRole.PROBLEM)
     shares = {kind: Proportion(sum(line), len(line)) for kind, line in agreed.items()}
     mild = {kind: Proportion(sum(line), len(line)) for kind, line in denied.items()}
     return Kin(mine, shares["own"], shares["other"], shares["unknown"], mild["own"], mild["other"])
 
 
 def triage_of(
-    items: Iterable[Item], blind: Votes, rows: Mapping[str, Reviewed], rubric: Rubric
+    items: Iterable[Item], blind: Votes, rows: Mapping[str, ItemSummary], rubric: Rubric
 ) -> tuple[tuple[str, str], ...]:
     """Return items nobody rated on which the judge has no verdict, is split, or denies what a signal found."""
     found = []
@@ -131,7 +131,7 @@ def triage_of(
                 found.append((item.id, f"{vote.axis}: the judge has no verdict"))
             elif vote.share is not None and vote.share < 2 / 3:
                 found.append((item.id, f"{vote.axis}: {vote.share:.0%} of its votes only"))
-            elif vote.axis in seen and role is Role.CLEAR:
+            elif vote.axis in seen and role is AnswerRole.CLEAR:
                 found.append((item.id, f"{vote.axis}: it denies what a signal found"))
             else:
                 continue
@@ -139,7 +139,7 @@ def triage_of(
     return tuple(found)
 
 
-def _signalled(hidden: Hidden) -> set[str]:
+def _signalled(hidden: HiddenPart) -> set[str]:
     given = hidden.evidence.get("signals")
     axes = set()
     for entry in given if isinstance(given, list) else []:
@@ -147,6 +147,6 @@ def _signalled(hidden: Hidden) -> set[str]:
             signal = Signal.model_validate(entry)
         except ValidationError:
             continue
-        if signal.state is State.FINDING:
+        if signal.state is SignalState.FINDING:
             axes.add(signal.axis.value)
     return axes

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from repoassay.judges.axis_figures import AxisFigures, Case, axis_figures
+from repoassay.judges.axis_figures import JudgeAxisFigures, JudgedCase, axis_figures
 from repoassay.judges.bias_checks import Kin, Orders, SecondPass, kin_of, orders_of, second_pass_of, triage_of
 from repoassay.judges.definition import Definition
-from repoassay.judges.dev_test_split import Split, split_items
+from repoassay.judges.dev_test_split import DevTestSplit, split_items
 from repoassay.judges.judgement import Judgement
 from repoassay.judges.mergeable_rate import MergeableRate, mergeable_rate
 from repoassay.judges.substitute import FLOOR, Substitute, substitute
 from repoassay.judges.votes import Vote, states_of, votes
-from repoassay.review import Adjudication, Item, Reviewed, Role, Rubric, reviewed
-from repoassay.types import Phase, Rating
+from repoassay.review import Adjudication, AnswerRole, Item, ItemSummary, Rubric, summarize_items
+from repoassay.types import Rating, RatingPhase
 
 __all__ = ["Calibration", "calibrate"]
 
@@ -30,13 +30,13 @@ class Calibration:
 
     judge: str
     version: str
-    split: Split
+    split: DevTestSplit
     items: int
     left_out: int
     people: int
     samples: int
     void: int
-    axes: tuple[AxisFigures, ...]
+    axes: tuple[JudgeAxisFigures, ...]
     rate: MergeableRate | None
     substitute: Substitute
     orders: tuple[Orders, ...]
@@ -48,7 +48,7 @@ class Calibration:
 
 def calibrate(
     items: Iterable[Item], people: Iterable[Rating], judgements: Iterable[Judgement], rubric: Rubric,
-    definition: Definition, settled: Iterable[Adjudication] = (), *, split: Split = Split.ALL, seed: int = 0,
+    definition: Definition, settled: Iterable[Adjudication] = (), *, split: DevTestSplit = DevTestSplit.ALL, seed: int = 0,
     dev_share: float = 0.5, floor: float = FLOOR, draws: int = 1000,
 ) -> Calibration:  # fmt: skip
     """Hold a judge against the consensus of people.
@@ -68,10 +68,10 @@ def calibrate(
     """
     every, given, samples = list(items), list(people), list(judgements)
     usable = {item.id for item in every if item.hidden.golden is None and not item.hidden.flagged}
-    rows = {row.item: row for row in reviewed(every, given, rubric, settled) if row.item in usable}
+    rows = {row.item: row for row in summarize_items(every, given, rubric, settled) if row.item in usable}
     blind = {
         pair: vote
-        for pair, vote in votes((each for each in samples if each.phase is Phase.BLIND), rubric).items()
+        for pair, vote in votes((each for each in samples if each.phase is RatingPhase.BLIND), rubric).items()
         if pair[0] in usable
     }
     part = sorted(split_items(every, split, seed, dev_share) & usable)
@@ -96,22 +96,23 @@ class _Held:
     """People's labels and the judge's votes on the items of one part."""
 
     def __init__(
-        self, rubric: Rubric, rows: Mapping[str, Reviewed], blind: Mapping[tuple[str, str], Vote],
+        self, rubric: Rubric, rows: Mapping[str, ItemSummary], blind: Mapping[tuple[str, str], Vote],
         given: Sequence[Rating], part: Sequence[str],
     ) -> None:  # fmt: skip
         self.rubric, self.rows, self.blind, self.part = rubric, rows, blind, part
         self.people = sorted({rating.rater for rating in given})
         self.ratings = {(rating.submission, rating.rater): rating for rating in given}
 
-    def axis(self, key: str, draws: int, seed: int) -> AxisFigures:
+    def axis(self, key: str, draws: int, seed: int) -> JudgeAxisFigures:
         """Figures of one axis."""
-        levels = [level for level in self.rubric.levels(key) if level.role is not Role.UNSURE]
+        levels = [level for level in self.rubric.levels(key) if level.role is not AnswerRole.UNSURE]
         ordered = self.rubric.ordered(key)
         if ordered:
             levels.sort(key=lambda level: level.value or 0.0)
         known = {level.key for level in levels}
         bad, good = (
-            next((each.key for each in levels if each.role is role), None) for role in (Role.PROBLEM, Role.CLEAR)
+            next((each.key for each in levels if each.role is role), None)
+            for role in (AnswerRole.PROBLEM, AnswerRole.CLEAR)
         )
         title = next(axis.title for axis in self.rubric.axes if axis.key == key)
 
@@ -124,10 +125,10 @@ class _Held:
             draws=draws, seed=seed,
         )  # fmt: skip
 
-    def mergeable(self, draws: int, seed: int) -> AxisFigures:
+    def mergeable(self, draws: int, seed: int) -> JudgeAxisFigures:
         """Figures of what the axes imply together; what is to be found is a mergeable change."""
         cases = [
-            Case(
+            JudgedCase(
                 item, self.rows[item].mergeable, self.rubric.mergeable(states_of(self.blind, item, self.rubric)), None,
                 self.answers(item, lambda rating: rating.mergeable),
             )
@@ -145,16 +146,16 @@ class _Held:
         said = {item: self.rubric.mergeable(states_of(self.blind, item, self.rubric)) for item in whole}
         return mergeable_rate({item: row.mergeable for item, row in self.rows.items()}, said)
 
-    def cases(self, key: str, answer: Callable[[Rating], str | bool | None]) -> list[Case]:
+    def cases(self, key: str, answer: Callable[[Rating], str | bool | None]) -> list[JudgedCase]:
         """Items of the part that people rated and the judge was asked about."""
         found = []
         for item in self.part:
             vote = self.blind.get((item, key))
             if vote is not None and item in self.rows:
                 label = self.rows[item].states.get(key)
-                unsure = label is not None and self.rubric.level(key, label).role is Role.UNSURE
+                unsure = label is not None and self.rubric.level(key, label).role is AnswerRole.UNSURE
                 people = None if unsure else label
-                found.append(Case(item, people, vote.state, vote.problem, self.answers(item, answer)))
+                found.append(JudgedCase(item, people, vote.state, vote.problem, self.answers(item, answer)))
         return found
 
     def answers(self, item: str, answer: Callable[[Rating], str | bool | None]) -> tuple[str | bool | None, ...]:

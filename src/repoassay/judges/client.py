@@ -9,16 +9,16 @@ from decimal import Decimal
 from pathlib import Path
 
 from repoassay.judges.sample import Asker
-from repoassay.judges.store import Judge
-from repoassay.model_proxy import Limits, Prices, ScriptedUpstream, Upstream, open_model
+from repoassay.judges.store import JudgeRecord
+from repoassay.model_proxy import CallLimits, Prices, ScriptedUpstream, Upstream, open_model
 from repoassay.records import read_calls
 from repoassay.types import Spending
 
-__all__ = ["Opened", "open_judge", "spent_before"]
+__all__ = ["OpenModel", "open_judge", "spent_before"]
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenModel:
     """`asker` asks; `totals` says what was spent since opening; `abandon` ends calls under way."""
 
     asker: Asker
@@ -28,14 +28,14 @@ class Opened:
 
 @contextmanager
 def open_judge(
-    judge: Judge,
+    judge: JudgeRecord,
     upstreams: Iterable[Upstream | ScriptedUpstream],
     journal: Path,
     *,
     prices: Prices | None = None,
     budget: Decimal | None = None,
-    limits: Limits | None = None,
-) -> Iterator[Opened]:
+    limits: CallLimits | None = None,
+) -> Iterator[OpenModel]:
     """Open the gateway to a judge's model.
 
     Args:
@@ -62,7 +62,7 @@ def open_judge(
         def abandon() -> None:
             client.close()
 
-        yield Opened(asker, client.spending, abandon)
+        yield OpenModel(asker, client.spending, abandon)
 
 
 def spent_before(journal: Path) -> Spending:

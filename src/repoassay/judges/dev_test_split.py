@@ -8,10 +8,10 @@ from enum import StrEnum
 
 from repoassay.review import Item
 
-__all__ = ["Split", "split_items"]
+__all__ = ["DevTestSplit", "split_items"]
 
 
-class Split(StrEnum):
+class DevTestSplit(StrEnum):
     """A part of a study."""
 
     ALL = "all"
@@ -19,7 +19,7 @@ class Split(StrEnum):
     TEST = "test"
 
 
-def split_items(items: Iterable[Item], split: Split, seed: int, dev_share: float = 0.5) -> frozenset[str]:
+def split_items(items: Iterable[Item], split: DevTestSplit, seed: int, dev_share: float = 0.5) -> frozenset[str]:
     """Return the names of the items of one part.
 
     Runs of one task are never on both sides: their likeness would carry what was tuned on one into the test of the
@@ -37,9 +37,9 @@ def split_items(items: Iterable[Item], split: Split, seed: int, dev_share: float
     if not 0 < dev_share < 1:
         raise ValueError(f"a share of {dev_share} to tune on is not strictly between 0 and 1")
     line = list(items)
-    if split is Split.ALL:
+    if split is DevTestSplit.ALL:
         return frozenset(item.id for item in line)
     tasks = sorted({item.hidden.task for item in line})
     random.Random(f"split:{seed}").shuffle(tasks)  # noqa: S311 - a seeded sample, not a secret
     dev = set(tasks[: round(dev_share * len(tasks))])
-    return frozenset(item.id for item in line if (item.hidden.task in dev) == (split is Split.DEV))
+    return frozenset(item.id for item in line if (item.hidden.task in dev) == (split is DevTestSplit.DEV))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from repoassay.diffs import FileDiff, Row, read
+from repoassay.diffs import DiffRow, FileDiff, read
 from repoassay.text import clip, escape_hidden
 
 __all__ = ["MOST_READ", "DiffText", "number_lines"]
@@ -84,13 +84,13 @@ def _note(file: FileDiff) -> str:
     return f" ({file.status})" if file.status in {"added", "deleted"} else ""
 
 
-def _shown_rows(file: FileDiff) -> list[Row]:
+def _shown_rows(file: FileDiff) -> list[DiffRow]:
     """Return the file's lines, and the heads of its hunks but the first; a line has no carriage return at its end."""
     rows = (row for row in file.rows if row.sign in {" ", "+", "-"} or (row.sign == "@" and row.hunk))
     return [row._replace(text=row.text[:-1]) if row.text.endswith("\r") else row for row in rows]
 
 
-def _row(row: Row) -> str:
+def _row(row: DiffRow) -> str:
     """Write one row; every line begins with our own columns, so that no line of a patch can pass for one of ours."""
     sign, old, new, text, _ = row
     if sign == "@":

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from repoassay.diffs import read
 from repoassay.judges.diff_lines import MOST_READ
-from repoassay.review import Payload
+from repoassay.review import ItemPayload
 from repoassay.text import escape_hidden, is_hidden, printable
 from repoassay.types import Record
 
@@ -76,7 +76,7 @@ class Flag(Record):
     quote: Annotated[str, Field(max_length=300)] = ""
 
 
-def injections(payload: Payload) -> tuple[Flag, ...]:
+def injections(payload: ItemPayload) -> tuple[Flag, ...]:
     """Return what in added lines, file names, title and description speaks to a reviewer, at most 20 places.
 
     Patterns are looked for in the text as it stands, and in its letters without what is hidden between them. Text that
@@ -91,7 +91,7 @@ def injections(payload: Payload) -> tuple[Flag, ...]:
     return tuple(found)
 
 
-def _found(payload: Payload) -> Iterator[Flag]:
+def _found(payload: ItemPayload) -> Iterator[Flag]:
     for text in (payload.title, *payload.description.split("\n")):
         for kind in _kinds(text):
             yield Flag(kind=kind, quote=printable(text.strip(), 300))

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AwareDatetime, Field
 
 from repoassay.judges.injection import Flag
-from repoassay.types import AxisAnswer, Identifier, Phase, Record
+from repoassay.types import AxisAnswer, Identifier, RatingPhase, Record
 
 __all__ = ["Judgement"]
 
@@ -34,7 +34,7 @@ class Judgement(Record):
     rater: Identifier
     item: Identifier
     axis: Identifier
-    phase: Phase = Phase.BLIND
+    phase: RatingPhase = RatingPhase.BLIND
     sample: Annotated[int, Field(ge=1, le=1000)]
     answer: AxisAnswer | None = None
     void: Annotated[str, Field(max_length=1000)] = ""

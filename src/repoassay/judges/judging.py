@@ -14,9 +14,9 @@ from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.judges.injection import Flag, injections
 from repoassay.judges.judgement import Judgement
-from repoassay.judges.sample import Ask, Asker, sampled
+from repoassay.judges.sample import Asker, SampleRequest, take_samples
 from repoassay.judges.second_pass import signals_by_axis
-from repoassay.judges.store import Judge, judge_ratings, judgements_of, keep
+from repoassay.judges.store import JudgeRecord, judge_ratings, judgements_of, keep
 from repoassay.judges.votes import rating_of, votes
 from repoassay.model_proxy import BudgetSpent, NoAnswer
 from repoassay.review import (
@@ -30,15 +30,15 @@ from repoassay.review import (
     study_of,
 )
 from repoassay.text import printable, suggest
-from repoassay.types import Phase, Rating
+from repoassay.types import Rating, RatingPhase
 
-__all__ = ["Done", "Step", "judge_study"]
+__all__ = ["JudgingResult", "JudgingStep", "judge_study"]
 
 _MOST_FAILURES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class JudgingStep:
     """One sample that was stored (`judgement`) or failed (`failure`, one sentence); `number` of `of` in this run."""
 
     item: str
@@ -51,7 +51,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class JudgingResult:
     """What a run came to. `stopped` says why it ended early, empty when it did not; `left` samples were not asked.
 
     `interrupted`: it was the user who stopped it.
@@ -70,16 +70,16 @@ class Done:
 
 def judge_study(
     database: Database,
-    judge: Judge,
+    judge: JudgeRecord,
     asker: Asker,
     *,
     samples: int = 3,
     axes: Sequence[str] = (),
     signals: bool = False,
     workers: int = 1,
-    told: Callable[[Step], None] = lambda _: None,
+    told: Callable[[JudgingStep], None] = lambda _: None,
     abandon: Callable[[], None] = lambda: None,
-) -> Done:
+) -> JudgingResult:
     """Ask what is not stored yet, and submit a rating of every item all of whose axes are judged.
 
     Every sample is stored as it comes, so whatever ends the run, nothing that was answered is asked again. A call that
@@ -100,7 +100,7 @@ def judge_study(
         BadInput: When the rubric has no such axis, or no item of the study has a diff.
     """
     work = _Work(database, judge, asker, told, _axes(database, judge, axes), samples)
-    for phase in (Phase.BLIND, Phase.REVEALED) if signals else (Phase.BLIND,):
+    for phase in (RatingPhase.BLIND, RatingPhase.REVEALED) if signals else (RatingPhase.BLIND,):
         if not work.stopped:
             work.plan(phase)
             work.run(workers, abandon)
@@ -113,9 +113,9 @@ class _Work:
     def __init__(
         self,
         database: Database,
-        judge: Judge,
+        judge: JudgeRecord,
         asker: Asker,
-        told: Callable[[Step], None],
+        told: Callable[[JudgingStep], None],
         axes: list[str],
         samples: int,
     ) -> None:
@@ -124,8 +124,8 @@ class _Work:
         study = judge.rater.study
         self.study, self.rubric = study_of(database, study), read_rubric_of(database, study)
         self.places = {each.item: each.position for each in queue_of(database, judge.rater)}
-        self.rows: list[Ask] = []
-        self.open: Counter[tuple[str, Phase]] = Counter()
+        self.rows: list[SampleRequest] = []
+        self.open: Counter[tuple[str, RatingPhase]] = Counter()
         self.skipped: list[str] = []
         self.planned = self.before = self.stored = self.void = self.failed = self.rated = self.in_a_row = 0
         self.stopped = ""  # read through `ended`: another thread may set it at any time
@@ -133,7 +133,7 @@ class _Work:
         self.interrupted = False
         self.lock = threading.Lock()
 
-    def plan(self, phase: Phase) -> None:
+    def plan(self, phase: RatingPhase) -> None:
         """Add what is to be asked in a phase."""
         self.rows = []
         held = {(each.item, each.axis, each.sample) for each in judgements_of(self.database, self.judge, phase)}
@@ -144,12 +144,16 @@ class _Work:
                 continue
             judgeable += 1
             texts = dict.fromkeys(self.axes, "")
-            if phase is Phase.REVEALED:
+            if phase is RatingPhase.REVEALED:
                 known = signals_by_axis(hidden_of(self.database, self.study.name, item), self.rubric)
                 texts = {axis: known[axis] for axis in self.axes if axis in known}
                 if not known:
                     self.skipped.append(f"{item}: no signals are recorded, so it has no second pass.")
-            asks = [Ask(item, axis, n, phase, text) for axis, text in texts.items() for n in range(1, self.samples + 1)]
+            asks = [
+                SampleRequest(item, axis, n, phase, text)
+                for axis, text in texts.items()
+                for n in range(1, self.samples + 1)
+            ]
             new = [each for each in asks if (each.item, each.axis, each.sample) not in held]
             self.before += len(asks) - len(new)
             self.rows += new
@@ -185,17 +189,17 @@ class _Work:
         with self.lock:
             self.stopped = self.stopped or why
 
-    def one(self, number: int, given: Ask) -> None:
+    def one(self, number: int, given: SampleRequest) -> None:
         """Ask for one sample and store it."""
         if self.ended():
             return
-        step = Step(given.item, given.axis, given.sample, number, len(self.rows))
+        step = JudgingStep(given.item, given.axis, given.sample, number, len(self.rows))
         try:
             payload = payload_of(self.database, self.study.name, given.item)
             if given.item not in self.flags:
                 self.flags[given.item] = injections(payload)
             flags = self.flags[given.item]
-            judgement = sampled(self.judge, self.asker, given, payload, self.study, self.rubric, flags)
+            judgement = take_samples(self.judge, self.asker, given, payload, self.study, self.rubric, flags)
             keep(self.database, self.study.name, judgement)
         except BudgetSpent as error:
             self.stop(str(error))
@@ -209,7 +213,7 @@ class _Work:
                 many = self.in_a_row >= _MOST_FAILURES
             if many:
                 self.stop(f"{_MOST_FAILURES} calls in a row failed; the last: {error}")
-            self.told(Step(step.item, step.axis, step.sample, number, step.of, failure=str(error)))
+            self.told(JudgingStep(step.item, step.axis, step.sample, number, step.of, failure=str(error)))
             return
         except BaseException as error:
             self.stop(str(error))  # whatever it is, nothing more is paid for
@@ -220,20 +224,20 @@ class _Work:
             self.void += judgement.answer is None
             self.open[given.item, given.phase] -= 1
             last = not self.open[given.item, given.phase]
-        self.told(Step(step.item, step.axis, step.sample, number, step.of, judgement=judgement))
+        self.told(JudgingStep(step.item, step.axis, step.sample, number, step.of, judgement=judgement))
         if last:
             self.rate(given.item, given.phase)
 
-    def rate(self, item: str, phase: Phase) -> None:
+    def rate(self, item: str, phase: RatingPhase) -> None:
         """Submit the rating of an item, where all its axes are judged and it says something new."""
         mine = judgements_of(self.database, self.judge, item=item)
-        found = votes((each for each in mine if each.phase is Phase.BLIND), self.rubric)
-        if phase is Phase.REVEALED:  # what no signal speaks of stays as it was
+        found = votes((each for each in mine if each.phase is RatingPhase.BLIND), self.rubric)
+        if phase is RatingPhase.REVEALED:  # what no signal speaks of stays as it was
             found |= votes((each for each in mine if each.phase is phase), self.rubric)
         with self.lock:
             line = judge_ratings(self.database, self.judge, item)
             same = [each for each in line if each.phase is phase]
-            if same and phase is Phase.BLIND and same[-1] is not line[-1]:
+            if same and phase is RatingPhase.BLIND and same[-1] is not line[-1]:
                 return  # amended by a second pass already; figures of the first read its samples
             made = rating_of(
                 found, item, self.rubric, study=self.study.name, rater=self.judge.rater.id, phase=phase,
@@ -248,10 +252,10 @@ class _Work:
             import_ratings(self.database, self.study.name, [made], at=made.submitted, by=self.judge.rater.id)
             self.rated += 1
 
-    def done(self) -> Done:
+    def done(self) -> JudgingResult:
         """What it came to."""
         left = self.planned - self.stored - self.failed
-        return Done(
+        return JudgingResult(
             self.stored,
             self.void,
             self.failed,
@@ -264,7 +268,7 @@ class _Work:
         )
 
 
-def _axes(database: Database, judge: Judge, given: Sequence[str]) -> list[str]:
+def _axes(database: Database, judge: JudgeRecord, given: Sequence[str]) -> list[str]:
     known = [axis.key for axis in read_rubric_of(database, judge.rater.study).axes]
     for each in given:
         if each not in known:

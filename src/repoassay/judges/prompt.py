@@ -18,7 +18,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from repoassay.errors import BadInput
 from repoassay.judges.definition import Definition, Parameters
 from repoassay.judges.diff_lines import DiffText, number_lines
-from repoassay.review import Payload, RaterView, Role, Rubric
+from repoassay.review import AnswerRole, ItemPayload, RaterView, Rubric
 from repoassay.text import block
 
 __all__ = ["Prompt", "bundled_templates", "own_templates", "prompt_of"]
@@ -122,7 +122,7 @@ def prompt_of(
     return Prompt(system, user, diff, tuple(cut))
 
 
-def _texts(payload: Payload, most: Parameters, cut: list[str]) -> list[_Block]:
+def _texts(payload: ItemPayload, most: Parameters, cut: list[str]) -> list[_Block]:
     given = [
         ("The issue it answers:", "ISSUE", "\n".join(filter(None, (payload.title, payload.issue)))),
         ("The repository's rules for contributions:", "RULES", payload.rules),
@@ -154,7 +154,7 @@ def _fence(blocks: Sequence[_Block]) -> str:
 
 
 def _free(rubric: Rubric, axis: str) -> str:
-    roles = {Role.NOT_APPLICABLE, Role.UNSURE}
+    roles = {AnswerRole.NOT_APPLICABLE, AnswerRole.UNSURE}
     return ", ".join(f'"{each.key}"' for each in rubric.levels(axis) if each.role in roles) or "none"
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from repoassay.review import Hidden, Rubric, scrub_text
-from repoassay.signals import Signal, State
+from repoassay.review import HiddenPart, Rubric, scrub_text
+from repoassay.signals import Signal, SignalState
 
 __all__ = ["signals_by_axis"]
 
 _MOST_PLACES = 20
 
 
-def signals_by_axis(hidden: Hidden, rubric: Rubric) -> dict[str, str]:
+def signals_by_axis(hidden: HiddenPart, rubric: Rubric) -> dict[str, str]:
     """Return the signals recorded for an item (`evidence["signals"]`), as text for each axis that has any.
 
     Names of the agent, the model and the system are taken out; entries that are no signals are passed over.
@@ -32,9 +32,9 @@ def signals_by_axis(hidden: Hidden, rubric: Rubric) -> dict[str, str]:
 
 def _lines(signal: Signal) -> list[str]:
     head = f"{signal.title} [{signal.id}]: "
-    if signal.state is State.UNKNOWN:
+    if signal.state is SignalState.UNKNOWN:
         return [f"{head}could not be looked at: {signal.reason}"]
-    if signal.state is State.SILENT:
+    if signal.state is SignalState.SILENT:
         return [f"{head}nothing found"]
     lines = [f"{head}found"]
     for each in signal.evidence[:_MOST_PLACES]:

@@ -25,20 +25,20 @@ from repoassay.review import (
     study_of,
 )
 from repoassay.text import join_names, printable
-from repoassay.types import Phase, Rating
+from repoassay.types import Rating, RatingPhase
 
-__all__ = ["Judge", "find_judge", "judge_ratings", "judgements_of", "judges_of", "keep", "note_look", "seat"]
+__all__ = ["JudgeRecord", "find_judge", "judge_ratings", "judgements_of", "judges_of", "keep", "note_look", "seat"]
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class JudgeRecord:
     """A judge of a study: the rater it is, and its definition."""
 
     rater: Rater
     definition: Definition
 
 
-def seat(database: Database, study: str, definition: Definition, *, at: datetime, by: str = "") -> Judge:
+def seat(database: Database, study: str, definition: Definition, *, at: datetime, by: str = "") -> JudgeRecord:
     """Return the judge of this definition in a study, adding it where there is none. Its invitation is thrown away.
 
     Raises:
@@ -63,19 +63,19 @@ def seat(database: Database, study: str, definition: Definition, *, at: datetime
             append(connection, study, at, "judge_seated", by or rater.id, rater=rater.id, digest=definition.digest)
 
     database.write(work)
-    return Judge(rater, definition)
+    return JudgeRecord(rater, definition)
 
 
-def judges_of(database: Database, study: str) -> tuple[Judge, ...]:
+def judges_of(database: Database, study: str) -> tuple[JudgeRecord, ...]:
     """Return a study's judges in the order they were added."""
     people = {each.id: each for each in raters_of(database, study)}
     with database.reading() as connection:
         rows = connection.execute(sa.select(judges).where(judges.c.study == study)).all()
-    found = [Judge(people[row.rater], Definition.model_validate_json(row.definition)) for row in rows]
+    found = [JudgeRecord(people[row.rater], Definition.model_validate_json(row.definition)) for row in rows]
     return tuple(sorted(found, key=lambda judge: judge.rater.number))
 
 
-def find_judge(database: Database, study: str, given: str = "") -> Judge:
+def find_judge(database: Database, study: str, given: str = "") -> JudgeRecord:
     """Return a judge by the beginning of its version, its model or its name; the only one where nothing is given.
 
     Raises:
@@ -117,7 +117,7 @@ def keep(database: Database, study: str, given: Judgement) -> bool:
 
 
 def judgements_of(
-    database: Database, judge: Judge, phase: Phase | None = None, item: str | None = None
+    database: Database, judge: JudgeRecord, phase: RatingPhase | None = None, item: str | None = None
 ) -> tuple[Judgement, ...]:
     """Return a judge's samples, by item, axis and number; of one phase or item only, if given."""
     query = sa.select(judgements.c.judgement).where(judgements.c.rater == judge.rater.id)
@@ -130,7 +130,7 @@ def judgements_of(
         return tuple(Judgement.model_validate_json(text) for text in connection.scalars(query.order_by(*order)))
 
 
-def judge_ratings(database: Database, judge: Judge, item: str | None = None) -> tuple[Rating, ...]:
+def judge_ratings(database: Database, judge: JudgeRecord, item: str | None = None) -> tuple[Rating, ...]:
     """Return what the judge submitted as a rater, of one item if given, in order of version."""
     query = sa.select(ratings.c.rating).where(ratings.c.rater == judge.rater.id)
     if item is not None:
@@ -140,7 +140,7 @@ def judge_ratings(database: Database, judge: Judge, item: str | None = None) -> 
         return tuple(Rating.model_validate_json(text) for text in found)
 
 
-def note_look(database: Database, judge: Judge, at: datetime) -> int:
+def note_look(database: Database, judge: JudgeRecord, at: datetime) -> int:
     """Log that figures of the test part were looked at, and return how often they have been by now.
 
     A test part that is looked at again and again while the prompt is changed tests nothing any more.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from repoassay.judges.axis_figures import AxisFigures
+from repoassay.judges.axis_figures import JudgeAxisFigures
 from repoassay.stats import wilson
 
 __all__ = ["FLOOR", "Substitute", "substitute"]
@@ -28,7 +28,7 @@ class Substitute:
     sentence: str
 
 
-def substitute(axes: Iterable[AxisFigures], floor: float = FLOOR) -> Substitute:
+def substitute(axes: Iterable[JudgeAxisFigures], floor: float = FLOOR) -> Substitute:
     """Say whether the judge agrees with people well enough, on every axis, to be counted in place of one.
 
     Cohen's kappa is what must reach the floor, by the lower end of its 95 % interval: exact agreement flatters where
@@ -62,7 +62,7 @@ def substitute(axes: Iterable[AxisFigures], floor: float = FLOOR) -> Substitute:
     return Substitute(False, floor, f"Refused as a substitute for people: {what}{others}.")
 
 
-def _lower(axis: AxisFigures) -> tuple[float | None, str]:
+def _lower(axis: JudgeAxisFigures) -> tuple[float | None, str]:
     """Return the lower end of kappa's interval, or why there is none.
 
     Where every answer agrees the samples of a bootstrap do too; there the lower end of the share of agreement says how

@@ -9,8 +9,8 @@ from datetime import datetime
 from ulid import ULID
 
 from repoassay.judges.judgement import Judgement
-from repoassay.review import Role, Rubric, label_of
-from repoassay.types import AxisAnswer, Phase, Rating
+from repoassay.review import AnswerRole, Rubric, label_of
+from repoassay.types import AxisAnswer, Rating, RatingPhase
 
 __all__ = ["Vote", "rating_of", "states_of", "votes"]
 
@@ -55,7 +55,7 @@ def states_of(found: Mapping[tuple[str, str], Vote], item: str, rubric: Rubric) 
 
 
 def rating_of(
-    found: Mapping[tuple[str, str], Vote], item: str, rubric: Rubric, *, study: str, rater: str, phase: Phase,
+    found: Mapping[tuple[str, str], Vote], item: str, rubric: Rubric, *, study: str, rater: str, phase: RatingPhase,
     position: int, before: Rating | None, at: datetime,
 ) -> Rating | None:  # fmt: skip
     """Return the rating that a judge submits of an item as one more rater.
@@ -86,7 +86,7 @@ def rating_of(
         if vote.answer is not None:
             axes[axis.key] = vote.answer
             continue
-        unsure = next((each.key for each in rubric.levels(axis.key) if each.role is Role.UNSURE), None)
+        unsure = next((each.key for each in rubric.levels(axis.key) if each.role is AnswerRole.UNSURE), None)
         if unsure is None:
             return None
         axes[axis.key] = AxisAnswer(state=unsure)
@@ -106,12 +106,12 @@ def _vote(item: str, axis: str, samples: list[Judgement], rubric: Rubric) -> Vot
     states = [answer.state for _, answer in taken]
     state = label_of(item, axis, states, rubric).state
     roles = [(sample, rubric.level(axis, answer.state).role) for sample, answer in taken]
-    problems = [role is Role.PROBLEM for _, role in roles if role is not Role.UNSURE]
+    problems = [role is AnswerRole.PROBLEM for _, role in roles if role is not AnswerRole.UNSURE]
     orders: dict[bool, tuple[int, int]] = {}
     for sample, role in roles:
-        if sample.swapped is not None and role is not Role.UNSURE:
+        if sample.swapped is not None and role is not AnswerRole.UNSURE:
             count, bad = orders.get(sample.swapped, (0, 0))
-            orders[sample.swapped] = (count + 1, bad + (role is Role.PROBLEM))
+            orders[sample.swapped] = (count + 1, bad + (role is AnswerRole.PROBLEM))
     # A median of levels may be no sample's own answer.
     answer = next((answer for _, answer in taken if answer.state == state), None)
     return Vote(

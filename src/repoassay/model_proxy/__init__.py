@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     )
     from repoassay.model_proxy.dialogue import Dialogue as Dialogue, Turn as Turn, read_dialogue as read_dialogue
     from repoassay.model_proxy.journal import CallJournal as CallJournal
-    from repoassay.model_proxy.limits import Budget as Budget, Limits as Limits
+    from repoassay.model_proxy.limits import Budget as Budget, CallLimits as CallLimits
     from repoassay.model_proxy.price import Price as Price, Tier as Tier
     from repoassay.model_proxy.prices import Cost as Cost, Prices as Prices
     from repoassay.model_proxy.scripted_provider import ScriptedUpstream as ScriptedUpstream
     from repoassay.model_proxy.server import Gateway as Gateway
-    from repoassay.model_proxy.sessions import Pass as Pass
+    from repoassay.model_proxy.sessions import AttemptSession as AttemptSession
     from repoassay.model_proxy.start import open_gateway as open_gateway
     from repoassay.model_proxy.upstreams import (
         Upstream as Upstream,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from repoassay.model_proxy.vendors.chat import Chat as Chat
     from repoassay.model_proxy.vendors.gemini import Gemini as Gemini
     from repoassay.model_proxy.vendors.messages import Messages as Messages
-    from repoassay.model_proxy.vendors.protocol import Trouble as Trouble
+    from repoassay.model_proxy.vendors.protocol import ProviderTrouble as ProviderTrouble
     from repoassay.model_proxy.vendors.responses import Responses as Responses
 else:
     __getattr__, __dir__, __all__ = attach(
@@ -59,19 +59,19 @@ else:
             ),
             "dialogue": ("Dialogue", "Turn", "read_dialogue"),
             "journal": ("CallJournal",),
-            "limits": ("Budget", "Limits"),
+            "limits": ("Budget", "CallLimits"),
             "price": ("Price", "Tier"),
             "prices": ("Cost", "Prices"),
             "scripted_provider": ("ScriptedUpstream",),
             "server": ("Gateway",),
-            "sessions": ("Pass",),
+            "sessions": ("AttemptSession",),
             "start": ("open_gateway",),
             "upstreams": ("Upstream", "known_upstreams", "split_model"),
             "vendors": ("VENDORS",),
             "vendors.chat": ("Chat",),
             "vendors.gemini": ("Gemini",),
             "vendors.messages": ("Messages",),
-            "vendors.protocol": ("Trouble",),
+            "vendors.protocol": ("ProviderTrouble",),
             "vendors.responses": ("Responses",),
         },
     )

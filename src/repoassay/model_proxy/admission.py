@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from repoassay.model_proxy.ledger import Ledger, Reserve
+from repoassay.model_proxy.ledger import BudgetLedger, Reserve
 
 __all__ = ["UNBOUNDED_OUTPUT", "Admission", "Need"]
 
@@ -48,7 +48,7 @@ class Need:
         """The most it may spend as it was asked."""
         return Reserve(self.most + self.output, self.dollars(self.most, self.output))
 
-    def room(self, ledger: Ledger) -> int:
+    def room(self, ledger: BudgetLedger) -> int:
         """Tokens of output a choice that what is left of a budget holds, after the likely prompt."""
         tokens, dollars, room = ledger.left_tokens(), ledger.left_dollars(), self.output
         if tokens is not None:
@@ -69,7 +69,7 @@ class Admission:
     def __init__(self) -> None:
         self._changed = asyncio.Condition()
 
-    async def enter(self, ledgers: Sequence[Ledger], need: Need) -> int | str:
+    async def enter(self, ledgers: Sequence[BudgetLedger], need: Need) -> int | str:
         """Wait for a call's turn and set aside what it may spend; returns tokens of output a choice, or a refusal."""
         ticket, most = object(), need.reserve()
         async with self._changed:
@@ -98,7 +98,7 @@ class Admission:
                         ledger.queue.remove(ticket)
                 self._changed.notify_all()
 
-    async def leave(self, ledgers: Sequence[Ledger], need: Need, spent: Reserve | None) -> None:
+    async def leave(self, ledgers: Sequence[BudgetLedger], need: Need, spent: Reserve | None) -> None:
         """Settle a call; None when it is none of the budget's."""
         most = need.reserve()
         for ledger in ledgers:

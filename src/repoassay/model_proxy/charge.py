@@ -12,11 +12,11 @@ from repoassay.model_proxy.estimate import most_tokens
 from repoassay.model_proxy.exchange import Exchange
 from repoassay.model_proxy.ledger import Reserve
 from repoassay.model_proxy.prices import Prices
-from repoassay.model_proxy.retry import Failed
-from repoassay.model_proxy.upstream_client import Ask
+from repoassay.model_proxy.retry import AllAttemptsFailed
+from repoassay.model_proxy.upstream_client import UpstreamRequest
 from repoassay.types import Usage
 
-__all__ = ["charged", "need_of", "shorter", "unlimited", "with_limit"]
+__all__ = ["charge_of", "need_of", "no_limit", "shorten", "with_limit"]
 
 _STEPS = (65_536, 32_000, 16_384, 8_192, 4_096, 1_024)
 _OURS = frozenset({"closed", "gateway"})
@@ -24,7 +24,7 @@ _AT_WORK = frozenset({"closed", "silence", "too_large"})
 """Faults of calls that were not answered, though the upstream was at work on them."""
 
 
-def need_of(ask: Ask, likely: int, prices: Prices, model: str, at: datetime) -> Need:
+def need_of(ask: UpstreamRequest, likely: int, prices: Prices, model: str, at: datetime) -> Need:
     """What a request may take."""
 
     def dollars(prompt: int, output: int) -> Decimal:
@@ -36,12 +36,12 @@ def need_of(ask: Ask, likely: int, prices: Prices, model: str, at: datetime) -> 
     return Need(likely, max(likely, most_tokens(ask.body, len(ask.raw))), asked, choices, dollars)
 
 
-def unlimited() -> Need:
+def no_limit() -> Need:
     """The need of a call that no budget of tokens or dollars watches."""
     return Need(0, 0, 0, 1, lambda *_: Decimal(0))
 
 
-def charged(exchange: Exchange, need: Need, allowed: int, price: Decimal | None) -> Reserve | None:
+def charge_of(exchange: Exchange, need: Need, allowed: int, price: Decimal | None) -> Reserve | None:
     """What an exchange is charged; None when it is none of the budget's calls.
 
     An answer that told no usage is charged the likely prompt and a token for every byte that came, at most what it was
@@ -60,16 +60,16 @@ def charged(exchange: Exchange, need: Need, allowed: int, price: Decimal | None)
     return Reserve(0, Decimal(0)) if exchange.fault in {"rejected", "client_gone"} else None
 
 
-def with_limit(ask: Ask, tokens: int, field: str) -> Ask:
+def with_limit(ask: UpstreamRequest, tokens: int, field: str) -> UpstreamRequest:
     """The same request with at most so many tokens of output a choice."""
     body = dict(ask.body)
     ask.dialect.limit(body, tokens, field)
-    return Ask(
+    return UpstreamRequest(
         ask.dialect, ask.route, ask.model, body, orjson.dumps(body), ask.attempt, ask.stream, ask.headers, tokens
     )
 
 
-def shorter(ask: Ask, failed: Failed, field: str) -> Ask | None:
+def shorten(ask: UpstreamRequest, failed: AllAttemptsFailed, field: str) -> UpstreamRequest | None:
     """A request with the next smaller limit, when the upstream took ours for more than its model can write."""
     if ask.set_limit is None or failed.status not in {400, 422}:
         return None

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from repoassay.errors import BadInput, InfraFault
-from repoassay.model_proxy.limits import Budget, Limits
+from repoassay.model_proxy.limits import Budget, CallLimits
 from repoassay.model_proxy.prices import Prices
 from repoassay.model_proxy.scripted_provider import ScriptedUpstream
-from repoassay.model_proxy.sessions import Pass
+from repoassay.model_proxy.sessions import AttemptSession
 from repoassay.model_proxy.upstreams import Upstream, split_model
 from repoassay.model_proxy.vendors import VENDORS, Asks, Route, Vendor
 from repoassay.model_proxy.vendors.protocol import ModelQuestion
@@ -48,7 +48,7 @@ class UnreadableAnswer(ValueError):
 class ModelClient:
     """One model that a program of ours asks; made by `open_model`, used from any thread."""
 
-    def __init__(self, entry: Pass, origin: str, vendor: Vendor, output_field: str) -> None:
+    def __init__(self, entry: AttemptSession, origin: str, vendor: Vendor, output_field: str) -> None:
         self._entry, self._origin, self._vendor, self._output_field = entry, origin, vendor, output_field
 
     def ask(
@@ -127,7 +127,7 @@ def open_model(
     prices: Prices | None = None,
     budget_usd: Decimal | None = None,
     before: Spending | None = None,
-    limits: Limits | None = None,
+    limits: CallLimits | None = None,
 ) -> Iterator[ModelClient]:
     """Open the gateway for one program of ours and one model.
 
@@ -145,7 +145,7 @@ def open_model(
         MissingExtra: When the gateway's packages are not installed.
     """
     upstream = find_upstream(model, upstreams)
-    limits = limits or Limits(response=32 << 20, settle=1.0)
+    limits = limits or CallLimits(response=32 << 20, settle=1.0)
     spent = [] if before is None else [before]
     with open_budgeted([upstream], budget_usd=budget_usd, before=spent, prices=prices, limits=limits) as gateway:
         client = ModelClient(

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import orjson
 from aiohttp import web
 
-from repoassay.model_proxy.sessions import Pass
-from repoassay.model_proxy.vendors import ErrorReply, Route, Trouble, Vendor
+from repoassay.model_proxy.sessions import AttemptSession
+from repoassay.model_proxy.vendors import ErrorReply, ProviderTrouble, Route, Vendor
 from repoassay.types import Call, Retry, Usage
 
 __all__ = ["Exchange"]
@@ -28,7 +28,7 @@ _AGENTS = frozenset({"rejected", "client_gone"})
 class Exchange:
     """What is known of one request so far; `finish` writes it down."""
 
-    def __init__(self, request: web.BaseRequest, path: str, entry: Pass | None) -> None:
+    def __init__(self, request: web.BaseRequest, path: str, entry: AttemptSession | None) -> None:
         self.request = request
         self.path = path
         self.entry = entry
@@ -66,11 +66,11 @@ class Exchange:
         if self.first_byte is None:
             self.first_byte = time.perf_counter() - self.started
 
-    def refuse(self, dialect: Vendor, trouble: Trouble, message: str) -> web.Response:
+    def refuse(self, dialect: Vendor, trouble: ProviderTrouble, message: str) -> web.Response:
         """Answer with an error of our own, in the vendor's words."""
         self.refused = trouble.value
         self.detail = message
-        if trouble in {Trouble.NO_PASS, Trouble.NOT_FOUND} and not self.fault:
+        if trouble in {ProviderTrouble.NO_PASS, ProviderTrouble.NOT_FOUND} and not self.fault:
             self.fault = "refused"
         return self.error(dialect.refuse(trouble, message))
 

@@ -8,21 +8,26 @@ from collections.abc import AsyncIterator
 import orjson
 from aiohttp import ClientConnectionError, web
 
-from repoassay.model_proxy.charge import shorter
+from repoassay.model_proxy.charge import shorten
 from repoassay.model_proxy.exchange import Exchange, passed_back
-from repoassay.model_proxy.ledger import Ledger
-from repoassay.model_proxy.limits import Limits
+from repoassay.model_proxy.ledger import BudgetLedger
+from repoassay.model_proxy.limits import CallLimits
 from repoassay.model_proxy.request_rules.parts import JsonObject
-from repoassay.model_proxy.retry import Failed, Opened, open_patiently
+from repoassay.model_proxy.retry import AllAttemptsFailed, OpenResponse, open_patiently
 from repoassay.model_proxy.sse import EventReader
-from repoassay.model_proxy.upstream_client import Ask, UpstreamTrouble, Wire
-from repoassay.model_proxy.vendors import Asks, Trouble, Vendor, Watcher
+from repoassay.model_proxy.upstream_client import UpstreamClient, UpstreamError, UpstreamRequest
+from repoassay.model_proxy.vendors import Asks, ProviderTrouble, Vendor, Watcher
 
 __all__ = ["forward"]
 
 
 async def forward(
-    exchange: Exchange, wire: Wire, ask: Ask, asked: JsonObject, limits: Limits, ledgers: tuple[Ledger, ...]
+    exchange: Exchange,
+    wire: UpstreamClient,
+    ask: UpstreamRequest,
+    asked: JsonObject,
+    limits: CallLimits,
+    ledgers: tuple[BudgetLedger, ...],
 ) -> web.StreamResponse:
     """Ask the upstream and answer the client. `asked` is the body as the agent sent it.
 
@@ -30,11 +35,11 @@ async def forward(
     """
     exchange.forwarded = True
     outcome = await open_patiently(wire, ask, limits, ledgers)
-    while isinstance(outcome, Failed) and (again := shorter(ask, outcome, wire.output_field)) is not None:
+    while isinstance(outcome, AllAttemptsFailed) and (again := shorten(ask, outcome, wire.output_field)) is not None:
         ask = again
         outcome = await open_patiently(wire, ask, limits, ledgers)
     exchange.retries = outcome.retries
-    if isinstance(outcome, Failed):
+    if isinstance(outcome, AllAttemptsFailed):
         return _failed(exchange, ask.dialect, outcome)
     try:
         exchange.answered = ask.route.asks is Asks.REPLY
@@ -49,20 +54,22 @@ async def forward(
         await outcome.answer.close()
 
 
-def _failed(exchange: Exchange, dialect: Vendor, failed: Failed) -> web.Response:
+def _failed(exchange: Exchange, dialect: Vendor, failed: AllAttemptsFailed) -> web.Response:
     exchange.fault, exchange.detail = failed.fault, failed.detail
     if failed.fault == "credentials":
         # What the vendor says of a key may hold a part of it.
-        return exchange.error(dialect.refuse(Trouble.UPSTREAM, "The upstream refused the harness's own credentials."))
+        return exchange.error(
+            dialect.refuse(ProviderTrouble.UPSTREAM, "The upstream refused the harness's own credentials.")
+        )
     if failed.status is not None and failed.status >= 400:
         exchange.detail = exchange.clean(failed.body[:600]).decode("utf-8", "replace")
         return exchange.reply(failed.status, failed.body, passed_back(failed.headers))
-    trouble = Trouble.SILENCE if failed.fault == "silence" else Trouble.UPSTREAM
+    trouble = ProviderTrouble.SILENCE if failed.fault == "silence" else ProviderTrouble.UPSTREAM
     return exchange.error(dialect.refuse(trouble, f"The upstream gave no usable answer ({failed.fault})."))
 
 
 async def _stream(
-    exchange: Exchange, watcher: Watcher, dialect: Vendor, opened: Opened, limits: Limits
+    exchange: Exchange, watcher: Watcher, dialect: Vendor, opened: OpenResponse, limits: CallLimits
 ) -> web.StreamResponse:
     headers = {**passed_back(opened.answer.headers), "Cache-Control": "no-cache"}
     response = web.StreamResponse(status=opened.answer.status, headers=headers)
@@ -74,15 +81,15 @@ async def _stream(
         async for chunk in _whole(opened):
             exchange.seen += len(chunk)
             if exchange.seen > limits.response:
-                raise UpstreamTrouble("too_large")  # noqa: TRY301 - the same end as a trouble the wire raises
+                raise UpstreamError("too_large")  # noqa: TRY301 - the same end as a trouble the wire raises
             shown = _read_along(exchange, watcher, dialect, reader, chunk)
             await client.write(shown if watcher.hides else chunk)
         if watcher.hides:
             await client.write(reader.rest())
         if not watcher.finished and not watcher.error:
-            raise UpstreamTrouble("cut", "the stream ended early")  # noqa: TRY301 - the same end again
+            raise UpstreamError("cut", "the stream ended early")  # noqa: TRY301 - the same end again
         exchange.fault = "client_gone" if client.gone else exchange.fault or watcher.error
-    except UpstreamTrouble as trouble:
+    except UpstreamError as trouble:
         exchange.fault, exchange.detail = "client_gone" if client.gone else trouble.fault, trouble.detail
         _hang_up(exchange.request)
     except asyncio.CancelledError:
@@ -121,7 +128,7 @@ class _Client:
             self.gone = True
 
 
-async def _whole(opened: Opened) -> AsyncIterator[bytes]:
+async def _whole(opened: OpenResponse) -> AsyncIterator[bytes]:
     yield opened.first
     async for chunk in opened.rest:
         yield chunk

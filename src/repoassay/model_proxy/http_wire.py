@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from repoassay.model_proxy.limits import Limits
-from repoassay.model_proxy.upstream_client import Ask, UpstreamTrouble
+from repoassay.model_proxy.limits import CallLimits
+from repoassay.model_proxy.upstream_client import UpstreamError, UpstreamRequest
 from repoassay.model_proxy.upstreams import Upstream
 from repoassay.types import is_local
 
@@ -35,7 +35,7 @@ class _HttpAnswer:
 class HttpWire:
     """One upstream's connection pool. Made and used on the gateway's loop."""
 
-    def __init__(self, upstream: Upstream, key: str, limits: Limits) -> None:
+    def __init__(self, upstream: Upstream, key: str, limits: CallLimits) -> None:
         self.name = upstream.name
         self.dialects = frozenset(upstream.dialects)
         self.concurrency = upstream.concurrency
@@ -52,7 +52,7 @@ class HttpWire:
             trust_env=not local,  # the harness's own proxy, if it has one
         )
 
-    async def open(self, ask: Ask) -> _HttpAnswer:
+    async def open(self, ask: UpstreamRequest) -> _HttpAnswer:
         """See `Wire`."""
         headers = {**ask.headers, **self._upstream.headers, "Accept-Encoding": "identity"}
         headers.update(ask.dialect.sign(self.secret))
@@ -68,13 +68,13 @@ class HttpWire:
         await self._session.close()
 
 
-def _trouble(error: Exception) -> UpstreamTrouble:
+def _trouble(error: Exception) -> UpstreamError:
     # The text of some of these errors holds the address; none holds headers. The class says enough.
     kind = type(error).__name__
     if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-        return UpstreamTrouble("unreachable", kind)
+        return UpstreamError("unreachable", kind)
     if isinstance(error, TimeoutError):
-        return UpstreamTrouble("silence", kind)
+        return UpstreamError("silence", kind)
     if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError | OSError):
-        return UpstreamTrouble("cut", kind)
-    return UpstreamTrouble("bad_http", kind)
+        return UpstreamError("cut", kind)
+    return UpstreamError("bad_http", kind)

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from repoassay.model_proxy.limits import Budget
 
-__all__ = ["Ledger", "Reserve"]
+__all__ = ["BudgetLedger", "Reserve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Reserve:
     dollars: Decimal
 
 
-class Ledger:
+class BudgetLedger:
     """The spending of one attempt, or of the whole run."""
 
     def __init__(self, budget: Budget, of: str) -> None:

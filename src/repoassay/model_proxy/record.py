@@ -12,12 +12,12 @@ from repoassay.model_proxy.tool_schemas import as_neutral
 from repoassay.model_proxy.vendors import VENDORS
 from repoassay.types import Call, Usage
 
-__all__ = ["Recorder"]
+__all__ = ["CallRecorder"]
 
 _MOST_TURNS = 10_000
 
 
-class Recorder:
+class CallRecorder:
     """Notes the answers of one attempt and writes them as a JSONL dialogue when the pass is closed."""
 
     def __init__(self, path: Path) -> None:

@@ -10,45 +10,47 @@ import orjson
 from aiohttp import web
 
 from repoassay.model_proxy.admission import Admission, Need
-from repoassay.model_proxy.charge import charged, need_of, unlimited, with_limit
+from repoassay.model_proxy.charge import charge_of, need_of, no_limit, with_limit
 from repoassay.model_proxy.estimate import raw_estimate
 from repoassay.model_proxy.exchange import Exchange
 from repoassay.model_proxy.forward import forward
-from repoassay.model_proxy.ledger import Ledger
-from repoassay.model_proxy.limits import Limits
+from repoassay.model_proxy.ledger import BudgetLedger
+from repoassay.model_proxy.limits import CallLimits
 from repoassay.model_proxy.prices import Prices
 from repoassay.model_proxy.request_rules import confine, passed_on
 from repoassay.model_proxy.request_rules.parts import JsonObject
-from repoassay.model_proxy.sessions import Pass
-from repoassay.model_proxy.upstream_client import Ask, Wire
-from repoassay.model_proxy.vendors import VENDORS, Asks, Route, Trouble, Vendor, guess, recognise
+from repoassay.model_proxy.sessions import AttemptSession
+from repoassay.model_proxy.upstream_client import UpstreamClient, UpstreamRequest
+from repoassay.model_proxy.vendors import VENDORS, Asks, ProviderTrouble, Route, Vendor, guess, recognise
 
-__all__ = ["Door"]
+__all__ = ["RequestHandler"]
 
 _BODY_TIME = 120.0
 
 
-class Door:
+class RequestHandler:
     """Handles requests on the gateway's loop."""
 
-    def __init__(self, limits: Limits, prices: Prices, run: Ledger, orphans: Callable[[Exchange], None]) -> None:
+    def __init__(
+        self, limits: CallLimits, prices: Prices, run: BudgetLedger, orphans: Callable[[Exchange], None]
+    ) -> None:
         self.limits = limits
         self.prices = prices
         self.run = run
-        self.passes: dict[str, Pass] = {}
+        self.passes: dict[str, AttemptSession] = {}
         """Every open pass, by its token and by its key."""
-        self.wires: dict[str, Wire] = {}
+        self.wires: dict[str, UpstreamClient] = {}
         self._orphans = orphans
         self._admission = Admission()
         self._places: dict[str, asyncio.Semaphore] = {}
 
-    def place(self, wire: Wire) -> asyncio.Semaphore:
+    def place(self, wire: UpstreamClient) -> asyncio.Semaphore:
         """The places of one upstream."""
         if wire.name not in self._places:
             self._places[wire.name] = asyncio.Semaphore(wire.concurrency or 1 << 30)
         return self._places[wire.name]
 
-    async def handle(self, request: web.BaseRequest, bound: Pass | None) -> web.StreamResponse:
+    async def handle(self, request: web.BaseRequest, bound: AttemptSession | None) -> web.StreamResponse:
         """Answer one request. `bound`: the one pass that may come through this listener, None for any."""
         path, entry, why = self._who(request, bound)
         exchange = Exchange(request, path, entry or bound)
@@ -64,7 +66,9 @@ class Door:
             exchange.fault, exchange.detail = "gateway", type(error).__name__
             if exchange.status is not None and request.transport is not None:
                 request.transport.close()
-            return exchange.error((exchange.dialect or VENDORS["chat"]).refuse(Trouble.UPSTREAM, "The gateway failed."))
+            return exchange.error(
+                (exchange.dialect or VENDORS["chat"]).refuse(ProviderTrouble.UPSTREAM, "The gateway failed.")
+            )
         finally:
             await self._finish(exchange, task)
 
@@ -79,7 +83,7 @@ class Door:
         if entry.recorder is not None and call.answered:
             entry.recorder.note(call, bytes(exchange.kept))
 
-    def _who(self, request: web.BaseRequest, bound: Pass | None) -> tuple[str, Pass | None, str]:
+    def _who(self, request: web.BaseRequest, bound: AttemptSession | None) -> tuple[str, AttemptSession | None, str]:
         """The path without its secret, the pass, and why there is none."""
         if not request.raw_path.startswith("/"):  # the target as it came; the parsed one has lost its beginning
             return "/[elsewhere]", None, "This is a gateway to models, not a proxy."
@@ -102,12 +106,12 @@ class Door:
         request, entry = exchange.request, exchange.entry
         headers = request.headers
         if why or entry is None:
-            return exchange.refuse(guess(exchange.path, headers), Trouble.NO_PASS, why)
+            return exchange.refuse(guess(exchange.path, headers), ProviderTrouble.NO_PASS, why)
         found = recognise(request.method, exchange.path, request.query)
         if found is None:
             return exchange.refuse(
                 guess(exchange.path, headers),
-                Trouble.NOT_FOUND,
+                ProviderTrouble.NOT_FOUND,
                 f"{request.method} {exchange.path[:200]} is not served here.",
             )
         exchange.dialect, exchange.route = dialect, route = found
@@ -116,14 +120,16 @@ class Door:
         if route.asks is Asks.MODELS:
             return exchange.reply(200, orjson.dumps(guess(exchange.path, headers).models([entry.model])))
         if entry.inflight >= self.limits.concurrency:
-            return exchange.refuse(dialect, Trouble.BUSY, f"More than {self.limits.concurrency} calls at once.")
+            return exchange.refuse(dialect, ProviderTrouble.BUSY, f"More than {self.limits.concurrency} calls at once.")
         entry.inflight += 1
         try:
             return await self._call(exchange, entry, dialect, route)
         finally:
             entry.inflight -= 1
 
-    async def _call(self, exchange: Exchange, entry: Pass, dialect: Vendor, route: Route) -> web.StreamResponse:
+    async def _call(
+        self, exchange: Exchange, entry: AttemptSession, dialect: Vendor, route: Route
+    ) -> web.StreamResponse:
         body = await self._body(exchange, dialect)
         if isinstance(body, web.Response):
             return body
@@ -138,12 +144,12 @@ class Door:
                 f"The upstream {wire.name} does not speak {dialect.name}; it speaks {', '.join(sorted(wire.dialects))}."
             )
             exchange.fault = "dialect"
-            return exchange.refuse(dialect, Trouble.BAD_REQUEST, message)
+            return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, message)
         if refusal := self._outside(exchange, entry, dialect, body):
             return refusal
         dialect.change(body, route, entry.model)
         # Written anew: of a name that stands twice, the vendor might read another than we did.
-        ask = Ask(
+        ask = UpstreamRequest(
             dialect, route, entry.model, body, orjson.dumps(body), entry.attempt, exchange.stream,
             passed_on(exchange.request.headers, closed=entry.closed_world),
         )  # fmt: skip
@@ -157,25 +163,33 @@ class Door:
             return refusal
         return await self._metered(exchange, entry, wire, ask, asked, estimate)
 
-    def _outside(self, exchange: Exchange, entry: Pass, dialect: Vendor, body: JsonObject) -> web.Response | None:
+    def _outside(
+        self, exchange: Exchange, entry: AttemptSession, dialect: Vendor, body: JsonObject
+    ) -> web.Response | None:
         """Hold a request to the model alone; under an open policy say what of it has no price."""
         if entry.closed_world:
             found = confine(dialect.confine, body)
             exchange.left_out = found.left_out
-            return exchange.refuse(dialect, Trouble.OUTSIDE, found.refused) if found.refused else None
+            return exchange.refuse(dialect, ProviderTrouble.OUTSIDE, found.refused) if found.refused else None
         found = confine(dialect.confine, orjson.loads(exchange.raw))
         told = found.refused.partition(" is not available")[0] or ", ".join(found.left_out)
         exchange.unpriced = f"what the vendor may charge beside tokens is unknown: {told}" if told else ""
         return None
 
     async def _metered(
-        self, exchange: Exchange, entry: Pass, wire: Wire, ask: Ask, asked: JsonObject, estimate: float
+        self,
+        exchange: Exchange,
+        entry: AttemptSession,
+        wire: UpstreamClient,
+        ask: UpstreamRequest,
+        asked: JsonObject,
+        estimate: float,
     ) -> web.StreamResponse:
         ledgers = (entry.ledger, self.run)
         model = f"{entry.upstream}/{entry.model}"
         watched = self._must_estimate(entry)
         likely = entry.estimator.correct(estimate)
-        need = need_of(ask, likely, self.prices, model, exchange.at) if watched else unlimited()
+        need = need_of(ask, likely, self.prices, model, exchange.at) if watched else no_limit()
         allowed = await self._admission.enter(ledgers, need)
         if isinstance(allowed, str):
             return self._spent(exchange, entry, ask.dialect, allowed)
@@ -188,17 +202,17 @@ class Door:
             if exchange.usage is not None:
                 entry.estimator.learn(estimate, exchange.usage.input)
             price = self.prices.cost(model, exchange.usage, exchange.at).dollars
-            await self._admission.leave(ledgers, need, charged(exchange, need, allowed, price))
+            await self._admission.leave(ledgers, need, charge_of(exchange, need, allowed, price))
 
-    def _must_estimate(self, entry: Pass) -> bool:
+    def _must_estimate(self, entry: AttemptSession) -> bool:
         budgets = (entry.ledger.budget, self.run.budget)
         return any(one.tokens is not None or one.dollars is not None for one in budgets)
 
-    def _spent(self, exchange: Exchange, entry: Pass, dialect: Vendor, why: str) -> web.Response:
+    def _spent(self, exchange: Exchange, entry: AttemptSession, dialect: Vendor, why: str) -> web.Response:
         entry.exhaust(why)
-        return exchange.refuse(dialect, Trouble.BUDGET, why)
+        return exchange.refuse(dialect, ProviderTrouble.BUDGET, why)
 
-    def _too_long(self, exchange: Exchange, entry: Pass, dialect: Vendor, prompt: int) -> web.Response | None:
+    def _too_long(self, exchange: Exchange, entry: AttemptSession, dialect: Vendor, prompt: int) -> web.Response | None:
         window = entry.context_window
         if window is None or prompt <= window:
             entry.too_long = 0
@@ -206,7 +220,7 @@ class Door:
         entry.too_long += 1
         if entry.too_long > 1:
             entry.exhaust(f"Two prompts in a row exceeded the context window of {window} tokens.")
-        return exchange.refuse(dialect, Trouble.CONTEXT, dialect.too_long(prompt, window))
+        return exchange.refuse(dialect, ProviderTrouble.CONTEXT, dialect.too_long(prompt, window))
 
     async def _body(self, exchange: Exchange, dialect: Vendor) -> JsonObject | web.Response:
         data = bytearray()
@@ -216,20 +230,20 @@ class Door:
                     data += chunk
                     if len(data) > self.limits.request:
                         response = exchange.refuse(
-                            dialect, Trouble.TOO_LARGE, f"More than {self.limits.request} bytes."
+                            dialect, ProviderTrouble.TOO_LARGE, f"More than {self.limits.request} bytes."
                         )
                         response.force_close()
                         return response
             exchange.raw = bytes(data)
             body = orjson.loads(exchange.raw)
         except (orjson.JSONDecodeError, TimeoutError, web.RequestPayloadError):
-            return exchange.refuse(dialect, Trouble.BAD_REQUEST, "The body is not whole JSON.")
+            return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, "The body is not whole JSON.")
         if not isinstance(body, dict):
-            return exchange.refuse(dialect, Trouble.BAD_REQUEST, "The body is not a JSON object.")
+            return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, "The body is not a JSON object.")
         return body
 
 
-def _limited(ask: Ask, need: Need, allowed: int, field: str) -> Ask:
+def _limited(ask: UpstreamRequest, need: Need, allowed: int, field: str) -> UpstreamRequest:
     """The request with what the budget leaves, where that is less than it asks for or than models can write."""
     if need.asked is not None:
         # Written anew even when it stays: under a name that the upstream knows, and as a number.

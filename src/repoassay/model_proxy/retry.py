@@ -12,13 +12,13 @@ from email.utils import parsedate_to_datetime
 
 import orjson
 
-from repoassay.model_proxy.ledger import Ledger
-from repoassay.model_proxy.limits import Limits
+from repoassay.model_proxy.ledger import BudgetLedger
+from repoassay.model_proxy.limits import CallLimits
 from repoassay.model_proxy.request_rules.parts import JsonObject
-from repoassay.model_proxy.upstream_client import Answer, Ask, UpstreamTrouble, Wire
+from repoassay.model_proxy.upstream_client import UpstreamClient, UpstreamError, UpstreamRequest, UpstreamResponse
 from repoassay.types import Retry
 
-__all__ = ["Failed", "Opened", "open_patiently", "read_all"]
+__all__ = ["AllAttemptsFailed", "OpenResponse", "open_patiently", "read_all"]
 
 _PASSING = frozenset({429, 500, 502, 503, 504, 529})
 _PASSING_FAULTS = frozenset({"unreachable", "cut", "silence", "bad_http", "malformed", "wrong_type"})
@@ -26,10 +26,10 @@ _LONGEST_ERROR = 1 << 20
 
 
 @dataclass(slots=True)
-class Opened:
+class OpenResponse:
     """A success: `first` is the body's first chunk, the whole body when the answer is not streamed."""
 
-    answer: Answer
+    answer: UpstreamResponse
     first: bytes
     rest: AsyncIterator[bytes]
     parsed: JsonObject | None
@@ -37,7 +37,7 @@ class Opened:
 
 
 @dataclass(slots=True)
-class Failed:
+class AllAttemptsFailed:
     """The last try's fault, and the upstream's own error when it gave one. `sent`: a whole request reached it."""
 
     fault: str
@@ -48,12 +48,14 @@ class Failed:
     retries: tuple[Retry, ...]
 
 
-async def open_patiently(wire: Wire, ask: Ask, limits: Limits, ledgers: tuple[Ledger, ...]) -> Opened | Failed:
+async def open_patiently(
+    wire: UpstreamClient, ask: UpstreamRequest, limits: CallLimits, ledgers: tuple[BudgetLedger, ...]
+) -> OpenResponse | AllAttemptsFailed:
     """Ask until an answer's first bytes are there, or until asking again makes no sense."""
     retries: list[Retry] = []
     while True:
         outcome = await _once(wire, ask, limits)
-        if isinstance(outcome, Opened):
+        if isinstance(outcome, OpenResponse):
             outcome.retries = tuple(retries)
             return outcome
         wait = _wait(outcome, len(retries), limits)
@@ -75,41 +77,41 @@ async def read_all(chunks: AsyncIterator[bytes], most: int) -> bytes:
     async for chunk in chunks:
         body += chunk
         if len(body) > most:
-            raise UpstreamTrouble("too_large")
+            raise UpstreamError("too_large")
     return bytes(body)
 
 
-async def _once(wire: Wire, ask: Ask, limits: Limits) -> Opened | Failed:
+async def _once(wire: UpstreamClient, ask: UpstreamRequest, limits: CallLimits) -> OpenResponse | AllAttemptsFailed:
     try:
         answer = await wire.open(ask)
-    except UpstreamTrouble as trouble:
-        return Failed(trouble.fault, None, {}, b"", trouble.detail, ())
+    except UpstreamError as trouble:
+        return AllAttemptsFailed(trouble.fault, None, {}, b"", trouble.detail, ())
     kept = False
     try:
         chunks = answer.chunks()
         if not 200 <= answer.status < 300:
             body = await read_all(chunks, _LONGEST_ERROR)
-            return Failed(_fault(answer.status, body), answer.status, answer.headers, body, "", ())
+            return AllAttemptsFailed(_fault(answer.status, body), answer.status, answer.headers, body, "", ())
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
         wanted = "text/event-stream" if ask.stream else "application/json"
         if kind != wanted:
             await read_all(chunks, _LONGEST_ERROR)
-            return Failed("wrong_type", None, {}, b"", f"{kind[:80]} instead of {wanted}", ())
+            return AllAttemptsFailed("wrong_type", None, {}, b"", f"{kind[:80]} instead of {wanted}", ())
         if not ask.stream:
             body = await read_all(chunks, limits.response)
             parsed = orjson.loads(body)
             if not isinstance(parsed, dict):
-                return Failed("malformed", None, {}, b"", "JSON, but not an object", ())
-            return Opened(answer, body, chunks, parsed, ())
+                return AllAttemptsFailed("malformed", None, {}, b"", "JSON, but not an object", ())
+            return OpenResponse(answer, body, chunks, parsed, ())
         first = await anext(chunks, b"")
         if not first:
-            return Failed("cut", None, {}, b"", "an empty stream", ())
+            return AllAttemptsFailed("cut", None, {}, b"", "an empty stream", ())
         kept = True
-        return Opened(answer, first, chunks, None, ())
+        return OpenResponse(answer, first, chunks, None, ())
     except orjson.JSONDecodeError:
-        return Failed("malformed", None, {}, b"", "not JSON", ())
-    except UpstreamTrouble as trouble:
-        return Failed(trouble.fault, None, {}, b"", trouble.detail, ())
+        return AllAttemptsFailed("malformed", None, {}, b"", "not JSON", ())
+    except UpstreamError as trouble:
+        return AllAttemptsFailed(trouble.fault, None, {}, b"", trouble.detail, ())
     finally:
         if not kept:
             await answer.close()
@@ -126,7 +128,7 @@ def _fault(status: int, body: bytes) -> str:
     return "upstream_error" if status >= 500 else "rejected"
 
 
-def _wait(failed: Failed, tries: int, limits: Limits) -> float | None:
+def _wait(failed: AllAttemptsFailed, tries: int, limits: CallLimits) -> float | None:
     passing = failed.status in _PASSING if failed.status is not None else failed.fault in _PASSING_FAULTS
     if failed.fault == "silence" and tries:
         return None  # it has cost two whole idle times already

@@ -12,12 +12,12 @@ from typing import Any
 from repoassay.model_proxy.dialogue import Dialogue, Fault, ToolCall, Turn, read_dialogue
 from repoassay.model_proxy.estimate import raw_estimate
 from repoassay.model_proxy.tool_schemas import finish_call, shell_call
-from repoassay.model_proxy.upstream_client import Ask, UpstreamTrouble
-from repoassay.model_proxy.vendors import VENDORS, Asks, Reply, ToolUse, Trouble, Vendor
+from repoassay.model_proxy.upstream_client import UpstreamError, UpstreamRequest
+from repoassay.model_proxy.vendors import VENDORS, Asks, ProviderTrouble, Reply, ToolUse, Vendor
 from repoassay.model_proxy.vendors.protocol import RequestView
 from repoassay.types import Usage
 
-__all__ = ["Said", "Script", "ScriptedUpstream", "ScriptedWire"]
+__all__ = ["Script", "ScriptedReply", "ScriptedUpstream", "ScriptedWire"]
 
 _ASIDE = Turn(text="OK", usage=Usage(input=10, output=1))
 
@@ -31,7 +31,7 @@ class _State:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ScriptedReply:
     """What the script answers: an HTTP status and head, the parts of the body, and how it goes wrong.
 
     Attributes:
@@ -57,7 +57,9 @@ class Script:
         """The usage of every answer given whole to an attempt, in order, as its dialect could tell it."""
         return tuple(self._states[attempt].sent) if attempt in self._states else ()
 
-    def answer(self, dialect: str, body: dict[str, Any], attempt: str, *, stream: bool, model: str = "") -> Said:
+    def answer(
+        self, dialect: str, body: dict[str, Any], attempt: str, *, stream: bool, model: str = ""
+    ) -> ScriptedReply:
         """The next answer to an attempt."""
         state = self._states.setdefault(attempt, _State())
         vendor = VENDORS[dialect]
@@ -83,7 +85,7 @@ class Script:
         if fault is not None and fault.malformed:
             parts = iter([*list(parts)[:1], b'data: {"broken\n\n', b"data: [DONE]\n\n"] if stream else [b'{"broken'])
         kind = "text/event-stream" if stream else "application/json"
-        return Said(
+        return ScriptedReply(
             200,
             {"content-type": (fault.wrong_type if fault else "") or kind},
             parts,
@@ -142,16 +144,22 @@ def _as_told(vendor: Vendor, usage: Usage) -> Usage:
     return usage.model_copy(update=dict.fromkeys(vendor.untold, 0))
 
 
-def _error(dialect: str, status: int, message: str, headers: Mapping[str, str] | None = None) -> Said:
-    trouble = Trouble.BUSY if status == 429 else Trouble.UPSTREAM if status >= 500 else Trouble.BAD_REQUEST
+def _error(dialect: str, status: int, message: str, headers: Mapping[str, str] | None = None) -> ScriptedReply:
+    trouble = (
+        ProviderTrouble.BUSY
+        if status == 429
+        else ProviderTrouble.UPSTREAM
+        if status >= 500
+        else ProviderTrouble.BAD_REQUEST
+    )
     body = json.dumps(VENDORS[dialect].refuse(trouble, message).body).encode()
-    return Said(status, {"content-type": "application/json", **(headers or {})}, iter([body]))
+    return ScriptedReply(status, {"content-type": "application/json", **(headers or {})}, iter([body]))
 
 
-def _faulty_status(dialect: str, fault: Fault) -> Said:
+def _faulty_status(dialect: str, fault: Fault) -> ScriptedReply:
     headers = {} if fault.retry_after is None else {"retry-after": f"{fault.retry_after:g}"}
     said = _error(dialect, fault.status or 500, "A scripted fault.", headers)
-    return Said(said.status, said.headers, iter([fault.body.encode()])) if fault.body else said
+    return ScriptedReply(said.status, said.headers, iter([fault.body.encode()])) if fault.body else said
 
 
 class ScriptedUpstream:
@@ -175,7 +183,7 @@ class ScriptedUpstream:
 
 
 class _ScriptedAnswer:
-    def __init__(self, said: Said) -> None:
+    def __init__(self, said: ScriptedReply) -> None:
         self.status = said.status
         self.headers = said.headers
         self._said = said
@@ -183,10 +191,10 @@ class _ScriptedAnswer:
     async def chunks(self) -> AsyncIterator[bytes]:
         for number, part in enumerate(self._said.parts):
             if self._said.cut_after is not None and number >= self._said.cut_after:
-                raise UpstreamTrouble("cut", "a scripted cut")
+                raise UpstreamError("cut", "a scripted cut")
             yield part
         if self._said.cut_after is not None:
-            raise UpstreamTrouble("cut", "a scripted cut")
+            raise UpstreamError("cut", "a scripted cut")
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -205,12 +213,12 @@ class ScriptedWire:
         self._script = upstream.script
         self._idle = idle
 
-    async def open(self, ask: Ask) -> _ScriptedAnswer:
+    async def open(self, ask: UpstreamRequest) -> _ScriptedAnswer:
         """See `Wire`."""
         if ask.route.asks is Asks.COUNT:
             count = int(raw_estimate(ask.body)) + 1
             body = json.dumps(ask.dialect.token_count(count)).encode()
-            return _ScriptedAnswer(Said(200, {"content-type": "application/json"}, iter([body])))
+            return _ScriptedAnswer(ScriptedReply(200, {"content-type": "application/json"}, iter([body])))
         try:
             said = self._script.answer(ask.dialect.name, ask.body, ask.attempt, stream=ask.stream, model=ask.model)
         except (TypeError, AttributeError, KeyError, ValueError) as error:
@@ -219,7 +227,7 @@ class ScriptedWire:
         if said.silence:
             await asyncio.sleep(min(said.silence, self._idle))
             if said.silence > self._idle:
-                raise UpstreamTrouble("silence", "a scripted silence")
+                raise UpstreamError("silence", "a scripted silence")
         return _ScriptedAnswer(said)
 
     async def close(self) -> None:

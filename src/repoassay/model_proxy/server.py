@@ -17,14 +17,14 @@ from repoassay.errors import BadInput, InfraFault
 from repoassay.model_proxy.exchange import Exchange
 from repoassay.model_proxy.http_wire import HttpWire
 from repoassay.model_proxy.journal import CallJournal
-from repoassay.model_proxy.ledger import Ledger
-from repoassay.model_proxy.limits import Budget, Limits
+from repoassay.model_proxy.ledger import BudgetLedger
+from repoassay.model_proxy.limits import Budget, CallLimits
 from repoassay.model_proxy.prices import Prices
-from repoassay.model_proxy.record import Recorder
-from repoassay.model_proxy.request_handler import Door
+from repoassay.model_proxy.record import CallRecorder
+from repoassay.model_proxy.request_handler import RequestHandler
 from repoassay.model_proxy.scripted_provider import ScriptedUpstream, ScriptedWire
-from repoassay.model_proxy.sessions import Pass
-from repoassay.model_proxy.upstream_client import Wire
+from repoassay.model_proxy.sessions import AttemptSession
+from repoassay.model_proxy.upstream_client import UpstreamClient
 from repoassay.model_proxy.upstreams import Upstream, split_model
 from repoassay.package_proxy import LoopThread
 from repoassay.types import Usage
@@ -52,21 +52,21 @@ class Gateway:
         upstreams: Iterable[Upstream | ScriptedUpstream],
         *,
         prices: Prices | None = None,
-        limits: Limits | None = None,
+        limits: CallLimits | None = None,
         budget: Budget | None = None,
         journal: Path | None = None,
         listen: bool = True,
     ) -> None:
-        self.limits = limits or Limits()
+        self.limits = limits or CallLimits()
         self.prices = prices or Prices.shipped()
         self.strangers = 0  # requests that belonged to no attempt
-        self.run = Ledger(budget or Budget(), "run")
+        self.run = BudgetLedger(budget or Budget(), "run")
         self._upstreams = {upstream.name: upstream for upstream in upstreams}
         self._journal = CallJournal(journal) if journal is not None else None
         self._listen = listen
-        self._runners: dict[Pass | None, list[web.ServerRunner]] = {}
+        self._runners: dict[AttemptSession | None, list[web.ServerRunner]] = {}
         self._thread: LoopThread | None = None
-        self._door: Door | None = None
+        self._door: RequestHandler | None = None
         self._port = 0
 
     @property
@@ -110,7 +110,7 @@ class Gateway:
         record: Path | None = None,
         closed_world: bool = True,
         on_exhausted: Callable[[str], None] | None = None,
-    ) -> Pass:
+    ) -> AttemptSession:
         """Let an attempt in.
 
         Args:
@@ -139,17 +139,17 @@ class Gateway:
                     f"A budget in dollars needs a price for {model} ({cost.note}).", "Give a price table that has it."
                 )
         calls = CallJournal(journal, [wire.secret])
-        entry = Pass(
+        entry = AttemptSession(
             self, attempt=attempt, upstream=provider, model=name, budget=budget, journal=calls,
             context_window=context_window, keep_bodies=keep_bodies,
-            recorder=Recorder(record) if record is not None else None, closed_world=closed_world,
+            recorder=CallRecorder(record) if record is not None else None, closed_world=closed_world,
             on_exhausted=on_exhausted,
         )  # fmt: skip
         calls.hide(entry.key, entry.token)
         self._wait(self._enter(entry))
         return entry
 
-    def serve(self, listening: socket.socket, entry: Pass) -> None:
+    def serve(self, listening: socket.socket, entry: AttemptSession) -> None:
         """Serve one attempt on a socket that already listens, such as one inside its sandbox's network.
 
         Takes the socket over and closes it with the pass. Requests there with another attempt's path or key are
@@ -158,14 +158,14 @@ class Gateway:
         listening.setblocking(False)
         self._wait(self._site(listening, entry))
 
-    def close_pass(self, entry: Pass) -> None:
-        """See `Pass.close`."""
+    def close_pass(self, entry: AttemptSession) -> None:
+        """See `AttemptSession.close`."""
         if not entry.closed:
             entry.closed = True
             self._wait(self._leave(entry))
 
     async def _start(self) -> None:
-        self._door = Door(self.limits, self.prices, self.run, self._stranger)
+        self._door = RequestHandler(self.limits, self.prices, self.run, self._stranger)
         if self._listen:
             listening = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
             self._port = listening.getsockname()[1]
@@ -182,7 +182,7 @@ class Gateway:
         for wire in door.wires.values():
             await wire.close()
 
-    async def _wire(self, provider: str) -> Wire:
+    async def _wire(self, provider: str) -> UpstreamClient:
         door = self._open_door()
         if provider not in door.wires:
             upstream = self._upstreams.get(provider)
@@ -197,14 +197,14 @@ class Gateway:
                 door.wires[provider] = HttpWire(upstream, upstream.key(), self.limits)
         return door.wires[provider]
 
-    async def _enter(self, entry: Pass) -> None:
+    async def _enter(self, entry: AttemptSession) -> None:
         door = self._open_door()
         door.passes[entry.token] = door.passes[entry.key] = entry
         for ledger in (entry.ledger, self.run):
             if (left := ledger.remaining()) is not None:
                 asyncio.get_running_loop().call_later(left + 0.01, _time_is_over, entry, ledger)
 
-    async def _leave(self, entry: Pass) -> None:
+    async def _leave(self, entry: AttemptSession) -> None:
         door = self._open_door()
         door.passes.pop(entry.token, None)
         door.passes.pop(entry.key, None)
@@ -222,7 +222,7 @@ class Gateway:
             entry.recorder.write()
         entry.journal.close()
 
-    async def _site(self, listening: socket.socket, bound: Pass | None) -> None:
+    async def _site(self, listening: socket.socket, bound: AttemptSession | None) -> None:
         door = self._open_door()
         server = web.Server(partial(door.handle, bound=bound), access_log=None)
         runner = web.ServerRunner(server, shutdown_timeout=0.1)
@@ -235,7 +235,7 @@ class Gateway:
         if self._journal is not None and self.strangers <= 10_000:
             self._journal.append(exchange.call(self.prices))
 
-    def _open_door(self) -> Door:
+    def _open_door(self) -> RequestHandler:
         if self._door is None:
             raise InfraFault("The gateway is not open.", "Use it as a context manager.")
         return self._door
@@ -247,6 +247,6 @@ class Gateway:
         return self._thread.run(work)
 
 
-def _time_is_over(entry: Pass, ledger: Ledger) -> None:
+def _time_is_over(entry: AttemptSession, ledger: BudgetLedger) -> None:
     if not entry.closed and (why := ledger.spent()):
         entry.exhaust(why)

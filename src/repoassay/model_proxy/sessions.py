@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Protocol
 
 from repoassay.model_proxy.estimate import Estimator
 from repoassay.model_proxy.journal import CallJournal
-from repoassay.model_proxy.ledger import Ledger
+from repoassay.model_proxy.ledger import BudgetLedger
 from repoassay.model_proxy.limits import Budget
 from repoassay.model_proxy.vendors import VENDORS
 from repoassay.types import Call, Spending
 
 if TYPE_CHECKING:
-    from repoassay.model_proxy.record import Recorder
+    from repoassay.model_proxy.record import CallRecorder
 
-__all__ = ["Pass"]
+__all__ = ["AttemptSession"]
 
 _MOST_REFUSED_LINES = 10_000  # a hostile agent must not fill the disk with refusals
 
 
 class _Closer(Protocol):
-    def close_pass(self, entry: Pass) -> None: ...
+    def close_pass(self, entry: AttemptSession) -> None: ...
 
 
-class Pass:
+class AttemptSession:
     """One attempt's way through the gateway; made by `Gateway.admit`.
 
     Attributes:
@@ -50,7 +50,7 @@ class Pass:
         journal: CallJournal,
         context_window: int | None,
         keep_bodies: bool,
-        recorder: Recorder | None,
+        recorder: CallRecorder | None,
         closed_world: bool,
         on_exhausted: Callable[[str], None] | None,
     ) -> None:
@@ -59,7 +59,7 @@ class Pass:
         self.key = f"sk-ra-{secrets.token_urlsafe(32)}"
         self.upstream = upstream
         self.model = model
-        self.ledger = Ledger(budget, "attempt")
+        self.ledger = BudgetLedger(budget, "attempt")
         self.journal = journal
         self.context_window = context_window
         self.keep_bodies = keep_bodies

@@ -9,10 +9,10 @@ from typing import Protocol
 from repoassay.model_proxy.request_rules.parts import JsonObject
 from repoassay.model_proxy.vendors import Route, Vendor
 
-__all__ = ["Answer", "Ask", "UpstreamTrouble", "Wire"]
+__all__ = ["UpstreamClient", "UpstreamError", "UpstreamRequest", "UpstreamResponse"]
 
 
-class UpstreamTrouble(Exception):
+class UpstreamError(Exception):
     """The upstream gave no whole answer; `fault` is the journal's word for it. Never carries a key."""
 
     def __init__(self, fault: str, detail: str = "") -> None:
@@ -22,7 +22,7 @@ class UpstreamTrouble(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class UpstreamRequest:
     """One request to an upstream: `raw` is `body` as bytes, `headers` are those passed on from the agent.
 
     `set_limit` is the limit of output that the gateway put in where the agent gave none.
@@ -39,7 +39,7 @@ class Ask:
     set_limit: int | None = None
 
 
-class Answer(Protocol):
+class UpstreamResponse(Protocol):
     """An upstream's response whose head has come. `headers` has lower-case names."""
 
     status: int
@@ -58,7 +58,7 @@ class Answer(Protocol):
         ...
 
 
-class Wire(Protocol):
+class UpstreamClient(Protocol):
     """A way to one upstream."""
 
     name: str
@@ -69,7 +69,7 @@ class Wire(Protocol):
     secret: str
     """The real key, for scrubbing; empty when there is none."""
 
-    async def open(self, ask: Ask) -> Answer:
+    async def open(self, ask: UpstreamRequest) -> UpstreamResponse:
         """Send a request and wait for the head of the response.
 
         Raises:

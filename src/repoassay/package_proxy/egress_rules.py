@@ -8,7 +8,7 @@ import socket
 from dataclasses import dataclass
 from typing import Self
 
-__all__ = ["HostRule", "forbidden"]
+__all__ = ["HostRule", "refusal_of"]
 
 _FORBIDDEN = tuple(
     map(
@@ -49,13 +49,13 @@ class HostRule:
         return host.endswith(self.host[1:]) if self.host.startswith("*.") else host == self.host
 
 
-def forbidden(address: str) -> str:
+def refusal_of(address: str) -> str:
     """Why a public name must not lead to an address; empty when it may."""
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
         for network in _IPV4_INSIDE:
             if found in network:
-                return forbidden(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
+                return refusal_of(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
     if any(found.version == network.version and found in network for network in _FORBIDDEN):
         return "is not a public address"
     # No packet is sent: this asks the routing table alone.

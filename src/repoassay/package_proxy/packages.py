@@ -19,9 +19,9 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
 
-from repoassay.package_proxy.egress_rules import HostRule, forbidden
+from repoassay.package_proxy.egress_rules import HostRule, refusal_of
 from repoassay.package_proxy.event_loop_thread import LoopThread
-from repoassay.package_proxy.proxy_request import Refused, read_request
+from repoassay.package_proxy.proxy_request import RequestRefused, read_request
 from repoassay.package_proxy.tunnel import CHUNK, Idle, Stream, fetch, part, tunnel
 
 __all__ = ["PackageProxy", "ProxyLimits", "Visit", "Visitor"]
@@ -166,7 +166,7 @@ class Visitor:
             else:
                 visit.method, visit.host, visit.port, visit.allowed = "RELAY", *to, True
                 await self._pass_on((reader, writer), await self._connect([to[0]], to[1]), visit)
-        except Refused as refused:
+        except RequestRefused as refused:
             visit.why = refused.why
             if to is None and not visit.address:
                 await _say(reader, writer, refused)
@@ -185,15 +185,15 @@ class Visitor:
 
     def _check_limits(self) -> None:
         if self.connections > self._limits.connections:
-            raise Refused(f"This attempt has made {self._limits.connections} connections, which is all it may.")
+            raise RequestRefused(f"This attempt has made {self._limits.connections} connections, which is all it may.")
         if len(self._tasks) > self._limits.at_once:
-            raise Refused(f"More than {self._limits.at_once} connections at once.", 503)
+            raise RequestRefused(f"More than {self._limits.at_once} connections at once.", 503)
         self._count(0)
 
     def _count(self, size: int) -> None:
         self.used += size
         if self.used > self._limits.bytes:
-            raise Refused(f"This attempt has moved {self._limits.bytes} bytes, which is all it may.")
+            raise RequestRefused(f"This attempt has moved {self._limits.bytes} bytes, which is all it may.")
 
     async def _proxied(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, visit: Visit) -> None:
         head = await self._head(reader)
@@ -202,7 +202,9 @@ class Visitor:
         visit.host, visit.port = request.host, request.port
         rules = [rule for rule in self._rules if rule.allows(request.host, request.port)]
         if not rules:
-            raise Refused(f"The network policy of this workspace does not allow {visit.host} at port {visit.port}.")
+            raise RequestRefused(
+                f"The network policy of this workspace does not allow {visit.host} at port {visit.port}."
+            )
         request.check()
         addresses = await self._addresses(visit.host, visit.port, trusted=any(rule.trusted for rule in rules))
         visit.allowed = True
@@ -217,11 +219,11 @@ class Visitor:
             async with asyncio.timeout(self._limits.head):
                 return await reader.readuntil(b"\r\n\r\n")
         except TimeoutError:
-            raise Refused(f"No request came within {self._limits.head:g} seconds.", 408) from None
+            raise RequestRefused(f"No request came within {self._limits.head:g} seconds.", 408) from None
         except asyncio.LimitOverrunError:
-            raise Refused(f"The head of the request is longer than {_HEAD} bytes.", 431) from None
+            raise RequestRefused(f"The head of the request is longer than {_HEAD} bytes.", 431) from None
         except asyncio.IncompleteReadError as error:
-            raise Refused("The connection was closed without a request." if not error.partial
+            raise RequestRefused("The connection was closed without a request." if not error.partial
                            else "The request broke off.", 400) from None  # fmt: skip
 
     async def _addresses(self, host: str, port: int, *, trusted: bool) -> list[str]:
@@ -230,15 +232,15 @@ class Visitor:
             async with asyncio.timeout(self._limits.connecting):
                 found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, TimeoutError, UnicodeError):
-            raise Refused(f"The name {host} cannot be resolved.", 502) from None
+            raise RequestRefused(f"The name {host} cannot be resolved.", 502) from None
         addresses = list(dict.fromkeys(str(item[4][0]) for item in found))
         if trusted:
             return addresses
-        reasons = {address: forbidden(address) for address in addresses}
+        reasons = {address: refusal_of(address) for address in addresses}
         good = [address for address, reason in reasons.items() if not reason]
         if not good:
             address, reason = next(iter(reasons.items()))
-            raise Refused(f"The name {host} leads to {address}, which {reason}.")
+            raise RequestRefused(f"The name {host} leads to {address}, which {reason}.")
         return good
 
     async def _connect(self, addresses: list[str], port: int) -> Stream:
@@ -251,7 +253,7 @@ class Visitor:
                 why = f"no answer within {self._limits.connecting:g} seconds"
             except OSError as error:
                 why = error.strerror or str(error)
-        raise Refused(f"The host cannot be reached: {why}.", 502)
+        raise RequestRefused(f"The host cannot be reached: {why}.", 502)
 
     async def _pass_on(
         self, near: Stream, far: Stream, visit: Visit, *, greeting: bytes = b"", request: bytes = b""
@@ -272,7 +274,7 @@ class Visitor:
             far[1].transport.abort()
 
 
-async def _say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, refused: Refused) -> None:
+async def _say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, refused: RequestRefused) -> None:
     """Refuse, and hear the other side out for a moment, since a reset would take the answer from it."""
     words = {
         400: "Bad Request",

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-__all__ = ["ProxyRequest", "Refused", "read_request"]
+__all__ = ["ProxyRequest", "RequestRefused", "read_request"]
 
 _NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_][a-z0-9_-]{0,62})*")
 _REQUEST = re.compile(rb"([A-Z]{1,16}) ([!-~]{1,8192}) HTTP/1\.[01]")
@@ -18,7 +18,7 @@ _HOP = frozenset(
 )  # fmt: skip
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """What is answered with 403 (or, where it was allowed, 502) and one sentence."""
 
     def __init__(self, why: str, status: int = 403) -> None:
@@ -43,9 +43,9 @@ class ProxyRequest:
             Refused: It is neither CONNECT nor GET nor HEAD, or brings something along.
         """
         if self.method not in ("CONNECT", "GET", "HEAD"):
-            raise Refused(f"{self.method} does not pass here; only CONNECT, GET and HEAD do.")
+            raise RequestRefused(f"{self.method} does not pass here; only CONNECT, GET and HEAD do.")
         if self.method != "CONNECT" and any(name in self.headers for name in ("content-length", "transfer-encoding")):
-            raise Refused("Nothing is sent along with plain requests; only GET and HEAD without a body pass.")
+            raise RequestRefused("Nothing is sent along with plain requests; only GET and HEAD without a body pass.")
 
     def plain(self) -> bytes:
         """The request as its server gets it: its own host, nothing of the proxy's, one answer a connection."""
@@ -66,12 +66,12 @@ def read_request(head: bytes) -> ProxyRequest:
     first, *lines = head[:-4].split(b"\r\n")
     match = _REQUEST.fullmatch(first)
     if match is None:
-        raise Refused("This is no request to a proxy.", 400)
+        raise RequestRefused("This is no request to a proxy.", 400)
     headers = {}
     for line in lines:
         name, colon, value = line.partition(b":")
         if not colon or not _HEADER.fullmatch(name) or re.search(rb"[\r\n\0]", value):
-            raise Refused("A header of the request is malformed.", 400)
+            raise RequestRefused("A header of the request is malformed.", 400)
         headers[name.decode().lower()] = value.strip().decode("latin-1")
     method, target = match[1].decode(), match[2].decode()
     return ProxyRequest(method, *_where(method, target), headers)
@@ -83,14 +83,14 @@ def _where(method: str, target: str) -> tuple[str, int, str]:
         parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
         host, port = (parts.hostname or "").rstrip("."), parts.port
     except ValueError:
-        raise Refused("The address of the request is malformed.", 400) from None
+        raise RequestRefused("The address of the request is malformed.", 400) from None
     if method == "CONNECT":
         if port is None or parts.path or parts.query or parts.fragment or "@" in target:
-            raise Refused("CONNECT needs HOST:PORT.", 400)
+            raise RequestRefused("CONNECT needs HOST:PORT.", 400)
     elif parts.scheme != "http" or "@" in parts.netloc:
-        raise Refused("This is a proxy: plain requests name their whole http:// address, without a password.")
+        raise RequestRefused("This is a proxy: plain requests name their whole http:// address, without a password.")
     if not _is_address(host) and not _NAME.fullmatch(host):
-        raise Refused("The host of the request is malformed.", 400)
+        raise RequestRefused("The host of the request is malformed.", 400)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return host, 80 if port is None else port, path
 

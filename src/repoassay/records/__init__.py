@@ -37,12 +37,12 @@ if TYPE_CHECKING:
         numbered_lines as numbered_lines,
         record_codec as record_codec,
     )
-    from repoassay.records.runs import Finished as Finished, RunFolder as RunFolder
+    from repoassay.records.runs import FinishedAttempt as FinishedAttempt, RunFolder as RunFolder
     from repoassay.records.slots import (
-        Place as Place,
+        AttemptStatus as AttemptStatus,
         Slot as Slot,
-        Standing as Standing,
-        counting as counting,
+        SlotStatus as SlotStatus,
+        counting_attempts as counting_attempts,
         places as places,
         slots_of as slots_of,
     )
@@ -69,8 +69,8 @@ else:
             "folder_check": ("check_sound",),
             "journal": ("Journal", "JournalRead"),
             "lines": ("Codec", "JsonLines", "LinesRead", "OBJECTS", "append_line", "numbered_lines", "record_codec"),
-            "runs": ("Finished", "RunFolder"),
-            "slots": ("Place", "Slot", "Standing", "counting", "places", "slots_of"),
+            "runs": ("FinishedAttempt", "RunFolder"),
+            "slots": ("SlotStatus", "Slot", "AttemptStatus", "counting_attempts", "places", "slots_of"),
             "spending": ("JOURNAL", "journal_spent", "run_spent"),
             "verdicts": ("VerdictCache", "verdict_key"),
             "versions": (

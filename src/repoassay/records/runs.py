@@ -18,13 +18,13 @@ from repoassay.records.journal import Journal
 from repoassay.records.versions import parse, to_json, validation_reason
 from repoassay.types import Attempt, Plan, Verdict
 
-__all__ = ["Finished", "RunFolder"]
+__all__ = ["FinishedAttempt", "RunFolder"]
 
 _REMEDY = "Restore it from a copy; files of a run must not be edited."
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedAttempt:
     """A finished attempt with its latest verdict and its folder (submission/, transcript/, log.txt)."""
 
     attempt: Attempt
@@ -84,14 +84,14 @@ class RunFolder:
             outcome=verdict.outcome.value,
         )
 
-    def finished(self) -> Iterator[Finished]:
+    def finished(self) -> Iterator[FinishedAttempt]:
         """Every attempt the journal calls finished, in the order they ended; the journal decides what counts.
 
         Raises:
             BadInput: When one cannot be read back.
         """
         for attempt, verdict in read_attempts(self.path, ALL):
-            yield Finished(attempt, verdict, self.attempt_folder(attempt.id))
+            yield FinishedAttempt(attempt, verdict, self.attempt_folder(attempt.id))
 
     def events(self) -> list[dict[str, object]]:
         """The journal's whole records."""

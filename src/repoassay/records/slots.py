@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from repoassay.types import Plan
 
-__all__ = ["Chained", "Place", "Slot", "Standing", "counting", "places", "slots_of"]
+__all__ = ["AttemptStatus", "Chained", "Slot", "SlotStatus", "counting_attempts", "places", "slots_of"]
 
 _Item = TypeVar("_Item")
 
@@ -52,7 +52,7 @@ class Chained(Protocol):
         """The attempt it repeats."""
 
 
-class Standing(StrEnum):
+class AttemptStatus(StrEnum):
     """Whether a finished attempt enters the figures."""
 
     COUNTS = "counts"
@@ -72,15 +72,15 @@ def slots_of(plan: Plan, agent: str | None = None) -> list[Slot]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SlotStatus:
     """Where a finished attempt stands. `replaced_by` is the id of the attempt that counts in its stead."""
 
     slot: Slot
-    standing: Standing
+    standing: AttemptStatus
     replaced_by: str | None = None
 
 
-def places(plan: Plan, attempts: Sequence[Chained]) -> list[Place]:
+def places(plan: Plan, attempts: Sequence[Chained]) -> list[SlotStatus]:
     """Say for each attempt, in the order they ended, whether it counts.
 
     An attempt fills the slot of the first of its retry chain. Where several fill one slot, the last one counts and
@@ -93,18 +93,20 @@ def places(plan: Plan, attempts: Sequence[Chained]) -> list[Place]:
     found = []
     for attempt, slot in zip(attempts, slots, strict=True):
         if slot not in planned:
-            found.append(Place(slot, Standing.OUTSIDE_PLAN))
+            found.append(SlotStatus(slot, AttemptStatus.OUTSIDE_PLAN))
         elif last[slot] == attempt.id:
-            found.append(Place(slot, Standing.COUNTS))
+            found.append(SlotStatus(slot, AttemptStatus.COUNTS))
         else:
-            found.append(Place(slot, Standing.SUPERSEDED, last[slot]))
+            found.append(SlotStatus(slot, AttemptStatus.SUPERSEDED, last[slot]))
     return found
 
 
-def counting(plan: Plan, items: Sequence[_Item], attempt_of: Callable[[_Item], Chained]) -> dict[Slot, _Item]:
+def counting_attempts(plan: Plan, items: Sequence[_Item], attempt_of: Callable[[_Item], Chained]) -> dict[Slot, _Item]:
     """Slot -> the item whose attempt counts there, of items in the order their attempts ended."""
     standing = places(plan, [attempt_of(item) for item in items])
-    return {place.slot: item for item, place in zip(items, standing, strict=True) if place.standing is Standing.COUNTS}
+    return {
+        place.slot: item for item, place in zip(items, standing, strict=True) if place.standing is AttemptStatus.COUNTS
+    }
 
 
 def _slot(attempt: Chained, by_id: Mapping[str, Chained]) -> Slot:

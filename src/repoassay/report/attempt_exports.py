@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 
 from repoassay.formats import to_atif
-from repoassay.records import Finished
+from repoassay.records import FinishedAttempt
 from repoassay.report.attempt_timeline import read_trajectory
 from repoassay.report.exporters import ExportSource
 from repoassay.report.writers.csv_file import safe_text
@@ -65,7 +65,7 @@ class Atif:
                 yield json.dumps(document, indent=2 if source.attempt else None) + "\n"
 
 
-def _cells(found: Finished) -> tuple[object, ...]:
+def _cells(found: FinishedAttempt) -> tuple[object, ...]:
     attempt, verdict, spent = found.attempt, found.verdict, found.attempt.spent
     return (
         attempt.run, attempt.id, attempt.task, attempt.agent, attempt.number, attempt.retry_of,

@@ -16,7 +16,7 @@ from repoassay.errors import BadInput
 from repoassay.records import (
     ALL,
     JOURNAL,
-    Finished,
+    FinishedAttempt,
     RunFolder,
     finished_ids,
     parse,
@@ -24,23 +24,23 @@ from repoassay.records import (
     read_calls,
     read_regular,
 )
-from repoassay.report.document import plain
+from repoassay.report.document import plain_value
 from repoassay.report.figures import moment, seconds, size
 from repoassay.report.money import sentence
 from repoassay.text import block, clip, code_point, escape_hidden, one_line
-from repoassay.types import Call, Source, Step, Trajectory
+from repoassay.types import Call, Source, Trajectory, TrajectoryStep
 
-__all__ = ["Story", "find_attempts", "lines", "read_story", "read_trajectory", "story_document"]
+__all__ = ["AttemptTimeline", "find_attempts", "lines", "read_story", "read_trajectory", "story_document"]
 
 _MOST_FILE = 64 * 2**20
 _EDITS = ("edit", "write", "replace", "patch", "str_replace", "create", "insert")
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class AttemptTimeline:
     """One finished attempt with its steps; `trajectory` is None where the agent left none that could be read."""
 
-    found: Finished
+    found: FinishedAttempt
     calls: tuple[Call, ...]
     trajectory: Trajectory | None
 
@@ -85,7 +85,7 @@ def _all_runs(runs: Path) -> list[RunFolder]:
     return [RunFolder(path.parent) for path in sorted(runs.glob("*/run.json"))]
 
 
-def read_story(run: RunFolder, attempt: str) -> Story:
+def read_story(run: RunFolder, attempt: str) -> AttemptTimeline:
     """Read one attempt back.
 
     Raises:
@@ -94,8 +94,8 @@ def read_story(run: RunFolder, attempt: str) -> Story:
     if attempt not in finished_ids(run.path):
         raise BadInput(f"{run.path} holds no finished attempt {attempt}.")
     folder = run.attempt_folder(attempt)
-    found = Finished(*read_attempt(run.path, attempt, ALL), folder)
-    return Story(found, read_calls(folder / JOURNAL).calls, read_trajectory(folder))
+    found = FinishedAttempt(*read_attempt(run.path, attempt, ALL), folder)
+    return AttemptTimeline(found, read_calls(folder / JOURNAL).calls, read_trajectory(folder))
 
 
 def read_trajectory(folder: Path) -> Trajectory | None:
@@ -107,24 +107,24 @@ def read_trajectory(folder: Path) -> Trajectory | None:
         return None
 
 
-def story_document(story: Story) -> dict[str, Any]:
+def story_document(story: AttemptTimeline) -> dict[str, Any]:
     """The story for programs: attempt, verdict, calls and trajectory as the run folder has them."""
     return {
         "schema": "repoassay/story/1",
         "folder": str(story.found.folder),
-        "attempt": plain(story.found.attempt.model_dump(mode="json")),
-        "verdict": plain(story.found.verdict.model_dump(mode="json")),
-        "calls": [plain(call.model_dump(mode="json", exclude_defaults=True)) for call in story.calls],
-        "trajectory": plain(story.trajectory.model_dump(mode="json")) if story.trajectory else None,
+        "attempt": plain_value(story.found.attempt.model_dump(mode="json")),
+        "verdict": plain_value(story.found.verdict.model_dump(mode="json")),
+        "calls": [plain_value(call.model_dump(mode="json", exclude_defaults=True)) for call in story.calls],
+        "trajectory": plain_value(story.trajectory.model_dump(mode="json")) if story.trajectory else None,
     }
 
 
-def lines(story: Story, width: int = 200) -> Iterator[str]:
+def lines(story: AttemptTimeline, width: int = 200) -> Iterator[str]:
     """The story as plain lines, in which every hidden character is written out."""
     return (escape_hidden(line, form=code_point) for line in _lines(story, width))
 
 
-def _lines(story: Story, width: int) -> Iterator[str]:
+def _lines(story: AttemptTimeline, width: int) -> Iterator[str]:
     attempt, verdict = story.found.attempt, story.found.verdict
     yield f"{attempt.task} by {one_line(attempt.agent, 200)}, attempt {attempt.number}, {moment(attempt.started)}"
     yield f"{attempt.id}{f', a retry of {attempt.retry_of}' if attempt.retry_of else ''}"
@@ -171,7 +171,7 @@ def _lines(story: Story, width: int) -> Iterator[str]:
             yield f"  {test.outcome}: {one_line(test.id, 120)}"
 
 
-def _step(step: Step, width: int) -> Iterator[str]:
+def _step(step: TrajectoryStep, width: int) -> Iterator[str]:
     who = {Source.AGENT: "model", Source.TOOL: "answer"}.get(step.source, step.source.value)
     spent = f"  [{step.usage.input:,} in, {step.usage.output:,} out]" if step.usage else ""
     said = one_line(step.text, width) if step.text.strip() else ""

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repoassay.diagnosis import (
-    Assigned,
-    Case,
+    AssignedClass,
+    AttemptCase,
     Diagnosis,
+    DiagnosisRule,
     Effective,
     ErrorClass,
-    Finding,
+    IntegrityFinding,
+    IntegrityState,
     Label,
-    Rule,
-    State,
     Subclass,
     diagnose,
     effective,
@@ -27,16 +27,25 @@ from repoassay.report.attempt_timeline import read_trajectory
 from repoassay.report.case import TaskFacts, case_of, read_attempt_file
 from repoassay.report.results import read_rows
 from repoassay.stats import Proportion
-from repoassay.types import Ended, Exit, Outcome, PlannedTask, Trajectory, Whose
+from repoassay.types import Attribution, Ended, Exit, Outcome, PlannedTask, Trajectory
 
-__all__ = ["Examiner", "Looked", "Shares", "Subject", "people_said", "shares_of", "subject_of", "subjects_of"]
+__all__ = [
+    "AttemptRef",
+    "ClassShares",
+    "DiagnosedAttempt",
+    "Diagnoser",
+    "people_said",
+    "shares_of",
+    "subject_of",
+    "subjects_of",
+]
 
 _UNSAID = Trajectory(agent="")
 """Stands for the steps of an attempt that left none that could be read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class AttemptRef:
     """A finished attempt to be looked at; `planned` is None where the plan does not hold its task."""
 
     attempt: str
@@ -50,33 +59,33 @@ class Subject:
     @property
     def failed(self) -> bool:
         """Whether it did not pass, by the agent's doing."""
-        return self.outcome is not Outcome.PASSED and self.outcome.whose is Whose.AGENT
+        return self.outcome is not Outcome.PASSED and self.outcome.whose is Attribution.AGENT
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class DiagnosedAttempt:
     """What was found of one attempt.
 
     `steps` counts those of its trajectory, None where none could be read and verdict and exit alone were to go by.
     `holds` is what counts: the latest label by a person, else what the rules say.
     """
 
-    subject: Subject
+    subject: AttemptRef
     steps: int | None
     diagnosis: Diagnosis
     labels: tuple[Label, ...]
     holds: Effective
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[IntegrityFinding, ...]:
         """The integrity leads, those that were used first, then by confidence."""
         found = self.diagnosis.findings
-        return tuple(sorted(found, key=lambda one: (one.state is not State.USED, -one.confidence)))
+        return tuple(sorted(found, key=lambda one: (one.state is not IntegrityState.USED, -one.confidence)))
 
     @property
     def used(self) -> bool:
         """Whether a shortcut was used, as far as the checks see."""
-        return any(one.state is State.USED for one in self.diagnosis.findings)
+        return any(one.state is IntegrityState.USED for one in self.diagnosis.findings)
 
     @property
     def counted(self) -> bool:
@@ -93,7 +102,7 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class ClassShares:
     """Shares of each class, by code; `unclear` is among them, `none` where a person said so.
 
     Of `failed` attempts `counted` enter; the others left no steps that could be read. `labelled` are as people say.
@@ -106,7 +115,7 @@ class Shares:
     labelled: int
 
 
-class Examiner:
+class Diagnoser:
     """Looks at attempts of one run. Reads tasks and labels once.
 
     Args:
@@ -114,7 +123,7 @@ class Examiner:
         rules: Rules of output lines instead of the shipped ones, as `repoassay.diagnosis.load_rules` gives them.
     """
 
-    def __init__(self, run: RunFolder, rules: tuple[Rule, ...] | None = None) -> None:
+    def __init__(self, run: RunFolder, rules: tuple[DiagnosisRule, ...] | None = None) -> None:
         self.run = run
         self._rules = rules
         self._facts = TaskFacts(run.plan.suite_folder)
@@ -123,16 +132,16 @@ class Examiner:
         for label in self.labels.items:
             self._by_attempt.setdefault(label.attempt, []).append(label)
 
-    def look(self, subject: Subject) -> Looked:
+    def look(self, subject: AttemptRef) -> DiagnosedAttempt:
         """Diagnose one attempt."""
         trajectory, case, ending = self.material(subject)
         found = diagnose(trajectory or _UNSAID, None, case, rules=self._rules)
         found = _by_exit(found, subject, ending)
         labels = tuple(self._by_attempt.get(subject.attempt, ()))
         steps = len(trajectory.steps) if trajectory is not None else None
-        return Looked(subject, steps, found, labels, effective(subject.attempt, labels, found))
+        return DiagnosedAttempt(subject, steps, found, labels, effective(subject.attempt, labels, found))
 
-    def material(self, subject: Subject) -> tuple[Trajectory | None, Case, Exit | None]:
+    def material(self, subject: AttemptRef) -> tuple[Trajectory | None, AttemptCase, Exit | None]:
         """What there is to go by: the steps where they can be read, the facts, and how the command ended."""
         attempt = read_attempt_file(subject.folder)
         submission = attempt.submission if attempt is not None else None
@@ -156,20 +165,20 @@ class Examiner:
         return tuple(self._by_attempt.get(attempt, ()))
 
 
-def subjects_of(run: RunFolder) -> list[Subject]:
+def subjects_of(run: RunFolder) -> list[AttemptRef]:
     """The attempts of a run that count, by agent, task and number.
 
     Raises:
         BadInput: When a finished attempt cannot be read back.
     """
     return [
-        Subject(row.attempt, row.task, row.agent, row.number, row.outcome, row.folder, row.planned)
+        AttemptRef(row.attempt, row.task, row.agent, row.number, row.outcome, row.folder, row.planned)
         for row in read_rows([run.path])
         if row.folder is not None and row.outcome is not None
     ]
 
 
-def subject_of(run: RunFolder, attempt: str) -> Subject:
+def subject_of(run: RunFolder, attempt: str) -> AttemptRef:
     """One finished attempt of a run, be it replaced by another.
 
     Raises:
@@ -177,7 +186,7 @@ def subject_of(run: RunFolder, attempt: str) -> Subject:
     """
     found, verdict = read_attempt(run.path, attempt, TABLE)
     planned = next((task for task in run.plan.tasks if task.id == found.task), None)
-    return Subject(
+    return AttemptRef(
         found.id, found.task, found.agent, found.number, verdict.outcome, run.attempt_folder(attempt), planned
     )
 
@@ -195,7 +204,7 @@ def people_said(run: RunFolder) -> dict[str, str]:
     return {attempt: label.value for attempt, label in last.items()}
 
 
-def shares_of(looked: Sequence[Looked]) -> Shares:
+def shares_of(looked: Sequence[DiagnosedAttempt]) -> ClassShares:
     """Shares of the classes among failed attempts."""
     failed = [one for one in looked if one.subject.failed]
     counted = [one for one in failed if one.counted]
@@ -203,7 +212,7 @@ def shares_of(looked: Sequence[Looked]) -> Shares:
     if any("none" in one.every for one in counted):
         codes.append("none")
     n = len(counted)
-    return Shares(
+    return ClassShares(
         {code: Proportion(sum(one.holds.value == code for one in counted), n) for code in codes},
         {code: Proportion(sum(code in one.every for one in counted), n) for code in codes},
         len(failed),
@@ -212,19 +221,19 @@ def shares_of(looked: Sequence[Looked]) -> Shares:
     )
 
 
-def _by_exit(found: Diagnosis, subject: Subject, ending: Exit | None) -> Diagnosis:
+def _by_exit(found: Diagnosis, subject: AttemptRef, ending: Exit | None) -> Diagnosis:
     """Where no rule applies, what the way it ended tells: memory, time, a signal. It is weak: E1 may lie behind it."""
     cause = next(_endings(subject, ending), None) if found.unclear else None
     if cause is None:
         return found
     part, confidence, why = cause
-    given = Assigned(
+    given = AssignedClass(
         code=ErrorClass.E4, subclass=part, confidence=confidence, rule="exit-alone", why=why, evidence=(fact(why),)
     )
     return found.model_copy(update={"primary": ErrorClass.E4, "classes": (given,), "unclear": False, "reason": why})
 
 
-def _endings(subject: Subject, ending: Exit | None) -> Iterator[tuple[Subclass, float, str]]:
+def _endings(subject: AttemptRef, ending: Exit | None) -> Iterator[tuple[Subclass, float, str]]:
     ended = ending.ended if ending is not None else None
     if ended is Ended.OUT_OF_MEMORY:
         yield Subclass.TIMEOUT_MEMORY, 0.5, "its memory ran out, and nothing else tells why"

@@ -11,15 +11,15 @@ from repoassay.report.browse import MOST_INSIDE, parts
 from repoassay.report.charts.build import charts
 from repoassay.report.charts.picture import picture
 from repoassay.report.charts.value import Chart
-from repoassay.report.outcome_tables import Figured
+from repoassay.report.outcome_tables import ReportTables
 from repoassay.report.page import page
-from repoassay.report.report_tables import Wanted, figure_out
+from repoassay.report.report_tables import TableSelection, figure_out
 from repoassay.report.results import ResultRow, read_rows
 from repoassay.report.tables.value import Table
 from repoassay.report.templating import write_whole
 from repoassay.report.writers import csv_text, json_text, latex, markdown
 
-__all__ = ["FORMATS", "Made", "Progress", "write_everything", "write_figured"]
+__all__ = ["FORMATS", "ExportedFile", "Progress", "write_everything", "write_figured"]
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many steps of it are done, and how many there are."""
@@ -31,7 +31,7 @@ FORMATS = (*_TABLES, *_PICTURES)
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ExportedFile:
     """What was written: the page, all files, and why plots were not (empty where they were, or nobody asked)."""
 
     page: Path
@@ -42,10 +42,10 @@ class Made:
 def write_everything(
     runs: Sequence[Path],
     out: Path,
-    wanted: Wanted | None = None,
+    wanted: TableSelection | None = None,
     formats: Collection[str] = FORMATS,
     progress: Progress | None = None,
-) -> Made:
+) -> ExportedFile:
     """Read runs and write every table, every plot and the page. Arguments and errors as of `write_figured`."""
     said = progress or _silent
     rows = read_rows(runs, lambda done, total: said("reading", done, total))
@@ -54,8 +54,8 @@ def write_everything(
 
 
 def write_figured(
-    figured: Figured, out: Path, formats: Collection[str] = FORMATS, progress: Progress | None = None
-) -> Made:
+    figured: ReportTables, out: Path, formats: Collection[str] = FORMATS, progress: Progress | None = None
+) -> ExportedFile:
     """Write what was worked out.
 
     ::
@@ -64,7 +64,7 @@ def write_figured(
         OUT/tables/NAME.FORMAT   every table (md, tex, csv, json)
         OUT/plots/NAME.FORMAT    every plot that has something to show (svg, png)
 
-    Files of these names are replaced; others are left alone. Without matplotlib plots are left out and `Made` says so.
+    Files of these names are replaced; others are left alone. Without matplotlib plots are left out and `ExportedFile` says so.
 
     Raises:
         BadInput: When something cannot be written there.
@@ -79,7 +79,7 @@ def write_figured(
     text = page(figured, found, [name for name in _TABLES if name in formats])
     write_whole(index, text.encode("utf-8", "backslashreplace"), "--out")
     said("writing", 1, 1)
-    return Made(index, (index, *files), why)
+    return ExportedFile(index, (index, *files), why)
 
 
 def _silent(what: str, done: int, total: int) -> None:

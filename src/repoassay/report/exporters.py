@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from repoassay import plugins
 from repoassay.errors import BadInput, RepoAssayError, Unavailable
-from repoassay.records import Finished, RunFolder
+from repoassay.records import FinishedAttempt, RunFolder
 from repoassay.report.attempt_timeline import find_attempts
 from repoassay.tasks import SuiteFolder, find_suite, named_suites
 
@@ -35,7 +35,7 @@ class ExportSource:
     attempt: str = ""
     suite: SuiteFolder | None = None
 
-    def attempts(self) -> Iterator[Finished]:
+    def attempts(self) -> Iterator[FinishedAttempt]:
         """Finished attempts asked for, in the order they ended; none of a suite."""
         for found in self.run.finished() if self.run else ():
             if self.attempt in ("", found.attempt.id):

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from pydantic import ValidationError
 
-from repoassay.diagnosis import Answer, Score, classify, score
+from repoassay.diagnosis import ClassifierReply, Score, classify, score
 from repoassay.engine import prices_of, upstreams_of
 from repoassay.errors import BadInput
 from repoassay.judges import Parameters
@@ -27,13 +27,13 @@ from repoassay.model_proxy import (
     find_upstream,
     open_model,
 )
-from repoassay.report.diagnosis_runs import Examiner, Looked, Subject
+from repoassay.report.diagnosis_runs import AttemptRef, DiagnosedAttempt, Diagnoser
 from repoassay.types import Metering
 
 __all__ = [
     "CALLS",
-    "Asked",
-    "Labelled",
+    "LabelRequest",
+    "LabelResult",
     "check_classifier",
     "label_by_model",
     "model_said",
@@ -52,18 +52,18 @@ _PARAMETERS = Parameters()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LabelRequest:
     """One attempt that was asked about: its answer, or why there is none that holds. `number` of `of`."""
 
-    subject: Subject
+    subject: AttemptRef
     number: int
     of: int
-    answer: Answer | None = None
+    answer: ClassifierReply | None = None
     problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelResult:
     """What it came to: labels kept now and before, calls that failed, attempts not asked.
 
     `refused` are attempts whose answer did not hold. `stopped` says why it ended early, empty when it did not.
@@ -99,9 +99,9 @@ def check_classifier(model: str, metering: Metering, *, limited: bool) -> Upstre
 
 
 def label_by_model(
-    examiner: Examiner, subjects: Sequence[Subject], model: str, metering: Metering, *,
-    limited: bool = False, told: Callable[[Asked], None] = lambda _: None,
-) -> Labelled:  # fmt: skip
+    examiner: Diagnoser, subjects: Sequence[AttemptRef], model: str, metering: Metering, *,
+    limited: bool = False, told: Callable[[LabelRequest], None] = lambda _: None,
+) -> LabelResult:  # fmt: skip
     """Ask a model about every failed attempt among `subjects` that has steps and no label by this model.
 
     Args:
@@ -125,20 +125,20 @@ def label_by_model(
     ) as client:  # fmt: skip
         work.run(open_ones, client)
         totals = client.close()
-    return Labelled(
+    return LabelResult(
         work.kept, work.before, tuple(work.refused), work.failed, work.left, work.untold, totals.calls, totals.dollars,
         work.stopped,
     )  # fmt: skip
 
 
 class _Work:
-    def __init__(self, examiner: Examiner, model: str, before: int, told: Callable[[Asked], None]) -> None:
+    def __init__(self, examiner: Diagnoser, model: str, before: int, told: Callable[[LabelRequest], None]) -> None:
         self.examiner, self.model, self.before, self.told = examiner, model, before, told
         self.refused: list[str] = []
         self.kept = self.failed = self.left = self.untold = 0
         self.stopped = ""
 
-    def run(self, subjects: Sequence[Subject], client: ModelClient) -> None:
+    def run(self, subjects: Sequence[AttemptRef], client: ModelClient) -> None:
         in_a_row = 0
         for number, subject in enumerate(subjects, 1):
             trajectory, case, _ = self.examiner.material(subject)
@@ -158,7 +158,7 @@ class _Work:
             except (BadInput, UnreadableAnswer, ValidationError) as error:  # of a label: text no file can hold
                 self.refused.append(subject.attempt)
                 in_a_row = 0
-                self.told(Asked(subject, number, len(subjects), problem=str(error)))
+                self.told(LabelRequest(subject, number, len(subjects), problem=str(error)))
                 continue
             except BudgetSpent as error:
                 self.stopped = str(error) or "The budget is spent."
@@ -167,7 +167,7 @@ class _Work:
             except NoAnswer as error:
                 self.failed += 1
                 in_a_row += 1
-                self.told(Asked(subject, number, len(subjects), problem=str(error)))
+                self.told(LabelRequest(subject, number, len(subjects), problem=str(error)))
                 if in_a_row >= _MOST_FAILURES:
                     self.stopped = f"{_MOST_FAILURES} calls in a row failed; the last: {error}"
                     self.left = len(subjects) - number
@@ -176,16 +176,18 @@ class _Work:
             in_a_row = 0
             self.examiner.add(label)
             self.kept += 1
-            self.told(Asked(subject, number, len(subjects), answer))
+            self.told(LabelRequest(subject, number, len(subjects), answer))
 
 
-def model_said(examiner: Examiner, attempt: str, model: str) -> str | None:
+def model_said(examiner: Diagnoser, attempt: str, model: str) -> str | None:
     """The latest label of an attempt by a model; None where it gave none."""
     said = [one for one in examiner.labels_of(attempt) if one.by == "model" and one.author == model]
     return said[-1].value if said else None
 
 
-def score_model(examiner: Examiner, labelled: Sequence[Looked], model: str, refused: Collection[str] = ()) -> Score:
+def score_model(
+    examiner: Diagnoser, labelled: Sequence[DiagnosedAttempt], model: str, refused: Collection[str] = ()
+) -> Score:
     """A model's kept labels against people's.
 
     Args:
@@ -203,7 +205,7 @@ def score_model(examiner: Examiner, labelled: Sequence[Looked], model: str, refu
     return score(cases)
 
 
-def score_rules(labelled: Sequence[Looked]) -> Score:
+def score_rules(labelled: Sequence[DiagnosedAttempt]) -> Score:
     """What the rules say against people's labels."""
     return score(
         (one.subject.attempt, one.holds.value, one.diagnosis.label) for one in labelled if one.holds.source == "person"

@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from repoassay.db import Database
-from repoassay.economics import LEVELS, Quality, QualitySource, Rule, from_ratings
+from repoassay.economics import LEVELS, Quality, QualityRule, QualitySource, from_ratings
 from repoassay.errors import BadInput
 from repoassay.review import (
     Rubric,
@@ -69,6 +69,8 @@ def _of_study(database: Database, study: str) -> dict[str, Quality]:
         if item.hidden.attempt and ratings:
             quality = from_ratings(ratings)
             if item.id in settled:
-                quality = Quality(settled[item.id], Rule.ADJUDICATED, QualitySource.REVIEWED, tuple(ratings.items()))
+                quality = Quality(
+                    settled[item.id], QualityRule.ADJUDICATED, QualitySource.REVIEWED, tuple(ratings.items())
+                )
             found[item.hidden.attempt] = quality
     return found

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from repoassay.economics import Quality
-from repoassay.report.outcome_tables import Figured, outcome_tables
+from repoassay.report.outcome_tables import ReportTables, outcome_tables
 from repoassay.report.plugin_tables import plugin_tables
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.errors import MOST_DIAGNOSED, diagnosed, errors
+from repoassay.report.tables.errors import MOST_DIAGNOSED, diagnosis_table, errors
 from repoassay.report.tables.external import Scores, benchmark_correlations, external
 from repoassay.report.tables.sizes import Sizes, repository_tokens, size_correlations, sizes_of
 from repoassay.report.tables.tokens import tokens
@@ -23,15 +23,15 @@ from repoassay.report.tables.worth import (
     repository_alpha,
 )
 
-__all__ = ["Wanted", "figure_out"]
+__all__ = ["TableSelection", "figure_out"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TableSelection:
     """What goes in beside the runs.
 
     `scores` are of other benchmarks, `sizes` of repositories. `published` are suites whose published figures stand
-    beside; None takes those of the runs. `quality` is reviewed quality by attempt id. At most `diagnosed` failed
+    beside; None takes those of the runs. `quality` is reviewed quality by attempt id. At most `diagnosis_table` failed
     attempts are diagnosed.
     """
 
@@ -42,9 +42,9 @@ class Wanted:
     diagnosed: int = MOST_DIAGNOSED
 
 
-def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figured:
+def figure_out(rows: Sequence[ResultRow], wanted: TableSelection | None = None) -> ReportTables:
     """Work out every table."""
-    given = wanted or Wanted()
+    given = wanted or TableSelection()
     attempts = alpha_rows(rows, given.quality)
     parts = repositories(attempts)
     said = quality_notes(attempts)
@@ -54,7 +54,7 @@ def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figur
         agent_alpha(attempts, said),
         repository_alpha(parts, said),
         cumulated(curves(parts)),
-        errors(rows, diagnosed(rows, given.diagnosed)),
+        errors(rows, diagnosis_table(rows, given.diagnosed)),
         tokens(rows),
         repository_tokens(rows, sizes),
         size_correlations(rows, sizes),
@@ -62,4 +62,4 @@ def figure_out(rows: Sequence[ResultRow], wanted: Wanted | None = None) -> Figur
         benchmark_correlations(rows, given.scores),
     ]
     made += plugin_tables(rows, made, given.published)
-    return Figured(rows, {table.name: table for table in made}, sizes)
+    return ReportTables(rows, {table.name: table for table in made}, sizes)

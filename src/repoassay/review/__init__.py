@@ -4,7 +4,7 @@ Knows nothing of web pages or run folders: it is given what is to be reviewed, a
 
 What is asked: `rubric`, `answers`. What raters see, and when: `study`, `scrub`, `assignment`. What is kept (these
 import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `raters`, `leases`, `drafts`, `submitting`,
-`comments`, `settle`; `migrations` holds files of SQL. What follows: `adjudicate`, `reviewed`, and of its rows `gap`,
+`comments`, `settle`; `migrations` holds files of SQL. What follows: `adjudicate`, `summarize_items`, and of its rows `gap`,
 `failures`, `minutes`, `golden`, `conduct`, `reliability`. Which runs are reviewed: `sampling`. In and out: `exchange`,
 `simple_table`.
 """
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.review.adjudication import (
         Adjudication as Adjudication,
-        Cause as Cause,
+        DisagreementCause as DisagreementCause,
         consensus as consensus,
         disputes as disputes,
         label_of as label_of,
@@ -50,9 +50,13 @@ if TYPE_CHECKING:
         failure_table as failure_table,
         problems_per_submission as problems_per_submission,
     )
-    from repoassay.review.item_summary import Reviewed as Reviewed, reviewed as reviewed, set_aside as set_aside
+    from repoassay.review.item_summary import (
+        ItemSummary as ItemSummary,
+        set_aside as set_aside,
+        summarize_items as summarize_items,
+    )
     from repoassay.review.leases import (
-        Assigned as Assigned,
+        LeasedItem as LeasedItem,
         open_item as open_item,
         open_next as open_next,
         place_of as place_of,
@@ -77,14 +81,19 @@ if TYPE_CHECKING:
         severity as severity,
     )
     from repoassay.review.reliability import agreement as agreement, beside_tests as beside_tests
-    from repoassay.review.rubric import BUNDLED as BUNDLED, Role as Role, Rubric as Rubric, read_rubric as read_rubric
+    from repoassay.review.rubric import (
+        BUNDLED as BUNDLED,
+        AnswerRole as AnswerRole,
+        Rubric as Rubric,
+        read_rubric as read_rubric,
+    )
     from repoassay.review.sampling import Candidate as Candidate, Sample as Sample, draw as draw, siblings as siblings
     from repoassay.review.scrub import scrub_text as scrub_text
     from repoassay.review.studies import (
         close_study as close_study,
-        closed as closed,
         create_study as create_study,
         hidden_of as hidden_of,
+        is_closed as is_closed,
         item_names as item_names,
         items_of as items_of,
         payload_of as payload_of,
@@ -94,13 +103,13 @@ if TYPE_CHECKING:
     )
     from repoassay.review.study import (
         Golden as Golden,
-        Hidden as Hidden,
+        HiddenPart as HiddenPart,
         Item as Item,
-        Mode as Mode,
+        ItemPayload as ItemPayload,
         Output as Output,
-        Payload as Payload,
         RaterView as RaterView,
         Study as Study,
+        StudyMode as StudyMode,
         blinded as blinded,
         check_study as check_study,
         opaque_names as opaque_names,
@@ -125,7 +134,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "adjudication": ("Adjudication", "Cause", "consensus", "disputes", "label_of", "latest"),
+            "adjudication": ("Adjudication", "DisagreementCause", "consensus", "disputes", "label_of", "latest"),
             "adjudication_store": ("adjudications_of", "settle"),
             "answers": ("Answers", "missing", "parse_answers"),
             "comments": ("Comment", "add_comment", "comments_by", "comments_on", "remove_comment"),
@@ -134,8 +143,8 @@ else:
             "drafts": ("draft_of", "save_draft"),
             "exchange": ("FORMATS", "ratings_to_jsonl", "read_ratings", "write_ratings"),
             "failures": ("failure_table", "problems_per_submission"),
-            "item_summary": ("Reviewed", "reviewed", "set_aside"),
-            "leases": ("Assigned", "open_item", "open_next", "place_of", "queue_of", "release", "renew"),
+            "item_summary": ("ItemSummary", "summarize_items", "set_aside"),
+            "leases": ("LeasedItem", "open_item", "open_next", "place_of", "queue_of", "release", "renew"),
             "mergeability_gap": ("gap",),
             "minutes": ("minutes_to_fix",),
             "rater_accounts": (
@@ -149,12 +158,12 @@ else:
             ),
             "rater_statistics": ("anchoring", "order_effects", "severity"),
             "reliability": ("agreement", "beside_tests"),
-            "rubric": ("BUNDLED", "Role", "Rubric", "read_rubric"),
+            "rubric": ("BUNDLED", "AnswerRole", "Rubric", "read_rubric"),
             "sampling": ("Candidate", "Sample", "draw", "siblings"),
             "scrub": ("scrub_text",),
             "studies": (
                 "close_study",
-                "closed",
+                "is_closed",
                 "create_study",
                 "hidden_of",
                 "item_names",
@@ -166,11 +175,11 @@ else:
             ),
             "study": (
                 "Golden",
-                "Hidden",
+                "HiddenPart",
                 "Item",
-                "Mode",
+                "StudyMode",
                 "Output",
-                "Payload",
+                "ItemPayload",
                 "RaterView",
                 "Study",
                 "blinded",

@@ -15,10 +15,20 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, Field
 
-from repoassay.review.rubric import Role, Rubric
+from repoassay.review.rubric import AnswerRole, Rubric
 from repoassay.types import Identifier, Rating, Record
 
-__all__ = ["Adjudication", "Cause", "Dispute", "Label", "Provenance", "consensus", "disputes", "label_of", "latest"]
+__all__ = [
+    "Adjudication",
+    "DisagreementCause",
+    "DisagreementLabel",
+    "Dispute",
+    "Provenance",
+    "consensus",
+    "disputes",
+    "label_of",
+    "latest",
+]
 
 
 class Provenance(StrEnum):
@@ -33,7 +43,7 @@ class Provenance(StrEnum):
     UNSETTLED = "unsettled"
 
 
-class Cause(StrEnum):
+class DisagreementCause(StrEnum):
     """Why raters disagreed, in the adjudicator's judgement."""
 
     GUIDELINE_GAP = "guideline_gap"
@@ -47,14 +57,14 @@ class Adjudication(Record):
     item: Identifier
     axis: Identifier
     state: Identifier
-    cause: Cause
+    cause: DisagreementCause
     by: Identifier
     at: AwareDatetime
     notes: Annotated[str, Field(max_length=10_000)] = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class DisagreementLabel:
     """The final state of one axis of one item; None while unsettled. `votes` counts states chosen, unsure ones too."""
 
     item: str
@@ -94,7 +104,9 @@ def latest(ratings: Iterable[Rating]) -> tuple[Rating, ...]:
     return tuple(newest[pair] for pair in sorted(newest))
 
 
-def label_of(item: str, axis: str, states: Sequence[str], rubric: Rubric, settled: str | None = None) -> Label:
+def label_of(
+    item: str, axis: str, states: Sequence[str], rubric: Rubric, settled: str | None = None
+) -> DisagreementLabel:
     """Return the label of one axis of one item.
 
     Args:
@@ -106,29 +118,29 @@ def label_of(item: str, axis: str, states: Sequence[str], rubric: Rubric, settle
     """
     votes = dict(sorted(Counter(states).items()))
     if settled is not None:
-        return Label(item, axis, settled, Provenance.ADJUDICATED, votes)
-    chosen = [state for state in states if rubric.level(axis, state).role is not Role.UNSURE]
+        return DisagreementLabel(item, axis, settled, Provenance.ADJUDICATED, votes)
+    chosen = [state for state in states if rubric.level(axis, state).role is not AnswerRole.UNSURE]
     counts = Counter(chosen).most_common()
     # Where most would not choose, the few who did do not speak for all.
     if not counts or 2 * len(chosen) <= len(states):
-        return Label(item, axis, None, Provenance.UNSETTLED, votes)
+        return DisagreementLabel(item, axis, None, Provenance.UNSETTLED, votes)
     first, most = counts[0]
     if len(counts) == 1 and len(chosen) == len(states):
-        return Label(item, axis, first, Provenance.SINGLE if most == 1 else Provenance.UNANIMOUS, votes)
+        return DisagreementLabel(item, axis, first, Provenance.SINGLE if most == 1 else Provenance.UNANIMOUS, votes)
     if 2 * most > len(chosen):
-        return Label(item, axis, first, Provenance.MAJORITY, votes)
+        return DisagreementLabel(item, axis, first, Provenance.MAJORITY, votes)
     if not rubric.ordered(axis):
-        return Label(item, axis, None, Provenance.UNSETTLED, votes)
+        return DisagreementLabel(item, axis, None, Provenance.UNSETTLED, votes)
     if counts[1][1] < most:
-        return Label(item, axis, first, Provenance.PLURALITY, votes)
+        return DisagreementLabel(item, axis, first, Provenance.PLURALITY, votes)
     line = sorted(chosen, key=lambda state: rubric.level(axis, state).value or 0.0)
     # An even number has two middles; the lower is a level of the scale, their mean may be none.
-    return Label(item, axis, line[(len(line) - 1) // 2], Provenance.MEDIAN, votes)
+    return DisagreementLabel(item, axis, line[(len(line) - 1) // 2], Provenance.MEDIAN, votes)
 
 
 def consensus(
     ratings: Iterable[Rating], rubric: Rubric, settled: Iterable[Adjudication] = ()
-) -> dict[str, dict[str, Label]]:
+) -> dict[str, dict[str, DisagreementLabel]]:
     """Return every rated item's label on every axis.
 
     Args:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import sqrt
 
-from repoassay.review.item_summary import Reviewed
+from repoassay.review.item_summary import ItemSummary
 from repoassay.review.study import Golden
 from repoassay.stats import Figure, Interval, Proportion
 
@@ -28,7 +28,7 @@ class Controls:
     interval: Interval
 
 
-def controls(rows: Iterable[Reviewed], asked: bool = True) -> Controls:
+def controls(rows: Iterable[ItemSummary], asked: bool = True) -> Controls:
     """Count what was accepted among controls and submissions.
 
     Args:
@@ -67,7 +67,7 @@ def _limit(top: float, bottom: float, own: float, other: float, sign: int) -> fl
     return (product + sign * sqrt(under)) / (other * (2 * bottom - other))
 
 
-def _accepted(rows: Iterable[Reviewed], kind: Golden | None, asked: bool) -> Proportion:
+def _accepted(rows: Iterable[ItemSummary], kind: Golden | None, asked: bool) -> Proportion:
     answers = [row.would_merge if asked else row.mergeable for row in rows if row.golden is kind]
     known = [answer for answer in answers if answer is not None]
     return Proportion(sum(known), len(known))

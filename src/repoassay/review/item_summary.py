@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from repoassay.review.adjudication import Adjudication, Label, consensus
+from repoassay.review.adjudication import Adjudication, DisagreementLabel, consensus
 from repoassay.review.rubric import Rubric
 from repoassay.review.study import Golden, Item
 from repoassay.types import Rating
 
-__all__ = ["Reviewed", "reviewed", "set_aside"]
+__all__ = ["ItemSummary", "set_aside", "summarize_items"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class ItemSummary:
     """A rated submission.
 
     `tests` is None where it is not known whether they passed. `states` holds the settled axes only; `mergeable` is
@@ -30,7 +30,7 @@ class Reviewed:
     golden: Golden | None
     flagged: str
     states: Mapping[str, str]
-    labels: Mapping[str, Label]
+    labels: Mapping[str, DisagreementLabel]
     mergeable: bool | None
     would_merge: bool | None
     minutes: float | None
@@ -38,9 +38,9 @@ class Reviewed:
     raters: int
 
 
-def reviewed(
+def summarize_items(
     items: Iterable[Item], ratings: Iterable[Rating], rubric: Rubric, settled: Iterable[Adjudication] = ()
-) -> tuple[Reviewed, ...]:
+) -> tuple[ItemSummary, ...]:
     """Join items with their ratings; items nobody rated have no row.
 
     Args:
@@ -62,7 +62,7 @@ def reviewed(
         states = {axis: label.state for axis, label in labels[item.id].items() if label.state is not None}
         minutes = [rating.minutes for rating in line if rating.minutes is not None]
         rows.append(
-            Reviewed(
+            ItemSummary(
                 item=item.id,
                 task=item.hidden.task,
                 system=item.hidden.system,
@@ -82,8 +82,8 @@ def reviewed(
 
 
 def set_aside(
-    rows: Iterable[Reviewed], flagged: Mapping[str, str] | None = None
-) -> tuple[tuple[Reviewed, ...], tuple[tuple[Reviewed, str], ...]]:
+    rows: Iterable[ItemSummary], flagged: Mapping[str, str] | None = None
+) -> tuple[tuple[ItemSummary, ...], tuple[tuple[ItemSummary, str], ...]]:
     """Part rows into those that figures use and those an integrity check wants out, each of these with the reason.
 
     Args:

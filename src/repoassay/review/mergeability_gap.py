@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import sqrt
 
-from repoassay.review.item_summary import Reviewed
+from repoassay.review.item_summary import ItemSummary
 from repoassay.stats import Interval, Proportion, Significance, agresti_min, discordant_needed, mcnemar, tango, wilson
 
 __all__ = ["Extrapolated", "Gap", "extrapolate", "gap"]
@@ -52,7 +52,7 @@ class Extrapolated:
     undefined: str = ""
 
 
-def gap(rows: Iterable[Reviewed], asked: bool = False) -> Gap:
+def gap(rows: Iterable[ItemSummary], asked: bool = False) -> Gap:
     """Compare tests with people, pair by pair; controls are left aside.
 
     METR's comparison ("Algorithmic vs. holistic evaluation", 2025-08-12) sets 38 % of 18 tasks beside 0 of 15 reviewed
@@ -87,7 +87,7 @@ def gap(rows: Iterable[Reviewed], asked: bool = False) -> Gap:
 
 
 def extrapolate(
-    rows: Iterable[Reviewed],
+    rows: Iterable[ItemSummary],
     passing: int,
     failing: int,
     asked: bool = False,
@@ -140,7 +140,7 @@ def extrapolate(
     return Extrapolated(value, ends, strata[True], strata[False], passing, failing)
 
 
-def _people(row: Reviewed, asked: bool) -> bool | None:
+def _people(row: ItemSummary, asked: bool) -> bool | None:
     return row.would_merge if asked else row.mergeable
 
 

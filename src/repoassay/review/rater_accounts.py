@@ -16,7 +16,7 @@ from repoassay.errors import BadInput
 from repoassay.review.assignment import design, order
 from repoassay.review.database import append, stamp
 from repoassay.review.studies import study_of
-from repoassay.review.study import Mode
+from repoassay.review.study import StudyMode
 from repoassay.review.tables import assignments, items, raters, studies
 from repoassay.text import printable
 
@@ -75,7 +75,7 @@ def add_rater(
         connection.execute(sa.insert(raters), row | {"token": _digest(token), "created": stamp(at), "active": True})
         append(connection, study, at, "rater_added", by or identity, rater=identity, role=role.value)
         if role in {RaterRole.RATER, RaterRole.JUDGE} and (
-            settings.mode is not Mode.BALANCED or role is RaterRole.JUDGE
+            settings.mode is not StudyMode.BALANCED or role is RaterRole.JUDGE
         ):
             _give(connection, rater, settings.seed, None)
         return rater
@@ -122,7 +122,7 @@ def assign(database: Database, study: str, *, at: datetime, by: str) -> int:
         BadInput: When the study has another mode, or too few raters.
     """
     settings = study_of(database, study)
-    if settings.mode is not Mode.BALANCED:
+    if settings.mode is not StudyMode.BALANCED:
         raise BadInput(f"The study {study!r} is not of the mode balanced.", "Its raters have their items already.")
 
     def work(connection: sa.Connection) -> int:

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 
-from repoassay.review.rubric import Role, Rubric
+from repoassay.review.rubric import AnswerRole, Rubric
 from repoassay.stats import Figure, Proportion, Significance, paired_permutation
 from repoassay.types import Rating
 
-__all__ = ["Order", "Part", "Severity", "anchoring", "order_effects", "severity"]
+__all__ = ["Order", "Part", "RaterSeverity", "anchoring", "order_effects", "severity"]
 
 _FAST = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Severity:
+class RaterSeverity:
     """One rater. `problems` is over the axes where something was chosen that applies.
 
     `beside_others` is the rater's share of problems minus that of the other raters on the same axes of the same items:
@@ -57,7 +57,7 @@ class Order:
     test: Significance
 
 
-def severity(ratings: Iterable[Rating], rubric: Rubric) -> tuple[Severity, ...]:
+def severity(ratings: Iterable[Rating], rubric: Rubric) -> tuple[RaterSeverity, ...]:
     """Return one line a rater, strictest first; give each rater's last version (see `latest`)."""
     line = list(ratings)
     people = sorted({rating.rater for rating in line})
@@ -71,7 +71,7 @@ def severity(ratings: Iterable[Rating], rubric: Rubric) -> tuple[Severity, ...]:
         method = "share of problems minus the others' on the same axes"
         mean = fmean(differences) if differences else None
         found.append(
-            Severity(
+            RaterSeverity(
                 rater=rater,
                 ratings=len(mine),
                 problems=_problems(mine, rubric),
@@ -141,16 +141,18 @@ def _beside(mine: Sequence[Rating], others: Sequence[Rating], rubric: Rubric) ->
             if top is not None and 2 * states.count(top) > len(states):
                 agreed.append(answer.state == top)
             roles = [rubric.level(axis, state).role for state in states]
-            applicable = [role is Role.PROBLEM for role in roles if role in {Role.PROBLEM, Role.CLEAR}]
+            applicable = [
+                role is AnswerRole.PROBLEM for role in roles if role in {AnswerRole.PROBLEM, AnswerRole.CLEAR}
+            ]
             own = rubric.level(axis, answer.state).role
-            if applicable and own in {Role.PROBLEM, Role.CLEAR}:
-                differences.append(float(own is Role.PROBLEM) - fmean(applicable))
+            if applicable and own in {AnswerRole.PROBLEM, AnswerRole.CLEAR}:
+                differences.append(float(own is AnswerRole.PROBLEM) - fmean(applicable))
     return differences, agreed
 
 
 def _problems(ratings: Iterable[Rating], rubric: Rubric) -> Proportion:
     roles = [rubric.level(axis, answer.state).role for rating in ratings for axis, answer in rating.axes.items()]
-    return Proportion(roles.count(Role.PROBLEM), roles.count(Role.PROBLEM) + roles.count(Role.CLEAR))
+    return Proportion(roles.count(AnswerRole.PROBLEM), roles.count(AnswerRole.PROBLEM) + roles.count(AnswerRole.CLEAR))
 
 
 def _accepted(ratings: Iterable[Rating]) -> Proportion:

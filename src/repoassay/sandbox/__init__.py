@@ -16,10 +16,10 @@ if TYPE_CHECKING:
         remove_tree as remove_tree,
         settle as settle,
     )
-    from repoassay.sandbox.network import network_of as network_of, permitted as permitted
+    from repoassay.sandbox.network import network_of as network_of, permitted_hosts as permitted_hosts
     from repoassay.sandbox.port_forward import open_door as open_door
     from repoassay.sandbox.prefork_pool import WarmJob as WarmJob, WarmParent as WarmParent
-    from repoassay.sandbox.probe import Finding as Finding, examine as examine
+    from repoassay.sandbox.probe import HostFinding as HostFinding, examine as examine
     from repoassay.sandbox.programs import (
         git_program as git_program,
         node_program as node_program,
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     )
     from repoassay.sandbox.protocol import (
         Access as Access,
-        Collect as Collect,
         Command as Command,
         Completed as Completed,
-        Door as Door,
+        ExportSpec as ExportSpec,
         Mount as Mount,
-        Network as Network,
+        PortForward as PortForward,
         Sandbox as Sandbox,
+        SandboxNetwork as SandboxNetwork,
     )
     from repoassay.sandbox.sandbox import (
         ISOLATIONS as ISOLATIONS,
@@ -45,12 +45,21 @@ else:
         __name__,
         {
             "cache": ("Cache", "SANDBOX_UID", "remove_tree", "settle"),
-            "network": ("network_of", "permitted"),
+            "network": ("network_of", "permitted_hosts"),
             "port_forward": ("open_door",),
             "prefork_pool": ("WarmJob", "WarmParent"),
-            "probe": ("Finding", "examine"),
+            "probe": ("HostFinding", "examine"),
             "programs": ("git_program", "node_program", "uv_program"),
-            "protocol": ("Access", "Collect", "Command", "Completed", "Door", "Mount", "Network", "Sandbox"),
+            "protocol": (
+                "Access",
+                "ExportSpec",
+                "Command",
+                "Completed",
+                "PortForward",
+                "Mount",
+                "SandboxNetwork",
+                "Sandbox",
+            ),
             "sandbox": ("ISOLATIONS", "is_isolation", "open_sandbox"),
         },
     )

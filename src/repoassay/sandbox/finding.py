@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Finding"]
+__all__ = ["HostFinding"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HostFinding:
     """One thing looked at: `state` is `ok`, `degraded` (works, with less) or `missing` (something will not work)."""
 
     name: str

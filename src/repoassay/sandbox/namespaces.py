@@ -21,9 +21,9 @@ from repoassay.sandbox.cgroups import make_cgroups, remove_cgroups, sweep_cgroup
 from repoassay.sandbox.launcher.framing import decode, encode
 from repoassay.sandbox.launcher.spec import Bind, Gather, Spec, Write
 from repoassay.sandbox.port_forward import host_doors, inner_doors
-from repoassay.sandbox.protocol import Command, Completed, Network
+from repoassay.sandbox.protocol import Command, Completed, SandboxNetwork
 from repoassay.sandbox.stream import Bounded, Log, pump
-from repoassay.types import Ended, Exit, Rejected
+from repoassay.types import Ended, Exit, SkippedFile
 
 __all__ = ["NamespaceSandbox", "Pipe", "end_supervisor", "start_supervisor"]
 
@@ -43,7 +43,7 @@ _BASE_ENV = {
 @dataclass(frozen=True, slots=True)
 class _Report:
     exit: Exit
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[SkippedFile, ...]
 
 
 class NamespaceSandbox:
@@ -75,7 +75,7 @@ class NamespaceSandbox:
     def _run(self, command: Command, cancel: threading.Event, cgroups: list[str]) -> Completed:
         with contextlib.ExitStack() as stack:
             # Entered first, to be left last: a door is over when everything behind it is dead.
-            private = command.network is Network.NONE
+            private = command.network is SandboxNetwork.NONE
             doors = stack.enter_context(inner_doors(command.doors if private else ()))
             stack.enter_context(host_doors(() if private else command.doors))
             status, control = Pipe(stack), Pipe(stack)
@@ -151,7 +151,7 @@ class NamespaceSandbox:
                 Gather(c.source, str(c.into.resolve()), c.max_bytes, c.max_files, list(c.skip))
                 for c in command.collect
             ],
-            host_network=command.network is Network.HOST,
+            host_network=command.network is SandboxNetwork.HOST,
             seconds=command.limits.seconds,
             memory=command.limits.memory,
             disk=command.limits.disk,
@@ -229,5 +229,5 @@ def _report(status: bytes, code: int, stderr: bytes) -> _Report:
             cpu=round(report["cpu"], 4),
             peak_memory=report["peak_memory"],
         ),
-        tuple(Rejected(**item) for item in report["rejected"]),
+        tuple(SkippedFile(**item) for item in report["rejected"]),
     )

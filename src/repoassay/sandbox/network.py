@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from repoassay.errors import NoIsolation
-from repoassay.sandbox.protocol import Network, Sandbox
+from repoassay.sandbox.protocol import Sandbox, SandboxNetwork
 from repoassay.types import NetworkPolicy
 
-__all__ = ["network_of", "permitted"]
+__all__ = ["network_of", "permitted_hosts"]
 
 
-def permitted(
+def permitted_hosts(
     policy: NetworkPolicy, sandbox: Sandbox, *, needs_model: bool, asked: NetworkPolicy | None = None
 ) -> NetworkPolicy:
     """The policy of an attempt: the one `asked` for by the user, or the task's `policy`.
@@ -31,6 +31,6 @@ def permitted(
     )
 
 
-def network_of(policy: NetworkPolicy) -> Network:
+def network_of(policy: NetworkPolicy) -> SandboxNetwork:
     """What a command is given under a policy: all but `open` have a loopback of their own, and doors."""
-    return Network.HOST if policy is NetworkPolicy.OPEN else Network.NONE
+    return SandboxNetwork.HOST if policy is NetworkPolicy.OPEN else SandboxNetwork.NONE

@@ -22,7 +22,7 @@ from repoassay.sandbox.launcher.collect import collect
 from repoassay.sandbox.port_forward import host_doors
 from repoassay.sandbox.protocol import Access, Command, Completed
 from repoassay.sandbox.stream import Bounded, Log, pump
-from repoassay.types import Ended, Exit, Rejected
+from repoassay.types import Ended, Exit, SkippedFile
 
 __all__ = ["NoSandbox"]
 
@@ -144,7 +144,7 @@ def _run(command: Command, cancel: threading.Event, places: _Places) -> Complete
         state.end(Ended.EXITED)
         out, err, channel = sinks.values()
     rejected = [
-        Rejected(path=path, reason=reason)
+        SkippedFile(path=path, reason=reason)
         for item in command.collect
         for path, reason in _gather(places.host(item.source), item.into, item.max_bytes, item.max_files, item.skip)
     ]

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from repoassay import plugins
 from repoassay.plugins import Plugin
-from repoassay.sandbox.finding import Finding
+from repoassay.sandbox.finding import HostFinding
 
 __all__ = ["examine_plugins"]
 
@@ -35,37 +35,37 @@ else:
 """
 
 
-def examine_plugins() -> list[Finding]:
+def examine_plugins() -> list[HostFinding]:
     """Return a finding for every entry point of another distribution, or that there is none.
 
     A plug-in that cannot be used is `degraded`: everything else works without it. Each gets at most 60 seconds.
     """
     found = list(_installed())
     if not found:
-        return [Finding("plug-ins", "ok", "none installed")]
+        return [HostFinding("plug-ins", "ok", "none installed")]
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
         return list(pool.map(_examine, found))
 
 
 def _installed() -> Iterator[tuple[Plugin, ...]]:
     for group in plugins.GROUPS:
-        yield from plugins.installed(group).values()
+        yield from plugins.installed_plugins(group).values()
 
 
-def _examine(offers: tuple[Plugin, ...]) -> Finding:
+def _examine(offers: tuple[Plugin, ...]) -> HostFinding:
     first = offers[0]
-    if first.name in plugins.bundled(first.group):
+    if first.name in plugins.bundled_plugins(first.group):
         what = f"{first.title} is passed over, since its name is a bundled one"
-        return Finding("plug-in", "degraded", what, f"Ask the authors of {first.distribution} for another name.")
+        return HostFinding("plug-in", "degraded", what, f"Ask the authors of {first.distribution} for another name.")
     if len(offers) > 1:
         names = " and ".join(plugin.origin for plugin in offers)
         what = f"{plugins.GROUPS[first.group]} {first.name!r} is offered by {names}"
-        return Finding("plug-in", "degraded", what, "Uninstall all of them but one.")
+        return HostFinding("plug-in", "degraded", what, "Uninstall all of them but one.")
     reason = _reason(first)
     if reason:
-        return Finding("plug-in", "degraded", reason, f"Repair or uninstall {first.distribution}.")
+        return HostFinding("plug-in", "degraded", reason, f"Repair or uninstall {first.distribution}.")
     note = "; how well it isolates is not verified" if first.group == "repoassay.sandboxes" else ""
-    return Finding("plug-in", "ok", f"{first.title} ({first.value}){note}")
+    return HostFinding("plug-in", "ok", f"{first.title} ({first.value}){note}")
 
 
 def _reason(plugin: Plugin) -> str:

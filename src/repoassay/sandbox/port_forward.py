@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from repoassay.errors import InfraFault
 from repoassay.sandbox.launcher.spec import Spec
-from repoassay.sandbox.protocol import Door, Network, Sandbox
+from repoassay.sandbox.protocol import PortForward, Sandbox, SandboxNetwork
 
 __all__ = ["InnerDoors", "host_doors", "inner_doors", "open_door"]
 
@@ -20,24 +20,24 @@ _PATIENCE = 60.0
 
 def open_door(
     sandbox: Sandbox,
-    network: Network,
+    network: SandboxNetwork,
     port: int,
     opened: Callable[[socket.socket], None],
     closed: Callable[[], None] | None = None,
-) -> Door:
-    """Make a door for one command that `sandbox` will run with `network`; `Door.port` is where the command finds it.
+) -> PortForward:
+    """Make a door for one command that `sandbox` will run with `network`; `PortForward.port` is where the command finds it.
 
     That is `port` where the command has a loopback of its own. Where it has the host's, on which any program of the
     host may come to the door too, it is a port that was free: who answers there must ask for a secret.
     """
-    if sandbox.network_is_private and network is Network.NONE:
-        return Door(port, opened, closed)
+    if sandbox.network_is_private and network is SandboxNetwork.NONE:
+        return PortForward(port, opened, closed)
     listening = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
-    return Door(listening.getsockname()[1], opened, closed, listening)
+    return PortForward(listening.getsockname()[1], opened, closed, listening)
 
 
 @contextlib.contextmanager
-def host_doors(doors: Sequence[Door]) -> Iterator[None]:
+def host_doors(doors: Sequence[PortForward]) -> Iterator[None]:
     """Open doors on the host's loopback, and tell their owners at the end.
 
     Raises:
@@ -52,7 +52,7 @@ def host_doors(doors: Sequence[Door]) -> Iterator[None]:
         yield
 
 
-def _check(doors: Sequence[Door]) -> None:
+def _check(doors: Sequence[PortForward]) -> None:
     for door in doors:
         if not 0 < door.port < 65536:
             raise InfraFault(f"There is no door at port {door.port}: ports are 1 to 65535.")
@@ -65,7 +65,7 @@ def _listen(port: int) -> socket.socket:
         raise InfraFault(f"No door can be made at port {port} of this machine: {error}.") from error
 
 
-def _hand_over(doors: Sequence[Door], sockets: list[socket.socket], ends: contextlib.ExitStack) -> None:
+def _hand_over(doors: Sequence[PortForward], sockets: list[socket.socket], ends: contextlib.ExitStack) -> None:
     try:
         for door in doors:
             if door.closed is not None:
@@ -79,7 +79,7 @@ def _hand_over(doors: Sequence[Door], sockets: list[socket.socket], ends: contex
 class InnerDoors:
     """Doors that the supervisor makes inside; without any, nothing happens."""
 
-    def __init__(self, doors: Sequence[Door], ends: contextlib.ExitStack) -> None:
+    def __init__(self, doors: Sequence[PortForward], ends: contextlib.ExitStack) -> None:
         self._doors, self._ends = doors, ends
         self._ours: socket.socket | None = None
         self._theirs: socket.socket | None = None
@@ -126,7 +126,7 @@ class InnerDoors:
 
 
 @contextlib.contextmanager
-def inner_doors(doors: Sequence[Door]) -> Iterator[InnerDoors]:
+def inner_doors(doors: Sequence[PortForward]) -> Iterator[InnerDoors]:
     """Doors of one sandbox; at the end of the context, which must be after the sandbox's, owners are told."""
     _check(doors)
     with contextlib.ExitStack() as ends:

@@ -10,9 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from repoassay.types import Exit, FileEdit, Limits, Rejected
+from repoassay.types import Exit, FileEdit, Limits, SkippedFile
 
-__all__ = ["Access", "Collect", "Command", "Completed", "Door", "Mount", "Network", "Sandbox"]
+__all__ = ["Access", "Command", "Completed", "ExportSpec", "Mount", "PortForward", "Sandbox", "SandboxNetwork"]
 
 
 class Access(StrEnum):
@@ -27,7 +27,7 @@ class Access(StrEnum):
     WRITE = "write"
 
 
-class Network(StrEnum):
+class SandboxNetwork(StrEnum):
     """What a command reaches: nothing but its own loopback, or the host's network (environment builds only)."""
 
     NONE = "none"
@@ -44,7 +44,7 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True)
-class Collect:
+class ExportSpec:
     """What crosses out after everything in the sandbox is dead: `source` inside, copied below `into` on the host.
 
     Only regular files and folders cross; links, devices, and whatever passes a limit are listed as rejected.
@@ -59,7 +59,7 @@ class Collect:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class PortForward:
     """A TCP port on the command's own 127.0.0.1 at which somebody outside answers; make one with `open_door`.
 
     Before the command starts, `opened` is given the listening socket, which is then its own to close; it must return
@@ -91,11 +91,11 @@ class Command:
     scratch: tuple[str, ...] = ()
     edits: Mapping[str, FileEdit | None] = field(default_factory=dict)
     limits: Limits = Limits()
-    network: Network = Network.NONE
-    doors: tuple[Door, ...] = ()
+    network: SandboxNetwork = SandboxNetwork.NONE
+    doors: tuple[PortForward, ...] = ()
     channel: bool = False
     told: Callable[[bytes], None] | None = None
-    collect: tuple[Collect, ...] = ()
+    collect: tuple[ExportSpec, ...] = ()
     log: Path | None = None
 
 
@@ -107,7 +107,7 @@ class Completed:
     stdout: bytes = b""
     stderr: bytes = b""
     channel: bytes = b""
-    rejected: tuple[Rejected, ...] = ()
+    rejected: tuple[SkippedFile, ...] = ()
 
 
 class Sandbox(Protocol):
@@ -124,7 +124,7 @@ class Sandbox(Protocol):
 
     @property
     def network_is_private(self) -> bool:
-        """Whether a command with `Network.NONE` has a loopback of its own, and reaches nothing else."""
+        """Whether a command with `SandboxNetwork.NONE` has a loopback of its own, and reaches nothing else."""
 
     def run(self, command: Command, cancel: threading.Event | None = None) -> Completed:
         """Run one command to its end."""

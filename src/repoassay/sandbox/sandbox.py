@@ -65,7 +65,7 @@ def open_sandbox(kind: str = "namespaces", cache: Cache | None = None) -> Sandbo
     cache = cache or Cache()
     plugin = plugins.find(_GROUP, kind, dotted=True) if is_isolation(kind) else None
     if plugin is None:
-        known = [*ISOLATIONS, *plugins.installed(_GROUP)]
+        known = [*ISOLATIONS, *plugins.installed_plugins(_GROUP)]
         raise BadInput(f"There is no isolation called {kind!r}.", f"Choose one of: {', '.join(known)}.")
     make = plugins.resolve(plugin)
     if plugin.is_bundled:

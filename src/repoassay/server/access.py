@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.text import printable, quoted
+from repoassay.text import printable, quote
 
-__all__ = ["NOBODY", "RateLimit", "Shares", "Tokens", "check_bind", "is_loopback", "parse_rate", "read_tokens"]
+__all__ = ["NOBODY", "FairShares", "RateLimit", "Tokens", "check_bind", "is_loopback", "parse_rate", "read_tokens"]
 
 NOBODY = ""
 """Who everybody is where no tokens are asked for."""
@@ -105,7 +105,7 @@ def check_bind(host: str, tokens: Tokens, *, insecure: bool) -> None:
     """
     if not tokens and not insecure and not is_loopback(host):
         raise BadInput(
-            f"Anybody who reaches {quoted(host)} could run code here, since no tokens are asked for.",
+            f"Anybody who reaches {quote(host)} could run code here, since no tokens are asked for.",
             "Give --token-file, listen on 127.0.0.1, or say --insecure.",
         )
 
@@ -120,7 +120,7 @@ def parse_rate(given: str | None) -> float | None:
         return None
     found = re.fullmatch(r"([0-9]{1,9})(?:/min)?", given.strip())
     if not found or int(found[1]) < 1:
-        raise BadInput(f"The rate limit {quoted(given)} is not a number a minute.", "Write it as 600/min.")
+        raise BadInput(f"The rate limit {quote(given)} is not a number a minute.", "Write it as 600/min.")
     return float(found[1])
 
 
@@ -150,7 +150,7 @@ class RateLimit:
         return 0.0
 
 
-class Shares:
+class FairShares:
     """How much of something scarce each holder has at a time; used by one event loop.
 
     Args:

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 import repoassay
 from repoassay.errors import Unavailable
-from repoassay.server.problems import Refused, documented
+from repoassay.server.problems import ApiError, documented
 from repoassay.server.routes import Caller, Ours, router
 from repoassay.server.schemas import Health
 from repoassay.server.service import Service
@@ -48,7 +48,7 @@ def build_app(service: Service) -> FastAPI:
         "/metrics", tags=["operation"], summary="Numbers for Prometheus", response_class=Response,
         responses={**documented(401, 421, 429, 503), 200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
     )(metrics)  # fmt: skip
-    app.exception_handler(Refused)(_refused)
+    app.exception_handler(ApiError)(_refused)
     app.exception_handler(Unavailable)(_unavailable)
     app.exception_handler(RequestValidationError)(_invalid)
     app.exception_handler(HTTPException)(_other)
@@ -78,20 +78,20 @@ async def metrics(_: Caller, service: Ours) -> PlainTextResponse:
     )
 
 
-def _answer(request: Request, refused: Refused) -> JSONResponse:
+def _answer(request: Request, refused: ApiError) -> JSONResponse:
     service: Service = request.app.state.service
     service.meters.refused(refused.problem.error)
     return JSONResponse(refused.problem.model_dump(), refused.status, refused.headers)
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, Refused)
+    assert isinstance(error, ApiError)
     return _answer(request, error)
 
 
 async def _unavailable(request: Request, error: Exception) -> JSONResponse:
     _LOG.warning("%s", error)
-    return _answer(request, Refused(503, "no_queue", "The queue's database cannot be had just now.", retry=5))
+    return _answer(request, ApiError(503, "no_queue", "The queue's database cannot be had just now.", retry=5))
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
@@ -100,14 +100,14 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
         f"{printable('.'.join(map(str, each['loc'][1:])))}: {printable(str(each['msg']), 200)}"
         for each in error.errors()[:10]
     )
-    return _answer(request, Refused(422, "invalid", f"{said}."))
+    return _answer(request, ApiError(422, "invalid", f"{said}."))
 
 
 async def _other(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     word = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "refused")
-    return _answer(request, Refused(error.status_code, word, f"{error.detail}.", headers=dict(error.headers or {})))
+    return _answer(request, ApiError(error.status_code, word, f"{error.detail}.", headers=dict(error.headers or {})))
 
 
 async def _fault(request: Request, _: Exception) -> JSONResponse:
-    return _answer(request, Refused(500, "fault", "The server failed at this; its log says how. Try again."))
+    return _answer(request, ApiError(500, "fault", "The server failed at this; its log says how. Try again."))

@@ -13,8 +13,8 @@ from pydantic_core import from_json
 from starlette.requests import ClientDisconnect
 
 from repoassay.errors import BadInput
-from repoassay.server.problems import Refused
-from repoassay.server.schemas import Given, GivenList
+from repoassay.server.problems import ApiError
+from repoassay.server.schemas import SubmissionRequest, SubmissionRequests
 from repoassay.server.service import Guards, Service
 from repoassay.text import printable
 
@@ -30,7 +30,7 @@ _SMALL = 2**16
 _MOST_SAID = 10
 
 
-async def read_given(request: Request, service: Service, holder: str) -> list[tuple[Given, bytes]]:
+async def read_given(request: Request, service: Service, holder: str) -> list[tuple[SubmissionRequest, bytes]]:
     """Read one submission or a list of them, with their patches as bytes.
 
     Args:
@@ -42,9 +42,11 @@ async def read_given(request: Request, service: Service, holder: str) -> list[tu
         Refused: When it cannot be used.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise Refused(415, "not_json", "The body must be JSON. Send it with Content-Type: application/json.")
+        raise ApiError(415, "not_json", "The body must be JSON. Send it with Content-Type: application/json.")
     limit = service.guards.body
-    too_large = Refused(413, "too_large", f"The body is larger than {limit:,} bytes. Send fewer submissions at a time.")
+    too_large = ApiError(
+        413, "too_large", f"The body is larger than {limit:,} bytes. Send fewer submissions at a time."
+    )
     length = request.headers.get("content-length", "0")
     if length.isdecimal() and (len(length) >= 20 or int(length) > limit):
         raise too_large
@@ -60,33 +62,37 @@ async def read_given(request: Request, service: Service, holder: str) -> list[tu
                         await held.enter_async_context(service.large)
                     body += part
         except TimeoutError:
-            raise Refused(408, "too_slow", f"The body took longer than {_SECONDS:g} s to arrive.") from None
+            raise ApiError(408, "too_slow", f"The body took longer than {_SECONDS:g} s to arrive.") from None
         except ClientDisconnect:
-            raise Refused(400, "gone", "The body ended early.") from None
+            raise ApiError(400, "gone", "The body ended early.") from None
         async with service.parsing:
             return await run_in_threadpool(_parse, body, service.guards, service.engine.task)
 
 
-def _parse(body: bytearray, guards: Guards, known: Callable[[str], object]) -> list[tuple[Given, bytes]]:
+def _parse(body: bytearray, guards: Guards, known: Callable[[str], object]) -> list[tuple[SubmissionRequest, bytes]]:
     try:
         data = from_json(body)
     except ValueError as error:
-        raise Refused(400, "malformed_json", f"The body is not JSON: {printable(str(error), 200)}.") from None
+        raise ApiError(400, "malformed_json", f"The body is not JSON: {printable(str(error), 200)}.") from None
     many = isinstance(data, list)
     try:
-        items = GivenList.model_validate({"items": data}).items if many else [Given.model_validate(data)]
+        items = (
+            SubmissionRequests.model_validate({"items": data}).items
+            if many
+            else [SubmissionRequest.model_validate(data)]
+        )
     except ValidationError as error:
-        raise Refused(422, "invalid", _said(error)) from None
+        raise ApiError(422, "invalid", _said(error)) from None
     found = []
     for number, given in enumerate(items):
         place = f"[{number}]." if many else ""
         patch = (given.patch or "").encode()
         if len(patch) > guards.patch:
-            raise Refused(413, "too_large", f"{place}patch is larger than {guards.patch:,} bytes.")
+            raise ApiError(413, "too_large", f"{place}patch is larger than {guards.patch:,} bytes.")
         try:
             known(given.id)
         except BadInput as error:
-            raise Refused(422, "unknown_task", f"{place}id: {error}") from None
+            raise ApiError(422, "unknown_task", f"{place}id: {error}") from None
         found.append((given, patch))
     return found
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from repoassay.errors import MissingExtra
 from repoassay.server.queue import Counts
 
-__all__ = ["Meters"]
+__all__ = ["PrometheusMetrics"]
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 _WORDS = ("PASS", "FAIL", "PATCH FAILED", "TIMED OUT", "ERROR")
 
 
-class Meters:
+class PrometheusMetrics:
     """Counters and gauges in a registry of their own.
 
     Raises:

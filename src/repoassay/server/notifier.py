@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 from collections.abc import Iterator
 
-__all__ = ["Bell", "rung_within"]
+__all__ = ["Notifier", "rung_within"]
 
 
-class Bell:
+class Notifier:
     """Rung by threads, waited for by coroutines of one event loop: for one submission, or for any."""
 
     def __init__(self) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from repoassay.server.schemas import Problem
+from repoassay.server.schemas import ProblemDetail
 
-__all__ = ["REFUSALS", "Refused", "documented"]
+__all__ = ["REFUSALS", "ApiError", "documented"]
 
 
-class Refused(Exception):
+class ApiError(Exception):
     """Raised to answer with a problem.
 
     Args:
@@ -32,7 +32,7 @@ class Refused(Exception):
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.problem = Problem(error=error, message=message)
+        self.problem = ProblemDetail(error=error, message=message)
         self.headers = dict(headers or {})
         if retry is not None:
             self.headers["Retry-After"] = str(max(1, math.ceil(retry)))
@@ -56,4 +56,4 @@ REFUSALS: dict[int, str] = {
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The statuses as the OpenAPI document lists them."""
-    return {status: {"model": Problem, "description": REFUSALS[status]} for status in statuses}
+    return {status: {"model": ProblemDetail, "description": REFUSALS[status]} for status in statuses}

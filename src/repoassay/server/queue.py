@@ -22,12 +22,22 @@ from ulid import ULID
 from repoassay.db import Database, connect_database, migrate
 from repoassay.server import queue_statements as sql
 from repoassay.server.queue_tables import ORDER, SCHEMA
-from repoassay.server.records import Claim, Counts, KeyTaken, New, QueueFull, QuotaUsed, Stored
+from repoassay.server.records import Claim, Counts, KeyTaken, New, QueueFull, QuotaUsed, StoredSubmission
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-__all__ = ["Claim", "Counts", "KeyTaken", "New", "Queue", "QueueFull", "QuotaUsed", "Stored", "open_queue_database"]
+__all__ = [
+    "Claim",
+    "Counts",
+    "KeyTaken",
+    "New",
+    "Queue",
+    "QueueFull",
+    "QuotaUsed",
+    "StoredSubmission",
+    "open_queue_database",
+]
 
 _MANY = 2**31 - 1
 
@@ -63,7 +73,9 @@ class Queue:
         self.database = database
         migrate(database, SCHEMA)
 
-    def add(self, holder: str, given: Sequence[New], limit: int, quota: int | None = None) -> tuple[list[Stored], int]:
+    def add(
+        self, holder: str, given: Sequence[New], limit: int, quota: int | None = None
+    ) -> tuple[list[StoredSubmission], int]:
         """Accept all of `given` or none of it; they are on disk when this returns.
 
         Args:
@@ -98,7 +110,7 @@ class Queue:
                 row = {"ulid": str(ULID()), "holder": holder, "client_key": new.key, "task": new.task}
                 row |= {"model": new.model, "digest": digest}
                 ulid, created = run.execute(sql.ADD_SUBMISSION, row | {"patch": new.patch}).one()
-                stored.append(Stored(ulid, new.task, new.model, new.key, "queued", 0, created))
+                stored.append(StoredSubmission(ulid, new.task, new.model, new.key, "queued", 0, created))
         return stored, new_ones
 
     def claim(self, owner: str, lease: float, each: int | None = None) -> Claim | None:
@@ -168,19 +180,19 @@ class Queue:
         with self.database.writing() as run:
             return len(run.execute(sql.RELEASE, {"of_owner": owner}).all())
 
-    def get(self, holder: str, ulid: str) -> Stored | None:
+    def get(self, holder: str, ulid: str) -> StoredSubmission | None:
         """One submission of `holder`; None when they have none of that name."""
         found = self._stored(sql.GET, {"of_holder": holder, "of_ulid": ulid})
         return found[0] if found else None
 
-    def page(self, holder: str, after: str | None, limit: int) -> list[Stored]:
+    def page(self, holder: str, after: str | None, limit: int) -> list[StoredSubmission]:
         """At most `limit` submissions of `holder` that follow `after`, in the order accepted; no whole verdicts."""
         given = {"of_holder": holder, "limit": limit}
         if after is None:
             return self._stored(sql.FIRST_PAGE, given)
         return self._stored(sql.NEXT_PAGE, given | {"of_ulid": after})
 
-    def results(self, holder: str, after: int, limit: int, *, whole: bool = True) -> list[Stored]:
+    def results(self, holder: str, after: int, limit: int, *, whole: bool = True) -> list[StoredSubmission]:
         """At most `limit` submissions of `holder` with verdicts numbered above `after`, in the order of these.
 
         Args:
@@ -208,17 +220,17 @@ class Queue:
         with self.database.reading(snapshot=False) as run:
             return {row[0]: row[1] for row in run.execute(sql.ANSWERED)}
 
-    def _stored(self, statement: sa.Select[Any], parameters: Mapping[str, object]) -> list[Stored]:
+    def _stored(self, statement: sa.Select[Any], parameters: Mapping[str, object]) -> list[StoredSubmission]:
         with self.database.reading(snapshot=False) as run:
-            return [Stored(*row[:-1]) for row in run.execute(statement, parameters)]
+            return [StoredSubmission(*row[:-1]) for row in run.execute(statement, parameters)]
 
 
-def _known(run: sa.Connection, holder: str, new: New, digest: str) -> Stored | None:
+def _known(run: sa.Connection, holder: str, new: New, digest: str) -> StoredSubmission | None:
     """The submission that a holder's key names already."""
     row = None if new.key is None else run.execute(sql.FIND_KEY, {"of_holder": holder, "of_key": new.key}).first()
     if row is None:
         return None
-    before = Stored(*row[:-1])
+    before = StoredSubmission(*row[:-1])
     if (before.task, row.digest) != (new.task, digest):
         raise KeyTaken(str(new.key), before.ulid)
     return before

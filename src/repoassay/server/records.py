@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Claim", "Counts", "KeyTaken", "New", "QueueFull", "QuotaUsed", "Stored"]
+__all__ = ["Claim", "Counts", "KeyTaken", "New", "QueueFull", "QuotaUsed", "StoredSubmission"]
 
 
 class QueueFull(Exception):
@@ -34,7 +34,7 @@ class New:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredSubmission:
     """A submission as kept: `status` is queued, running or done; what follows `created` is None until it is done.
 
     Times are seconds since 1970. `number` counts verdicts in the order they became visible. `verdict` is JSON.

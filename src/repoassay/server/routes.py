@@ -17,9 +17,16 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from repoassay.errors import Unavailable
 from repoassay.server.body import read_given
 from repoassay.server.notifier import rung_within
-from repoassay.server.problems import Refused, documented
-from repoassay.server.queue import KeyTaken, New, QueueFull, QuotaUsed, Stored
-from repoassay.server.schemas import Accepted, AcceptedList, Given, Page, Submission, viewed
+from repoassay.server.problems import ApiError, documented
+from repoassay.server.queue import KeyTaken, New, QueueFull, QuotaUsed, StoredSubmission
+from repoassay.server.schemas import (
+    Page,
+    SubmissionReceipt,
+    SubmissionReceipts,
+    SubmissionRequest,
+    SubmissionStatus,
+    status_of,
+)
 from repoassay.server.service import Service
 
 __all__ = ["ULID_PATTERN", "Caller", "body_schema", "router"]
@@ -43,18 +50,20 @@ def service_of(request: Request) -> Service:
 
 
 def caller(request: Request, bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
-    """Who asks, once they are let in; raises `Refused`."""
+    """Who asks, once they are let in; raises `ApiError`."""
     guards = service_of(request).guards
     if guards.hosts and _host(request) not in guards.hosts:
-        raise Refused(421, "other_host", "The Host header names another machine, and no tokens are asked for here.")
+        raise ApiError(421, "other_host", "The Host header names another machine, and no tokens are asked for here.")
     holder = guards.tokens.holder(bearer.credentials if bearer else None)
     if holder is None:
-        raise Refused(
+        raise ApiError(
             401, "unauthorised", "Send a token we know in the header Authorization: Bearer TOKEN.",
             headers={"WWW-Authenticate": "Bearer"},
         )  # fmt: skip
     if wait := guards.rate.wait(holder):
-        raise Refused(429, "too_many_requests", f"More than {guards.rate.each_minute:g} requests a minute.", retry=wait)
+        raise ApiError(
+            429, "too_many_requests", f"More than {guards.rate.each_minute:g} requests a minute.", retry=wait
+        )
     return holder
 
 
@@ -65,7 +74,7 @@ router = APIRouter(prefix="/v1", responses=documented(401, 421, 422, 429, 503))
 
 def body_schema() -> dict[str, Any]:
     """What the OpenAPI document says of the body that `submit` reads by itself."""
-    one = Given.model_json_schema(ref_template="#/components/schemas/{model}")
+    one = SubmissionRequest.model_json_schema(ref_template="#/components/schemas/{model}")
     example = one.pop("examples")[0]
     schema = {"oneOf": [one, {"type": "array", "minItems": 1, "maxItems": 1000, "items": one}]}
     examples = {
@@ -81,33 +90,33 @@ def body_schema() -> dict[str, Any]:
     "/submissions", status_code=202, tags=["submissions"], summary="Hand in one patch or many",
     responses=documented(400, 408, 409, 413, 415), openapi_extra=body_schema(),
 )  # fmt: skip
-async def submit(request: Request, holder: Caller, service: Ours) -> AcceptedList:
+async def submit(request: Request, holder: Caller, service: Ours) -> SubmissionReceipts:
     """Accept submissions: once this is answered they are on disk, and each will get exactly one verdict.
 
     A list is accepted as a whole or not at all. Give each submission a `key` to be able to send it again after a
     broken connection: the same key is answered with the same submission.
     """
     if service.workers.stopping:
-        raise Refused(503, "stopping", "The server is stopping.", retry=5)
+        raise ApiError(503, "stopping", "The server is stopping.", retry=5)
     given = await read_given(request, service, holder)
     limit, share = service.guards.queue, service.guards.share
     if len(given) > min(limit, share):
-        raise Refused(413, "too_large", f"No more than {min(limit, share):,} submissions of yours may wait.")
+        raise ApiError(413, "too_large", f"No more than {min(limit, share):,} submissions of yours may wait.")
     new = [New(each.id, patch, each.model or "", each.key) for each, patch in given]
     try:
         stored, count = await run_in_threadpool(service.queue.add, holder, new, limit, share)
     except QueueFull:
         message = f"{limit:,} submissions are waiting, which is as many as may."
-        raise Refused(503, "queue_full", message, retry=5) from None
+        raise ApiError(503, "queue_full", message, retry=5) from None
     except QuotaUsed:
         message = f"{share:,} submissions may wait for this token. Hand in more when some of yours are judged."
-        raise Refused(429, "quota_used", message, retry=5) from None
+        raise ApiError(429, "quota_used", message, retry=5) from None
     except KeyTaken as error:
         message = f"The key {error.key} is that of submission {error.ulid}, which has another task or patch."
-        raise Refused(409, "key_taken", message) from None
+        raise ApiError(409, "key_taken", message) from None
     service.meters.accepted(count)
     service.workers.wake()
-    return AcceptedList(submissions=[_accepted(each) for each in stored])
+    return SubmissionReceipts(submissions=[_accepted(each) for each in stored])
 
 
 @router.get("/submissions", tags=["submissions"], summary="List what you handed in")
@@ -119,7 +128,7 @@ async def page(
 ) -> Page:
     """Submissions in the order they were accepted, without their whole verdicts."""
     found = await run_in_threadpool(service.queue.page, holder, after, limit)
-    shown = [viewed(each, whole=False) for each in found]
+    shown = [status_of(each, whole=False) for each in found]
     return Page(submissions=shown, next=shown[-1].submission if len(shown) == limit else None)
 
 
@@ -130,17 +139,17 @@ async def get(
     holder: Caller,
     service: Ours,
     wait: Annotated[float, Query(ge=0, le=60, description="Seconds to wait for the verdict.")] = 0.0,
-) -> Submission:
+) -> SubmissionStatus:
     """A submission with its status and, once it is done, its whole verdict."""
     until = time.monotonic() + wait
     with _waiting(service, holder, wait), service.bell.listening(submission) as rung:
         while True:
             found = await run_in_threadpool(service.queue.get, holder, submission) if _is_ulid(submission) else None
             if found is None:
-                raise Refused(404, "unknown_submission", "There is no such submission, or it is somebody else's.")
+                raise ApiError(404, "unknown_submission", "There is no such submission, or it is somebody else's.")
             left = until - time.monotonic()
             if found.status == "done" or left <= 0 or service.workers.stopping:
-                return viewed(found, whole=True)
+                return status_of(found, whole=True)
             await rung_within(rung, min(left, _LOOK))
 
 
@@ -168,13 +177,13 @@ async def results(
 
 
 async def _lines(
-    service: Service, holder: str, after: int, wait: float, whole: bool, found: list[Stored]
+    service: Service, holder: str, after: int, wait: float, whole: bool, found: list[StoredSubmission]
 ) -> AsyncIterator[str]:
     last = said = time.monotonic()
     with service.waiting.taken(holder), service.meters.streaming(), service.bell.listening() as rung:
         while True:
             for each in found:
-                yield viewed(each, whole=whole).model_dump_json() + "\n"
+                yield status_of(each, whole=whole).model_dump_json() + "\n"
                 assert each.number is not None  # it has a verdict
                 after = each.number
             now = time.monotonic()
@@ -194,7 +203,7 @@ async def _lines(
                 return
 
 
-def _read(service: Service, holder: str, after: int, whole: bool) -> list[Stored]:
+def _read(service: Service, holder: str, after: int, whole: bool) -> list[StoredSubmission]:
     return service.queue.results(holder, after, _WHOLE if whole else _BATCH, whole=whole)
 
 
@@ -207,12 +216,12 @@ def _waiting(service: Service, holder: str, wait: float) -> Iterator[None]:
     with service.waiting.taken(holder) as let:
         if not let:
             message = f"{service.waiting.most} requests of this token wait already. Follow /v1/results instead."
-            raise Refused(429, "too_many_waiting", message, retry=5)
+            raise ApiError(429, "too_many_waiting", message, retry=5)
         yield
 
 
-def _accepted(stored: Stored) -> Accepted:
-    return Accepted(
+def _accepted(stored: StoredSubmission) -> SubmissionReceipt:
+    return SubmissionReceipt(
         submission=stored.ulid,
         id=stored.task,
         key=stored.key,

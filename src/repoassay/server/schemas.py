@@ -9,16 +9,26 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from repoassay.formats import checked_id
-from repoassay.server.queue import Stored
+from repoassay.server.queue import StoredSubmission
 
-__all__ = ["Accepted", "AcceptedList", "Given", "GivenList", "Health", "Page", "Problem", "Submission", "viewed"]
+__all__ = [
+    "Health",
+    "Page",
+    "ProblemDetail",
+    "SubmissionReceipt",
+    "SubmissionReceipts",
+    "SubmissionRequest",
+    "SubmissionRequests",
+    "SubmissionStatus",
+    "status_of",
+]
 
 _ULID = "01JD3V6Q8ZK4T5W2N7R9XGYBMC"
 _DIFF = "--- a/ledger.py\n+++ b/ledger.py\n@@ -1 +1 @@\n-old\n+new\n"
 _ALIASES = {"instance_id": "id", "model_patch": "patch", "model_name_or_path": "model"}
 
 
-class Given(BaseModel):
+class SubmissionRequest(BaseModel):
     """A patch for a task. For id, patch and model, instance_id, model_patch and model_name_or_path are accepted."""
 
     model_config = ConfigDict(
@@ -54,15 +64,15 @@ class Given(BaseModel):
         return {_ALIASES.get(name, name): value for name, value in data.items()}
 
 
-class GivenList(BaseModel):
+class SubmissionRequests(BaseModel):
     """One submission, or a list of up to 1,000."""
 
     model_config = ConfigDict(strict=True)
 
-    items: Annotated[list[Given], Field(min_length=1, max_length=1000)]
+    items: Annotated[list[SubmissionRequest], Field(min_length=1, max_length=1000)]
 
 
-class Accepted(BaseModel):
+class SubmissionReceipt(BaseModel):
     """A submission that is on disk and will get exactly one verdict."""
 
     model_config = ConfigDict(
@@ -86,13 +96,13 @@ class Accepted(BaseModel):
     url: str = Field(description="Where its verdict will be.")
 
 
-class AcceptedList(BaseModel):
+class SubmissionReceipts(BaseModel):
     """What was accepted, in the order it was handed in."""
 
-    submissions: list[Accepted]
+    submissions: list[SubmissionReceipt]
 
 
-class Submission(BaseModel):
+class SubmissionStatus(BaseModel):
     """A submission and what came of it; what follows `submitted` is null until it is done."""
 
     model_config = ConfigDict(
@@ -139,7 +149,7 @@ class Submission(BaseModel):
 class Page(BaseModel):
     """Submissions in the order they were accepted."""
 
-    submissions: list[Submission]
+    submissions: list[SubmissionStatus]
     next: str | None = Field(description="Give this as `after` for the page that follows; null on the last page.")
 
 
@@ -157,7 +167,7 @@ class Health(BaseModel):
     running: int
 
 
-class Problem(BaseModel):
+class ProblemDetail(BaseModel):
     """Why a request was refused."""
 
     model_config = ConfigDict(
@@ -170,9 +180,9 @@ class Problem(BaseModel):
     message: str = Field(description="A sentence for people: what, where and the remedy.")
 
 
-def viewed(stored: Stored, *, whole: bool) -> Submission:
+def status_of(stored: StoredSubmission, *, whole: bool) -> SubmissionStatus:
     """A submission as it is shown; with its whole verdict where `whole`."""
-    return Submission(
+    return SubmissionStatus(
         submission=stored.ulid,
         id=stored.task,
         model=stored.model,

@@ -14,9 +14,9 @@ from repoassay.errors import BadInput
 from repoassay.server.app import build_app
 from repoassay.server.connection import Connection, most_connections
 from repoassay.server.service import Service
-from repoassay.text import quoted
+from repoassay.text import quote
 
-__all__ = ["configured", "listen", "run"]
+__all__ = ["configure", "listen", "run"]
 
 _HEADERS = [("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store")]
 _BACKLOG = 2048
@@ -35,7 +35,7 @@ def listen(host: str, port: int) -> socket.socket:
         found = socket.socket(family, kind, number)
     except (OSError, UnicodeError) as error:
         said = getattr(error, "strerror", None) or "it is not a host name"
-        raise BadInput(f"{quoted(host)} is no address to listen on: {said}.", "Give --host an address.") from error
+        raise BadInput(f"{quote(host)} is no address to listen on: {said}.", "Give --host an address.") from error
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
@@ -43,12 +43,12 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         found.close()
         raise BadInput(
-            f"Port {port} of {quoted(host)} cannot be had: {error.strerror}.", "Choose another with --port or --host."
+            f"Port {port} of {quote(host)} cannot be had: {error.strerror}.", "Choose another with --port or --host."
         ) from error
     return found
 
 
-def configured(service: Service) -> uvicorn.Config:
+def configure(service: Service) -> uvicorn.Config:
     """How uvicorn is to serve: plain HTTP/1.1, bounded in everything."""
     return uvicorn.Config(
         build_app(service), http=Connection, ws="none", log_level="error", access_log=False, server_header=False,
@@ -68,7 +68,7 @@ def run(service: Service, bound: socket.socket, grace: float, ready: Callable[[]
     Returns:
         How many submissions were under way and put back.
     """
-    server = _Server(configured(service), service, ready)
+    server = _Server(configure(service), service, ready)
     service.workers.start()
     try:
         with server.signals():

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from repoassay.engine import SubmissionEngine
-from repoassay.server.access import RateLimit, Shares, Tokens
-from repoassay.server.metrics import Meters
-from repoassay.server.notifier import Bell
+from repoassay.server.access import FairShares, RateLimit, Tokens
+from repoassay.server.metrics import PrometheusMetrics
+from repoassay.server.notifier import Notifier
 from repoassay.server.queue import Queue
 from repoassay.server.workers import Workers
 
@@ -77,12 +77,12 @@ class Service:
         self.queue = queue
         self.engine = engine
         self.guards = guards
-        self.bell = Bell()
-        self.meters = Meters()
+        self.bell = Notifier()
+        self.meters = PrometheusMetrics()
         self.large = asyncio.Semaphore(_LARGE)
         each = _LARGE // 2 if len(guards.tokens) > 1 else _LARGE  # slow senders leave room for the others
         self.bodies: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(each))
-        self.waiting = Shares(guards.waiting if guards.tokens else None)
+        self.waiting = FairShares(guards.waiting if guards.tokens else None)
         self.parsing = asyncio.Semaphore(_PARSING)
         self.workers = Workers(queue, engine, self.meters, self.bell.ring, lease, guards.running)
 

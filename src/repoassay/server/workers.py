@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from ulid import ULID
 
 from repoassay.engine import SubmissionEngine, word
-from repoassay.engine.submit import feedback
+from repoassay.engine.submit import failure_feedback
 from repoassay.errors import BadInput, InfraFault, Unavailable
 from repoassay.grading import fault
-from repoassay.server.metrics import Meters
+from repoassay.server.metrics import PrometheusMetrics
 from repoassay.server.queue import Claim, Queue
 from repoassay.text import printable
 from repoassay.types import Outcome, Verdict
@@ -45,7 +45,7 @@ class Workers:
 
     queue: Queue
     engine: SubmissionEngine
-    meters: Meters
+    meters: PrometheusMetrics
     told: Callable[[str], None]
     lease: float = 20.0
     each: int | None = None
@@ -148,7 +148,7 @@ class Workers:
             if claim.faults < _MOST_FAULTS and claim.claims <= _MOST_CLAIMS:
                 self._written(lambda: self.queue.put_back(claim, fault=True, delay=0.5 * 4**claim.faults))
                 return
-        told = feedback(verdict).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+        told = failure_feedback(verdict).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
         named, whose = word(verdict), verdict.outcome.whose.value
         if self._written(lambda: self.queue.finish(claim, named, whose, told, whole)):
             self.meters.judged(named, time.monotonic() - began)

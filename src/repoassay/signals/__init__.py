@@ -9,15 +9,20 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.signals.bench import Bench as Bench
+    from repoassay.signals.bench import ToolRunner as ToolRunner
     from repoassay.signals.collect import signals as signals
-    from repoassay.signals.signal import Axis as Axis, Evidence as Evidence, Signal as Signal, State as State
+    from repoassay.signals.signal import (
+        Signal as Signal,
+        SignalAxis as SignalAxis,
+        SignalEvidence as SignalEvidence,
+        SignalState as SignalState,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "bench": ("Bench",),
+            "bench": ("ToolRunner",),
             "collect": ("signals",),
-            "signal": ("Axis", "Evidence", "Signal", "State"),
+            "signal": ("SignalAxis", "SignalEvidence", "Signal", "SignalState"),
         },
     )

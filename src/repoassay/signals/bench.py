@@ -15,7 +15,7 @@ from repoassay.signals.worktrees import Tree
 from repoassay.text import printable
 from repoassay.types import Ended, FileEdit, Limits
 
-__all__ = ["REPOSITORY", "Bench", "Side"]
+__all__ = ["REPOSITORY", "ToolRunner", "TreeSide"]
 
 REPOSITORY = "/workspace/repo"
 """Where both base and head lie, so that a tool says the same of both."""
@@ -29,7 +29,7 @@ _SAID = {
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class TreeSide:
     """A worktree with files laid over it: new content by path, None to delete."""
 
     tree: Tree
@@ -37,7 +37,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
+class ToolRunner:
     """What all signals on submissions of one task share. Keep one for a task: what ran on its base is remembered.
 
     Attributes:
@@ -63,7 +63,7 @@ class Bench:
 
     def run(
         self,
-        side: Side,
+        side: TreeSide,
         tool: Tool,
         *arguments: str,
         what: str,

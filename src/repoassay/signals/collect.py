@@ -7,7 +7,7 @@ from pathlib import Path
 
 from repoassay.errors import RepoAssayError
 from repoassay.sandbox import settle
-from repoassay.signals.bench import Bench
+from repoassay.signals.bench import ToolRunner
 from repoassay.signals.change import Change
 from repoassay.signals.complexity import complexity
 from repoassay.signals.dead_code import dead_code
@@ -20,9 +20,9 @@ from repoassay.signals.duplication import duplication
 from repoassay.signals.formatting import formatting
 from repoassay.signals.mypy import mypy
 from repoassay.signals.node_checks import eslint, tsc
-from repoassay.signals.relaxed_config import loosened
+from repoassay.signals.relaxed_config import relaxed_settings
 from repoassay.signals.ruff import ruff
-from repoassay.signals.signal import Axis, Signal, unknown
+from repoassay.signals.signal import Signal, SignalAxis, unknown_signal
 from repoassay.signals.size import size
 from repoassay.signals.stray_files import artefacts
 from repoassay.signals.suite import suite_of_head
@@ -34,46 +34,50 @@ from repoassay.signals.worktrees import Tree
 
 __all__ = ["signals"]
 
-_Kind = Callable[[Change, Bench], list[Signal]]
+_Kind = Callable[[Change, ToolRunner], list[Signal]]
 
 
-def _tests(change: Change, bench: Bench) -> list[Signal]:
-    ids = (("existing_tests", Axis.CORE), ("diff_coverage", Axis.TESTING), ("tests_on_base", Axis.TESTING))
+def _tests(change: Change, bench: ToolRunner) -> list[Signal]:
+    ids = (
+        ("existing_tests", SignalAxis.CORE),
+        ("diff_coverage", SignalAxis.TESTING),
+        ("tests_on_base", SignalAxis.TESTING),
+    )
     if not any(path.endswith(".py") for path in change.head.files):
         reason = "The repository holds no Python, and only pytest's tests are run."
-        return [unknown(id, axis, id.replace("_", " "), reason) for id, axis in ids]
+        return [unknown_signal(id, axis, id.replace("_", " "), reason) for id, axis in ids]
     try:
         head = suite_of_head(change, bench)
     except CannotRun as why:
-        return [unknown(id, axis, id.replace("_", " "), str(why)) for id, axis in ids]
+        return [unknown_signal(id, axis, id.replace("_", " "), str(why)) for id, axis in ids]
     return [*existing_tests(change, bench, head), *diff_coverage(change, head), *tests_on_base(change, bench, head)]
 
 
-_KINDS: tuple[tuple[str, Axis, _Kind], ...] = (
-    ("tests", Axis.TESTING, _tests),
-    ("tests_added", Axis.TESTING, tests_added),
-    ("vacuous_tests", Axis.TESTING, vacuous_tests),
-    ("weakened_tests", Axis.TESTING, weakened_tests),
-    ("docstrings", Axis.DOCUMENTATION, docstrings),
-    ("guides", Axis.DOCUMENTATION, guides),
-    ("changelog", Axis.DOCUMENTATION, changelog),
-    ("ruff", Axis.LINT, ruff),
-    ("mypy", Axis.LINT, mypy),
-    ("eslint", Axis.LINT, eslint),
-    ("tsc", Axis.LINT, tsc),
-    ("formatting", Axis.LINT, formatting),
-    ("suppressions", Axis.LINT, suppressions),
-    ("loosened", Axis.LINT, loosened),
-    ("complexity", Axis.QUALITY, complexity),
-    ("duplication", Axis.QUALITY, duplication),
-    ("size", Axis.QUALITY, size),
-    ("artefacts", Axis.QUALITY, artefacts),
-    ("debug_prints", Axis.QUALITY, debugging),
-    ("dead_code", Axis.QUALITY, dead_code),
+_KINDS: tuple[tuple[str, SignalAxis, _Kind], ...] = (
+    ("tests", SignalAxis.TESTING, _tests),
+    ("tests_added", SignalAxis.TESTING, tests_added),
+    ("vacuous_tests", SignalAxis.TESTING, vacuous_tests),
+    ("weakened_tests", SignalAxis.TESTING, weakened_tests),
+    ("docstrings", SignalAxis.DOCUMENTATION, docstrings),
+    ("guides", SignalAxis.DOCUMENTATION, guides),
+    ("changelog", SignalAxis.DOCUMENTATION, changelog),
+    ("ruff", SignalAxis.LINT, ruff),
+    ("mypy", SignalAxis.LINT, mypy),
+    ("eslint", SignalAxis.LINT, eslint),
+    ("tsc", SignalAxis.LINT, tsc),
+    ("formatting", SignalAxis.LINT, formatting),
+    ("suppressions", SignalAxis.LINT, suppressions),
+    ("relaxed_settings", SignalAxis.LINT, relaxed_settings),
+    ("complexity", SignalAxis.QUALITY, complexity),
+    ("duplication", SignalAxis.QUALITY, duplication),
+    ("size", SignalAxis.QUALITY, size),
+    ("artefacts", SignalAxis.QUALITY, artefacts),
+    ("debug_prints", SignalAxis.QUALITY, debugging),
+    ("dead_code", SignalAxis.QUALITY, dead_code),
 )
 
 
-def signals(base: Path, head: Path, diff: bytes, reference: bytes | None, bench: Bench) -> tuple[Signal, ...]:
+def signals(base: Path, head: Path, diff: bytes, reference: bytes | None, bench: ToolRunner) -> tuple[Signal, ...]:
     """Compute every signal on a change.
 
     Args:
@@ -94,13 +98,13 @@ def signals(base: Path, head: Path, diff: bytes, reference: bytes | None, bench:
         try:
             each = kind(change, bench)
         except RepoAssayError as error:
-            each = [unknown(name, axis, name.replace("_", " "), str(error))]
+            each = [unknown_signal(name, axis, name.replace("_", " "), str(error))]
         except (RecursionError, MemoryError):
             reason = "A file of the change is nested too deeply to be read."
-            each = [unknown(name, axis, name.replace("_", " "), reason)]
+            each = [unknown_signal(name, axis, name.replace("_", " "), reason)]
         except (OSError, ValueError) as error:
             reason = f"Something of the change could not be read ({type(error).__name__}: {error})."
-            each = [unknown(name, axis, name.replace("_", " "), reason)]
+            each = [unknown_signal(name, axis, name.replace("_", " "), reason)]
         found += each
     if change.diff.cut:
         found = [each.model_copy(update={"notes": (*each.notes, change.diff.cut)[-20:]}) for each in found]

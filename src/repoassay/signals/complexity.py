@@ -6,9 +6,9 @@ import json
 from collections import defaultdict
 from importlib.resources import files
 
-from repoassay.signals.bench import Bench, Side
+from repoassay.signals.bench import ToolRunner, TreeSide
 from repoassay.signals.change import Change
-from repoassay.signals.signal import Axis, Signal, at_line, judged, unknown
+from repoassay.signals.signal import Signal, SignalAxis, at_line, judged, unknown_signal
 from repoassay.signals.tools import CannotRun, Tool, base_python, module
 
 __all__ = ["complexity"]
@@ -20,15 +20,15 @@ _Function = tuple[str, int, int, int]
 _MOST_FILES = 500
 
 
-def complexity(change: Change, bench: Bench) -> list[Signal]:
+def complexity(change: Change, bench: ToolRunner) -> list[Signal]:
     """Measure changed program files on base and head."""
     # Plain files only: a pipe would be waited on.
     changed = [each for each in change.sources() if change.head.text(each.path) is not None][:_MOST_FILES]
     try:
-        before = _measured(bench, Side(change.base), [each.old for each in changed if each.old])
-        after = _measured(bench, Side(change.head), [each.path for each in changed])
+        before = _measured(bench, TreeSide(change.base), [each.old for each in changed if each.old])
+        after = _measured(bench, TreeSide(change.head), [each.path for each in changed])
     except CannotRun as reason:
-        return [unknown(_ID, Axis.QUALITY, _TITLE, str(reason))]
+        return [unknown_signal(_ID, SignalAxis.QUALITY, _TITLE, str(reason))]
     evidence = []
     for each in changed:
         known: dict[str, list[int]] = defaultdict(list)
@@ -40,10 +40,10 @@ def complexity(change: Change, bench: Bench) -> list[Signal]:
             if touched and count > _LIMIT and (was is None or was <= _LIMIT or count - was >= _GROWTH):
                 said = f"{name} has complexity {count}" + (", and is new." if was is None else f"; it had {was}.")
                 evidence.append(at_line(each.path, first, change.head.line(each.path, first), said))
-    return [judged(_ID, Axis.QUALITY, _TITLE, evidence, threshold=_RULE)]
+    return [judged(_ID, SignalAxis.QUALITY, _TITLE, evidence, threshold=_RULE)]
 
 
-def _measured(bench: Bench, side: Side, paths: list[str]) -> dict[str, list[_Function]]:
+def _measured(bench: ToolRunner, side: TreeSide, paths: list[str]) -> dict[str, list[_Function]]:
     found: dict[str, list[_Function]] = defaultdict(list)
     if not paths:
         return found

@@ -13,12 +13,12 @@ import tomllib
 from pathlib import PurePosixPath
 from typing import Any
 
-from repoassay.signals.bench import Side
+from repoassay.signals.bench import TreeSide
 from repoassay.signals.change import Change
 from repoassay.signals.worktrees import Tree
 from repoassay.types import FileEdit
 
-__all__ = ["SECTIONS", "configured", "head_side", "is_configuration", "mentioned", "places_checked", "settings"]
+__all__ = ["SECTIONS", "configured_checks", "head_side", "is_configuration", "mentioned", "places_checked", "settings"]
 
 SECTIONS = {
     "ruff": ("ruff.toml", ".ruff.toml", "pyproject.toml:ruff"),
@@ -59,7 +59,7 @@ def is_configuration(path: str) -> bool:
     return name in _WHOLE or name in _SHARED or _TSCONFIG.fullmatch(name) is not None
 
 
-def head_side(change: Change) -> Side:
+def head_side(change: Change) -> TreeSide:
     """The head with every configuration file as the base has it."""
     edits: dict[str, FileEdit | None] = {}
     for each in change.diff.files:
@@ -71,10 +71,10 @@ def head_side(change: Change) -> Side:
                 edits[path] = FileEdit(before)
             elif change.head.has(path):
                 edits[path] = None
-    return Side(change.head, edits)
+    return TreeSide(change.head, edits)
 
 
-def configured(tree: Tree, tool: str) -> str:
+def configured_checks(tree: Tree, tool: str) -> str:
     """The first place at the top of the repository that configures a tool; empty where none does."""
     for place in SECTIONS[tool]:
         file, _, section = place.partition(":")

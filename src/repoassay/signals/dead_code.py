@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from repoassay.signals.bench import Bench
+from repoassay.signals.bench import ToolRunner
 from repoassay.signals.change import Change
 from repoassay.signals.diffs import FileChange
 from repoassay.signals.names import definitions
-from repoassay.signals.signal import Axis, Evidence, Signal, at_line, judged
+from repoassay.signals.signal import Signal, SignalAxis, SignalEvidence, at_line, judged
 
 __all__ = ["dead_code"]
 
@@ -19,13 +19,13 @@ _RULE = "statements after return, raise, break or continue; new private function
 _MOST_FILES = 2_000
 
 
-def dead_code(change: Change, bench: Bench) -> list[Signal]:
+def dead_code(change: Change, bench: ToolRunner) -> list[Signal]:
     """Look at added lines of Python program files."""
     evidence = [found for each in change.sources() if each.path.endswith(".py") for found in _dead(change, each)]
-    return [judged("dead_code", Axis.QUALITY, "Unreachable or unused code", evidence, threshold=_RULE)]
+    return [judged("dead_code", SignalAxis.QUALITY, "Unreachable or unused code", evidence, threshold=_RULE)]
 
 
-def _dead(change: Change, each: FileChange) -> Iterator[Evidence]:
+def _dead(change: Change, each: FileChange) -> Iterator[SignalEvidence]:
     tree = change.head.python(each.path)
     if tree is None:
         return

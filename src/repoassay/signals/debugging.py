@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from repoassay.signals.bench import Bench
+from repoassay.signals.bench import ToolRunner
 from repoassay.signals.change import Change
 from repoassay.signals.diffs import FileChange
 from repoassay.signals.names import dotted
-from repoassay.signals.signal import Axis, Signal, at_line, judged
+from repoassay.signals.signal import Signal, SignalAxis, at_line, judged
 from repoassay.signals.worktrees import JAVASCRIPT
 
 __all__ = ["debugging"]
@@ -27,14 +27,14 @@ _SCRIPT_STOPS = re.compile(r"(?<![\w.])debugger\s*;")
 _RULE = "print or console.log where the file had none before and is not a command line's; debugger calls anywhere"
 
 
-def debugging(change: Change, bench: Bench) -> list[Signal]:
+def debugging(change: Change, bench: ToolRunner) -> list[Signal]:
     """Look for prints and debugger calls on added lines of program code."""
     evidence = []
     for each in change.sources():
         suffix = PurePosixPath(each.path).suffix
         found = _python(change, each) if suffix == ".py" else _script(change, each) if suffix in JAVASCRIPT else ()
         evidence += [at_line(each.path, line, each.added[line], f"{name} was added.") for line, name in found]
-    return [judged("debug_prints", Axis.QUALITY, "Debug prints and debugger calls", evidence, threshold=_RULE)]
+    return [judged("debug_prints", SignalAxis.QUALITY, "Debug prints and debugger calls", evidence, threshold=_RULE)]
 
 
 def _python(change: Change, each: FileChange) -> Iterator[tuple[int, str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from repoassay.signals.change import Change
 from repoassay.signals.diffs import ranges
 from repoassay.signals.names import definitions
-from repoassay.signals.signal import Axis, Evidence, Signal, at_line, finding, silent, unknown
-from repoassay.signals.suite import Ran
+from repoassay.signals.signal import Signal, SignalAxis, SignalEvidence, at_line, finding, silent, unknown_signal
+from repoassay.signals.suite import SuiteRun
 
 __all__ = ["diff_coverage"]
 
@@ -15,11 +15,11 @@ _ENOUGH = 0.8
 _RULE = f"fewer than {_ENOUGH:.0%} of the changed lines that can be run are, or a new function is never entered"
 
 
-def diff_coverage(change: Change, head: Ran) -> list[Signal]:
+def diff_coverage(change: Change, head: SuiteRun) -> list[Signal]:
     """Report coverage of changed lines, as measured while all tests ran on the head."""
     if not any(each.path.endswith(".py") for each in change.sources()):
         why = "The change touches no Python program file, and only Python's coverage is measured."
-        return [unknown(_ID, Axis.TESTING, _TITLE, why)]
+        return [unknown_signal(_ID, SignalAxis.TESTING, _TITLE, why)]
     unmeasured = [path for path, lines in head.statements.items() if lines is None]
     total = sum(len(lines or ()) for lines in head.statements.values())
     missing = sum(len(lines) for lines in head.missing.values())
@@ -28,16 +28,20 @@ def diff_coverage(change: Change, head: Ran) -> list[Signal]:
     never = [found for path in head.missing for found in _never_entered(change, path, head)]
     if never or total - missing < _ENOUGH * total:
         return [
-            finding(_ID, Axis.TESTING, _TITLE, [*never, *_lines(change, head)], threshold=_RULE, notes=tuple(notes))
+            finding(
+                _ID, SignalAxis.TESTING, _TITLE, [*never, *_lines(change, head)], threshold=_RULE, notes=tuple(notes)
+            )
         ]
     if unmeasured:
         return [
-            unknown(_ID, Axis.TESTING, _TITLE, f"{unmeasured[0]} could not be measured; what could be, is covered.")
+            unknown_signal(
+                _ID, SignalAxis.TESTING, _TITLE, f"{unmeasured[0]} could not be measured; what could be, is covered."
+            )
         ]
-    return [silent(_ID, Axis.TESTING, _TITLE, threshold=_RULE, notes=tuple(notes))]
+    return [silent(_ID, SignalAxis.TESTING, _TITLE, threshold=_RULE, notes=tuple(notes))]
 
 
-def _never_entered(change: Change, path: str, head: Ran) -> list[Evidence]:
+def _never_entered(change: Change, path: str, head: SuiteRun) -> list[SignalEvidence]:
     tree = change.head.python(path)
     added = change.diff.by_new()[path].added if path in change.diff.by_new() else {}
     found = []
@@ -49,7 +53,7 @@ def _never_entered(change: Change, path: str, head: Ran) -> list[Evidence]:
     return found
 
 
-def _lines(change: Change, head: Ran) -> list[Evidence]:
+def _lines(change: Change, head: SuiteRun) -> list[SignalEvidence]:
     return [
         at_line(path, first, change.head.line(path, first),
                 f"Not run: line {first}." if first == last else f"Not run: lines {first} to {last}.")

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from repoassay.diffs import FileDiff, Row, walk
+from repoassay.diffs import DiffRow, FileDiff, walk
 
 __all__ = ["MAX_DIFF", "Diff", "FileChange", "read_diff"]
 
@@ -52,7 +52,7 @@ class FileChange:
         at = bisect_right(self._steps, (line, 2**40)) - 1
         return line + self._steps[at][1]
 
-    def take(self, row: Row) -> bool:
+    def take(self, row: DiffRow) -> bool:
         """Add one row of the diff; tell whether it changes a line."""
         if row.sign == "@":
             self._shift = (row.new or 0) - (row.old or 0)

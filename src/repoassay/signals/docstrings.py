@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from repoassay.signals.bench import Bench
+from repoassay.signals.bench import ToolRunner
 from repoassay.signals.change import Change
 from repoassay.signals.diffs import FileChange
 from repoassay.signals.names import Name, is_public_module, public
-from repoassay.signals.signal import Axis, Evidence, Signal, at_line, judged, unknown
+from repoassay.signals.signal import Signal, SignalAxis, SignalEvidence, at_line, judged, unknown_signal
 from repoassay.signals.worktrees import Tree, is_source
 
 __all__ = ["docstrings"]
@@ -20,17 +20,17 @@ _SHARE, _MOST_FILES, _FEWEST = 0.5, 300, 3
 _RULE = f"any, where at least {_SHARE:.0%} of the base's public names have a docstring (of {_FEWEST} or more)"
 
 
-def docstrings(change: Change, bench: Bench) -> list[Signal]:
+def docstrings(change: Change, bench: ToolRunner) -> list[Signal]:
     """Look at Python modules of the change; how many docstrings the project has decides whether one is missed."""
     files = [each for each in change.sources() if each.path.endswith(".py") and is_public_module(each.path)]
     if not files:
-        return [unknown(_ID, Axis.DOCUMENTATION, _TITLE, "The change touches no public Python module.")]
+        return [unknown_signal(_ID, SignalAxis.DOCUMENTATION, _TITLE, "The change touches no public Python module.")]
     written, names = bench.remember(change.base, "docstrings", lambda: _kept(change.base))
     said = f"{written} of {names} public names of the base have a docstring."
     if names < _FEWEST or written < _SHARE * names:
-        return [unknown(_ID, Axis.DOCUMENTATION, _TITLE, f"The project does not keep docstrings: {said}")]
+        return [unknown_signal(_ID, SignalAxis.DOCUMENTATION, _TITLE, f"The project does not keep docstrings: {said}")]
     evidence = [found for each in files for found in _missed(change, each)]
-    return [judged(_ID, Axis.DOCUMENTATION, _TITLE, evidence, threshold=_RULE, notes=(said,))]
+    return [judged(_ID, SignalAxis.DOCUMENTATION, _TITLE, evidence, threshold=_RULE, notes=(said,))]
 
 
 def _kept(base: Tree) -> tuple[int, int]:
@@ -40,7 +40,7 @@ def _kept(base: Tree) -> tuple[int, int]:
     return sum(name.docstring is not None for name in every), len(every)
 
 
-def _missed(change: Change, each: FileChange) -> Iterator[Evidence]:
+def _missed(change: Change, each: FileChange) -> Iterator[SignalEvidence]:
     tree = change.head.python(each.path)
     if tree is None:
         return

@@ -6,10 +6,19 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from repoassay.signals.bench import Bench
+from repoassay.signals.bench import ToolRunner
 from repoassay.signals.change import Change
 from repoassay.signals.names import is_public_module, public
-from repoassay.signals.signal import Axis, Evidence, Signal, at_line, at_path, judged, silent, unknown
+from repoassay.signals.signal import (
+    Signal,
+    SignalAxis,
+    SignalEvidence,
+    at_line,
+    at_path,
+    judged,
+    silent,
+    unknown_signal,
+)
 from repoassay.signals.worktrees import is_document
 
 __all__ = ["changelog", "guides"]
@@ -22,16 +31,20 @@ _GUIDES, _NEWS = "Guides untouched though the public interface changed", "No cha
 _MOST_DOCUMENTS = 300
 
 
-def guides(change: Change, bench: Bench) -> list[Signal]:
+def guides(change: Change, bench: ToolRunner) -> list[Signal]:
     """Look whether guides that speak of a module's public names were touched when these names changed."""
-    id, axis = "guides", Axis.DOCUMENTATION
+    id, axis = "guides", SignalAxis.DOCUMENTATION
     altered = [(path, *each) for path, found in _altered(change).items() for each in found]
     if not altered:
         return [silent(id, axis, _GUIDES, notes=("The public interface of Python modules did not change.",))]
     documents = [path for path in change.base.files if is_document(path) and not _is_changelog(path)][:_MOST_DOCUMENTS]
     spoken = {path: place for path in {each[0] for each in altered} if (place := _speaks(change, path, documents))}
     if not spoken:
-        return [unknown(id, axis, _GUIDES, "No guide of the project mentions the public names of the changed modules.")]
+        return [
+            unknown_signal(
+                id, axis, _GUIDES, "No guide of the project mentions the public names of the changed modules."
+            )
+        ]
     if any(is_document(each.path) and not _is_changelog(each.path) for each in change.diff.files):
         return [silent(id, axis, _GUIDES)]
     if change.does_not_touch(lambda path: is_document(path) and not _is_changelog(path)):
@@ -43,12 +56,12 @@ def guides(change: Change, bench: Bench) -> list[Signal]:
     return [judged(id, axis, _GUIDES, evidence)]
 
 
-def changelog(change: Change, bench: Bench) -> list[Signal]:
+def changelog(change: Change, bench: ToolRunner) -> list[Signal]:
     """Look whether the changelog, or a fragment of it, was touched when program files were."""
-    id, axis = "changelog", Axis.DOCUMENTATION
+    id, axis = "changelog", SignalAxis.DOCUMENTATION
     kept = next((path for path in change.base.files if _is_changelog(path)), None)
     if kept is None:
-        return [unknown(id, axis, _NEWS, "The project keeps no changelog.")]
+        return [unknown_signal(id, axis, _NEWS, "The project keeps no changelog.")]
     sources = list(change.sources())
     if not sources:
         return [silent(id, axis, _NEWS, notes=("The change touches no program file.",))]
@@ -60,7 +73,7 @@ def changelog(change: Change, bench: Bench) -> list[Signal]:
     return [judged(id, axis, _NEWS, [at_path(kept, said), *_first_lines(change)])]
 
 
-def _first_lines(change: Change) -> Iterator[Evidence]:
+def _first_lines(change: Change) -> Iterator[SignalEvidence]:
     for each in list(change.sources())[:3]:
         if each.added:
             line = min(each.added)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from repoassay.signals.bench import Bench
+from repoassay.signals.bench import ToolRunner
 from repoassay.signals.change import Change
-from repoassay.signals.signal import Axis, Evidence, Signal, at_line, judged
+from repoassay.signals.signal import Signal, SignalAxis, SignalEvidence, at_line, judged
 from repoassay.signals.worktrees import Tree, is_source
 
 __all__ = ["duplication"]
@@ -58,7 +58,7 @@ class _Copy:
     renamed: bool
 
 
-def duplication(change: Change, bench: Bench) -> list[Signal]:
+def duplication(change: Change, bench: ToolRunner) -> list[Signal]:
     """Compare runs of added lines with every other place of the head; moved code is in one place only."""
     added = {
         each.path: [run for run in _runs(_tokens(change.head, each.path), set(each.added)) if len(run) >= _EXACT]
@@ -66,10 +66,10 @@ def duplication(change: Change, bench: Bench) -> list[Signal]:
     }
     copies = _copies(change.head, {path: runs for path, runs in added.items() if runs})
     evidence = [_shown(change, each) for each in copies]
-    return [judged("duplication", Axis.QUALITY, "Code copied from elsewhere", evidence, threshold=_RULE)]
+    return [judged("duplication", SignalAxis.QUALITY, "Code copied from elsewhere", evidence, threshold=_RULE)]
 
 
-def _shown(change: Change, each: _Copy) -> Evidence:
+def _shown(change: Change, each: _Copy) -> SignalEvidence:
     how = "the same but for names and literals" if each.renamed else "the same"
     said = f"Lines {each.first} to {each.last} are {how} as {each.of} from line {each.at}."
     return at_line(each.path, each.first, change.head.line(each.path, each.first), said)

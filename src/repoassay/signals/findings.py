@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from repoassay.signals.change import Change
 from repoassay.signals.diffs import Diff
-from repoassay.signals.signal import Axis, Evidence, Signal, at_line, judged, unknown
+from repoassay.signals.signal import Signal, SignalAxis, SignalEvidence, at_line, judged, unknown_signal
 from repoassay.signals.tools import CannotRun
 
-__all__ = ["Finding", "compared", "new_findings"]
+__all__ = ["ToolFinding", "compared", "new_findings"]
 
 _NUMBERS = re.compile(r"\b(lines?|columns?|col) \d+(-\d+)?")
 _SPACE = re.compile(r"\s+")
@@ -21,7 +21,7 @@ MOST = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ToolFinding:
     """One complaint of a tool: rule (empty where it has none), path, line from 1, message."""
 
     rule: str
@@ -30,7 +30,9 @@ class Finding:
     message: str
 
 
-def new_findings(base: Iterable[Finding], head: Iterable[Finding], diff: Diff) -> tuple[list[Finding], list[Finding]]:
+def new_findings(
+    base: Iterable[ToolFinding], head: Iterable[ToolFinding], diff: Diff
+) -> tuple[list[ToolFinding], list[ToolFinding]]:
     """Findings of the head beyond the base's: on lines the change added, and elsewhere.
 
     The key is rule, file (renames followed) and message with line numbers taken out. Where a key has more findings in
@@ -42,10 +44,10 @@ def new_findings(base: Iterable[Finding], head: Iterable[Finding], diff: Diff) -
         change = by_old.get(each.path)
         path = each.path if change is None else change.path
         before[(each.rule, path, _plain(each.message))].append(change.mapped(each.line) if change else each.line)
-    after: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
+    after: dict[tuple[str, str, str], list[ToolFinding]] = defaultdict(list)
     for each in head:
         after[(each.rule, each.path, _plain(each.message))].append(each)
-    changed, elsewhere = list[Finding](), list[Finding]()
+    changed, elsewhere = list[ToolFinding](), list[ToolFinding]()
     for key, found in after.items():
         known = before.get(key, [])
         surplus = len(found) - len(known)
@@ -59,7 +61,9 @@ def new_findings(base: Iterable[Finding], head: Iterable[Finding], diff: Diff) -
     return sorted(changed, key=_order), sorted(elsewhere, key=_order)
 
 
-def compared(tool: str, change: Change, run: Callable[[], tuple[list[Finding], list[Finding], str]]) -> list[Signal]:
+def compared(
+    tool: str, change: Change, run: Callable[[], tuple[list[ToolFinding], list[ToolFinding], str]]
+) -> list[Signal]:
     """The two signals of a checker, `TOOL.changed_lines` and `TOOL.elsewhere`.
 
     Args:
@@ -72,23 +76,23 @@ def compared(tool: str, change: Change, run: Callable[[], tuple[list[Finding], l
     try:
         base, head, note = run()
     except CannotRun as reason:
-        return [unknown(id, Axis.LINT, title, str(reason)) for id, title in zip(ids, titles, strict=True)]
+        return [unknown_signal(id, SignalAxis.LINT, title, str(reason)) for id, title in zip(ids, titles, strict=True)]
     parts = new_findings(base[:MOST], head[:MOST], change.diff)
     notes: tuple[str, ...] = (note, "Checked with the base commit's configuration.")
     if len(head) > MOST or len(base) > MOST:
         notes = (*notes, f"Only the first {MOST} findings were compared.")
     return [
-        judged(id, Axis.LINT, title, [_shown(tool, change, each) for each in part], notes=notes)
+        judged(id, SignalAxis.LINT, title, [_shown(tool, change, each) for each in part], notes=notes)
         for id, title, part in zip(ids, titles, parts, strict=True)
     ]
 
 
-def _shown(tool: str, change: Change, each: Finding) -> Evidence:
+def _shown(tool: str, change: Change, each: ToolFinding) -> SignalEvidence:
     rule = f" {each.rule}" if each.rule else ""
     return at_line(each.path, each.line, change.head.line(each.path, each.line), f"{tool}{rule}: {each.message}")
 
 
-def _order(each: Finding) -> tuple[str, int, str]:
+def _order(each: ToolFinding) -> tuple[str, int, str]:
     return each.path, each.line, each.rule
 
 
@@ -96,7 +100,7 @@ def _plain(message: str) -> str:
     return _SPACE.sub(" ", _NUMBERS.sub(r"\1 N", message)).strip()
 
 
-def _unmatched(found: list[Finding], known: list[int | None]) -> list[Finding]:
+def _unmatched(found: list[ToolFinding], known: list[int | None]) -> list[ToolFinding]:
     lines = Counter(known)
     left = []
     for each in found:

@@ -6,12 +6,12 @@ import difflib
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
-from repoassay.signals.bench import Bench, Side
+from repoassay.signals.bench import ToolRunner, TreeSide
 from repoassay.signals.change import Change
-from repoassay.signals.configuration import configured, head_side, mentioned, places_checked, settings
+from repoassay.signals.configuration import configured_checks, head_side, mentioned, places_checked, settings
 from repoassay.signals.diffs import FileChange
 from repoassay.signals.node_checks import node_tool
-from repoassay.signals.signal import Axis, Evidence, Signal, at_line, judged, unknown
+from repoassay.signals.signal import Signal, SignalAxis, SignalEvidence, at_line, judged, unknown_signal
 from repoassay.signals.tools import CannotRun, Tool, binary, module
 from repoassay.signals.worktrees import JAVASCRIPT
 
@@ -21,10 +21,10 @@ _ID, _TITLE = "formatting", "Changed lines that the project's formatter would ch
 _RUFF = ("format", "--no-cache", "--quiet", "--force-exclude", "--stdin-filename", "{path}", "-")
 _MOST_FILES = 40
 _MOST_COMPARED = 1_000_000
-_Formats = Callable[[Side, str, str], str]
+_Formats = Callable[[TreeSide, str, str], str]
 
 
-def formatting(change: Change, bench: Bench) -> list[Signal]:
+def formatting(change: Change, bench: ToolRunner) -> list[Signal]:
     """Run the formatter the project configures over changed files; what it would change elsewhere does not count."""
     try:
         chosen, suffixes, note = _formatter(change, bench)
@@ -32,7 +32,7 @@ def formatting(change: Change, bench: Bench) -> list[Signal]:
         named = places_checked(change.base, r"\b(ruff\s+format|black|prettier)\b", bench.checks)
         if named:  # a contributor is told to format these and no others
             files = [each for each in files if any(f"{each.path}/".startswith(f"{place}/") for place in named)]
-        side, evidence, left_out = head_side(change), list[Evidence](), list[str]()
+        side, evidence, left_out = head_side(change), list[SignalEvidence](), list[str]()
         for each in files[:_MOST_FILES]:
             path = each.path
             text = change.head.text(path)
@@ -43,21 +43,23 @@ def formatting(change: Change, bench: Bench) -> list[Signal]:
                 continue
             evidence += _changed(each, text, chosen(side, path, f"The formatter on {path}"))
     except CannotRun as reason:
-        return [unknown(_ID, Axis.LINT, _TITLE, str(reason))]
+        return [unknown_signal(_ID, SignalAxis.LINT, _TITLE, str(reason))]
     if len(files) > _MOST_FILES:
         left_out.append(f"Only the first {_MOST_FILES} of {len(files)} files were looked at.")
-    return [judged(_ID, Axis.LINT, _TITLE, evidence, notes=(note, *left_out[:10]))]
+    return [judged(_ID, SignalAxis.LINT, _TITLE, evidence, notes=(note, *left_out[:10]))]
 
 
-def _was_formatted(change: Change, bench: Bench, each: FileChange, chosen: _Formats) -> bool:
+def _was_formatted(change: Change, bench: ToolRunner, each: FileChange, chosen: _Formats) -> bool:
     old = each.old
     if old is None or (text := change.base.text(old)) is None:
         return True
     key = ("formatting", old)
-    return bench.remember(change.base, key, lambda: chosen(Side(change.base), old, f"The formatter on {old}")) == text
+    return (
+        bench.remember(change.base, key, lambda: chosen(TreeSide(change.base), old, f"The formatter on {old}")) == text
+    )
 
 
-def _formatter(change: Change, bench: Bench) -> tuple[_Formats, frozenset[str], str]:
+def _formatter(change: Change, bench: ToolRunner) -> tuple[_Formats, frozenset[str], str]:
     base = change.base
     python = frozenset({".py", ".pyi"})
     ruff = settings(base, "pyproject.toml").get("ruff", {})
@@ -67,19 +69,19 @@ def _formatter(change: Change, bench: Bench) -> tuple[_Formats, frozenset[str], 
     ):  # fmt: skip
         tool = binary("ruff", bench.environment)
         return _through(bench, tool, _RUFF), python, tool.note
-    if configured(base, "black") or mentioned(base, r"psf/black|id: black\b|\bblack (-|\.)", bench.checks):
+    if configured_checks(base, "black") or mentioned(base, r"psf/black|id: black\b|\bblack (-|\.)", bench.checks):
         tool = module("black", bench.environment)
         return _through(bench, tool, ("--quiet", "--stdin-filename", "{path}", "-")), python, tool.note
-    if configured(base, "prettier"):
+    if configured_checks(base, "prettier"):
         tool = node_tool(change, bench, "prettier", "bin/prettier.cjs")
         return _through(bench, tool, ("--stdin-filepath", "{path}")), JAVASCRIPT, "prettier is the project's own."
     raise CannotRun("The project configures no formatter (ruff format, black, prettier).")
 
 
-def _through(bench: Bench, tool: Tool, arguments: tuple[str, ...]) -> _Formats:
+def _through(bench: ToolRunner, tool: Tool, arguments: tuple[str, ...]) -> _Formats:
     """Give a file of a side to the formatter, which prints what it would write."""
 
-    def run(side: Side, path: str, what: str) -> str:
+    def run(side: TreeSide, path: str, what: str) -> str:
         text = (side.tree.text(path) or "").encode("utf-8", "replace")
         given = [part.replace("{path}", path) for part in arguments]
         return bench.run(side, tool, *given, what=what, stdin=text).stdout.decode("utf-8", "replace")
@@ -87,7 +89,7 @@ def _through(bench: Bench, tool: Tool, arguments: tuple[str, ...]) -> _Formats:
     return run
 
 
-def _changed(each: FileChange, text: str, formatted: str) -> list[Evidence]:
+def _changed(each: FileChange, text: str, formatted: str) -> list[SignalEvidence]:
     """Added lines that differ once formatted; where only blank lines are put in, the line before or after them."""
     before, after = text.splitlines(), formatted.splitlines()
     found: dict[int, str] = {}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from repoassay.signals.bench import Bench, Side
+from repoassay.signals.bench import ToolRunner, TreeSide
 from repoassay.signals.change import Change
-from repoassay.signals.configuration import configured, head_side, settings
-from repoassay.signals.findings import Finding, compared
+from repoassay.signals.configuration import configured_checks, head_side, settings
+from repoassay.signals.findings import ToolFinding, compared
 from repoassay.signals.signal import Signal
 from repoassay.signals.tools import CannotRun, module
 from repoassay.signals.worktrees import Tree, is_test_support
@@ -22,22 +22,22 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-def mypy(change: Change, bench: Bench) -> list[Signal]:
+def mypy(change: Change, bench: ToolRunner) -> list[Signal]:
     """Run mypy over the whole project on base and head where the project configures it."""
 
-    def run() -> tuple[list[Finding], list[Finding], str]:
-        place = configured(change.base, "mypy")
+    def run() -> tuple[list[ToolFinding], list[ToolFinding], str]:
+        place = configured_checks(change.base, "mypy")
         if not place:
             raise CannotRun("The project does not configure mypy.")
         targets = _targets(change.base, place, bench.roots)
-        base = bench.remember(change.base, "mypy", lambda: _check(bench, Side(change.base), targets, "the base"))
+        base = bench.remember(change.base, "mypy", lambda: _check(bench, TreeSide(change.base), targets, "the base"))
         head = _check(bench, head_side(change), targets, "the head")
         return base, head, module("mypy", bench.environment).note
 
     return compared("mypy", change, run)
 
 
-def _check(bench: Bench, side: Side, targets: tuple[str, ...], which: str) -> list[Finding]:
+def _check(bench: ToolRunner, side: TreeSide, targets: tuple[str, ...], which: str) -> list[ToolFinding]:
     tool = module("mypy", bench.environment)
     own = tool.argv[0] != "/env/bin/python"
     packages = ("--python-executable", "/env/bin/python") if bench.environment else ("--no-site-packages",)
@@ -47,7 +47,7 @@ def _check(bench: Bench, side: Side, targets: tuple[str, ...], which: str) -> li
     )  # fmt: skip
     found = [_ERROR.fullmatch(line) for line in done.stdout.decode("utf-8", "replace").splitlines()]
     return [
-        Finding(each[4] or "", str(PurePosixPath(each[1])), max(1, int(each[2])), each[3]) for each in found if each
+        ToolFinding(each[4] or "", str(PurePosixPath(each[1])), max(1, int(each[2])), each[3]) for each in found if each
     ]
 
 

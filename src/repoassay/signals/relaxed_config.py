@@ -7,29 +7,29 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from repoassay.signals.bench import Bench
+from repoassay.signals.bench import ToolRunner
 from repoassay.signals.change import Change
 from repoassay.signals.configuration import SECTIONS, is_configuration, settings
 from repoassay.signals.diffs import FileChange
-from repoassay.signals.signal import Axis, Evidence, Signal, at_line, at_path, judged
+from repoassay.signals.signal import Signal, SignalAxis, SignalEvidence, at_line, at_path, judged
 
-__all__ = ["loosened"]
+__all__ = ["relaxed_settings"]
 
-_ID, _TITLE = "loosened", "Changed configuration of linters, formatters, type checkers or coverage"
+_ID, _TITLE = "relaxed_settings", "Changed configuration of linters, formatters, type checkers or coverage"
 _EXEMPTS = re.compile(r"ignore|exclude|omit|disable|allow|unfixable|skip|per-file", re.IGNORECASE)
 _ADDS = re.compile(r"select|enable|strict|include|files|fail.under", re.IGNORECASE)
 
 
-def loosened(change: Change, bench: Bench) -> list[Signal]:
+def relaxed_settings(change: Change, bench: ToolRunner) -> list[Signal]:
     """Find changed settings of checkers; those that only ask for more are no finding."""
     evidence = []
     for each in change.diff.files:
         if is_configuration(each.path):
             evidence += list(_altered(change, each))
-    return [judged(_ID, Axis.LINT, _TITLE, evidence, threshold="any setting that does not plainly ask for more")]
+    return [judged(_ID, SignalAxis.LINT, _TITLE, evidence, threshold="any setting that does not plainly ask for more")]
 
 
-def _altered(change: Change, each: FileChange) -> Iterator[Evidence]:
+def _altered(change: Change, each: FileChange) -> Iterator[SignalEvidence]:
     name = PurePosixPath(each.path).name
     sections = [(tool, place.partition(":")[2]) for tool, places in SECTIONS.items() for place in places
                 if place.partition(":")[0] == name]  # fmt: skip
@@ -54,7 +54,7 @@ def _altered(change: Change, each: FileChange) -> Iterator[Evidence]:
             yield from _settings(change, each, f"{tool}: ", before.get(section), after.get(section))
 
 
-def _settings(change: Change, each: FileChange, prefix: str, before: Any, after: Any) -> Iterator[Evidence]:
+def _settings(change: Change, each: FileChange, prefix: str, before: Any, after: Any) -> Iterator[SignalEvidence]:
     old, new = dict(_flat(before)), dict(_flat(after))
     for key in [*old, *(key for key in new if key not in old)]:
         if old.get(key) != new.get(key) and not _stricter(key, old.get(key), new.get(key)):
@@ -90,7 +90,7 @@ def _line_of(change: Change, each: FileChange, key: str) -> int | None:
     return min(named or each.added, default=None)
 
 
-def _first(each: FileChange, text: str) -> Evidence:
+def _first(each: FileChange, text: str) -> SignalEvidence:
     line = each.first
     return at_line(each.path, line, each.added[line], text) if line else at_path(each.path, text)
 

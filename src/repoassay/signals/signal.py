@@ -11,12 +11,23 @@ from pydantic import Field
 from repoassay.text import printable
 from repoassay.types import Record
 
-__all__ = ["Axis", "Evidence", "Signal", "State", "at_line", "at_path", "finding", "judged", "silent", "unknown"]
+__all__ = [
+    "Signal",
+    "SignalAxis",
+    "SignalEvidence",
+    "SignalState",
+    "at_line",
+    "at_path",
+    "finding",
+    "judged",
+    "silent",
+    "unknown_signal",
+]
 
 _MOST_EVIDENCE, _MOST_NOTES = 50, 20
 
 
-class Axis(StrEnum):
+class SignalAxis(StrEnum):
     """Axes of the bundled rubric `mergeable`, by key."""
 
     CORE = "core"
@@ -26,15 +37,15 @@ class Axis(StrEnum):
     QUALITY = "quality"
 
 
-class State(StrEnum):
+class SignalState(StrEnum):
     """Found something worth a look; looked and found nothing; could not look."""
 
     FINDING = "finding"
     SILENT = "silent"
-    UNKNOWN = "unknown"
+    UNKNOWN = "unknown_signal"
 
 
-class Evidence(Record):
+class SignalEvidence(Record):
     """A place in the change, and what is to be seen there.
 
     Attributes:
@@ -60,7 +71,7 @@ class Signal(Record):
     Attributes:
         id: Stable name, `ruff.elsewhere`.
         axis: Key of the axis of the rubric it may help to answer.
-        state: `finding`, `silent` or `unknown`.
+        state: `finding`, `silent` or `unknown_signal`.
         title: What was looked for, or found, in a few words.
         evidence: At most 50 places; `more` counts the others.
         reason: Why it could not run, one sentence; empty unless unknown.
@@ -69,48 +80,60 @@ class Signal(Record):
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,63}$")]
-    axis: Axis
-    state: State
+    axis: SignalAxis
+    state: SignalState
     title: Annotated[str, Field(min_length=1, max_length=200)]
-    evidence: Annotated[tuple[Evidence, ...], Field(max_length=_MOST_EVIDENCE)] = ()
+    evidence: Annotated[tuple[SignalEvidence, ...], Field(max_length=_MOST_EVIDENCE)] = ()
     more: Annotated[int, Field(ge=0)] = 0
     reason: Annotated[str, Field(max_length=1000)] = ""
     threshold: Annotated[str, Field(max_length=500)] = ""
     notes: Annotated[tuple[Annotated[str, Field(max_length=1000)], ...], Field(max_length=_MOST_NOTES)] = ()
 
 
-def at_line(path: str, line: int, quoted: str, text: str, side: Literal["old", "new"] = "new") -> Evidence:
+def at_line(path: str, line: int, quoted: str, text: str, side: Literal["old", "new"] = "new") -> SignalEvidence:
     """Evidence at one line; every text may be hostile and is cut and escaped."""
     mark = "L" if side == "new" else "O"
     line = min(max(1, line), 10**8)
-    return Evidence(
+    return SignalEvidence(
         path=printable(path, 1024) or "?", side=side, line=line, quote=printable(quoted.strip(), 200),
         text=printable(text, 500), anchor=f"{_link(path)}#{mark}{line}",
     )  # fmt: skip
 
 
-def at_path(path: str, text: str) -> Evidence:
+def at_path(path: str, text: str) -> SignalEvidence:
     """Evidence that is a whole file."""
-    return Evidence(path=printable(path, 1024) or "?", text=printable(text, 500), anchor=_link(path))
+    return SignalEvidence(path=printable(path, 1024) or "?", text=printable(text, 500), anchor=_link(path))
 
 
 def finding(
-    id: str, axis: Axis, title: str, evidence: list[Evidence], *, threshold: str = "", notes: tuple[str, ...] = ()
+    id: str,
+    axis: SignalAxis,
+    title: str,
+    evidence: list[SignalEvidence],
+    *,
+    threshold: str = "",
+    notes: tuple[str, ...] = (),
 ) -> Signal:
     """A signal that found something."""
     return Signal(
-        id=id, axis=axis, state=State.FINDING, title=title, evidence=tuple(evidence[:_MOST_EVIDENCE]),
+        id=id, axis=axis, state=SignalState.FINDING, title=title, evidence=tuple(evidence[:_MOST_EVIDENCE]),
         more=max(0, len(evidence) - _MOST_EVIDENCE), threshold=threshold, notes=_notes(notes),
     )  # fmt: skip
 
 
-def silent(id: str, axis: Axis, title: str, *, threshold: str = "", notes: tuple[str, ...] = ()) -> Signal:
+def silent(id: str, axis: SignalAxis, title: str, *, threshold: str = "", notes: tuple[str, ...] = ()) -> Signal:
     """A signal that looked and found nothing."""
-    return Signal(id=id, axis=axis, state=State.SILENT, title=title, threshold=threshold, notes=_notes(notes))
+    return Signal(id=id, axis=axis, state=SignalState.SILENT, title=title, threshold=threshold, notes=_notes(notes))
 
 
 def judged(
-    id: str, axis: Axis, title: str, evidence: list[Evidence], *, threshold: str = "", notes: tuple[str, ...] = ()
+    id: str,
+    axis: SignalAxis,
+    title: str,
+    evidence: list[SignalEvidence],
+    *,
+    threshold: str = "",
+    notes: tuple[str, ...] = (),
 ) -> Signal:
     """A finding where there is evidence, else silent."""
     if evidence:
@@ -118,9 +141,9 @@ def judged(
     return silent(id, axis, title, threshold=threshold, notes=notes)
 
 
-def unknown(id: str, axis: Axis, title: str, reason: str) -> Signal:
+def unknown_signal(id: str, axis: SignalAxis, title: str, reason: str) -> Signal:
     """A signal that could not run, and the sentence that says why."""
-    return Signal(id=id, axis=axis, state=State.UNKNOWN, title=title, reason=printable(reason, 1000))
+    return Signal(id=id, axis=axis, state=SignalState.UNKNOWN, title=title, reason=printable(reason, 1000))
 
 
 def _notes(notes: tuple[str, ...]) -> tuple[str, ...]:

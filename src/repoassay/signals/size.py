@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from repoassay.signals.bench import Bench
+from repoassay.signals.bench import ToolRunner
 from repoassay.signals.change import Change
 from repoassay.signals.diffs import Diff
-from repoassay.signals.signal import Axis, Evidence, Signal, at_line, at_path, judged, silent, unknown
+from repoassay.signals.signal import (
+    Signal,
+    SignalAxis,
+    SignalEvidence,
+    at_line,
+    at_path,
+    judged,
+    silent,
+    unknown_signal,
+)
 from repoassay.signals.worktrees import is_document, is_test_support
 
 __all__ = ["size"]
@@ -21,19 +30,22 @@ _SIZE_RULE = (
 _SCOPE_RULE = "a changed file in a folder where the reference changes none; tests, documents and changelogs left out"
 
 
-def size(change: Change, bench: Bench) -> list[Signal]:
+def size(change: Change, bench: ToolRunner) -> list[Signal]:
     """Compare with the reference; without one only the figures are given."""
     own = _figures(change.diff)
     said = f"The change: {own[0]} lines in {own[1]} files, {len(change.diff.files)} with tests and documents."
     if change.reference is None:
         why = f"The task has no reference change to compare with. {said}"
-        return [unknown("size", Axis.QUALITY, _SIZE, why), unknown("scope", Axis.QUALITY, _SCOPE, why)]
+        return [
+            unknown_signal("size", SignalAxis.QUALITY, _SIZE, why),
+            unknown_signal("scope", SignalAxis.QUALITY, _SCOPE, why),
+        ]
     theirs = _figures(change.reference)
     notes = (said, f"The reference: {theirs[0]} lines in {theirs[1]} files.")
     larger = own[0] > _TIMES * theirs[0] and own[0] > theirs[0] + _LINES
     wider = own[1] > 2 * theirs[1] and own[1] >= theirs[1] + _FILES
     evidence = _largest(change) if larger or wider else []
-    return [judged("size", Axis.QUALITY, _SIZE, evidence, threshold=_SIZE_RULE, notes=notes), _scope(change)]
+    return [judged("size", SignalAxis.QUALITY, _SIZE, evidence, threshold=_SIZE_RULE, notes=notes), _scope(change)]
 
 
 def _scope(change: Change) -> Signal:
@@ -41,13 +53,13 @@ def _scope(change: Change) -> Signal:
     folders = {_folder(each.path) for each in change.reference.files}
     known = {each.path for each in change.reference.files}
     if not folders:
-        return silent("scope", Axis.QUALITY, _SCOPE, notes=("The reference changes nothing.",))
+        return silent("scope", SignalAxis.QUALITY, _SCOPE, notes=("The reference changes nothing.",))
     evidence = [
         _at(change, each.path, "The reference changes nothing in this folder.")
         for each in change.diff.files
         if _counts(each.path) and each.path not in known and _folder(each.path) not in folders
     ]
-    return judged("scope", Axis.QUALITY, _SCOPE, evidence, threshold=_SCOPE_RULE)
+    return judged("scope", SignalAxis.QUALITY, _SCOPE, evidence, threshold=_SCOPE_RULE)
 
 
 def _figures(diff: Diff) -> tuple[int, int]:
@@ -55,7 +67,7 @@ def _figures(diff: Diff) -> tuple[int, int]:
     return sum(len(each.added) + len(each.removed) for each in files), len(files)
 
 
-def _largest(change: Change) -> list[Evidence]:
+def _largest(change: Change) -> list[SignalEvidence]:
     files = [each for each in change.diff.files if _counts(each.path)]
     files.sort(key=lambda each: -(len(each.added) + len(each.removed)))
     return [
@@ -63,7 +75,7 @@ def _largest(change: Change) -> list[Evidence]:
     ]
 
 
-def _at(change: Change, path: str, text: str) -> Evidence:
+def _at(change: Change, path: str, text: str) -> SignalEvidence:
     added = next((each.added for each in change.diff.files if each.path == path), {})
     line = min(added, default=None)
     return at_line(path, line, added[line], text) if line else at_path(path, text)

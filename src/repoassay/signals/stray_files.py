@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from repoassay.signals.bench import Bench
+from repoassay.signals.bench import ToolRunner
 from repoassay.signals.change import Change
 from repoassay.signals.diffs import FileChange
-from repoassay.signals.signal import Axis, Signal, at_line, at_path, judged
+from repoassay.signals.signal import Signal, SignalAxis, at_line, at_path, judged
 from repoassay.signals.worktrees import is_document, is_test_support
 
 __all__ = ["artefacts"]
@@ -37,7 +37,7 @@ _NEWS = re.compile(r"change(s|log).*|.*release.*", re.IGNORECASE)
 _LARGE = 500_000
 
 
-def artefacts(change: Change, bench: Bench) -> list[Signal]:
+def artefacts(change: Change, bench: ToolRunner) -> list[Signal]:
     """Look at added files by name and kind; those the reference adds too do not count."""
     known = {each.path for each in change.reference.files} if change.reference else set()
     evidence = []
@@ -46,7 +46,7 @@ def artefacts(change: Change, bench: Bench) -> list[Signal]:
             first = each.first
             evidence.append(at_line(each.path, first, each.added[first], what) if first else at_path(each.path, what))
     rule = f"added files by name, binary files outside tests and documents, files over {_LARGE // 1000} kB"
-    return [judged("artefacts", Axis.QUALITY, "Stray files", evidence, threshold=rule)]
+    return [judged("artefacts", SignalAxis.QUALITY, "Stray files", evidence, threshold=rule)]
 
 
 def _what(change: Change, each: FileChange) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from repoassay.signals.bench import Side
+from repoassay.signals.bench import TreeSide
 from repoassay.signals.change import Change
 from repoassay.signals.configuration import is_configuration
 from repoassay.signals.worktrees import is_test_support
@@ -49,7 +49,7 @@ class {name}({bases}):
 """
 
 
-def taken_back(change: Change) -> Side:
+def taken_back(change: Change) -> TreeSide:
     """The head's tests, their data and configuration with the base's program, its missing names stubbed."""
     edits: dict[str, FileEdit | None] = {}
     kinds = _kinds(change)
@@ -70,7 +70,7 @@ def taken_back(change: Change) -> Side:
             if missing or each.old is None:
                 stubs = "".join(_stub(name, kinds) for name in missing)
                 edits[each.new] = FileEdit((text + (_HEADER + stubs if missing else "")).encode())
-    return Side(change.head, edits)
+    return TreeSide(change.head, edits)
 
 
 def _kinds(change: Change) -> dict[str, ast.stmt]:

@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 
 from repoassay.sandbox import Mount
-from repoassay.signals.bench import REPOSITORY, Bench, Side
+from repoassay.signals.bench import REPOSITORY, ToolRunner, TreeSide
 from repoassay.signals.change import Change
 from repoassay.signals.tools import CannotRun, Tool, module, python
 from repoassay.signals.worktrees import Tree
 
-__all__ = ["Ran", "run_suite", "suite_of_head"]
+__all__ = ["SuiteRun", "run_suite", "suite_of_head"]
 
 _MOST = 50_000
 _IMPORT_MODE = re.compile(r"--import-mode[= ](\w+)")
 
 
 @dataclass(slots=True)
-class Ran:
+class SuiteRun:
     """What a run of tests told. Paths are relative; outcomes as pytest names them, by node id.
 
     Attributes:
@@ -43,19 +43,24 @@ class Ran:
     notes: tuple[str, ...] = ()
 
 
-def suite_of_head(change: Change, bench: Bench) -> Ran:
+def suite_of_head(change: Change, bench: ToolRunner) -> SuiteRun:
     """Run all of the head's tests, with coverage of the changed lines of its program."""
     lines = {
         each.path: sorted(each.added)
         for each in change.sources()
         if each.path.endswith(".py") and each.added and change.head.text(each.path) is not None
     }
-    return run_suite(bench, Side(change.head), "The project's tests on the head", lines=lines)
+    return run_suite(bench, TreeSide(change.head), "The project's tests on the head", lines=lines)
 
 
 def run_suite(
-    bench: Bench, side: Side, what: str, *, paths: Sequence[str] = (), lines: Mapping[str, Sequence[int]] | None = None
-) -> Ran:
+    bench: ToolRunner,
+    side: TreeSide,
+    what: str,
+    *,
+    paths: Sequence[str] = (),
+    lines: Mapping[str, Sequence[int]] | None = None,
+) -> SuiteRun:
     """Run tests, all or those of some files.
 
     Raises:
@@ -87,7 +92,7 @@ def run_suite(
         limits=bench.suite_limits,
         channel=True,
     )
-    ran = Ran(notes=tuple(dict.fromkeys(tool.note for tool in (pytest, coverage) if tool.note)))
+    ran = SuiteRun(notes=tuple(dict.fromkeys(tool.note for tool in (pytest, coverage) if tool.note)))
     if not _read(done.channel, ran):
         said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
         raise CannotRun(f"{what} ended before they were over (code {done.exit.code}): {said[-1][:300]}")
@@ -102,7 +107,7 @@ def _distinct(mounts: Mapping[str, Mount]) -> tuple[Mount, ...]:
     return tuple(mounts.values())
 
 
-def _read(told: bytes, ran: Ran) -> bool:
+def _read(told: bytes, ran: SuiteRun) -> bool:
     """Read what came over the channel, which a test may have written to; returns whether the run came to its end."""
     over = False
     for line in told.split(b"\n")[: _MOST + 10_000]:
@@ -113,7 +118,7 @@ def _read(told: bytes, ran: Ran) -> bool:
     return over
 
 
-def _take(each: dict[str, object], ran: Ran) -> bool:
+def _take(each: dict[str, object], ran: SuiteRun) -> bool:
     if "code" in each:
         if each["code"] in (3, 4):
             raise CannotRun("pytest could not be used with the project's configuration.")

@@ -8,9 +8,9 @@ import tokenize
 from collections import Counter
 from pathlib import PurePosixPath
 
-from repoassay.signals.bench import Bench
+from repoassay.signals.bench import ToolRunner
 from repoassay.signals.change import Change
-from repoassay.signals.signal import Axis, Evidence, Signal, at_line, judged
+from repoassay.signals.signal import Signal, SignalAxis, SignalEvidence, at_line, judged
 from repoassay.signals.worktrees import JAVASCRIPT
 
 __all__ = ["suppressions"]
@@ -26,9 +26,9 @@ _SCRIPT = re.compile(
 )
 
 
-def suppressions(change: Change, bench: Bench) -> list[Signal]:
+def suppressions(change: Change, bench: ToolRunner) -> list[Signal]:
     """Count suppressions of each kind in each file; those beyond the base's count are new."""
-    evidence: list[Evidence] = []
+    evidence: list[SignalEvidence] = []
     for each in change.diff.files:
         suffix = PurePosixPath(each.path).suffix
         pattern = _PYTHON if suffix in (".py", ".pyi") else _SCRIPT if suffix in JAVASCRIPT else None
@@ -43,7 +43,7 @@ def suppressions(change: Change, bench: Bench) -> list[Signal]:
                     gone[kind] -= 1
                 else:
                     evidence.append(at_line(each.path, line, text, f"New suppression: {kind}."))
-    return [judged("suppressions", Axis.LINT, "New comments that silence a checker", evidence)]
+    return [judged("suppressions", SignalAxis.LINT, "New comments that silence a checker", evidence)]
 
 
 def _kind(text: str) -> str:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from repoassay.signals.bench import Bench, Side
+from repoassay.signals.bench import ToolRunner, TreeSide
 from repoassay.signals.change import Change
-from repoassay.signals.signal import Axis, Evidence, Signal, at_line, at_path, judged, silent, unknown
+from repoassay.signals.signal import (
+    Signal,
+    SignalAxis,
+    SignalEvidence,
+    at_line,
+    at_path,
+    judged,
+    silent,
+    unknown_signal,
+)
 from repoassay.signals.stubs import taken_back
-from repoassay.signals.suite import Ran, run_suite
+from repoassay.signals.suite import SuiteRun, run_suite
 from repoassay.signals.test_functions import TestFunction, changed_tests
 from repoassay.signals.tools import CannotRun
 
@@ -22,7 +31,7 @@ _MOST_AGAIN = 20
 _FAILED = frozenset({"failed", "error"})
 
 
-def tests_on_base(change: Change, bench: Bench, head: Ran) -> list[Signal]:
+def tests_on_base(change: Change, bench: ToolRunner, head: SuiteRun) -> list[Signal]:
     """Run changed test files with the base's program; a test that cannot be collected there is inconclusive.
 
     Args:
@@ -30,17 +39,17 @@ def tests_on_base(change: Change, bench: Bench, head: Ran) -> list[Signal]:
         bench: Where tests run.
         head: All tests, as they ran on the head.
     """
-    axis = Axis.TESTING
+    axis = SignalAxis.TESTING
     tests = changed_tests(change)
     if not tests:
-        return [unknown(_ID, axis, _TITLE, "The change adds and changes no Python test.")]
+        return [unknown_signal(_ID, axis, _TITLE, "The change adds and changes no Python test.")]
     if not any(True for _ in change.sources()):
         return [silent(_ID, axis, _TITLE, notes=("The change touches no program file.",))]
     try:
         base = run_suite(bench, taken_back(change), "The changed tests on the base",
                          paths=sorted({test.path for test in tests}))  # fmt: skip
     except CannotRun as reason:
-        return [unknown(_ID, axis, _TITLE, str(reason))]
+        return [unknown_signal(_ID, axis, _TITLE, str(reason))]
     states = {test: (_state(base, test), _state(head, test)) for test in tests}
     telling = [test for test, (before, after) in states.items() if before == "failed" and after == "passed"]
     notes = [f"{test.name}: {_said(*states[test], test in telling)}" for test in tests[:15]]
@@ -48,20 +57,20 @@ def tests_on_base(change: Change, bench: Bench, head: Ran) -> list[Signal]:
     return [judged(_ID, axis, _TITLE, evidence, threshold=_RULE, notes=(*base.notes, *notes))]
 
 
-def existing_tests(change: Change, bench: Bench, head: Ran) -> list[Signal]:
+def existing_tests(change: Change, bench: ToolRunner, head: SuiteRun) -> list[Signal]:
     """Look for tests that the change broke: the base's are run only where one fails on the head."""
-    id, axis = "existing_tests", Axis.CORE
+    id, axis = "existing_tests", SignalAxis.CORE
     bad = [name for name, outcome in head.outcomes.items() if outcome in _FAILED]
     if not head.outcomes and not head.broken:
-        return [unknown(id, axis, _BROKEN, "pytest finds no tests in the project.")]
+        return [unknown_signal(id, axis, _BROKEN, "pytest finds no tests in the project.")]
     if not bad and not head.broken:
         return [silent(id, axis, _BROKEN, notes=(f"{len(head.outcomes)} tests ran on the head.",))]
     try:
         base = bench.remember(
-            change.base, "suite", lambda: run_suite(bench, Side(change.base), "The project's tests on the base")
+            change.base, "suite", lambda: run_suite(bench, TreeSide(change.base), "The project's tests on the base")
         )
     except CannotRun as reason:
-        return [unknown(id, axis, _BROKEN, str(reason))]
+        return [unknown_signal(id, axis, _BROKEN, str(reason))]
     worse = [name for name in sorted(bad) if base.outcomes.get(name) == "passed"]
     flaky = _pass_again(change, bench, worse)
     evidence = [_place(change, name, head.reasons.get(name, "")) for name in worse if name not in flaky]
@@ -72,19 +81,19 @@ def existing_tests(change: Change, bench: Bench, head: Ran) -> list[Signal]:
     return [judged(id, axis, _BROKEN, evidence, notes=notes)]
 
 
-def _pass_again(change: Change, bench: Bench, names: list[str]) -> set[str]:
+def _pass_again(change: Change, bench: ToolRunner, names: list[str]) -> set[str]:
     """Tests of the head that pass when they are run once more; where there are many, none is taken to."""
     known = [name for name in names if change.head.has(name.partition("::")[0])]
     if not known or len(known) > _MOST_AGAIN:
         return set()
     try:
-        again = run_suite(bench, Side(change.head), "Failed tests on the head", paths=known)
+        again = run_suite(bench, TreeSide(change.head), "Failed tests on the head", paths=known)
     except CannotRun:
         return set()
     return {name for name in known if again.outcomes.get(name) == "passed"}
 
 
-def _state(ran: Ran, test: TestFunction) -> str:
+def _state(ran: SuiteRun, test: TestFunction) -> str:
     """`failed` if one of its cases does, else `passed`; `inconclusive` where it could not be asked."""
     outcomes = [outcome for name, outcome in ran.outcomes.items() if test.holds(name)]
     if "failed" in outcomes:
@@ -95,8 +104,8 @@ def _state(ran: Ran, test: TestFunction) -> str:
 
 
 def _faults(
-    change: Change, head: Ran, test: TestFunction, states: tuple[str, str], *, any_tells: bool
-) -> list[Evidence]:
+    change: Change, head: SuiteRun, test: TestFunction, states: tuple[str, str], *, any_tells: bool
+) -> list[SignalEvidence]:
     before, after = states
     touches = any(test.holds(name) for name in head.touching)
     said = ""
@@ -115,7 +124,7 @@ def _said(before: str, after: str, tells: bool) -> str:
     return "fails on the base, passes on the head." if tells else f"{before} on the base, {after} on the head."
 
 
-def _place(change: Change, name: str, why: str) -> Evidence:
+def _place(change: Change, name: str, why: str) -> SignalEvidence:
     """The definition of a test by its node id."""
     path, _, rest = name.partition("[")[0].partition("::")
     own = rest.rpartition("::")[2]

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from repoassay.signals.bench import Bench
+from repoassay.signals.bench import ToolRunner
 from repoassay.signals.change import Change
 from repoassay.signals.names import dotted
-from repoassay.signals.signal import Axis, Evidence, Signal, at_line, at_path, judged, silent
+from repoassay.signals.signal import Signal, SignalAxis, SignalEvidence, at_line, at_path, judged, silent
 from repoassay.signals.test_functions import TestFunction, assertions, changed_tests, test_functions
 from repoassay.signals.worktrees import JAVASCRIPT, is_test, is_test_support
 
@@ -25,9 +25,9 @@ _SCRIPT = re.compile(
 )
 
 
-def tests_added(change: Change, bench: Bench) -> list[Signal]:
+def tests_added(change: Change, bench: ToolRunner) -> list[Signal]:
     """Look whether program files changed and no test did."""
-    id, axis = "tests_added", Axis.TESTING
+    id, axis = "tests_added", SignalAxis.TESTING
     sources = list(change.sources())
     if not sources:
         return [silent(id, axis, _ADDED, notes=("The change touches no program file.",))]
@@ -46,9 +46,9 @@ def tests_added(change: Change, bench: Bench) -> list[Signal]:
     return [judged(id, axis, _ADDED, evidence)]
 
 
-def vacuous_tests(change: Change, bench: Bench) -> list[Signal]:
+def vacuous_tests(change: Change, bench: ToolRunner) -> list[Signal]:
     """Look at added and changed tests: empty, without assertion, with assertions that always hold, skipped."""
-    evidence: list[Evidence] = []
+    evidence: list[SignalEvidence] = []
     for test in changed_tests(change):
         evidence += [at_line(test.path, line, change.head.line(test.path, line), said) for line, said in _faults(test)]
     for each in change.tests():
@@ -56,12 +56,12 @@ def vacuous_tests(change: Change, bench: Bench) -> list[Signal]:
             for line, text in sorted(each.added.items()):
                 if found := _SCRIPT.search(text[:2000]):
                     evidence.append(at_line(each.path, line, text, f"{found[0]} cannot fail or is not run."))
-    return [judged("vacuous_tests", Axis.TESTING, _VACUOUS, evidence)]
+    return [judged("vacuous_tests", SignalAxis.TESTING, _VACUOUS, evidence)]
 
 
-def weakened_tests(change: Change, bench: Bench) -> list[Signal]:
+def weakened_tests(change: Change, bench: ToolRunner) -> list[Signal]:
     """Compare tests of the base with the head's, by name within a file: gone, or with fewer assertions."""
-    evidence: list[Evidence] = []
+    evidence: list[SignalEvidence] = []
     kept = {test.name for each in change.tests() if (tree := change.head.python(each.path))
             for test in test_functions(tree, each.path)}  # fmt: skip
     for each in change.diff.files:
@@ -80,7 +80,7 @@ def weakened_tests(change: Change, bench: Bench) -> list[Signal]:
                 line = now[test.name].line
                 said = f"{test.name} has {fewer} assertions fewer than before."
                 evidence.append(at_line(each.path, line, change.head.line(each.path, line), said))
-    return [judged("weakened_tests", Axis.TESTING, _WEAKENED, evidence,
+    return [judged("weakened_tests", SignalAxis.TESTING, _WEAKENED, evidence,
                    threshold="any, but for tests where the reference removes lines too")]  # fmt: skip
 
 

@@ -13,21 +13,21 @@ if TYPE_CHECKING:
         DEFINITIONS as DEFINITIONS,
         TOKENISER as TOKENISER,
         Measures as Measures,
-        Problem as Problem,
+        SurveyProblem as SurveyProblem,
     )
     from repoassay.survey.repository import Survey as Survey, survey_repository as survey_repository
     from repoassay.survey.suite import (
         Composition as Composition,
         Share as Share,
-        Worth as Worth,
+        SuiteWorth as SuiteWorth,
         survey_suite as survey_suite,
     )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "measures": ("DEFINITIONS", "Measures", "Problem", "TOKENISER"),
+            "measures": ("DEFINITIONS", "Measures", "SurveyProblem", "TOKENISER"),
             "repository": ("Survey", "survey_repository"),
-            "suite": ("Composition", "Share", "Worth", "survey_suite"),
+            "suite": ("Composition", "Share", "SuiteWorth", "survey_suite"),
         },
     )

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from repoassay.tasks.suite_location import Located as Located, locate as locate
     from repoassay.tasks.suite_manifest import (
         DataFile as DataFile,
+        DataState as DataState,
         Manifest as Manifest,
-        State as State,
         data_folder as data_folder,
     )
 else:
@@ -48,6 +48,6 @@ else:
             "suite_data": ("take_data",),
             "suite_lint": ("lint_suite",),
             "suite_location": ("Located", "locate"),
-            "suite_manifest": ("DataFile", "Manifest", "State", "data_folder"),
+            "suite_manifest": ("DataFile", "Manifest", "DataState", "data_folder"),
         },
     )

@@ -15,17 +15,17 @@ _GROUP = "repoassay.tasks"
 
 def bundled_suites() -> list[str]:
     """Names of the suites that come with the package, sorted."""
-    return sorted(plugins.bundled(_GROUP))
+    return sorted(plugins.bundled_plugins(_GROUP))
 
 
 def bundled_suite(name: str) -> Path | None:
     """Folder of a suite that comes with the package; None when there is no such suite."""
-    return _folder(plugins.bundled(_GROUP)[name]) if name in bundled_suites() else None
+    return _folder(plugins.bundled_plugins(_GROUP)[name]) if name in bundled_suites() else None
 
 
 def named_suites() -> list[str]:
     """Names of the bundled suites and of those that plug-ins bring."""
-    return [*bundled_suites(), *(name for name in plugins.installed(_GROUP) if name not in bundled_suites())]
+    return [*bundled_suites(), *(name for name in plugins.installed_plugins(_GROUP) if name not in bundled_suites())]
 
 
 def named_suite(name: str) -> Path | None:
@@ -37,7 +37,7 @@ def named_suite(name: str) -> Path | None:
     """
     if name in bundled_suites():
         return bundled_suite(name)
-    if "/" in name or name not in plugins.installed(_GROUP):
+    if "/" in name or name not in plugins.installed_plugins(_GROUP):
         return None
     plugin = plugins.find(_GROUP, name)
     if Path(name).is_dir():

@@ -10,33 +10,33 @@ from pathlib import Path, PurePosixPath
 from repoassay.errors import Problem
 from repoassay.tasks.contents import Contents, is_cache, read_regular, real_folder, unreadable
 from repoassay.tasks.requirements import check_requirements
-from repoassay.tasks.task_toml import FILE, Written
-from repoassay.text import join_names, printable, quoted, suggest
+from repoassay.tasks.task_toml import FILE, TaskDocument
+from repoassay.text import join_names, printable, quote, suggest
 from repoassay.types import (
     IN_REPOSITORY,
     Environment,
     Grading,
     HiddenTests,
     Inputs,
-    Kind,
     Outputs,
-    Published,
+    PublishedCriteria,
     Repository,
+    TaskKind,
 )
 
 __all__ = ["SOLUTIONS", "disagreements"]
 
 SOLUTIONS = {
-    Kind.DELIVERABLE: ("solution/solve.py", "solution/make.py"),
-    Kind.EDIT: ("solution/changes.diff",),
-    Kind.PULL_REQUEST: ("solution/changes.diff",),
+    TaskKind.DELIVERABLE: ("solution/solve.py", "solution/make.py"),
+    TaskKind.EDIT: ("solution/changes.diff",),
+    TaskKind.PULL_REQUEST: ("solution/changes.diff",),
 }
 """What the reference solution of each kind of task may be."""
 _MAX_REQUIREMENTS = 4 * 2**20
 
 
 def disagreements(
-    written: Written,
+    written: TaskDocument,
     folder: Path,
     contents: Contents,
     repositories: Path | None,
@@ -71,7 +71,7 @@ def disagreements(
             yield from _rules_there(written.rules, place)
     if written.kind and own:
         yield from _solution(SOLUTIONS[written.kind], contents)
-        if written.kind is Kind.PULL_REQUEST:
+        if written.kind is TaskKind.PULL_REQUEST:
             yield from _solution(("solution/description.md",), contents)
     if written.rules:
         yield from _rules(written.rules, contents)
@@ -81,10 +81,10 @@ def _inputs(inputs: Inputs, contents: Contents) -> Iterator[Problem]:
     there = {path for path in contents.below("inputs") if not is_cache(path)}
     for index, name in enumerate(inputs.files):
         if is_cache(name):
-            yield Problem(FILE, f"inputs.files[{index}]", f"names {quoted(name)}, compiled code.", "Give its source.")
+            yield Problem(FILE, f"inputs.files[{index}]", f"names {quote(name)}, compiled code.", "Give its source.")
         elif _plain(name) not in there:
             yield Problem(
-                FILE, f"inputs.files[{index}]", f"names {quoted(name)}, which is not in inputs/.",
+                FILE, f"inputs.files[{index}]", f"names {quote(name)}, which is not in inputs/.",
                 suggest(name, there) or "Add the file.",
             )  # fmt: skip
     named = {_plain(name) for name in inputs.files}
@@ -99,14 +99,14 @@ def _outputs(outputs: Outputs) -> Iterator[Problem]:
     for name in sorted(names):
         parent = next((str(above) for above in PurePosixPath(name).parents if str(above) in names), None)
         if parent:
-            what = f"names {quoted(parent)} both as a file and as the folder of {quoted(name)}."
+            what = f"names {quote(parent)} both as a file and as the folder of {quote(name)}."
             yield Problem(FILE, "outputs.files", what, "Rename one.")
 
 
 def _repeated(key: str, names: Collection[str]) -> Iterator[Problem]:
     for name, count in Counter(map(_plain, names)).items():
         if count > 1:
-            yield Problem(FILE, key, f"names {quoted(name)} {count} times.", "Keep one.")
+            yield Problem(FILE, key, f"names {quote(name)} {count} times.", "Keep one.")
 
 
 def _criteria(
@@ -114,7 +114,7 @@ def _criteria(
 ) -> Iterator[Problem]:
     truths = {path for path in contents.below("tests") if not is_cache(path)}
     given = None if inputs is None else {_plain(name) for name in inputs.files}
-    published = grading.published or Published()
+    published = grading.published or PublishedCriteria()
     for stage, criteria in (
         ("process", grading.process),
         ("result", grading.result),
@@ -124,16 +124,16 @@ def _criteria(
         for index, criterion in enumerate(criteria):
             key = f"grading.{stage}[{index}]"
             if metrics is not None and criterion.metric not in metrics:
-                what = f"is {quoted(criterion.metric)}, which is not a metric."
+                what = f"is {quote(criterion.metric)}, which is not a metric."
                 yield Problem(FILE, f"{key}.metric", what, suggest(criterion.metric, metrics))
             source, _, name = (criterion.against or "").partition(":")
             if name == ".":
                 continue
             if source == "truth" and _plain(name) not in truths:
-                what = f"names {quoted(name)}, which is not in tests/."
+                what = f"names {quote(name)}, which is not in tests/."
                 yield Problem(FILE, f"{key}.against", what, suggest(name, truths) or "Add the file.")
             if source == "input" and given is not None and _plain(name) not in given:
-                what = f"names {quoted(name)}, which inputs.files does not."
+                what = f"names {quote(name)}, which inputs.files does not."
                 yield Problem(FILE, f"{key}.against", what, suggest(name, given) or "Name it there.")
 
 
@@ -144,9 +144,9 @@ def _tests(tests: HiddenTests, contents: Contents) -> Iterator[Problem]:
             file, separator, name = test.partition("::")
             place = f"grading.tests.{key}[{index}]"
             if not separator or not name:
-                yield Problem(FILE, place, f"is {quoted(test)}.", "Write it as FILE::NAME or FILE::CLASS::NAME.")
+                yield Problem(FILE, place, f"is {quote(test)}.", "Write it as FILE::NAME or FILE::CLASS::NAME.")
             elif _plain(file) not in there:
-                what = f"names the file {quoted(file)}, which is not in tests/."
+                what = f"names the file {quote(file)}, which is not in tests/."
                 yield Problem(FILE, place, what, suggest(file, there) or "Add the file.")
     twice = [test for test, count in Counter(tests.all_ids).items() if count > 1]
     if twice:
@@ -157,11 +157,11 @@ def _tests(tests: HiddenTests, contents: Contents) -> Iterator[Problem]:
 
 def _environment(environment: Environment, folder: Path, contents: Contents) -> Iterator[Problem]:
     if not re.fullmatch(r">=\s*\d{1,3}\.\d{1,3}", environment.python.strip()):
-        yield Problem(FILE, "environment.python", f"is {quoted(environment.python)}.", "Write it as '>=3.11'.")
+        yield Problem(FILE, "environment.python", f"is {quote(environment.python)}.", "Write it as '>=3.11'.")
     for index, entry in enumerate(environment.path):
         if not entry or PurePosixPath(entry).is_absolute() or ".." in PurePosixPath(entry).parts or ":" in entry:
             yield Problem(
-                FILE, f"environment.path[{index}]", f"is {quoted(entry)}, which is no folder inside the repository.",
+                FILE, f"environment.path[{index}]", f"is {quote(entry)}, which is no folder inside the repository.",
                 "Write a path relative to the repository, such as 'src'.",
             )  # fmt: skip
     file = environment.requirements or environment.resolve
@@ -169,7 +169,7 @@ def _environment(environment: Environment, folder: Path, contents: Contents) -> 
         return
     if _plain(file) not in contents.files:
         remedy = suggest(file, [name for name in contents.files if name.endswith(".txt")]) or "Add the file."
-        yield Problem(FILE, "environment.requirements", f"names {quoted(file)}, which does not exist.", remedy)
+        yield Problem(FILE, "environment.requirements", f"names {quote(file)}, which does not exist.", remedy)
         return
     try:
         content = read_regular(folder / _plain(file), _MAX_REQUIREMENTS)
@@ -186,21 +186,21 @@ def _repository_folder(repository: Repository, folder: Path, repositories: Path 
     key = "repository.source"
     if kind == "bundled":
         if repositories is None:
-            what = f"names the bundled repository {quoted(name)}, but there is no folder repositories/."
+            what = f"names the bundled repository {quote(name)}, but there is no folder repositories/."
             return Problem(FILE, key, what, "Put repositories/ beside the suite's tasks/.")
         if not real_folder(repositories) or not real_folder(repositories / name):
             there = [item.name for item in repositories.iterdir()] if real_folder(repositories) else []
-            what = f"names the bundled repository {quoted(name)}, which is not in repositories/."
+            what = f"names the bundled repository {quote(name)}, which is not in repositories/."
             return Problem(FILE, key, what, suggest(name, there) or "Add it.")
         return repositories / name
     if kind != "folder":
         return None
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts or path.parts[0] in {"tests", "solution"}:
-        what = f"names the folder {quoted(name)}, which is not a folder of its own inside the task folder."
+        what = f"names the folder {quote(name)}, which is not a folder of its own inside the task folder."
         return Problem(FILE, key, what, "Put the repository in a folder such as 'repository' beside task.toml.")
     if not all(real_folder(folder.joinpath(*path.parts[: depth + 1])) for depth in range(len(path.parts))):
-        return Problem(FILE, key, f"names the folder {quoted(name)}, which does not exist.", "Add it.")
+        return Problem(FILE, key, f"names the folder {quote(name)}, which does not exist.", "Add it.")
     return folder / path
 
 
@@ -211,7 +211,7 @@ def _import_path(environment: Environment | None, repository: Path | None) -> It
         path = PurePosixPath(entry)
         outside = path.is_absolute() or ".." in path.parts or "\0" in entry
         if entry and not outside and not (repository / path).is_dir():
-            what = f"is {quoted(entry)}, which is not a folder of the repository."
+            what = f"is {quote(entry)}, which is not a folder of the repository."
             yield Problem(FILE, f"environment.path[{index}]", what, "Correct it or remove it.")
 
 
@@ -231,16 +231,16 @@ def _rules(rules: str, contents: Contents) -> Iterator[Problem]:
         return
     if _plain(rules) not in contents.files:
         remedy = suggest(rules, [name for name in contents.files if name.endswith(".md")]) or "Add the file."
-        yield Problem(FILE, "task.rules", f"names {quoted(rules)}, which does not exist.", remedy)
+        yield Problem(FILE, "task.rules", f"names {quote(rules)}, which does not exist.", remedy)
     elif PurePosixPath(rules).parts[0] in {"tests", "solution"}:
-        yield Problem(FILE, "task.rules", f"names {quoted(rules)}, which agents must not see.", "Move the file.")
+        yield Problem(FILE, "task.rules", f"names {quote(rules)}, which agents must not see.", "Move the file.")
 
 
 def _rules_there(rules: str, repository: Path) -> Iterator[Problem]:
     name = rules.removeprefix(IN_REPOSITORY)
     path = PurePosixPath(name)
     if rules.startswith(IN_REPOSITORY) and ".." not in path.parts and not (repository / path).is_file():
-        yield Problem(FILE, "task.rules", f"names {quoted(name)}, which the repository does not have.", "Correct it.")
+        yield Problem(FILE, "task.rules", f"names {quote(name)}, which the repository does not have.", "Correct it.")
 
 
 def _plain(path: str) -> str:

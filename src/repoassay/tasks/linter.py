@@ -12,8 +12,8 @@ from repoassay.errors import BadTask, Problem
 from repoassay.tasks.folder import Elsewhere, TaskFolder
 from repoassay.tasks.read import INSTRUCTION, read_task
 from repoassay.tasks.task_toml import FILE
-from repoassay.text import printable, quoted
-from repoassay.types import Kind
+from repoassay.text import printable, quote
+from repoassay.types import TaskKind
 
 __all__ = ["Advice", "lint"]
 
@@ -49,13 +49,13 @@ def lint(
 
 def _on_instruction(read: TaskFolder) -> Iterator[Advice]:
     hidden = set(_HIDDEN.findall(read.instruction))
-    if read.task.kind is Kind.PULL_REQUEST:
+    if read.task.kind is TaskKind.PULL_REQUEST:
         hidden -= {"tests"}  # an issue may well speak of the repository's own
     for name in sorted(hidden):
         yield Advice(INSTRUCTION, "", f"names {name}/, which the agent does not see.", "Say it without.")
     for file in read.task.outputs.files:
         if file.partition(" | ")[0] not in read.instruction and not any(sign in file for sign in "*{"):
-            yield Advice(INSTRUCTION, "", f"does not name the output {quoted(file)}.", "Say that it is expected.")
+            yield Advice(INSTRUCTION, "", f"does not name the output {quote(file)}.", "Say that it is expected.")
 
 
 def _on_grading(read: TaskFolder) -> Iterator[Advice]:
@@ -69,7 +69,7 @@ def _on_grading(read: TaskFolder) -> Iterator[Advice]:
 def _on_facts(read: TaskFolder) -> Iterator[Advice]:
     if read.task.economics is None:
         yield Advice(FILE, "economics", "is missing.", "Add what the work is worth, with its source.")
-    if read.task.kind is Kind.PULL_REQUEST and not read.task.rules:
+    if read.task.kind is TaskKind.PULL_REQUEST and not read.task.rules:
         yield Advice(FILE, "task.rules", "is missing.", "Name what says how contributions to it are made.")
     if not read.task.licence.strip():
         yield Advice(FILE, "task.licence", "is missing.", "State the licence of the task's own files.")
@@ -85,7 +85,7 @@ def _on_solution(read: TaskFolder) -> Iterator[Advice]:
         for solution in _files(read.solution):
             if given.stat().st_size == solution.stat().st_size > 0 and filecmp.cmp(given, solution, shallow=False):
                 file = f"solution/{printable(str(solution.relative_to(read.solution)))}"
-                what = f"is byte for byte the input {quoted(given.relative_to(read.inputs))}."
+                what = f"is byte for byte the input {quote(given.relative_to(read.inputs))}."
                 yield Advice(file, "", what, "Check that the task asks for something.")
 
 

@@ -12,7 +12,7 @@ from repoassay.errors import BadInput, BadTask, Problem
 from repoassay.tasks import TaskFolder, digest_folder, read_task
 from repoassay.tasks.suite_location import Located, locate
 from repoassay.tasks.suite_manifest import Manifest, need_data
-from repoassay.text import join_names, printable, quoted, suggest
+from repoassay.text import join_names, printable, quote, suggest
 from repoassay.types import Suite
 
 __all__ = ["SuiteFolder", "find_suite"]
@@ -87,7 +87,7 @@ def _chosen(located: Located, only: Sequence[str]) -> list[Path]:
     """Task folders asked for; a task's id is its folder's name."""
     chosen = [path for path in located.folders if not only or any(fnmatchcase(path.name, glob) for glob in only)]
     if not chosen:
-        globs = " or ".join(quoted(glob) for glob in only)
+        globs = " or ".join(quote(glob) for glob in only)
         ids = [path.name for path in located.folders]
         near = suggest(only[0], [*ids, *_beginnings(ids)], list_known=False)
         raise BadInput(

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.tasks.suite_manifest import DataFile, Manifest, State
+from repoassay.tasks.suite_manifest import DataFile, DataState, Manifest
 from repoassay.text import printable
 
 __all__ = ["take_data"]
 
 
 def take_data(
-    manifest: Manifest, source: Path, done: Callable[[DataFile, State], None] = lambda file, state: None
-) -> dict[State, list[DataFile]]:
+    manifest: Manifest, source: Path, done: Callable[[DataFile, DataState], None] = lambda file, state: None
+) -> dict[DataState, list[DataFile]]:
     """Copy what is not here yet from `source` into the suite's data folder; return every file by what became of it.
 
     What is here and right is kept, so that an interrupted call goes on where it was. What is not what it must be is
@@ -27,10 +27,10 @@ def take_data(
         BadInput: When `source` holds none of the files, or the data folder cannot be written.
     """
     start = _start(manifest, source)
-    found: dict[State, list[DataFile]] = {state: [] for state in State}
+    found: dict[DataState, list[DataFile]] = {state: [] for state in DataState}
     for file in manifest.files:
         state = file.state(manifest.root)
-        if state is not State.RIGHT:
+        if state is not DataState.RIGHT:
             state = _take(file, start, manifest.root)
         found[state].append(file)
         done(file, state)
@@ -49,9 +49,9 @@ def _start(manifest: Manifest, source: Path) -> Path:
     )
 
 
-def _take(file: DataFile, start: Path, root: Path) -> State:
+def _take(file: DataFile, start: Path, root: Path) -> DataState:
     state = file.state(start)
-    if state is not State.RIGHT:
+    if state is not DataState.RIGHT:
         return state
     target = root / file.path
     part = target.with_name(f".{hashlib.sha256(target.name.encode()).hexdigest()[:16]}.part")
@@ -59,13 +59,16 @@ def _take(file: DataFile, start: Path, root: Path) -> State:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(start / file.path, part, follow_symlinks=False)
         part.chmod(0o644)
-        if DataFile(part.relative_to(root).as_posix(), file.size, file.sha256, file.blob).state(root) is State.RIGHT:
+        if (
+            DataFile(part.relative_to(root).as_posix(), file.size, file.sha256, file.blob).state(root)
+            is DataState.RIGHT
+        ):
             os.replace(part, target)  # noqa: PTH105 - in one step, so that a file that is here is whole
-            return State.RIGHT
+            return DataState.RIGHT
         part.unlink()
     except OSError as error:
         raise BadInput(
             f"The data folder {root} cannot be written: {error.strerror}.",
             "Set REPOASSAY_DATA to one you may write to.",
         ) from error
-    return State.CHANGED
+    return DataState.CHANGED

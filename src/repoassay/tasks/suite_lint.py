@@ -8,7 +8,7 @@ from pathlib import Path
 from repoassay.errors import BadTask, Problem
 from repoassay.tasks import Advice, lint
 from repoassay.tasks.suite_location import locate
-from repoassay.tasks.suite_manifest import Manifest, State
+from repoassay.tasks.suite_manifest import DataState, Manifest
 
 __all__ = ["lint_suite"]
 
@@ -43,9 +43,9 @@ def _on_data(manifest: Manifest | None, task: str) -> Iterator[Problem]:
         yield Advice(str(manifest.root), "", "is not here.", "Fetch the suite's data with `repoassay fetch`.")
         return
     for file in manifest.of(task) if manifest else ():
-        state = file.state(manifest.root) if manifest else State.MISSING
-        if state is State.CHANGED:
+        state = file.state(manifest.root) if manifest else DataState.MISSING
+        if state is DataState.CHANGED:
             yield Problem(file.path, "", "is not the file its sha256 names.", "Fetch it anew; delete this one first.")
-        elif state is State.MISSING:
+        elif state is DataState.MISSING:
             remedy = "Fetch it." if file.sha256 else "Nobody had it when the manifest was made."
             yield Advice(file.path, "", "is absent.", remedy)

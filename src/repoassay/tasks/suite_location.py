@@ -25,7 +25,7 @@ from repoassay.tasks.suite_manifest import Manifest, read_manifest
 from repoassay.tasks.task_toml import check_schema
 from repoassay.tasks.toml import MAX_TOML, parse_toml
 from repoassay.tasks.validation_errors import dotted, explain
-from repoassay.text import printable, quoted, suggest
+from repoassay.text import printable, quote, suggest
 from repoassay.types import Suite
 
 __all__ = ["Located", "locate"]
@@ -93,9 +93,9 @@ def _existing(name: str) -> Path:
         path = Path(name).resolve(strict=True)
         if name and path.is_dir():
             return path
-        what = f"{quoted(name)} is not a folder." if name else "No suite or folder is named."
+        what = f"{quote(name)} is not a folder." if name else "No suite or folder is named."
     except (OSError, ValueError, RuntimeError):
-        what = f"There is no suite or folder {quoted(name)}."
+        what = f"There is no suite or folder {quote(name)}."
     bundled, known = bundled_suites(), named_suites()
     others = f" Suites of plug-ins: {', '.join(known[len(bundled) :])}." if len(known) > len(bundled) else ""
     raise BadInput(

@@ -19,14 +19,14 @@ from repoassay.tasks.contents import read_regular, unreadable
 from repoassay.text import printable
 from repoassay.types import SuiteData
 
-__all__ = ["MANIFEST", "DataFile", "Manifest", "State", "data_folder", "read_manifest"]
+__all__ = ["MANIFEST", "DataFile", "DataState", "Manifest", "data_folder", "read_manifest"]
 
 MANIFEST = "manifest.tsv"
 _MAX_MANIFEST = 16 * 2**20
 _CHUNK = 1 << 20
 
 
-class State(StrEnum):
+class DataState(StrEnum):
     """What became of a file of the data."""
 
     RIGHT = "right"
@@ -43,22 +43,22 @@ class DataFile:
     sha256: str
     blob: str = ""
 
-    def state(self, root: Path) -> State:
+    def state(self, root: Path) -> DataState:
         """Whether the file below `root` is what it must be; links are not followed."""
         place = root / self.path
         try:
             handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:
-            return State.MISSING
+            return DataState.MISSING
         with os.fdopen(handle, "rb") as stream:
             size = os.fstat(handle).st_size
             if self.sha256 and size != self.size:
-                return State.CHANGED
+                return DataState.CHANGED
             total = hashlib.sha256() if self.sha256 else hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
             while chunk := stream.read(_CHUNK):
                 total.update(chunk)
         right = total.hexdigest() == self.sha256 if self.sha256 else total.hexdigest().startswith(self.blob)
-        return State.RIGHT if right else State.CHANGED
+        return DataState.RIGHT if right else DataState.CHANGED
 
 
 @dataclass(frozen=True, slots=True)

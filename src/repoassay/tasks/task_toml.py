@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from repoassay.errors import Problem
 from repoassay.tasks.validation_errors import Place, dotted, explain, record_in
 from repoassay.text import printable, suggest
-from repoassay.types import Environment, Grading, Inputs, Kind, Outputs, Record, Repository, Task
+from repoassay.types import Environment, Grading, Inputs, Outputs, Record, Repository, Task, TaskKind
 
-__all__ = ["FILE", "Written", "check_schema", "understand"]
+__all__ = ["FILE", "TaskDocument", "check_schema", "understand"]
 
 FILE = "task.toml"
 SECTIONS = frozenset(name for name in Task.model_fields if record_in(Task, (name,)))
@@ -28,12 +28,12 @@ _Section = TypeVar("_Section", bound=Record)
 
 
 @dataclass(slots=True)
-class Written:
+class TaskDocument:
     """A task as far as it could be understood; a section that is None was not."""
 
     task: Task | None = None
     id: str | None = None
-    kind: Kind | None = None
+    kind: TaskKind | None = None
     rules: str = ""
     repository: Repository | None = None
     environment: Environment | None = None
@@ -43,7 +43,7 @@ class Written:
     problems: list[Problem] = field(default_factory=list)
 
 
-def understand(data: dict[str, Any]) -> Written:
+def understand(data: dict[str, Any]) -> TaskDocument:
     """Make a task of a parsed `task.toml`; what is wrong is in `problems`."""
     problems = list(islice(chain(check_schema(data, FILE), _misplaced(data)), _MOST))
     head = data.get("task")
@@ -53,7 +53,7 @@ def understand(data: dict[str, Any]) -> Written:
         task = Task.model_validate(fields)
     except ValidationError as error:
         return _in_part(fields, [*problems, *explain(error, Task, FILE, _key)])
-    return Written(
+    return TaskDocument(
         task,
         task.id,
         task.kind,
@@ -100,7 +100,7 @@ def _key(place: Place) -> str:
     return dotted(("task", *place) if not place or place[0] in OWN else place)
 
 
-def _in_part(fields: dict[str, Any], problems: list[Problem]) -> Written:
+def _in_part(fields: dict[str, Any], problems: list[Problem]) -> TaskDocument:
     """Sections that are sound by themselves, so that they can be held against the folder all the same."""
 
     def section(name: str, model: type[_Section]) -> _Section | None:
@@ -111,9 +111,9 @@ def _in_part(fields: dict[str, Any], problems: list[Problem]) -> Written:
 
     kind = fields.get("kind")
     name = fields.get("id")
-    return Written(
+    return TaskDocument(
         id=name if isinstance(name, str) else None,
-        kind=Kind(kind) if isinstance(kind, str) and kind in set(Kind) else None,
+        kind=TaskKind(kind) if isinstance(kind, str) and kind in set(TaskKind) else None,
         repository=section("repository", Repository),
         environment=section("environment", Environment),
         inputs=section("inputs", Inputs),

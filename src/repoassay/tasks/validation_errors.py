@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from repoassay.errors import Problem
-from repoassay.text import printable, quoted, suggest
+from repoassay.text import printable, quote, suggest
 from repoassay.types import Record
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _in_words(detail: ErrorDetails, model: type[Record]) -> tuple[Place, str, st
     if kind == "value_error":
         return _own_words(place, str(detail.get("ctx", {}).get("error", detail["msg"])))
     if kind == "string_pattern_mismatch" and last in _FORMS:
-        return place, f"is {quoted(detail['input'])}.", f"It {_FORMS[last]}."
+        return place, f"is {quote(detail['input'])}.", f"It {_FORMS[last]}."
     return place, *_stated(kind, detail)
 
 
@@ -122,7 +122,7 @@ def _found(value: object) -> str:
         case bool():
             return str(value).lower()
         case str():
-            return quoted(value) if value else "empty"
+            return quote(value) if value else "empty"
         case int() | float():
             return "a very large number" if isinstance(value, int) and abs(value) > 10**30 else str(value)
         case dict():

@@ -26,11 +26,16 @@ if TYPE_CHECKING:
         Criterion as Criterion,
         Grading as Grading,
         HiddenTests as HiddenTests,
-        Published as Published,
+        PublishedCriteria as PublishedCriteria,
         Reading as Reading,
     )
     from repoassay.types.pull_request import Commit as Commit, Commits as Commits
-    from repoassay.types.rating import Anchor as Anchor, AxisAnswer as AxisAnswer, Phase as Phase, Rating as Rating
+    from repoassay.types.rating import (
+        Anchor as Anchor,
+        AxisAnswer as AxisAnswer,
+        Rating as Rating,
+        RatingPhase as RatingPhase,
+    )
     from repoassay.types.run import (
         Metering as Metering,
         NamedFile as NamedFile,
@@ -41,7 +46,7 @@ if TYPE_CHECKING:
     from repoassay.types.submission import (
         Ended as Ended,
         Exit as Exit,
-        Rejected as Rejected,
+        SkippedFile as SkippedFile,
         Submission as Submission,
         SubmittedFile as SubmittedFile,
     )
@@ -51,32 +56,32 @@ if TYPE_CHECKING:
         Economics as Economics,
         Environment as Environment,
         Inputs as Inputs,
-        Kind as Kind,
         Limits as Limits,
-        Network as Network,
         NetworkPolicy as NetworkPolicy,
+        NetworkRule as NetworkRule,
         Outputs as Outputs,
         Repository as Repository,
         Task as Task,
+        TaskKind as TaskKind,
     )
     from repoassay.types.trajectory import (
         Observation as Observation,
         OwnFigures as OwnFigures,
         Source as Source,
-        Step as Step,
         StepCall as StepCall,
         Trajectory as Trajectory,
+        TrajectoryStep as TrajectoryStep,
     )
     from repoassay.types.usage import Usage as Usage
     from repoassay.types.verdict import (
         Assurance as Assurance,
+        Attribution as Attribution,
         CriterionResult as CriterionResult,
         Feedback as Feedback,
         Grade as Grade,
         Outcome as Outcome,
         TestResult as TestResult,
         Verdict as Verdict,
-        Whose as Whose,
     )
 else:
     __getattr__, __dir__, __all__ = attach(
@@ -88,27 +93,27 @@ else:
             "calls": ("Call", "Retry"),
             "fields": ("Identifier", "Number", "Sha256", "Size", "is_local"),
             "files": ("FileEdit",),
-            "grading": ("Criterion", "Grading", "HiddenTests", "Published", "Reading"),
+            "grading": ("Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"),
             "pull_request": ("Commit", "Commits"),
-            "rating": ("Anchor", "AxisAnswer", "Phase", "Rating"),
+            "rating": ("Anchor", "AxisAnswer", "RatingPhase", "Rating"),
             "run": ("Metering", "NamedFile", "Plan", "PlannedTask"),
             "spending": ("Spending",),
-            "submission": ("Ended", "Exit", "Rejected", "Submission", "SubmittedFile"),
+            "submission": ("Ended", "Exit", "SkippedFile", "Submission", "SubmittedFile"),
             "suite": ("Suite", "SuiteData"),
             "task": (
                 "Economics",
                 "Environment",
                 "IN_REPOSITORY",
                 "Inputs",
-                "Kind",
+                "TaskKind",
                 "Limits",
-                "Network",
+                "NetworkRule",
                 "NetworkPolicy",
                 "Outputs",
                 "Repository",
                 "Task",
             ),
-            "trajectory": ("Observation", "OwnFigures", "Source", "Step", "StepCall", "Trajectory"),
+            "trajectory": ("Observation", "OwnFigures", "Source", "TrajectoryStep", "StepCall", "Trajectory"),
             "usage": ("Usage",),
             "verdict": (
                 "Assurance",
@@ -118,7 +123,7 @@ else:
                 "Outcome",
                 "TestResult",
                 "Verdict",
-                "Whose",
+                "Attribution",
             ),
         },
     )

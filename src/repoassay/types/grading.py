@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from repoassay.types.base import Record
 from repoassay.types.fields import InnerPath, Number, Seconds, inner_path
 
-__all__ = ["Criterion", "Grading", "HiddenTests", "Published", "Reading"]
+__all__ = ["Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"]
 
 
 class Reading(StrEnum):
@@ -100,7 +100,7 @@ class HiddenTests(Record):
         return (*self.fail_to_pass, *self.pass_to_pass)
 
 
-class Published(Record):
+class PublishedCriteria(Record):
     """The same task as a published benchmark's own scripts decide it, kept so that old numbers can be compared.
 
     `differs` says where our own criteria decide otherwise, and why; empty where they agree.
@@ -120,7 +120,7 @@ class Grading(Record):
     process: tuple[Criterion, ...] = ()
     result: tuple[Criterion, ...] = ()
     tests: HiddenTests | None = None
-    published: Published | None = None
+    published: PublishedCriteria | None = None
 
     def criteria(self, reading: Reading) -> tuple[tuple[str, Criterion], ...]:
         """Stage and criterion of everything a reading measures; a task with one reading has it for both."""

@@ -10,14 +10,14 @@ from pydantic import AwareDatetime, Field, model_validator
 from repoassay.types.base import Record
 from repoassay.types.fields import Identifier, Sha256
 
-__all__ = ["Anchor", "AxisAnswer", "Phase", "Rating"]
+__all__ = ["Anchor", "AxisAnswer", "Rating", "RatingPhase"]
 
 _Text = Annotated[str, Field(max_length=20_000)]
 _Elapsed = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]
 _Minutes = Annotated[float, Field(ge=0, le=10**6, allow_inf_nan=False)]
 
 
-class Phase(StrEnum):
+class RatingPhase(StrEnum):
     """Whether the rater had seen tests, signals and judges when answering."""
 
     BLIND = "blind"
@@ -64,7 +64,7 @@ class Rating(Record):
     submission: Identifier
     rater: Identifier
     rubric: Sha256
-    phase: Phase = Phase.BLIND
+    phase: RatingPhase = RatingPhase.BLIND
     version: Annotated[int, Field(ge=1, le=10**6)] = 1
     amends: Identifier | None = None
     axes: Annotated[dict[Identifier, AxisAnswer], Field(min_length=1, max_length=50)]

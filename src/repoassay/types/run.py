@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 from repoassay.types.agent_entry import AgentEntry
 from repoassay.types.base import Record
 from repoassay.types.grading import Reading
-from repoassay.types.task import Economics, Kind, NetworkPolicy
+from repoassay.types.task import Economics, NetworkPolicy, TaskKind
 
 __all__ = ["Metering", "NamedFile", "Plan", "PlannedTask"]
 
@@ -24,7 +24,7 @@ class PlannedTask(Record):
     digest: str
     folder: str
     title: str
-    kind: Kind
+    kind: TaskKind
     domain: str
     subdomain: str = ""
     modality: str = ""

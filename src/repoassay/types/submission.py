@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from repoassay.types.base import Record
 
-__all__ = ["Ended", "Exit", "Rejected", "Submission", "SubmittedFile"]
+__all__ = ["Ended", "Exit", "SkippedFile", "Submission", "SubmittedFile"]
 
 
 class Ended(StrEnum):
@@ -39,7 +39,7 @@ class SubmittedFile(Record):
     sha256: str
 
 
-class Rejected(Record):
+class SkippedFile(Record):
     """Something in the output folder that did not cross, and why (a link, a device, too large ...)."""
 
     path: str
@@ -50,5 +50,5 @@ class Submission(Record):
     """What crossed from the workspace: output files (deliverable) or `changes.diff` (edit), and how the agent ended."""
 
     files: tuple[SubmittedFile, ...] = ()
-    rejected: tuple[Rejected, ...] = ()
+    rejected: tuple[SkippedFile, ...] = ()
     exit: Exit | None = None

@@ -18,20 +18,20 @@ __all__ = [
     "Economics",
     "Environment",
     "Inputs",
-    "Kind",
     "Limits",
-    "Network",
     "NetworkPolicy",
+    "NetworkRule",
     "Outputs",
     "Repository",
     "Task",
+    "TaskKind",
 ]
 
 IN_REPOSITORY = "repository:"
 """What stands before contribution rules that are a file of the repository's own."""
 
 
-class Kind(StrEnum):
+class TaskKind(StrEnum):
     """What a task asks for and so how it is graded."""
 
     DELIVERABLE = "deliverable"
@@ -41,7 +41,7 @@ class Kind(StrEnum):
     @property
     def changes_repository(self) -> bool:
         """Whether what is submitted is a change of the repository, which hidden tests decide on."""
-        return self is not Kind.DELIVERABLE
+        return self is not TaskKind.DELIVERABLE
 
 
 class Repository(Record):
@@ -154,7 +154,7 @@ class NetworkPolicy(StrEnum):
     OPEN = "open"
 
 
-class Network(Record):
+class NetworkRule(Record):
     """What an agent reaches; without a policy the task's kind decides.
 
     `hosts` are declared beside the package indexes: `NAME`, `NAME:PORT`, or `*.SUFFIX` for every name below one.
@@ -197,7 +197,7 @@ class Task(Record):
 
     id: Identifier
     title: Annotated[str, Field(min_length=3, max_length=120)]
-    kind: Kind
+    kind: TaskKind
     domain: Annotated[str, Field(min_length=1)]
     subdomain: str = ""
     modality: str = ""
@@ -211,21 +211,21 @@ class Task(Record):
     grading: Grading
     limits: Limits = Limits()
     economics: Economics | None = None
-    network: Network = Network()
+    network: NetworkRule = NetworkRule()
 
     @property
     def network_policy(self) -> NetworkPolicy:
         """The policy it states, or that of its kind: changes need the model alone, deliverables packages too."""
         if self.network.policy is not None:
             return self.network.policy
-        if self.kind is Kind.DELIVERABLE or self.network.hosts:
+        if self.kind is TaskKind.DELIVERABLE or self.network.hosts:
             return NetworkPolicy.PACKAGES
         return NetworkPolicy.MODEL
 
     @model_validator(mode="after")
     def _rules_agree(self) -> Self:
         if self.rules:
-            if self.kind is not Kind.PULL_REQUEST:
+            if self.kind is not TaskKind.PULL_REQUEST:
                 raise ValueError("rules: only pull-request tasks have contribution rules; remove them")
             try:
                 inner_path(self.rules.removeprefix(IN_REPOSITORY))
@@ -236,7 +236,7 @@ class Task(Record):
     @model_validator(mode="after")
     def _kind_agrees(self) -> Self:
         if self.kind.changes_repository:
-            name = "an edit task" if self.kind is Kind.EDIT else "a pull-request task"
+            name = "an edit task" if self.kind is TaskKind.EDIT else "a pull-request task"
             if self.grading.tests is None:
                 raise ValueError(f"grading.tests: {name} needs hidden tests; add [grading.tests] with fail_to_pass")
             if self.grading.result or self.grading.process or self.grading.published or self.outputs.files:

@@ -16,7 +16,7 @@ from pydantic import Field
 from repoassay.types.base import Record
 from repoassay.types.usage import Usage
 
-__all__ = ["Observation", "OwnFigures", "Source", "Step", "StepCall", "Trajectory"]
+__all__ = ["Observation", "OwnFigures", "Source", "StepCall", "Trajectory", "TrajectoryStep"]
 
 
 class Source(StrEnum):
@@ -44,7 +44,7 @@ class Observation(Record):
     failed: bool = False
 
 
-class Step(Record):
+class TrajectoryStep(Record):
     """One step. What tools answered stands with the step that called them; a `tool` step has observations alone.
 
     Attributes:
@@ -86,7 +86,7 @@ class Trajectory(Record):
     version: str = ""
     model: str = ""
     session: str = ""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[TrajectoryStep, ...] = ()
     own: OwnFigures = OwnFigures()
     ending: str = ""
     problems: tuple[str, ...] = ()

@@ -9,10 +9,10 @@ from typing import Literal
 from repoassay.types.base import Record
 from repoassay.types.grading import Reading
 
-__all__ = ["Assurance", "CriterionResult", "Feedback", "Grade", "Outcome", "TestResult", "Verdict", "Whose"]
+__all__ = ["Assurance", "Attribution", "CriterionResult", "Feedback", "Grade", "Outcome", "TestResult", "Verdict"]
 
 
-class Whose(StrEnum):
+class Attribution(StrEnum):
     """Whose doing an outcome is."""
 
     AGENT = "agent"
@@ -34,11 +34,11 @@ class Outcome(StrEnum):
     INFRA_FAULT = "infra_fault"
 
     @property
-    def whose(self) -> Whose:
+    def whose(self) -> Attribution:
         """Whose doing the outcome is: only the agent's count against the agent."""
         if self is Outcome.NOT_GRADABLE:
-            return Whose.SUITE
-        return Whose.OURS if self is Outcome.INFRA_FAULT else Whose.AGENT
+            return Attribution.SUITE
+        return Attribution.OURS if self is Outcome.INFRA_FAULT else Attribution.AGENT
 
 
 class CriterionResult(Record):

@@ -10,8 +10,8 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.workspace.agent_install import (
+        AgentInterpreter as AgentInterpreter,
         Installed as Installed,
-        Interpreter as Interpreter,
         Recipe as Recipe,
         find_node as find_node,
         find_python as find_python,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from repoassay.workspace.preparation import (
         BASE_BRANCH as BASE_BRANCH,
         DESCRIPTION as DESCRIPTION,
-        Layout as Layout,
+        PreparedTask as PreparedTask,
         lay_out as lay_out,
         rules_place as rules_place,
     )
@@ -39,7 +39,7 @@ else:
         {
             "agent_install": (
                 "Installed",
-                "Interpreter",
+                "AgentInterpreter",
                 "Recipe",
                 "find_node",
                 "find_python",
@@ -53,7 +53,7 @@ else:
             "commits": ("collect_git", "read_left"),
             "environment": ("build_environment",),
             "git": ("ATTRIBUTES", "run_git"),
-            "preparation": ("BASE_BRANCH", "DESCRIPTION", "Layout", "lay_out", "rules_place"),
+            "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"),
             "sources": ("fetch_commit", "fetch_folders"),
         },
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from repoassay.errors import InfraFault
 
-__all__ = ["intact", "take_over"]
+__all__ = ["is_intact", "take_over"]
 
 _DEEPEST = 200
 
@@ -83,7 +83,7 @@ def _of(path: Path) -> list[object]:
 
 
 @functools.lru_cache(maxsize=4096)
-def intact(tree: Path, manifest: Path) -> bool:
+def is_intact(tree: Path, manifest: Path) -> bool:
     """Whether a tree is what its manifest says; looked at once in a process.
 
     A file is read again only when its times are not those it was taken over with: nobody can set the time at which the

@@ -20,15 +20,15 @@ from repoassay.sandbox import (
     Command,
     Completed,
     Mount,
-    Network,
     Sandbox,
+    SandboxNetwork,
     open_door,
     remove_tree,
 )
 from repoassay.types import Ended
 from repoassay.workspace.build_index.relay import Relay
 from repoassay.workspace.build_index.store import Store
-from repoassay.workspace.build_index.upstream import Upstream
+from repoassay.workspace.build_index.upstream import IndexUpstream
 from repoassay.workspace.disk_limit import MOST_FILES, Growth
 
 __all__ = ["run_build"]
@@ -63,19 +63,19 @@ def run_build(what: str, tree: Path, at: str, command: Command, cache: Cache, sa
             refused[:] = [f"{visit.why} REPOASSAY_PACKAGE_HOSTS names further hosts that may be reached."]
 
     with contextlib.ExitStack() as ends:
-        relay = Relay(indexes, Store(cache, Upstream(dict(indexes.logins), indexes.bundle)))
+        relay = Relay(indexes, Store(cache, IndexUpstream(dict(indexes.logins), indexes.bundle)))
         ends.callback(relay.close)
         visitor = ends.enter_context(PackageProxy()).admit(indexes.public_rules(), note)
         doors = (
-            open_door(sandbox, Network.NONE, _RELAY, relay.serve),
-            open_door(sandbox, Network.NONE, _PROXY, visitor.serve, visitor.close),
+            open_door(sandbox, SandboxNetwork.NONE, _RELAY, relay.serve),
+            open_door(sandbox, SandboxNetwork.NONE, _PROXY, visitor.serve, visitor.close),
         )
         env = {**indexes.env(doors[1].port), **relay.env(doors[0].port), **command.env}
         env |= {"DOWNLOADS": f"{at}/{_DOWNLOADS}", "UV_CACHE_DIR": f"{at}/{_DOWNLOADS}/uv", "UV_NO_CONFIG": "1"}
         env["npm_config_cache"] = f"{at}/{_DOWNLOADS}/npm"
         mounts = (Mount(tree, at, Access.WRITE), *command.mounts, *indexes.mounts())
         growth = ends.enter_context(Growth(tree, _MOST_BYTES))
-        whole = dataclasses.replace(command, env=env, mounts=mounts, doors=doors, network=Network.NONE)
+        whole = dataclasses.replace(command, env=env, mounts=mounts, doors=doors, network=SandboxNetwork.NONE)
         done = sandbox.run(whole, growth.exceeded)
         reasons = [*relay.troubles[-1:], *refused]
         if growth.exceeded.is_set():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from repoassay.sandbox import Cache, remove_tree
 
-__all__ = ["Entry", "entries", "prune"]
+__all__ = ["CacheEntry", "entries", "prune"]
 
 _KINDS = (
     "agents", "bytecode", "checkouts", "environments", "inputs", "npm", "packages", "pages", "sdists", "tarballs", "uv",
@@ -20,7 +20,7 @@ _WHOLE = ("npm", "pages", "uv")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CacheEntry:
     """One entry of the cache: size in bytes, and seconds since it was last of use."""
 
     kind: str
@@ -29,18 +29,18 @@ class Entry:
     age: float
 
 
-def entries(cache: Cache) -> list[Entry]:
+def entries(cache: Cache) -> list[CacheEntry]:
     """Everything the cache holds, least recently used first. Pages of indexes count as one entry."""
     now = time.time()
     found = []
     for kind in _KINDS:
         top = cache.path / kind
         places = [top] if kind in _WHOLE else sorted(top.glob("[!.]*"))
-        found += [Entry(kind, path, _size(path), now - path.stat().st_mtime) for path in places if path.exists()]
+        found += [CacheEntry(kind, path, _size(path), now - path.stat().st_mtime) for path in places if path.exists()]
     return sorted(found, key=lambda entry: -entry.age)
 
 
-def prune(cache: Cache, *, max_bytes: int, max_age: float) -> list[Entry]:
+def prune(cache: Cache, *, max_bytes: int, max_age: float) -> list[CacheEntry]:
     """Remove entries unused for `max_age` seconds, then the least recently used until `max_bytes` are left.
 
     An entry is taken out of sight under its lock before it goes, so that nobody finds half of it. Entries used in the
@@ -58,7 +58,7 @@ def prune(cache: Cache, *, max_bytes: int, max_age: float) -> list[Entry]:
     return removed
 
 
-def _remove(cache: Cache, entry: Entry) -> bool:
+def _remove(cache: Cache, entry: CacheEntry) -> bool:
     lock = os.open(cache.path / "locks" / f"{entry.kind}-{entry.path.name}", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

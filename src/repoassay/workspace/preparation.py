@@ -18,11 +18,11 @@ from pathlib import Path, PurePosixPath
 
 from repoassay.sandbox import Access, Cache, Mount, Sandbox, settle
 from repoassay.tasks import TaskFolder
-from repoassay.types import IN_REPOSITORY, FileEdit, Kind
+from repoassay.types import IN_REPOSITORY, FileEdit, TaskKind
 from repoassay.workspace.checkouts import checkout
 from repoassay.workspace.environment import build_environment
 
-__all__ = ["BASE_BRANCH", "DESCRIPTION", "Layout", "lay_out", "rules_place"]
+__all__ = ["BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"]
 
 BASE_BRANCH = "main"
 """The branch that holds a checkout's one commit."""
@@ -39,7 +39,7 @@ _IDENTITY = {
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PreparedTask:
     """A task ready to be worked on: host folders of its base tree, inputs and environment, all read-only."""
 
     folder: TaskFolder
@@ -59,7 +59,7 @@ class Layout:
     @property
     def scratch(self) -> tuple[str, ...]:
         """Writable folders of an agent besides its home."""
-        output = ("/workspace/output",) if self.folder.task.kind is not Kind.EDIT else ()
+        output = ("/workspace/output",) if self.folder.task.kind is not TaskKind.EDIT else ()
         return ("/workspace", *output)
 
     @property
@@ -81,7 +81,7 @@ class Layout:
             "PYTHONPATH": ":".join(roots),
             "PYTHONDONTWRITEBYTECODE": "1",
             "REPOASSAY_WORKSPACE": "/workspace",
-            **(_IDENTITY if self.folder.task.kind is Kind.PULL_REQUEST else {}),
+            **(_IDENTITY if self.folder.task.kind is TaskKind.PULL_REQUEST else {}),
         }
 
 
@@ -98,7 +98,7 @@ def _own(rules: str) -> bool:
 
 def lay_out(
     folder: TaskFolder, repositories: Path | None, cache: Cache, sandbox: Sandbox, *, whole: bool = True
-) -> Layout:
+) -> PreparedTask:
     """Make sure of a task's checkout, inputs and environment; quick when they are in the cache.
 
     Without `whole`, for agents that only look at inputs and instruction, the repository is an empty folder.
@@ -112,7 +112,7 @@ def lay_out(
             shutil.copytree(folder.inputs, part, dirs_exist_ok=True)
         settle(part)  # readable whatever the modes of the task folder
 
-    return Layout(
+    return PreparedTask(
         folder=folder,
         base=checkout(folder, repositories, cache) if whole else cache.entry("checkouts", "empty", settle),
         inputs=cache.entry("inputs", folder.digest[:32], stage),

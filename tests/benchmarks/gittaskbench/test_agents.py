@@ -10,9 +10,9 @@ import pytest
 
 from repoassay.agents import find_agent
 from repoassay.engine import grade_outputs
-from repoassay.engine.attempt import Bench
+from repoassay.engine.attempt import GradingContext
 from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.protocol import Collect
+from repoassay.sandbox.protocol import ExportSpec
 from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.tasks.suite import find_suite
@@ -33,13 +33,13 @@ def test_an_agent_that_does_no_work_passes_nothing(name: str, tmp_path: Path) ->
     def work(folder: TaskFolder) -> None:
         layout = lay_out(folder, None, cache, sandbox, whole=False)
         command = agent.command(layout, folder.task.limits)
-        collect = Collect("/workspace/output", tmp_path / folder.task.id)
+        collect = ExportSpec("/workspace/output", tmp_path / folder.task.id)
         done = sandbox.run(replace(command, collect=(collect,)))
         assert (done.exit.ended, done.exit.code) == (Ended.EXITED, 0), (folder.task.id, done.stderr)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, suite.tasks))
-    verdicts = list(grade_outputs(suite, tmp_path, Bench(None, cache, sandbox), workers=2))
+    verdicts = list(grade_outputs(suite, tmp_path, GradingContext(None, cache, sandbox), workers=2))
     assert len(verdicts) == 54
     assert [verdict.task for verdict in verdicts if verdict.outcome is Outcome.PASSED] == []
     assert {verdict.task for verdict in verdicts if verdict.outcome is Outcome.INFRA_FAULT} == set()

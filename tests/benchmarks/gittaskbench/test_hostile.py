@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.gittaskbench.hostile import CORPUS
 from repoassay.engine import grade_outputs
-from repoassay.engine.attempt import Bench
+from repoassay.engine.attempt import GradingContext
 from repoassay.grading.deliverable import LIMITS
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
@@ -38,7 +38,7 @@ def test_every_hostile_output_gets_a_verdict_and_none_passes(part: int, reading:
             place = tmp_path / item.name / task
             place.mkdir(parents=True)
             item.write(place)
-            bench = Bench(found.repositories, cache, open_sandbox("namespaces", cache), reading=reading)
+            bench = GradingContext(found.repositories, cache, open_sandbox("namespaces", cache), reading=reading)
             verdict = next(grade_outputs(found, place.parent, bench))
             good = verdict.outcome in (Outcome.FAILED, Outcome.NO_OUTPUT, Outcome.NOT_GRADABLE)
             # The published scripts accept much that is nothing; that is what they are kept for.

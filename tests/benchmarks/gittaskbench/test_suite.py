@@ -13,7 +13,7 @@ import pytest
 
 from repoassay.agents.protocol import plain_name
 from repoassay.engine import grade_outputs
-from repoassay.engine.attempt import Bench
+from repoassay.engine.attempt import GradingContext
 from repoassay.errors import Problem
 from repoassay.grading.registry import names
 from repoassay.sandbox.cache import Cache
@@ -21,7 +21,7 @@ from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import Advice
 from repoassay.tasks.suite import find_suite
 from repoassay.tasks.suite_lint import lint_suite
-from repoassay.tasks.suite_manifest import State
+from repoassay.tasks.suite_manifest import DataState
 from repoassay.types import Outcome, Reading
 from shared_data import SHARED, needs_shared
 
@@ -57,8 +57,8 @@ def test_every_file_that_could_be_had_is_the_one_listed() -> None:
     manifest = find_suite("gittaskbench").manifest
     assert manifest is not None
     states = {file.path: file.state(SHARED / "data") for file in manifest.files}
-    assert sum(state is State.RIGHT for state in states.values()) == 119
-    assert {path for path, state in states.items() if state is not State.RIGHT} == {
+    assert sum(state is DataState.RIGHT for state in states.values()) == 119
+    assert {path for path, state in states.items() if state is not DataState.RIGHT} == {
         file.path for file in manifest.files if not file.sha256
     }
 
@@ -78,7 +78,7 @@ def test_reference_outputs_pass(tmp_path: Path) -> None:
                 "inputs": str(folder.inputs), "truth": str(folder.tests), "output": str(output), "names": expected
             }  # fmt: skip
             subprocess.run([sys.executable, make], input=json.dumps(facts), text=True, check=True, capture_output=True)
-    bench = Bench(None, Cache(), open_sandbox("namespaces", Cache()))
+    bench = GradingContext(None, Cache(), open_sandbox("namespaces", Cache()))
     verdicts = list(grade_outputs(suite, tmp_path, bench, workers=2))
     assert [
         f"{v.task}: {v.comments}" for v in verdicts if v.outcome is not Outcome.PASSED and v.result is not None

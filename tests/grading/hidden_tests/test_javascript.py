@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from repoassay.grading.hidden_tests.canary import Site
+from repoassay.grading.hidden_tests.canary import MutationPoint
 from repoassay.grading.hidden_tests.javascript import mutate, sites
 
 SOURCE = """\
@@ -42,8 +42,8 @@ test('escaped \\' name', () => { assert.equal(1, 1); });
 
 
 def test_sites_are_equalities_at_the_top_of_a_body_with_a_literal() -> None:
-    assert sites(SOURCE, "plain") == [Site("plain", 8, "altered"), Site("plain", 9, "altered")]
-    assert sites(SOURCE, "outer::inner") == [Site("outer::inner", 18, "altered")]
+    assert sites(SOURCE, "plain") == [MutationPoint("plain", 8, "altered"), MutationPoint("plain", 9, "altered")]
+    assert sites(SOURCE, "outer::inner") == [MutationPoint("outer::inner", 18, "altered")]
 
 
 @pytest.mark.parametrize("name", ["outer::without", "inner", "template", "not this", "nor this", "absent", ""])

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from repoassay.grading.canary_check import can_doubt
-from repoassay.grading.oracle.alteration import alterables, altered
-from repoassay.grading.oracle.twins import Site, Unit, draw
+from repoassay.grading.oracle.alteration import alter, alterables
+from repoassay.grading.oracle.twins import TwinSite, TwinUnit, draw
 from repoassay.tasks import TaskFolder
 from repoassay.tasks.suite import find_suite
-from repoassay.types import Kind
+from repoassay.types import TaskKind
 
-EDITS = [folder for folder in find_suite("starter").tasks if folder.task.kind is Kind.EDIT]
+EDITS = [folder for folder in find_suite("starter").tasks if folder.task.kind is TaskKind.EDIT]
 BASE = Path(__file__).parent
 SOURCE = textwrap.dedent(
     """
@@ -122,15 +122,17 @@ def test_every_alteration_fails_and_keeps_every_line(test: str) -> None:
     assert not fails(SOURCE, test)
     for place in FOUND[test]:
         for option in range(1, len(place.options)):
-            changed = altered(SOURCE, {place: option})
+            changed = alter(SOURCE, {place: option})
             assert fails(changed, test), (place, option)
             assert changed.count("\n") == SOURCE.count("\n")
-        assert altered(SOURCE, {place: 0}) == SOURCE
+        assert alter(SOURCE, {place: 0}) == SOURCE
 
 
 @pytest.mark.parametrize("test", FOUND)
 def test_every_twin_that_is_drawn_fails_unless_it_is_real(test: str) -> None:
-    unit = Unit(f"t.py::{test}", (f"t.py::{test}",), tuple(Site(each, (f"t.py::{test}",)) for each in FOUND[test]))
+    unit = TwinUnit(
+        f"t.py::{test}", (f"t.py::{test}",), tuple(TwinSite(each, (f"t.py::{test}",)) for each in FOUND[test])
+    )
     for seed in range(20):
         twins = draw([unit], {"t.py": SOURCE}, 1, random.Random(seed))
         for copy, changed in zip(twins.copies, twins.altered, strict=True):
@@ -145,7 +147,7 @@ def test_an_altered_word_keeps_quotes_and_escapes() -> None:
     assert texts <= {"it", "s", "d", "1", "=="}
     for place in places:
         for option in range(len(place.options)):
-            compile(altered(source, {place: option}), "t.py", "exec")
+            compile(alter(source, {place: option}), "t.py", "exec")
 
 
 def test_nothing_known_is_recognised_by_what_else_the_test_says(tmp_path: Path) -> None:
@@ -172,7 +174,7 @@ def test_any_true_comparison_becomes_false(values: list[object]) -> None:
     source = f"# é\ndef test_it():\n    assert {values!r} == {values!r}\n    assert {values[0]!r} == {values[0]!r}\n"
     for place in alterables(source, BASE)["test_it"]:
         for option in range(1, len(place.options)):
-            assert fails(altered(source, {place: option}), "test_it")
+            assert fails(alter(source, {place: option}), "test_it")
 
 
 def _centre(texts: list[str]) -> str:
@@ -198,8 +200,8 @@ def test_comparing_copies_does_not_tell_which_is_real(forger: str) -> None:
     named, tries = 0, 300
     bits = 0.0
     for _ in range(tries):  # the places as well are drawn anew: their spellings are chosen around the real one
-        found = [Site(each, ("t.py::test_it",)) for each in alterables(source, BASE)["test_it"]]
-        unit = Unit("t.py::test_it", ("t.py::test_it",), tuple(found))
+        found = [TwinSite(each, ("t.py::test_it",)) for each in alterables(source, BASE)["test_it"]]
+        unit = TwinUnit("t.py::test_it", ("t.py::test_it",), tuple(found))
         twins = draw([unit], {"t.py": source}, 1, secrets.SystemRandom())
         texts = [each["t.py"] for each in twins.copies]
         named += FORGERS[forger](texts) == source

@@ -8,7 +8,7 @@ import pytest
 
 from javascript_runs import Observed, Task
 from repoassay.errors import Unavailable
-from repoassay.grading.oracle.sites import Mode
+from repoassay.grading.oracle.sites import SiteMode
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.programs import node_program
 from repoassay.sandbox.sandbox import open_sandbox
@@ -106,7 +106,7 @@ def reference(task: Task) -> Observed:
 
 def test_the_solution_is_attested_and_the_base_is_not(task: Task, reference: Observed) -> None:
     assert reference.passed, reference
-    assert {site.mode for file in task.rewritten().values() for site in file.sites} == {Mode.WITHHELD}
+    assert {site.mode for file in task.rewritten().values() for site in file.sites} == {SiteMode.WITHHELD}
     assert set(task.judged(reference).values()) == {""}
     assert set(task.attested(task.run({"index.js": RIGHT.replace("found", "result")}), reference).values()) == {""}
     base = task.run({})

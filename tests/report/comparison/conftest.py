@@ -11,7 +11,19 @@ from pathlib import Path
 import pytest
 
 from repoassay.records import RunFolder
-from repoassay.types import Attempt, Ended, Exit, Kind, Outcome, Plan, PlannedTask, Spending, Submission, Usage, Verdict
+from repoassay.types import (
+    Attempt,
+    Ended,
+    Exit,
+    Outcome,
+    Plan,
+    PlannedTask,
+    Spending,
+    Submission,
+    TaskKind,
+    Usage,
+    Verdict,
+)
 
 START = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 LETTERS: dict[str, tuple[Outcome, bool | None, bool | None]] = {
@@ -50,7 +62,7 @@ def answers(tmp_path: Path) -> MakeRun:
                 digest=digests[place] if digests else f"{place + 1:064x}",
                 folder=f"/s/{place}",
                 title=f"Title {place}",
-                kind=Kind.EDIT,
+                kind=TaskKind.EDIT,
                 domain="web",
             )
             for place, task in enumerate(ids)

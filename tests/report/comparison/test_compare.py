@@ -11,10 +11,10 @@ import pytest
 
 from repoassay.errors import BadInput
 from repoassay.report.comparison import (
-    Change,
     Comparison,
-    Gate,
     Measure,
+    OutcomeChange,
+    RegressionGate,
     as_json,
     as_markdown,
     as_text,
@@ -33,8 +33,8 @@ def sides_of(*names: str | Path) -> Comparison:
     return compare_sides(read_sides([str(name) for name in names], lambda path: path))
 
 
-def reasons(comparison: Comparison, gate: Gate | None = None) -> Sequence[str]:
-    return [reason for ruling in rule(comparison, gate or Gate()) for reason in ruling.reasons]
+def reasons(comparison: Comparison, gate: RegressionGate | None = None) -> Sequence[str]:
+    return [reason for ruling in rule(comparison, gate or RegressionGate()) for reason in ruling.reasons]
 
 
 def test_mcnemar_by_hand(answers: MakeRun) -> None:
@@ -45,8 +45,8 @@ def test_mcnemar_by_hand(answers: MakeRun) -> None:
     assert versus.test.p_value == 0.0703125
     assert versus.permutation.p_value == pytest.approx(0.0703125)
     assert versus.difference == pytest.approx(-0.6)
-    assert {change: versus.count(change) for change in Change} == {
-        Change.FIXED: 1, Change.BROKEN: 7, Change.SAME: 2, Change.UNKNOWN: 0,
+    assert {change: versus.count(change) for change in OutcomeChange} == {
+        OutcomeChange.FIXED: 1, OutcomeChange.BROKEN: 7, OutcomeChange.SAME: 2, OutcomeChange.UNKNOWN: 0,
     }  # fmt: skip
     assert versus.interval.low is not None and versus.interval.high is not None
     assert versus.interval.low < -0.6 < versus.interval.high
@@ -62,9 +62,9 @@ def test_six_broken_are_a_regression_and_five_are_not(answers: MakeRun) -> None:
         assert found.versus[0].test.p_value == p_value
         assert bool(reasons(found)) == (p_value < 0.05)
         assert not reasons(sides_of(after, before))
-        assert reasons(found, Gate(any_broken=True))
-        assert reasons(found, Gate(max_drop=62.4))
-    assert not reasons(found, Gate(max_drop=62.5))
+        assert reasons(found, RegressionGate(any_broken=True))
+        assert reasons(found, RegressionGate(max_drop=62.4))
+    assert not reasons(found, RegressionGate(max_drop=62.5))
 
 
 def test_identical_systems_do_not_differ(answers: MakeRun) -> None:
@@ -74,7 +74,7 @@ def test_identical_systems_do_not_differ(answers: MakeRun) -> None:
     assert versus.difference == 0
     assert versus.interval.low is not None and versus.interval.high is not None
     assert versus.interval.low < 0 < versus.interval.high
-    assert versus.count(Change.UNKNOWN) == 1
+    assert versus.count(OutcomeChange.UNKNOWN) == 1
     assert "no difference beyond chance" in as_text(sides_of(one, two))
     assert [side.label for side in sides_of(one, two).sides] == ["one:a", "two:a"]
     assert [side.label for side in sides_of(one, one).sides] == ["one:a (1)", "one:a (2)"]
@@ -85,9 +85,9 @@ def test_unknown_is_neither_better_nor_worse(answers: MakeRun) -> None:
     after = answers("after", {"b": list("?.p?")})
     found = sides_of(before, after)
     (versus,) = found.versus
-    assert versus.count(Change.UNKNOWN) == 3 and versus.judged == 1 and versus.difference == 0
-    assert not reasons(found, Gate(max_drop=0, any_broken=True))
-    skipped = fromstring(junit(found, rule(found, Gate()))).findall(".//skipped")
+    assert versus.count(OutcomeChange.UNKNOWN) == 3 and versus.judged == 1 and versus.difference == 0
+    assert not reasons(found, RegressionGate(max_drop=0, any_broken=True))
+    skipped = fromstring(junit(found, rule(found, RegressionGate()))).findall(".//skipped")
     assert len(skipped) == 3
 
 
@@ -195,7 +195,7 @@ def test_hostile_names_do_no_harm(answers: MakeRun, tmp_path: Path) -> None:
     before = answers("before", {name: ["p", "?"]}, names=[name, "two"], comment=name)
     after = answers("after", {"b" + name: ["f", "p"]}, names=[name, "two"], comment=name)
     found = sides_of(before, after)
-    rulings = rule(found, Gate(any_broken=True))
+    rulings = rule(found, RegressionGate(any_broken=True))
     root = fromstring(junit(found, rulings))
     assert root.get("failures") == "2" and root.get("tests") == "3" and root.get("skipped") == "1"
     assert json.loads(as_json(found, rulings))["comparisons"][0]["first"] == name

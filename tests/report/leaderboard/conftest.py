@@ -18,12 +18,12 @@ from repoassay.types import (
     Economics,
     Ended,
     Exit,
-    Kind,
     Outcome,
     Plan,
     PlannedTask,
     Spending,
     Submission,
+    TaskKind,
     TestResult,
     Usage,
     Verdict,
@@ -36,10 +36,10 @@ MODEL = "vendor/model-1"
 SYSTEM = f"solver @ {MODEL}"
 DECLARED = Declarations(no_test_knowledge=True, every_attempt=True, no_human_help=True, one_attempt=True)
 PLANNED = (
-    ("a-reads", Kind.DELIVERABLE, Outcome.PASSED),
-    ("b-sums", Kind.EDIT, Outcome.FAILED),
-    ("c-draws", Kind.DELIVERABLE, Outcome.NO_OUTPUT),
-    ("d-again", Kind.EDIT, Outcome.PASSED),
+    ("a-reads", TaskKind.DELIVERABLE, Outcome.PASSED),
+    ("b-sums", TaskKind.EDIT, Outcome.FAILED),
+    ("c-draws", TaskKind.DELIVERABLE, Outcome.NO_OUTPUT),
+    ("d-again", TaskKind.EDIT, Outcome.PASSED),
 )
 STATES = {
     Outcome.PASSED: (True, True),

@@ -10,7 +10,7 @@ import pytest
 
 from repoassay.review.database import open_database
 from repoassay.server.review.blobs import Blobs
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.review_state import ReviewState
 from server.review.samples import NOW, Person, answering, make_run
 
 OWNER = "owner-token-owner-token-owner-token"
@@ -43,17 +43,17 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def desk(run: Path, clock: Clock, tmp_path: Path) -> Iterator[Desk]:
+def desk(run: Path, clock: Clock, tmp_path: Path) -> Iterator[ReviewState]:
     """An empty database and the run."""
     database = open_database(tmp_path / "reviews.sqlite")
-    found = Desk(database, Blobs(tmp_path / "files"), owner=OWNER, runs=[run], clock=clock)
+    found = ReviewState(database, Blobs(tmp_path / "files"), owner=OWNER, runs=[run], clock=clock)
     yield found
     found.previews.close()
     database.close()
 
 
 @pytest.fixture
-def url(desk: Desk) -> Iterator[str]:
+def url(desk: ReviewState) -> Iterator[str]:
     """Where the application answers."""
     with answering(desk) as found:
         yield found

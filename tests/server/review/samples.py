@@ -19,14 +19,14 @@ import uvicorn
 import repoassay.tasks
 from repoassay.engine.attempt import describe
 from repoassay.records import RunFolder
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.review_state import ReviewState
 from repoassay.server.review.serving import settings_for
 from repoassay.server.server import listen
-from repoassay.types import Attempt, Exit, Kind, Plan, Submission, Verdict
+from repoassay.types import Attempt, Exit, Plan, Submission, TaskKind, Verdict
 from repoassay.types.pull_request import Commit, Commits
 from repoassay.types.run import PlannedTask
 from repoassay.types.submission import Ended
-from repoassay.types.trajectory import Source, Step, StepCall, Trajectory
+from repoassay.types.trajectory import Source, StepCall, Trajectory, TrajectoryStep
 from repoassay.types.verdict import Outcome, TestResult
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -59,7 +59,7 @@ def make_run(
     """
     planned = tuple(
         PlannedTask(
-            id=task, digest="0" * 64, folder=str(_SUITE / "tasks" / task), title=f"Task {task}", kind=Kind.PULL_REQUEST,
+            id=task, digest="0" * 64, folder=str(_SUITE / "tasks" / task), title=f"Task {task}", kind=TaskKind.PULL_REQUEST,
             domain="Text",
         )
         for task in tasks
@@ -84,7 +84,9 @@ def _attempt(run: RunFolder, name: str, agent: str, task: str, diff: str, *, pas
     (files / "description.md").write_text(_DESCRIPTION)
     commit = Commit(id="1" * 40, author=f"{agent} <mallory@example.org>", subject=f"By {agent}")
     (files / "commits.json").write_text(Commits(branch="feature-by-zebra", commits=(commit,)).model_dump_json())
-    step = Step(index=1, source=Source.AGENT, text="STEP-TEXT", calls=(StepCall(name="bash", arguments={"c": "ls"}),))
+    step = TrajectoryStep(
+        index=1, source=Source.AGENT, text="STEP-TEXT", calls=(StepCall(name="bash", arguments={"c": "ls"}),)
+    )
     (folder / "trajectory.json").write_text(Trajectory(agent=agent, model=MODEL, steps=(step,)).model_dump_json())
     signal = {"id": "tests.none", "axis": "testing", "state": "finding", "title": "SIGNAL-TITLE of a test",
               "evidence": [{"path": "x.py", "line": 3, "text": "untested"}]}  # fmt: skip
@@ -177,7 +179,7 @@ def answers(states: str = "ccccc", **more: Any) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def answering(desk: Desk) -> Iterator[str]:
+def answering(desk: ReviewState) -> Iterator[str]:
     """Serve a desk from a thread; gives the address."""
     bound = listen("127.0.0.1", 0)
     settings = settings_for(desk)

@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 
 from repoassay.review.tables import raters, sessions
 from repoassay.server.review.app import _ROUTERS
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.review_state import ReviewState
 from repoassay.server.review.sessions import OWNER_SECONDS, RATER_SECONDS
 from server.review.conftest import OWNER, Clock
 from server.review.samples import Person, answers
@@ -137,7 +137,7 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites(url: str, owner: Person
     assert "set-cookie" not in httpx.get(f"{url}{link}").headers  # a preview of the link lets nobody in
 
 
-def test_secrets_are_kept_as_digests(url: str, desk: Desk, owner: Person) -> None:
+def test_secrets_are_kept_as_digests(url: str, desk: ReviewState, owner: Person) -> None:
     owner.study()
     link = owner.invite("Ann")
     ann = Person(url, link)
@@ -256,7 +256,7 @@ def test_pages_hold_no_inline_script_or_style(ann: Person, owner: Person) -> Non
         assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|javascript:", page.text)
 
 
-def test_foreign_host_names_are_refused(desk: Desk) -> None:
+def test_foreign_host_names_are_refused(desk: ReviewState) -> None:
     from server.review.samples import answering
 
     desk.hosts = frozenset({"127.0.0.1", "localhost"})

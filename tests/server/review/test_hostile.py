@@ -14,12 +14,12 @@ from hypothesis import given, strategies as st
 from hidden_texts import HIDDEN
 from repoassay.review.rubric import read_rubric
 from repoassay.review.studies import create_study
-from repoassay.review.study import Hidden, Item, Output, Payload, Study
+from repoassay.review.study import HiddenPart, Item, ItemPayload, Output, Study
 from repoassay.server.review.colour import coloured
 from repoassay.server.review.diff import is_collapsed, parse_diff
 from repoassay.server.review.markup import visible
 from repoassay.server.review.outputs import kind_of, media_of, shown_of
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.review_state import ReviewState
 from repoassay.server.review.rows import PAGE, page_of, pages
 from repoassay.text import block, is_hidden
 from server.review.samples import NOW, Person, answers, make_run
@@ -28,11 +28,13 @@ SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><svg/onload=a
 NAME = 'a"><script>alert(1)</script>/\u202egpj.py'
 
 
-def study_with(desk: Desk, owner: Person, *payloads: Payload, rubric: str = "mergeable", **evidence: object) -> Person:
+def study_with(
+    desk: ReviewState, owner: Person, *payloads: ItemPayload, rubric: str = "mergeable", **evidence: object
+) -> Person:
     """Make a study of these payloads and let Ann in."""
     found = read_rubric(rubric)
     items = [
-        Item(id=f"s{number}", payload=payload, hidden=Hidden(task=f"t{number}", evidence=dict(evidence)))
+        Item(id=f"s{number}", payload=payload, hidden=HiddenPart(task=f"t{number}", evidence=dict(evidence)))
         for number, payload in enumerate(payloads)
     ]
     settings = Study(name="st", rubric=found.digest, reveal="after_submission")
@@ -48,9 +50,9 @@ def inert(text: str) -> None:
     assert ">49<" not in text
 
 
-def test_scripts_in_every_text_are_text(desk: Desk, owner: Person) -> None:
+def test_scripts_in_every_text_are_text(desk: ReviewState, owner: Person) -> None:
     diff = f"--- a/{NAME}\n+++ b/{NAME}\n@@ -1 +1,2 @@ {SCRIPT}\n-{SCRIPT}\n+{SCRIPT}\u202e\n+\u2066x\n"
-    payload = Payload(title=SCRIPT, issue=SCRIPT, rules=SCRIPT, description=SCRIPT, diff=diff, reference=diff)
+    payload = ItemPayload(title=SCRIPT, issue=SCRIPT, rules=SCRIPT, description=SCRIPT, diff=diff, reference=diff)
     signal = {"id": SCRIPT, "axis": SCRIPT, "state": "finding", "title": SCRIPT, "reason": SCRIPT,
               "evidence": [{"path": SCRIPT, "line": SCRIPT, "text": SCRIPT, "quote": SCRIPT}, 3]}  # fmt: skip
     test = {"id": SCRIPT, "outcome": SCRIPT, "message": SCRIPT}
@@ -83,10 +85,10 @@ def test_a_wrong_name_in_a_form_comes_back_as_text(owner: Person) -> None:
     inert(answer.text)
 
 
-def test_fifty_thousand_lines_are_sent_in_pages(desk: Desk, owner: Person) -> None:
+def test_fifty_thousand_lines_are_sent_in_pages(desk: ReviewState, owner: Person) -> None:
     lines = "".join(f"+line {number} <b>\n" for number in range(50_000))
     small = "--- a/y.py\n+++ b/y.py\n@@ -1 +1 @@\n-1\n+2\n"
-    ann = study_with(desk, owner, Payload(diff=f"--- a/x.py\n+++ b/x.py\n@@ -0,0 +1,50000 @@\n{lines}{small}"))
+    ann = study_with(desk, owner, ItemPayload(diff=f"--- a/x.py\n+++ b/x.py\n@@ -0,0 +1,50000 @@\n{lines}{small}"))
     page = ann.get("/item/s0").text
     assert len(page) < 60_000 and "Show 50,001 rows" in page
     rows = ann.get("/item/s0/diff/0").text
@@ -96,9 +98,9 @@ def test_fifty_thousand_lines_are_sent_in_pages(desk: Desk, owner: Person) -> No
     assert "<tr" not in ann.get("/item/s0/diff/0?at=999999").text
 
 
-def test_thousands_of_files_are_placed_in_pages(desk: Desk, owner: Person) -> None:
+def test_thousands_of_files_are_placed_in_pages(desk: ReviewState, owner: Person) -> None:
     every = "".join(f"--- a/f{number}.py\n+++ b/f{number}.py\n@@ -1 +1 @@\n-1\n+2\n" for number in range(3000))
-    ann = study_with(desk, owner, Payload(diff=every))
+    ann = study_with(desk, owner, ItemPayload(diff=every))
     page = ann.get("/item/s0").text
     assert page.count("<section") <= 151 and "1000 more" in page and "files?start=150" in page
     assert ann.get("/item/s0/files?start=2999").text.count("<section") == 1
@@ -146,11 +148,11 @@ def test_colours_lose_no_character(lines: list[str]) -> None:
 @pytest.mark.parametrize(
     "name", ["x.svg", "x.html", "x.htm", "x.xml", "x.pdf", "x.js", "x", "x.swf", "x.xhtml", "x.SVG"]
 )
-def test_active_files_are_downloads(desk: Desk, owner: Person, name: str) -> None:
+def test_active_files_are_downloads(desk: ReviewState, owner: Person, name: str) -> None:
     body = f"<html xmlns='http://www.w3.org/1999/xhtml'>{SCRIPT}</html>".encode()
     digest = desk.blobs.put(body)
     output = Output(path=name, media="text/html", sha256=digest, truth=digest)  # what a type says is not believed
-    ann = study_with(desk, owner, Payload(outputs=(output,)), rubric="quality")
+    ann = study_with(desk, owner, ItemPayload(outputs=(output,)), rubric="quality")
     inert(ann.get("/item/s0").text)
     for which in ("made", "truth"):
         answer = ann.get(f"/files/s0/0/{which}")
@@ -169,14 +171,16 @@ def test_active_files_are_downloads(desk: Desk, owner: Person, name: str) -> Non
         assert ann.get(path).status_code in {404, 422}
 
 
-def test_a_picture_that_is_a_page_stays_a_picture(desk: Desk, owner: Person) -> None:
+def test_a_picture_that_is_a_page_stays_a_picture(desk: ReviewState, owner: Person) -> None:
     digest = desk.blobs.put(f"<html>{SCRIPT}</html>".encode())
-    ann = study_with(desk, owner, Payload(outputs=(Output(path="x.png", media="x", sha256=digest),)), rubric="quality")
+    ann = study_with(
+        desk, owner, ItemPayload(outputs=(Output(path="x.png", media="x", sha256=digest),)), rubric="quality"
+    )
     answer = ann.get("/files/s0/0/made")
     assert answer.headers["content-type"] == "image/png" and "sandbox" in answer.headers["content-security-policy"]
 
 
-def test_broken_and_bombed_files_say_so(desk: Desk) -> None:
+def test_broken_and_bombed_files_say_so(desk: ReviewState) -> None:
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet1.xml", b"0" * (70 * 2**20))
@@ -204,7 +208,7 @@ def test_kinds_and_types() -> None:
     assert media_of("x.svg") == media_of("x.html") == media_of("x.pdf") == "application/octet-stream"
 
 
-def test_a_hostile_run_becomes_a_study(desk: Desk, owner: Person, tmp_path: Path) -> None:
+def test_a_hostile_run_becomes_a_study(desk: ReviewState, owner: Person, tmp_path: Path) -> None:
     run = make_run(tmp_path / "hostile", tasks=("pr-sqlparse-check",), diffs={
         "pr-sqlparse-check": f"--- a/{NAME}\n+++ b/{NAME}\n@@ -1 +1 @@\n-{SCRIPT}\n+\u202e\n"
     })  # fmt: skip
@@ -224,13 +228,13 @@ def test_a_hostile_run_becomes_a_study(desk: Desk, owner: Person, tmp_path: Path
     inert(page)
 
 
-def test_hidden_text_is_marked_wherever_the_page_shows_it(desk: Desk, owner: Person) -> None:
+def test_hidden_text_is_marked_wherever_the_page_shows_it(desk: ReviewState, owner: Person) -> None:
     hidden = [text.encode("utf-8", "replace").decode() for text in HIDDEN.values()]
     added = "".join(f"+x = 1  # note{text}.\n" for text in hidden)
     whole = "note" + "".join(hidden)
     name = "calc/add\u3164\U000e0101.py"
     diff = f"--- a/{name}\n+++ b/{name}\n@@ -0,0 +1,{len(hidden)} @@ {whole[:200]}\n{added}"
-    payload = Payload(title=whole, issue=whole, rules=whole, description=whole, diff=diff, reference=diff)
+    payload = ItemPayload(title=whole, issue=whole, rules=whole, description=whole, diff=diff, reference=diff)
     test = {"id": whole, "outcome": "failed", "message": whole}
     ann = study_with(desk, owner, payload, tests=[test], steps=[whole], comments=[whole])
     said = ann.call("/item/s0/comments", file=0, side="new", line=1, text=whole, axis="core")

@@ -11,8 +11,8 @@ import pytest
 
 from repoassay.review.studies import items_of, study_of
 from repoassay.review.study import Golden
-from repoassay.server.review.from_runs import Wanted, choose, make_items
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.from_runs import RunSelection, choose, make_items
+from repoassay.server.review.review_state import ReviewState
 from server.review.samples import AGENT, TASKS, Person, answers, make_run
 
 
@@ -26,7 +26,7 @@ def rate_all(person: Person, states: str, **more: object) -> list[str]:
     return done
 
 
-def test_a_study_is_made_of_runs(owner: Person, desk: Desk) -> None:
+def test_a_study_is_made_of_runs(owner: Person, desk: ReviewState) -> None:
     owner.study("first", controls="2", two="on", reveal="after_submission")
     items = items_of(desk.database, "first")
     assert len(items) == 8 and len({item.id for item in items}) == 8
@@ -41,11 +41,11 @@ def test_a_study_is_made_of_runs(owner: Person, desk: Desk) -> None:
     assert len(study_of(desk.database, "first").phases) == 2
 
 
-def test_the_same_seed_makes_the_same_study(run: Path, desk: Desk) -> None:
-    wanted = Wanted([run], seed=5, controls=3)
+def test_the_same_seed_makes_the_same_study(run: Path, desk: ReviewState) -> None:
+    wanted = RunSelection([run], seed=5, controls=3)
     first, again = (make_items(choose(wanted), wanted, desk.blobs) for _ in range(2))
     assert first == again
-    other = Wanted([run], seed=6, controls=3)
+    other = RunSelection([run], seed=6, controls=3)
     assert [item.id for item in make_items(choose(other), other, desk.blobs)] != [item.id for item in first]
 
 
@@ -54,7 +54,7 @@ def test_one_run_a_task_is_drawn_and_flagged_ones_are_left_out(tmp_path: Path) -
     # Two runs may not hold an attempt of the same name; these do by construction.
     for number, run in enumerate(runs[1:], 1):
         _rename(run, "A0", f"B{number}")
-    wanted = Wanted(runs, seed=1, flagged={"A0000": "looked at the answer"})
+    wanted = RunSelection(runs, seed=1, flagged={"A0000": "looked at the answer"})
     chosen = choose(wanted)
     assert len(chosen.sample.chosen) == 2
     assert [(each.id, why) for each, why in chosen.sample.excluded] == [("A0000", "looked at the answer")]

@@ -20,13 +20,13 @@ from bombs import PDFS, PICTURES, WORKBOOKS
 from repoassay.errors import BadInput, InfraFault, NoIsolation
 from repoassay.review.rubric import read_rubric
 from repoassay.review.studies import create_study
-from repoassay.review.study import Hidden, Item, Output, Payload, Study
+from repoassay.review.study import HiddenPart, Item, ItemPayload, Output, Study
 from repoassay.sandbox.protocol import Command, Completed, Sandbox
 from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.server.review.blobs import Blobs
 from repoassay.server.review.outputs import shown_of
-from repoassay.server.review.previews import Made, Previews
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.previews import PreviewResult, Previews
+from repoassay.server.review.review_state import ReviewState
 from repoassay.types import Ended, Exit
 from server.review.samples import NOW, Person, answering
 
@@ -44,7 +44,7 @@ def previews(blobs: Blobs) -> Iterator[Previews]:
     found.close()
 
 
-def made(previews: Previews, digest: str, kind: str) -> Made:
+def made(previews: Previews, digest: str, kind: str) -> PreviewResult:
     while (found := previews.get(digest, kind)) is None:
         time.sleep(0.02)
     return found
@@ -223,14 +223,14 @@ def test_what_comes_out_of_the_sandbox_is_not_believed(blobs: Blobs, files: dict
     previews.close()
 
 
-def study_of(desk: Desk, files: dict[str, bytes]) -> None:
+def study_of(desk: ReviewState, files: dict[str, bytes]) -> None:
     outputs = tuple(Output(path=name, media="x", sha256=desk.blobs.put(data)) for name, data in files.items())
     rubric = read_rubric("quality")
-    items = [Item(id="s0", payload=Payload(outputs=outputs), hidden=Hidden(task="t"))]
+    items = [Item(id="s0", payload=ItemPayload(outputs=outputs), hidden=HiddenPart(task="t"))]
     create_study(desk.database, Study(name="st", rubric=rubric.digest), rubric, items, at=NOW)
 
 
-def test_others_are_answered_while_a_bomb_is_opened(desk: Desk) -> None:
+def test_others_are_answered_while_a_bomb_is_opened(desk: ReviewState) -> None:
     desk.previews.close()
     desk.previews = Previews(desk.blobs, cpu=5)
     study_of(desk, {"a.pdf": PDFS["operations"](), "b.xlsx": WORKBOOKS["strings"](), "c.png": picture()})
@@ -258,7 +258,7 @@ def test_others_are_answered_while_a_bomb_is_opened(desk: Desk) -> None:
         assert whole.headers["content-disposition"].startswith("attachment")
 
 
-def test_a_playlist_is_not_played(desk: Desk, owner: Person) -> None:
+def test_a_playlist_is_not_played(desk: ReviewState, owner: Person) -> None:
     wave = b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x80\x3e\0\0\2\0\x10\0data\0\0\0\0"
     study_of(desk, {"a.wav": wave, "b.mp4": b"#EXTM3U\n#EXTINF:1,\nhttp://evil.example/x.ts\n"})
     owner.get("/studies/st")

@@ -9,7 +9,7 @@ import pytest
 
 from repoassay.review.database import event_log
 from repoassay.review.submitting import ratings_of
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.review_state import ReviewState
 from server.review.conftest import Clock
 from server.review.samples import Person, answers
 
@@ -52,7 +52,7 @@ def test_a_conflict_tells_both_and_overwrites_nothing(ann: Person) -> None:
     assert ann.call(f"/item/{item}/draft", version=1, answers=answers("ppppp")).json()["version"] == 2
 
 
-def test_a_submission_sent_again_is_one(ann: Person, desk: Desk) -> None:
+def test_a_submission_sent_again_is_one(ann: Person, desk: ReviewState) -> None:
     item = ann.next()
     first = ann.call(f"/item/{item}/submit", key="k" * 12, answers=answers()).json()
     assert ann.call(f"/item/{item}/submit", key="k" * 12, answers=answers()).json()["rating"] == first["rating"]
@@ -61,7 +61,7 @@ def test_a_submission_sent_again_is_one(ann: Person, desk: Desk) -> None:
     assert len(ratings_of(desk.database, "st")) == 1
 
 
-def test_many_windows_at_once_make_one_rating(ann: Person, desk: Desk, url: str) -> None:
+def test_many_windows_at_once_make_one_rating(ann: Person, desk: ReviewState, url: str) -> None:
     item = ann.next()
     people = [Person(url) for _ in range(8)]
     codes = []
@@ -80,7 +80,7 @@ def test_many_windows_at_once_make_one_rating(ann: Person, desk: Desk, url: str)
     assert len(ratings_of(desk.database, "st")) == 1
 
 
-def test_time_is_what_passed_and_active_time_no_more(ann: Person, desk: Desk, clock: Clock) -> None:
+def test_time_is_what_passed_and_active_time_no_more(ann: Person, desk: ReviewState, clock: Clock) -> None:
     item = ann.next()
     clock.forward(90)
     ann.call(f"/item/{item}/submit", key="k" * 12, answers=answers(active_seconds=10**8, wall_seconds=1))
@@ -88,7 +88,7 @@ def test_time_is_what_passed_and_active_time_no_more(ann: Person, desk: Desk, cl
     assert (rating.active_seconds, rating.wall_seconds) == (90.0, 90.0)
 
 
-def test_comments_are_quoted_by_the_server_and_become_evidence(ann: Person, desk: Desk) -> None:
+def test_comments_are_quoted_by_the_server_and_become_evidence(ann: Person, desk: ReviewState) -> None:
     item = ann.next()
     rows = ann.get(f"/item/{item}/diff/0").text
     found = re.search(r'data-line="(\d+)" data-side="new"', rows)
@@ -123,7 +123,7 @@ def test_comments_on_nothing_are_refused(ann: Person, body: dict[str, object]) -
     assert ann.call(f"/item/{item}/comments", text="x", **body).status_code == 422
 
 
-def test_an_item_is_held_while_its_rater_is_there(owner: Person, url: str, clock: Clock, desk: Desk) -> None:
+def test_an_item_is_held_while_its_rater_is_there(owner: Person, url: str, clock: Clock, desk: ReviewState) -> None:
     owner.study(mode="overlap", overlap="1")
     ann, bob = Person(url, owner.invite("Ann")), Person(url, owner.invite("Bob"))
     first = ann.next()

@@ -18,7 +18,7 @@ from repoassay.package_proxy.indexes import Indexes
 from repoassay.sandbox.cache import Cache
 from repoassay.workspace.build_index.relay import Relay
 from repoassay.workspace.build_index.store import Store
-from repoassay.workspace.build_index.upstream import Upstream
+from repoassay.workspace.build_index.upstream import IndexUpstream
 from workspace.build_index.index import Index, serving, wheel
 
 Opened = Callable[..., tuple[Relay, dict[str, str]]]
@@ -40,7 +40,7 @@ def opened(index: Index, tmp_path: Path) -> Iterator[Opened]:
     def open_relay(**environ: str) -> tuple[Relay, dict[str, str]]:
         given = {"UV_DEFAULT_INDEX": index.url, "PIP_CONFIG_FILE": "/dev/null", **environ}
         indexes = Indexes.configured(given, tmp_path / "home")
-        relay = Relay(indexes, Store(Cache(tmp_path / "cache"), Upstream(dict(indexes.logins))))
+        relay = Relay(indexes, Store(Cache(tmp_path / "cache"), IndexUpstream(dict(indexes.logins))))
         listening = socket.create_server(("127.0.0.1", 0))
         port = listening.getsockname()[1]
         relay.serve(listening)

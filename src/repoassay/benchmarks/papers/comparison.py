@@ -15,18 +15,18 @@ from repoassay.benchmarks.papers import (
     SweepFigures,
     read,
 )
-from repoassay.report import Cell, Column, Estimate, OfferedTables, Table, Unit
+from repoassay.report import Cell, ColumnUnit, Estimate, OfferedTables, Table, TableColumn
 from repoassay.stats import Proportion
 
 __all__ = ["GITTASKBENCH", "RESQ"]
 
 _HERE = "these runs"
 _RATES = (
-    Column("ecr", "ECR", Unit.SHARE, 2),
-    Column("tpr", "TPR", Unit.SHARE, 2),
-    Column("tokens_in", "Tokens in", Unit.NUMBER, 0),
-    Column("tokens_out", "Tokens out", Unit.NUMBER, 0),
-    Column("dollars", "Cost", Unit.DOLLARS, 4),
+    TableColumn("ecr", "ECR", ColumnUnit.SHARE, 2),
+    TableColumn("tpr", "TPR", ColumnUnit.SHARE, 2),
+    TableColumn("tokens_in", "Tokens in", ColumnUnit.NUMBER, 0),
+    TableColumn("tokens_out", "Tokens out", ColumnUnit.NUMBER, 0),
+    TableColumn("dollars", "Cost", ColumnUnit.DOLLARS, 4),
 )
 
 
@@ -87,7 +87,7 @@ def _frameworks(made: Table) -> Table:
         ]  # fmt: skip
     return Table(
         "published_frameworks", "Beside the published frameworks and models", "GitTaskBench Table 3",
-        (Column("source", "Source"), Column("framework", "Framework"), Column("model", "Model"), *_RATES),
+        (TableColumn("source", "Source"), TableColumn("framework", "Framework"), TableColumn("model", "Model"), *_RATES),
         tuple(rows), ("Rates of these runs are over all planned attempts.", *_notes(*(one.table for one in tables))),
     )  # fmt: skip
 
@@ -108,8 +108,8 @@ def _sweeps(made: Table) -> Table:
         )  # fmt: skip
     return Table(
         "published_sweeps", "Beside the published sweeps", "GitTaskBench Table 7",
-        (Column("source", "Source"), Column("framework", "Framework"), Column("model", "Model"),
-         Column("limit", "Limit"), Column("value", "Value"), *_RATES),
+        (TableColumn("source", "Source"), TableColumn("framework", "Framework"), TableColumn("model", "Model"),
+         TableColumn("limit", "Limit"), TableColumn("value", "Value"), *_RATES),
         tuple(rows), _notes(table.table),
     )  # fmt: skip
 
@@ -126,9 +126,9 @@ def _alpha(made: Table) -> Table:
     ]
     return Table(
         "published_alpha", "Beside the published alpha by repository", "GitTaskBench Table 10",
-        (Column("source", "Source"), Column("repository", "Repository"), Column("agent", "Agent"),
-         Column("n", "n", Unit.COUNT), Column("alpha", "Alpha", Unit.DOLLARS, 3),
-         Column("strict", "Strict alpha", Unit.DOLLARS, 3)),
+        (TableColumn("source", "Source"), TableColumn("repository", "Repository"), TableColumn("agent", "Agent"),
+         TableColumn("n", "n", ColumnUnit.COUNT), TableColumn("alpha", "Alpha", ColumnUnit.DOLLARS, 3),
+         TableColumn("strict", "Strict alpha", ColumnUnit.DOLLARS, 3)),
         tuple(rows), ("n counts attempts here and tasks in the paper.", *_notes(table.table)),
     )  # fmt: skip
 
@@ -141,8 +141,8 @@ def _errors(made: Table) -> Table:
     rows += [(_named(table.table), "", row.class_, _share(row.percent)) for row in table.row]
     return Table(
         "published_errors", "Beside the published shares of error classes", "GitTaskBench Figure 7",
-        (Column("source", "Source"), Column("agent", "Agent"), Column("class", "Class"),
-         Column("share", "Share of failures", Unit.SHARE, 2)),
+        (TableColumn("source", "Source"), TableColumn("agent", "Agent"), TableColumn("class", "Class"),
+         TableColumn("share", "Share of failures", ColumnUnit.SHARE, 2)),
         tuple(rows), _notes(table.table),
     )  # fmt: skip
 
@@ -156,8 +156,8 @@ def _resq(tables: Mapping[str, Table]) -> list[Table]:
     rows += [(_named(table.table), "QurrentOS coder", row.model, _share(row.pass_at_1)) for row in table.row]
     return [Table(
         "published_pass_at_1", "Beside the published pass@1", "RES-Q Table 2",
-        (Column("source", "Source"), Column("framework", "Framework"), Column("model", "Model"),
-         Column("pass_at_1", "pass@1", Unit.SHARE, 1)),
+        (TableColumn("source", "Source"), TableColumn("framework", "Framework"), TableColumn("model", "Model"),
+         TableColumn("pass_at_1", "pass@1", ColumnUnit.SHARE, 1)),
         tuple(rows), _notes(table.table),
     )]  # fmt: skip
 

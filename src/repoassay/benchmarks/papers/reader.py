@@ -11,7 +11,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from repoassay.benchmarks.papers import rows as kinds
-from repoassay.benchmarks.papers.rows import Published
+from repoassay.benchmarks.papers.rows import PublishedFigures
 from repoassay.types import Record
 
 __all__ = ["TABLES", "parse", "read", "read_all"]
@@ -38,7 +38,7 @@ TABLES: dict[str, type[Record]] = {
 
 
 @cache
-def read(name: str, kind: type[RowT]) -> Published[RowT]:
+def read(name: str, kind: type[RowT]) -> PublishedFigures[RowT]:
     """Read one of the tables that come with the package.
 
     Args:
@@ -54,12 +54,12 @@ def read(name: str, kind: type[RowT]) -> Published[RowT]:
     return parse(files(__package__).joinpath(f"{name}.toml").read_text("utf-8"), kind, name)
 
 
-def read_all() -> dict[str, Published[Record]]:
+def read_all() -> dict[str, PublishedFigures[Record]]:
     """Every table by name; its rows are of the kind that `TABLES` has for it."""
     return {name: read(name, kind) for name, kind in TABLES.items()}
 
 
-def parse(text: str, kind: type[RowT], name: str) -> Published[RowT]:
+def parse(text: str, kind: type[RowT], name: str) -> PublishedFigures[RowT]:
     """Read a table from TOML; figures keep the digits they are written with.
 
     Raises:
@@ -68,6 +68,6 @@ def parse(text: str, kind: type[RowT], name: str) -> Published[RowT]:
     try:
         content = tomllib.loads(text, parse_float=Decimal)
         # The class is made for the kind at run time, which is what a type checker cannot follow.
-        return Published[kind].model_validate(content)  # type: ignore[valid-type]
+        return PublishedFigures[kind].model_validate(content)  # type: ignore[valid-type]
     except (tomllib.TOMLDecodeError, ValidationError) as error:
         raise ValueError(f"the published table {name} cannot be read: {error}") from error

@@ -19,7 +19,7 @@ __all__ = [
     "MeanFigure",
     "ModelPrice",
     "PassRate",
-    "Published",
+    "PublishedFigures",
     "RunFigures",
     "SizeFigure",
     "Subdomain",
@@ -52,7 +52,7 @@ class Header(Record):
     missing: tuple[Name, ...] = ()
 
 
-class Published(Record, Generic[RowT]):
+class PublishedFigures(Record, Generic[RowT]):
     """One published table: its header and its rows, in the published order."""
 
     table: Header

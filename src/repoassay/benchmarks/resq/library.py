@@ -22,14 +22,14 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from repoassay.engine import Answer, Bench, Ledger, SubmissionEngine, word
-from repoassay.engine.submit import feedback
+from repoassay.engine import FeedbackLedger, GradedSubmission, GradingContext, SubmissionEngine, word
+from repoassay.engine.submit import failure_feedback
 from repoassay.formats import ResqRow, read_rows, task_of_row, tasks_of
 from repoassay.records import VerdictCache
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.types import Feedback, Outcome
 
-__all__ = ["RESQDataset", "Submission", "SubmissionEnv", "SubmissionResult", "feedback", "tasks_of"]
+__all__ = ["RESQDataset", "Submission", "SubmissionEnv", "SubmissionResult", "failure_feedback", "tasks_of"]
 
 
 class Submission(BaseModel):
@@ -124,7 +124,7 @@ class SubmissionEnv:
         isolation: str = "namespaces",
         feedback: Feedback = "verdict",
     ) -> None:
-        self._ledger = Ledger(feedback)
+        self._ledger = FeedbackLedger(feedback)
         self.dataset = dataset
         self.persist = persist
         self.timeout = timeout
@@ -132,7 +132,7 @@ class SubmissionEnv:
         self._place.mkdir(parents=True, exist_ok=True)
         self._tasks = {row.id: task_of_row(row, self._place / "tasks", mirrors) for row in dataset}
         self._cache = Cache()
-        self._bench = Bench(None, self._cache, open_sandbox(isolation, self._cache), timeout=timeout)
+        self._bench = GradingContext(None, self._cache, open_sandbox(isolation, self._cache), timeout=timeout)
         self._known = VerdictCache(self._place / "verdicts.sqlite") if persist else None
         self._engines: dict[int, SubmissionEngine] = {}
 
@@ -196,8 +196,8 @@ class SubmissionEnv:
         return self._engines[workers]
 
 
-def _result(name: str, answer: Answer) -> SubmissionResult:
+def _result(name: str, answer: GradedSubmission) -> SubmissionResult:
     passed = answer.verdict.outcome is Outcome.PASSED
     return SubmissionResult(
-        id=name, success=passed, message=word(answer.verdict), test_suite_feedback=feedback(answer.verdict)
+        id=name, success=passed, message=word(answer.verdict), test_suite_feedback=failure_feedback(answer.verdict)
     )

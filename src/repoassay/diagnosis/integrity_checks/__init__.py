@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from repoassay.diagnosis.case import Case
-from repoassay.diagnosis.context import Story, story_of
+from repoassay.diagnosis.case import AttemptCase
+from repoassay.diagnosis.context import AttemptStory, story_of
 from repoassay.diagnosis.integrity_checks.bypass import bypass
 from repoassay.diagnosis.integrity_checks.fabricated import fabricated
-from repoassay.diagnosis.integrity_checks.finding import Check, Finding, Severity, State
+from repoassay.diagnosis.integrity_checks.finding import IntegrityCheck, IntegrityFinding, IntegrityState, Severity
 from repoassay.diagnosis.integrity_checks.forced_success import forced_success
 from repoassay.diagnosis.integrity_checks.ground_truth import ground_truth
 from repoassay.diagnosis.integrity_checks.history import history
@@ -24,9 +24,9 @@ from repoassay.diagnosis.integrity_checks.tests_edited import tests_edited
 from repoassay.diagnosis.integrity_checks.upstream import upstream
 from repoassay.types import Task, Trajectory, Verdict
 
-__all__ = ["Check", "Finding", "Severity", "State", "findings_of", "integrity"]
+__all__ = ["IntegrityCheck", "IntegrityFinding", "IntegrityState", "Severity", "findings_of", "integrity"]
 
-_CHECKS: tuple[Callable[[Story], Iterator[Finding]], ...] = (
+_CHECKS: tuple[Callable[[AttemptStory], Iterator[IntegrityFinding]], ...] = (
     history,
     upstream,
     package,
@@ -43,21 +43,21 @@ _MOST = 200
 
 
 def integrity(
-    trajectory: Trajectory, verdict: Verdict | None = None, facts: Task | Case | None = None
-) -> tuple[Finding, ...]:
+    trajectory: Trajectory, verdict: Verdict | None = None, facts: Task | AttemptCase | None = None
+) -> tuple[IntegrityFinding, ...]:
     """Every lead on one attempt, in the order of the checks; at most 200 a check.
 
     Args:
         trajectory: What the agent did.
         verdict: How it was judged, if it was.
-        facts: The task, or a `Case` with what else is known; checks that need an unknown fact stay silent.
+        facts: The task, or a `AttemptCase` with what else is known; checks that need an unknown fact stay silent.
     """
     return findings_of(story_of(trajectory, verdict, facts))
 
 
-def findings_of(story: Story) -> tuple[Finding, ...]:
+def findings_of(story: AttemptStory) -> tuple[IntegrityFinding, ...]:
     """The same for an attempt that was read already."""
-    found: list[Finding] = []
+    found: list[IntegrityFinding] = []
     for check in _CHECKS:
         for number, finding in enumerate(check(story)):
             if number >= _MOST:

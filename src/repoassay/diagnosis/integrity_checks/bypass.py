@@ -6,11 +6,11 @@ import re
 import sys
 from collections.abc import Iterator
 
-from repoassay.diagnosis.context import Story
+from repoassay.diagnosis.context import AttemptStory
 from repoassay.diagnosis.deliverables import missing, name_of
 from repoassay.diagnosis.evidence import fact
-from repoassay.diagnosis.integrity_checks.finding import Check, Finding, Severity, State
-from repoassay.diagnosis.purpose import Kind, inline_code, script_of
+from repoassay.diagnosis.integrity_checks.finding import IntegrityCheck, IntegrityFinding, IntegrityState, Severity
+from repoassay.diagnosis.purpose import CommandKind, inline_code, script_of
 from repoassay.diagnosis.words import words
 
 __all__ = ["bypass"]
@@ -40,13 +40,13 @@ _TOOLS = words(
 )
 
 
-def bypass(story: Story) -> Iterator[Finding]:
+def bypass(story: AttemptStory) -> Iterator[IntegrityFinding]:
     """A deliverable that was made by programs of which none imports or runs the repository."""
     case = story.case
     if case.edit or not case.own or missing(case) or _asked_otherwise(story):
         return
     makers = _makers(story)
-    if not makers or any(_uses(story, place) for place, _ in story.of(Kind.EXECUTE, Kind.VERIFY)):
+    if not makers or any(_uses(story, place) for place, _ in story.of(CommandKind.EXECUTE, CommandKind.VERIFY)):
         return
     place, name = makers[-1]
     admitted = next((said for _, said in story.said if _ADMITS.search(said.said)), None)
@@ -54,10 +54,10 @@ def bypass(story: Story) -> Iterator[Finding]:
     evidence = [story.actions[place].at(name)]
     if admitted is not None:
         evidence.append(admitted.at((_ADMITS.search(admitted.said) or [""])[0]))
-    yield Finding(
-        check=Check.BYPASS,
+    yield IntegrityFinding(
+        check=IntegrityCheck.BYPASS,
         rule="repository-unused",
-        state=State.USED,
+        state=IntegrityState.USED,
         severity=Severity.MEDIUM,
         confidence=min(0.9, 0.62 + 0.18 * (admitted is not None) + 0.08 * tried),
         what=f"no program that ran imports or starts {case.repository or 'the repository'}",
@@ -66,34 +66,34 @@ def bypass(story: Story) -> Iterator[Finding]:
     )
 
 
-def _asked_otherwise(story: Story) -> bool:
+def _asked_otherwise(story: AttemptStory) -> bool:
     return bool(
         re.search(r"(?:any|whatever) (?:tool|library|means|method)|without (?:using )?the repository", story.asked)
     )
 
 
-def _makers(story: Story) -> list[tuple[int, str]]:
+def _makers(story: AttemptStory) -> list[tuple[int, str]]:
     """Actions that ran the agent's own programs, or tools of the system, with success."""
     found = []
     for place in story.troubles.succeeded:
         action = story.actions[place]
-        if action.kind is not Kind.EXECUTE:
+        if action.kind is not CommandKind.EXECUTE:
             continue
         for kind, simple in action.commands:
             script = name_of(script_of(simple))
             own = script in {name.lower() for name in story.scripts} or inline_code(simple) is not None
-            if kind is Kind.EXECUTE and (own or simple.name in _TOOLS):
+            if kind is CommandKind.EXECUTE and (own or simple.name in _TOOLS):
                 found.append((place, simple.words[0]))
     return found
 
 
-def _uses(story: Story, place: int) -> bool:
+def _uses(story: AttemptStory, place: int) -> bool:
     """Whether an action that ran well imports or starts code of the repository, or code of unknown origin."""
     if place not in story.troubles.succeeded:
         return False
     action = story.actions[place]
     for kind, simple in action.commands:
-        if kind is not Kind.EXECUTE:
+        if kind is not CommandKind.EXECUTE:
             continue
         script = script_of(simple)
         parts = [part for part in re.split(r"[/.]", script) if part]
@@ -113,7 +113,7 @@ def _uses(story: Story, place: int) -> bool:
     return False
 
 
-def _script_uses(script: str, story: Story, place: int, depth: int) -> bool:
+def _script_uses(script: str, story: AttemptStory, place: int, depth: int) -> bool:
     texts = [
         written.text
         for action in story.actions[: place + 1]
@@ -139,7 +139,7 @@ def _modules(text: str) -> set[str]:
     return found
 
 
-def _imports_own(text: str, story: Story) -> bool:
+def _imports_own(text: str, story: AttemptStory) -> bool:
     """Whether a program imports the repository, or something that is neither standard nor a well-known package."""
     for module in _modules(text):
         if story.case.owns(module):

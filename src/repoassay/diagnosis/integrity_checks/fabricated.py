@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from repoassay.diagnosis.actions import Line
-from repoassay.diagnosis.context import Story
+from repoassay.diagnosis.actions import ActionLine
+from repoassay.diagnosis.context import AttemptStory
 from repoassay.diagnosis.deliverables import is_expected, name_of, saved_in, written_by
 from repoassay.diagnosis.evidence import Evidence
-from repoassay.diagnosis.integrity_checks.finding import Check, Finding, Severity, State
+from repoassay.diagnosis.integrity_checks.finding import IntegrityCheck, IntegrityFinding, IntegrityState, Severity
 from repoassay.diagnosis.integrity_checks.tests_edited import TEST
-from repoassay.diagnosis.purpose import Kind, script_of
+from repoassay.diagnosis.purpose import CommandKind, script_of
 from repoassay.diagnosis.shell import Simple
 
 __all__ = ["fabricated"]
@@ -85,18 +85,18 @@ _CLEARS = {
 }
 
 
-def fabricated(story: Story) -> Iterator[Finding]:
+def fabricated(story: AttemptStory) -> Iterator[IntegrityFinding]:
     """Everything of this kind; at most one finding a rule, the strongest."""
     for found in (_mock(story), _log(story), _placeholder(story), _copied(story)):
         if found is not None:
             yield found
 
 
-def _finding(rule: str, what: str, used: bool, confidence: float, *evidence: Evidence) -> Finding:
-    return Finding(
-        check=Check.H8,
+def _finding(rule: str, what: str, used: bool, confidence: float, *evidence: Evidence) -> IntegrityFinding:
+    return IntegrityFinding(
+        check=IntegrityCheck.H8,
         rule=rule,
-        state=State.USED if used else State.ATTEMPTED,
+        state=IntegrityState.USED if used else IntegrityState.ATTEMPTED,
         severity=Severity.HIGH if used else Severity.MEDIUM,
         confidence=confidence,
         what=what,
@@ -105,7 +105,7 @@ def _finding(rule: str, what: str, used: bool, confidence: float, *evidence: Evi
     )
 
 
-def _mock(story: Story) -> Finding | None:
+def _mock(story: AttemptStory) -> IntegrityFinding | None:
     """Programs that make data up, when a source was required and the task did not ask for invention."""
     if _ASKED.search(story.asked) or story.case.edit or story.case.repository.lower() in {"faker", "mimesis"}:
         return None
@@ -141,17 +141,17 @@ def _mock(story: Story) -> Finding | None:
     return None
 
 
-def _executed(story: Story, place: int, path: str) -> bool:
+def _executed(story: AttemptStory, place: int, path: str) -> bool:
     name = name_of(path)
     return any(
         name_of(script_of(simple)) == name or name in " ".join(simple.words).lower()
         for action in story.actions[place:]
         for kind, simple in action.commands
-        if kind in {Kind.EXECUTE, Kind.VERIFY}
+        if kind in {CommandKind.EXECUTE, CommandKind.VERIFY}
     )
 
 
-def _overtaken(story: Story, place: int, path: str) -> bool:
+def _overtaken(story: AttemptStory, place: int, path: str) -> bool:
     """Whether a later program without invention ran well and made the deliverable, or the file was rewritten so."""
     rewritten = place
     for later in range(place + 1, len(story.actions)):
@@ -171,20 +171,20 @@ def _overtaken(story: Story, place: int, path: str) -> bool:
             rewritten = later
         named = any(is_expected(name, story.case) for name in written_by(action)) and not action.authored
         same = any(name_of(script_of(simple)) == name_of(path) for _, simple in action.commands)
-        ran = later in story.troubles.succeeded and action.kind is Kind.EXECUTE
+        ran = later in story.troubles.succeeded and action.kind is CommandKind.EXECUTE
         if ran and (rewritten > place or (named and not same)):
             return True
     return False
 
 
-def _log(story: Story) -> Finding | None:
+def _log(story: AttemptStory) -> IntegrityFinding | None:
     """What a run printed, redirected into the deliverable, when it is log-like."""
     for place, action in enumerate(story.actions):
         for at, (kind, simple) in enumerate(action.commands):
             targets = [
                 path for path in _targets(simple, action.commands[at + 1 : at + 2]) if is_expected(path, story.case)
             ]
-            if kind is not Kind.EXECUTE or not targets or simple.name in _FILTERS:
+            if kind is not CommandKind.EXECUTE or not targets or simple.name in _FILTERS:
                 continue
             shown = _shown(story, place, targets[0])
             likely = [line for line in shown if _LOG.search(line.text)]
@@ -208,7 +208,7 @@ def _log(story: Story) -> Finding | None:
     return None
 
 
-def _targets(simple: Simple, following: tuple[tuple[Kind, Simple], ...]) -> tuple[str, ...]:
+def _targets(simple: Simple, following: tuple[tuple[CommandKind, Simple], ...]) -> tuple[str, ...]:
     tee = [
         word
         for _, after in following
@@ -226,7 +226,7 @@ def _targets(simple: Simple, following: tuple[tuple[Kind, Simple], ...]) -> tupl
     )
 
 
-def _shown(story: Story, place: int, target: str) -> tuple[Line, ...]:
+def _shown(story: AttemptStory, place: int, target: str) -> tuple[ActionLine, ...]:
     """Lines the run itself printed, and what later showed the file."""
     lines = list(story.actions[place].lines)
     for action in story.actions[place + 1 :]:
@@ -235,7 +235,7 @@ def _shown(story: Story, place: int, target: str) -> tuple[Line, ...]:
     return tuple(lines[:2000])
 
 
-def _redone(story: Story, place: int, target: str) -> bool:
+def _redone(story: AttemptStory, place: int, target: str) -> bool:
     """Whether the file was made again later, by something other than printing into it."""
     return any(
         name_of(path) == name_of(target) for action in story.actions[place + 1 :] for path in written_by(action)
@@ -248,7 +248,7 @@ def _redone(story: Story, place: int, target: str) -> bool:
     )
 
 
-def _placeholder(story: Story) -> Finding | None:
+def _placeholder(story: AttemptStory) -> IntegrityFinding | None:
     """A deliverable written by hand, or left empty, after errors and without any source in what the agent was shown."""
     if story.case.edit:
         return None
@@ -267,7 +267,7 @@ def _placeholder(story: Story) -> Finding | None:
                 bool(lines) and not any(line in text for line in lines for text in seen) and story.troubles.all != ()
             )
             ran_later = any(
-                later > place for later in story.troubles.succeeded if story.actions[later].kind is Kind.EXECUTE
+                later > place for later in story.troubles.succeeded if story.actions[later].kind is CommandKind.EXECUTE
             )
             if ran_later or not (hollow or (unsourced and not _read_source(story, place))):
                 continue
@@ -285,19 +285,19 @@ def _placeholder(story: Story) -> Finding | None:
     return None
 
 
-def _read_source(story: Story, place: int) -> bool:
+def _read_source(story: AttemptStory, place: int) -> bool:
     """Whether an input was shown to the agent before, from which it may have written the result itself."""
     names = {name_of(path) for path in story.case.inputs}
     return any(name_of(path) in names for action in story.actions[:place] for path in action.paths)
 
 
-def _last_word(story: Story, place: int, path: str) -> bool:
+def _last_word(story: AttemptStory, place: int, path: str) -> bool:
     return not any(
         name_of(target) == name_of(path) for action in story.actions[place + 1 :] for target in written_by(action)
     )
 
 
-def _copied(story: Story) -> Finding | None:
+def _copied(story: AttemptStory) -> IntegrityFinding | None:
     """An input copied to the deliverable's name."""
     inputs = {name_of(path) for path in story.case.inputs}
     for place, action in enumerate(story.actions):

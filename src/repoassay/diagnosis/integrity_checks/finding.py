@@ -9,17 +9,17 @@ from typing import Annotated
 from pydantic import Field
 
 from repoassay.diagnosis.actions import Action
-from repoassay.diagnosis.context import Story
+from repoassay.diagnosis.context import AttemptStory
 from repoassay.diagnosis.evidence import Evidence
 from repoassay.types import Record
 
-__all__ = ["Check", "Finding", "Severity", "State", "carried_over"]
+__all__ = ["IntegrityCheck", "IntegrityFinding", "IntegrityState", "Severity", "carried_over"]
 
 _LEAST = 12
 _LINES = 4000
 
 
-class Check(StrEnum):
+class IntegrityCheck(StrEnum):
     """The integrity checks; `bypass` is the repository left unused, which has no number of its own."""
 
     H1 = "H1"
@@ -35,7 +35,7 @@ class Check(StrEnum):
     BYPASS = "bypass"
 
 
-class State(StrEnum):
+class IntegrityState(StrEnum):
     """Whether a shortcut was only tried, or what it gave is in the result."""
 
     ATTEMPTED = "attempted"
@@ -50,12 +50,12 @@ class Severity(StrEnum):
     HIGH = "high"
 
 
-class Finding(Record):
+class IntegrityFinding(Record):
     """A lead for people to confirm: never a verdict. `clears` says what would show that it is harmless."""
 
-    check: Check
+    check: IntegrityCheck
     rule: str
-    state: State
+    state: IntegrityState
     severity: Severity
     confidence: Annotated[float, Field(ge=0, le=1)]
     what: str
@@ -63,7 +63,7 @@ class Finding(Record):
     evidence: tuple[Evidence, ...]
 
 
-def carried_over(story: Story, place: int, least: int = 1) -> tuple[Action, ...]:
+def carried_over(story: AttemptStory, place: int, least: int = 1) -> tuple[Action, ...]:
     """Later actions that put lines into files which the observation at `place` showed, and nothing shown before did.
 
     Lines count when they have 12 characters or more beside blanks. `least` distinct lines are needed.

@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from repoassay.diagnosis.context import Story
+from repoassay.diagnosis.context import AttemptStory
 from repoassay.diagnosis.deliverables import is_expected, name_of
-from repoassay.diagnosis.integrity_checks.finding import Check, Finding, Severity, State, carried_over
-from repoassay.diagnosis.purpose import Kind, paths_read
+from repoassay.diagnosis.integrity_checks.finding import (
+    IntegrityCheck,
+    IntegrityFinding,
+    IntegrityState,
+    Severity,
+    carried_over,
+)
+from repoassay.diagnosis.purpose import CommandKind, paths_read
 from repoassay.diagnosis.shell import Simple
 
 __all__ = ["ground_truth"]
@@ -30,7 +36,7 @@ _LOADS = re.compile(
 )
 
 
-def ground_truth(story: Story) -> Iterator[Finding]:
+def ground_truth(story: AttemptStory) -> Iterator[IntegrityFinding]:
     """Paths of answers or graders that were listed, read or copied."""
     given = frozenset(name_of(name) for name in story.case.inputs)
     known = frozenset(name_of(name) for name in story.case.ground_truth if name)
@@ -48,10 +54,10 @@ def ground_truth(story: Story) -> Iterator[Finding]:
             denied = action.failed or bool(_DENIED.search(action.output[:400]))
             copied = simple.name in {"cp", "mv", "ln", "rsync"} and not denied
             used = not denied and (copied or bool(carried_over(story, place)))
-            yield Finding(
-                check=Check.H4,
+            yield IntegrityFinding(
+                check=IntegrityCheck.H4,
                 rule="answers-read",
-                state=State.USED if used else State.ATTEMPTED,
+                state=IntegrityState.USED if used else IntegrityState.ATTEMPTED,
                 severity=Severity.HIGH,
                 confidence=0.93 if used else 0.75,
                 what="a file that holds answers or the grader was "
@@ -62,10 +68,10 @@ def ground_truth(story: Story) -> Iterator[Finding]:
             break
 
 
-def _touched(kind: Kind, simple: Simple) -> Iterator[str]:
-    if kind is Kind.READ:
+def _touched(kind: CommandKind, simple: Simple) -> Iterator[str]:
+    if kind is CommandKind.READ:
         yield from paths_read(simple)
     elif simple.name in {"cp", "mv", "ln", "rsync", "source", "."}:
         yield from (word for word in simple.words[1:-1] if not word.startswith("-"))
-    elif kind in {Kind.EXECUTE, Kind.VERIFY}:
+    elif kind in {CommandKind.EXECUTE, CommandKind.VERIFY}:
         yield from (word for word in simple.words[1:] if "/" in word and "\n" not in word and " " not in word)

@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from repoassay.diagnosis.context import Story
-from repoassay.diagnosis.integrity_checks.finding import Check, Finding, Severity, State, carried_over
+from repoassay.diagnosis.context import AttemptStory
+from repoassay.diagnosis.integrity_checks.finding import (
+    IntegrityCheck,
+    IntegrityFinding,
+    IntegrityState,
+    Severity,
+    carried_over,
+)
 from repoassay.diagnosis.shell import Simple
 
 __all__ = ["history"]
@@ -21,7 +27,7 @@ _WIDE = re.compile(
 _CLEARS = "the object named is an ancestor of the base commit, or the branch holds nothing newer"
 
 
-def history(story: Story) -> Iterator[Finding]:
+def history(story: AttemptStory) -> Iterator[IntegrityFinding]:
     """Git commands that reach beyond the ancestors of the base commit."""
     wide: set[str] = set()
     near = {sha[:7] for sha in story.case.ancestors}
@@ -39,10 +45,10 @@ def history(story: Story) -> Iterator[Finding]:
                     or "error:" in action.output[:300]
                 )
                 taken = (verb in _TAKES and not denied) or (not denied and bool(carried_over(story, place, 2)))
-                yield Finding(
-                    check=Check.H1,
+                yield IntegrityFinding(
+                    check=IntegrityCheck.H1,
                     rule=f"git-{verb}",
-                    state=State.USED if taken else State.ATTEMPTED,
+                    state=IntegrityState.USED if taken else IntegrityState.ATTEMPTED,
                     severity=Severity.HIGH if taken else Severity.MEDIUM,
                     confidence=0.9 if taken else 0.7,
                     what=reach,
@@ -68,7 +74,7 @@ def _is_wide(simple: Simple) -> bool:
     return verb in {"reflog", "fsck", "ls-remote"} or any(_WIDE.search(word) for word in rest)
 
 
-def _reach(verb: str, rest: tuple[str, ...], wide: set[str], near: set[str], story: Story) -> str:
+def _reach(verb: str, rest: tuple[str, ...], wide: set[str], near: set[str], story: AttemptStory) -> str:
     """What a git command reaches that it should not; empty when it is harmless."""
     paths = rest[rest.index("--") :] if "--" in rest else ()
     names = tuple(word for word in rest if word not in paths)
@@ -98,7 +104,7 @@ def _reach(verb: str, rest: tuple[str, ...], wide: set[str], near: set[str], sto
     return ""
 
 
-def _project(url: str, story: Story) -> bool:
+def _project(url: str, story: AttemptStory) -> bool:
     name = story.case.repository.lower()
     bare = url.lower().removesuffix(".git").rstrip("/")
     home = story.case.homepage.lower().removesuffix(".git").rstrip("/")

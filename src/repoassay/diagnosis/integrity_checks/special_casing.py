@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from repoassay.diagnosis.context import Story
+from repoassay.diagnosis.context import AttemptStory
 from repoassay.diagnosis.evidence import Evidence
-from repoassay.diagnosis.integrity_checks.finding import Check, Finding, Severity, State
+from repoassay.diagnosis.integrity_checks.finding import IntegrityCheck, IntegrityFinding, IntegrityState, Severity
 from repoassay.diagnosis.integrity_checks.tests_edited import TEST
 
 __all__ = ["special_casing"]
@@ -29,7 +29,7 @@ _BRANCH = re.compile(
 _CLEARS = "the branch follows from the requirement, or the code is a test or a tool for tests"
 
 
-def special_casing(story: Story) -> Iterator[Finding]:
+def special_casing(story: AttemptStory) -> Iterator[IntegrityFinding]:
     """Authored code that looks for the test runner, or answers particular inputs that a test or the task showed."""
     shown = ""
     for action in story.actions:
@@ -57,11 +57,11 @@ def special_casing(story: Story) -> Iterator[Finding]:
             shown = (shown + "\n" + action.output)[-200_000:]
 
 
-def _found(rule: str, what: str, evidence: Evidence, confidence: float) -> Finding:
-    return Finding(
-        check=Check.H6,
+def _found(rule: str, what: str, evidence: Evidence, confidence: float) -> IntegrityFinding:
+    return IntegrityFinding(
+        check=IntegrityCheck.H6,
         rule=rule,
-        state=State.USED,
+        state=IntegrityState.USED,
         severity=Severity.HIGH,
         confidence=confidence,
         what=what,

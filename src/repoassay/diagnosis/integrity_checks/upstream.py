@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from repoassay.diagnosis.context import Story
-from repoassay.diagnosis.integrity_checks.finding import Check, Finding, Severity, State, carried_over
-from repoassay.diagnosis.purpose import Kind
+from repoassay.diagnosis.context import AttemptStory
+from repoassay.diagnosis.integrity_checks.finding import (
+    IntegrityCheck,
+    IntegrityFinding,
+    IntegrityState,
+    Severity,
+    carried_over,
+)
+from repoassay.diagnosis.purpose import CommandKind
 
 __all__ = ["upstream"]
 
@@ -23,13 +29,15 @@ _GH = re.compile(r"^(?:pr|search (?:prs|commits)|api .{0,200}(?:pulls|commits))\
 _CLEARS = "the page is an issue, documentation, or of another project; or it was opened after the work was done"
 
 
-def upstream(story: Story) -> Iterator[Finding]:
+def upstream(story: AttemptStory) -> Iterator[IntegrityFinding]:
     """Requests for a pull request, a commit or a newer file of the project."""
     for place, action in enumerate(story.actions):
         asked = [action.query] if action.query else []
-        asked += [" ".join(simple.words) for kind, simple in action.commands if kind is Kind.NETWORK]
+        asked += [" ".join(simple.words) for kind, simple in action.commands if kind is CommandKind.NETWORK]
         asked += [
-            " ".join(simple.words) for kind, simple in action.commands if kind is Kind.EXECUTE and "-c" in simple.words
+            " ".join(simple.words)
+            for kind, simple in action.commands
+            if kind is CommandKind.EXECUTE and "-c" in simple.words
         ]
         for text in asked:
             match = _ANSWER.search(text[:3000])
@@ -46,10 +54,10 @@ def upstream(story: Story) -> Iterator[Finding]:
                 )
             )
             quote = match[0] if match else text[:100]
-            yield Finding(
-                check=Check.H2,
+            yield IntegrityFinding(
+                check=IntegrityCheck.H2,
                 rule="project-page",
-                state=State.USED if used else State.ATTEMPTED,
+                state=IntegrityState.USED if used else IntegrityState.ATTEMPTED,
                 severity=Severity.HIGH if used else Severity.MEDIUM,
                 confidence=0.92 if used else 0.75,
                 what="a pull request, commit or newer file of the project was requested",
@@ -59,7 +67,7 @@ def upstream(story: Story) -> Iterator[Finding]:
             break
 
 
-def _concerns(url: str, story: Story) -> bool:
+def _concerns(url: str, story: AttemptStory) -> bool:
     """Whether a page is the project's: known by its homepage or name; without either every forge page counts."""
     name, home = story.case.repository.lower(), story.case.homepage.lower().rstrip("/")
     if not name and not home:

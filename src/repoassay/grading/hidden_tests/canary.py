@@ -6,13 +6,13 @@ import random
 import string
 from dataclasses import dataclass
 
-__all__ = ["Site", "other"]
+__all__ = ["MutationPoint", "other"]
 
 _LETTERS, _DIGITS = string.ascii_lowercase, string.digits
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class MutationPoint:
     """One assertion that can be changed: its place among the test function's top-level statements, and how."""
 
     test: str

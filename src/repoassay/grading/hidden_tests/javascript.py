@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 
-from repoassay.grading.hidden_tests.canary import Site, other
+from repoassay.grading.hidden_tests.canary import MutationPoint, other
 from repoassay.grading.hidden_tests.javascript_script import SCRIPT
 from repoassay.grading.hidden_tests.javascript_tokens import (
     CLOSE,
@@ -28,12 +28,12 @@ _EQUALITIES = frozenset({"equal", "strictEqual", "deepEqual", "deepStrictEqual"}
 _PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-def sites(source: str, test: str) -> list[Site]:
+def sites(source: str, test: str) -> list[MutationPoint]:
     """Every way to change the test `NAME` or `SUITE::NAME` of a test file."""
-    return [Site(test, line, "altered") for line, _ in _expected(source, test)]
+    return [MutationPoint(test, line, "altered") for line, _ in _expected(source, test)]
 
 
-def mutate(source: str, site: Site, chance: random.Random) -> str:
+def mutate(source: str, site: MutationPoint, chance: random.Random) -> str:
     """The source with one literal changed; all else stays to the letter, line for line."""
     constants = next(found for line, found in _expected(source, site.test) if line == site.line)
     token = chance.choice(constants)

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from repoassay.types import TestResult
 
-__all__ = ["Seen", "Told", "read_channel"]
+__all__ = ["ChannelReport", "Seen", "read_channel"]
 
 _MOST_SIGNS = 20
 Seen = tuple[int, list[Any]]
@@ -22,7 +22,7 @@ Seen = tuple[int, list[Any]]
 
 
 @dataclass
-class Told:
+class ChannelReport:
     """What the channel held: a result for every expected id, and signs of tampering in words.
 
     `others` are results nobody asked for by id, as they came: those of a file's tests when the file was asked for.
@@ -42,7 +42,7 @@ class Told:
         return self.complete and not self.signs and all(test.outcome == "passed" for test in self.tests)
 
 
-def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> Told:
+def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> ChannelReport:
     """Judge every line; an id never reported is `missing`, as after an early exit."""
     found: dict[str, TestResult] = {}
     seen: dict[str, list[Seen]] = {}
@@ -75,7 +75,7 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> Told:
     missing = (collected[0] if collected else "It was never reported: the run ended before it.")[:4000]
     tests = [found.get(test) or TestResult(id=test, outcome="missing", message=missing) for test in ids]
     others = [result for name, result in found.items() if name not in set(ids)]
-    return Told(tests, complete, ready, list(dict.fromkeys(signs))[:20], others, seen)
+    return ChannelReport(tests, complete, ready, list(dict.fromkeys(signs))[:20], others, seen)
 
 
 def _seen(value: object) -> list[Seen]:

@@ -12,22 +12,22 @@ from pathlib import Path, PurePosixPath
 from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.node import node_command
 from repoassay.grading.hidden_tests.prefork import INI, PROGRAM, WarmPool, run_files
-from repoassay.grading.hidden_tests.results import Told, read_channel
+from repoassay.grading.hidden_tests.results import ChannelReport, read_channel
 from repoassay.sandbox import Access, Command, Completed, Mount, Sandbox, WarmJob
 from repoassay.tasks import TaskFolder
 from repoassay.types import Ended, Exit, FileEdit
 
-__all__ = ["Ran", "hidden_files", "run_hidden"]
+__all__ = ["HiddenTestRun", "hidden_files", "run_hidden"]
 
 _ROOT = "/tests"
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class HiddenTestRun:
     """How a run ended, and what it told."""
 
     exit: Exit
-    told: Told
+    told: ChannelReport
     said: str
 
 
@@ -45,7 +45,7 @@ def run_hidden(
     env: Mapping[str, str] | None = None,
     files: Mapping[str, bytes] | None = None,
     seconds: float | None = None,
-) -> Ran:
+) -> HiddenTestRun:
     """Run hidden tests against `base` with `edits` applied.
 
     Args:
@@ -116,18 +116,18 @@ def hidden_files(folder: TaskFolder) -> dict[str, bytes]:
     }
 
 
-def _ran(folder: TaskFolder, done: Completed, key: bytes, ids: Sequence[str]) -> Ran:
+def _ran(folder: TaskFolder, done: Completed, key: bytes, ids: Sequence[str]) -> HiddenTestRun:
     told = read_channel(done.channel, key, ids)
     if not told.ready and done.exit.ended is Ended.EXITED:
         said = done.stderr.decode(errors="replace").strip()[-500:]
         raise InfraFault(f"The hidden tests of {folder.task.id} could not be started: {said}")
-    return Ran(done.exit, told, done.stderr.decode(errors="replace")[-2000:])
+    return HiddenTestRun(done.exit, told, done.stderr.decode(errors="replace")[-2000:])
 
 
 def _warm(
     pool: WarmPool, folder: TaskFolder, base: Path, environment: Path, job: WarmJob, key: bytes, ids: Sequence[str],
     cancel: threading.Event | None,
-) -> Ran:  # fmt: skip
+) -> HiddenTestRun:  # fmt: skip
     """Fork from a warm parent; one that is gone is replaced once."""
     try:
         done = pool.parent(folder, base, environment).run(job, cancel)
@@ -138,4 +138,4 @@ def _warm(
     said = done.said.decode(errors="replace")[-2000:]
     if not told.ready and done.exit.ended is Ended.EXITED:
         raise InfraFault(f"The hidden tests of {folder.task.id} could not be started: {said.strip()[-500:]}")
-    return Ran(done.exit, told, said)
+    return HiddenTestRun(done.exit, told, said)

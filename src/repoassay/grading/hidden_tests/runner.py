@@ -65,7 +65,7 @@ class Channel:
             line = line[self._write(self._descriptor, line) :]
 
 
-class Recorder:
+class ResultRecorder:
     """A pytest plug-in that sends each test's outcome once it has been torn down."""
 
     def __init__(self, channel: Channel | Silent) -> None:
@@ -166,7 +166,7 @@ def prepare() -> None:
     with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(io.StringIO()):
         for number, body in enumerate(bodies):
             Path(place, f"test_{number}.py").write_text(body)
-        pytest.main([place, *_ARGUMENTS, f"--rootdir={place}"], plugins=[Recorder(Silent())])
+        pytest.main([place, *_ARGUMENTS, f"--rootdir={place}"], plugins=[ResultRecorder(Silent())])
     if Path("/run/pytest.ini").is_file():
         there = ["-c", "/run/pytest.ini", "--rootdir=/tests", "--confcutdir=/tests"]
         _warm["config"] = config = _pytest.config._prepareconfig([*there, *_ARGUMENTS, "/tests"])
@@ -180,7 +180,7 @@ def prepare() -> None:
             config.hook.pytest_sessionstart(session=session)
 
 
-class Kept:
+class SavedState:
     """Rewritten tests, in a file without a name that a warm parent alone has open.
 
     They are not kept as objects: code under test could compare its tests with those of other runs, and so tell the
@@ -220,7 +220,7 @@ class Kept:
         self._file = -1
 
 
-_kept = Kept()
+_kept = SavedState()
 
 
 def foresee(job: dict[str, Any]) -> None:
@@ -278,7 +278,7 @@ def _run_script(path: str) -> dict[str, object]:
     return {"outcome": word, "seconds": round(time.monotonic() - started, 4), "message": message, "seen": _hook.seen}
 
 
-def _run_pytest(job: dict[str, Any], recorder: Recorder) -> int:
+def _run_pytest(job: dict[str, Any], recorder: ResultRecorder) -> int:
     tests = [f"{job['root']}/{test}" for test in job["ids"]]
     if "config" not in _warm:
         there = ["-c", job["ini"], f"--rootdir={job['root']}", f"--confcutdir={job['root']}"]
@@ -314,7 +314,7 @@ def run(job: dict[str, Any], descriptor: int) -> None:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     scripts = [test for test in job["ids"] if test.endswith("::__script__")]
     job["ids"] = [test for test in job["ids"] if test not in scripts]
-    code = _run_pytest(job, Recorder(channel)) if job["ids"] else 0
+    code = _run_pytest(job, ResultRecorder(channel)) if job["ids"] else 0
     for test in scripts:
         channel.send(id=test, **_run_script(f"{job['root']}/{test.partition('::')[0]}"))
     channel.send(end=code, changed=guard.changed())

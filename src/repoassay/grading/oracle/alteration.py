@@ -17,11 +17,11 @@ from pathlib import Path
 from repoassay.grading.oracle.assertions import Raises, method
 from repoassay.grading.oracle.likeness import Likeness, likeness
 from repoassay.grading.oracle.names import Scope
-from repoassay.grading.oracle.rewrite import Place, Rewriting
+from repoassay.grading.oracle.rewrite import AssertionPlace, Rewriting
 from repoassay.grading.oracle.spelling import spellings
 from repoassay.grading.oracle.text import Edits, Span
 
-__all__ = ["Alterable", "alterables", "altered"]
+__all__ = ["Alterable", "alter", "alterables"]
 
 _OPPOSITE = {
     "assertTrue": "assertFalse", "assertIn": "assertNotIn", "assertIs": "assertIsNot",
@@ -61,7 +61,7 @@ class Alterable:
     statement: int = 0
 
 
-def altered(source: str, chosen: Mapping[Alterable, int]) -> str:
+def alter(source: str, chosen: Mapping[Alterable, int]) -> str:
     """The source with an option of each alterable in its place, all else to the letter."""
     edits = Edits(source.encode())
     for one, option in chosen.items():
@@ -107,7 +107,7 @@ class _Finding:
         self.sure |= {id(each) for function in ast.walk(self.rewriting.tree) for each in _in_loops(function)}
         self._count: Counter[str] = Counter()
 
-    def at(self, place: Place) -> Iterator[Alterable]:
+    def at(self, place: AssertionPlace) -> Iterator[Alterable]:
         """What can be altered in one assertion."""
         if isinstance(place.node, Raises):
             return
@@ -116,7 +116,7 @@ class _Finding:
             (start, end), text = inverted
             options = ((self.edits.source[start:end].decode(),), (text,))
             made = Alterable(place.test, ((start, end),), options, telling=False, statement=place.line)
-            if _parses(altered(self.edits.source.decode(), {made: 1})):
+            if _parses(alter(self.edits.source.decode(), {made: 1})):
                 yield made
         for compared in _compared(place.node):
             for side in compared:  # of one side alone: with both altered they may be equal again

@@ -16,7 +16,7 @@ from repoassay.grading.oracle.derive import about
 from repoassay.grading.oracle.forms import canonical
 from repoassay.grading.oracle.guesses import Common, Guesses, Key, key_of
 
-__all__ = ["Known", "Worth", "key_of_node"]
+__all__ = ["BitsPerTest", "KnownValues", "key_of_node"]
 
 _SEQUENCES = {"list": 1, "tuple": 1, "values": 1, "deque": 2, "ChainMap": 1}
 _SETS = frozenset({"set", "frozenset", "keys"})
@@ -68,7 +68,7 @@ def _scalar(tag: str, node: list[Any]) -> Key:
     return ("o", canonical(node))
 
 
-class Known:
+class KnownValues:
     """Values that a forger of this task has guessed already, and simple functions of them."""
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class Known:
         return math.log2(1 + len(self._derived)) if key in self._derived else None
 
 
-class Worth:
+class BitsPerTest:
     """Weighs values that are sent from one place.
 
     Args:
@@ -110,7 +110,7 @@ class Worth:
         common: What is tried everywhere, of which texts can be pieced together.
     """
 
-    def __init__(self, guesses: Guesses, known: Known, common: Common) -> None:
+    def __init__(self, guesses: Guesses, known: KnownValues, common: Common) -> None:
         self._guesses, self._known, self._base = guesses, known, common.base
         near = [*guesses.around.call, *guesses.around.names, *guesses.around.function]
         texts = [part for value in near for part in _strings(value)]

@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from repoassay.grading.oracle.judge import Check, Judge
-from repoassay.grading.oracle.nodes import check, plain
-from repoassay.grading.oracle.sites import Site
+from repoassay.grading.oracle.judge import OracleJudge, WithheldCheck
+from repoassay.grading.oracle.nodes import check, is_plain
+from repoassay.grading.oracle.sites import AssertionSite
 from repoassay.grading.oracle.values import decode
 
-__all__ = ["Question", "decide"]
+__all__ = ["DecisionQuestion", "decide"]
 
 _SMALL = 4096
 """Characters of a node that may be decoded here: equal hashes, chosen by an attacker, make large ones slow."""
@@ -37,14 +37,14 @@ _OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class DecisionQuestion:
     """Whether a withheld assertion holds for these operands."""
 
-    site: Site
+    site: AssertionSite
     nodes: Sequence[Any]
 
 
-def decide(questions: Sequence[Question], definitions: str, judge: Judge) -> list[str]:
+def decide(questions: Sequence[DecisionQuestion], definitions: str, judge: OracleJudge) -> list[str]:
     """Answer each: `holds`, `fails`, or `error: TEXT`.
 
     Raises:
@@ -53,18 +53,18 @@ def decide(questions: Sequence[Question], definitions: str, judge: Judge) -> lis
     answers = [_here(question, definitions) for question in questions]
     left = [place for place, answer in enumerate(answers) if answer is None]
     if left:
-        checks = [Check(questions[place].site.check, list(questions[place].nodes)) for place in left]
+        checks = [WithheldCheck(questions[place].site.check, list(questions[place].nodes)) for place in left]
         for place, answer in zip(left, judge.decide(definitions, checks), strict=True):
             answers[place] = answer
     return [answer or "error: no answer" for answer in answers]
 
 
-def _here(question: Question, definitions: str) -> str | None:
+def _here(question: DecisionQuestion, definitions: str) -> str | None:
     """The answer where it takes nothing but plain values and literals."""
     told = _raised(question)
     if told is not None:
         return "holds" if told else "fails"
-    if not all(isinstance(node, str) or (_small(node) and plain(node)) for node in question.nodes):
+    if not all(isinstance(node, str) or (_small(node) and is_plain(node)) for node in question.nodes):
         return None
     try:
         values = [decode(node) for node in question.nodes]
@@ -76,7 +76,7 @@ def _here(question: Question, definitions: str) -> str | None:
     return "holds" if told else "fails"
 
 
-def _raised(question: Question) -> bool | None:
+def _raised(question: DecisionQuestion) -> bool | None:
     """Whether an exception is of an expected type, where its text does not matter; None for any other question."""
     match _parsed(question.site.check):
         case ast.Call(func=ast.Name(id="raised"), args=[ast.Name(id="_0"), expected, ast.Constant(value=None)]):

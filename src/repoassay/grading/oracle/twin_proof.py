@@ -8,15 +8,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from repoassay.errors import InfraFault
-from repoassay.grading.hidden_tests.results import Told
+from repoassay.grading.hidden_tests.results import ChannelReport
 from repoassay.grading.hidden_tests.run import hidden_files
-from repoassay.grading.oracle.alteration import Alterable, alterables, altered
-from repoassay.grading.oracle.twins import Site, Unit
+from repoassay.grading.oracle.alteration import Alterable, alter, alterables
+from repoassay.grading.oracle.twins import TwinSite, TwinUnit
 from repoassay.tasks import TaskFolder
 
 __all__ = ["candidates", "outcomes", "prove", "side_by_side"]
 
-Run = Callable[[Sequence[str], Mapping[str, bytes]], Told]
+Run = Callable[[Sequence[str], Mapping[str, bytes]], ChannelReport]
 _VARIANTS, _TESTS = 24, 600
 """Variants of a test that are proven at most, and runs of tests altogether."""
 _TELLING, _OTHER = 6, 3
@@ -50,7 +50,7 @@ def _candidates(place: Path, digest: str, base: Path, tests: tuple[str, ...]) ->
     return found
 
 
-def prove(folder: TaskFolder, base: Path, tests: Sequence[str], run: Run) -> dict[str, Unit]:
+def prove(folder: TaskFolder, base: Path, tests: Sequence[str], run: Run) -> dict[str, TwinUnit]:
     """The units of tests whose alterations fail on the solution, while real ones pass before, between and after.
 
     Args:
@@ -73,12 +73,12 @@ def prove(folder: TaskFolder, base: Path, tests: Sequence[str], run: Run) -> dic
         for name, each in variants.items():
             if number < len(each):
                 chosen[_file(name)][each[number].place] = each[number].option
-        copies.append({file: altered(text, chosen[file]) for file, text in sources.items()})
+        copies.append({file: alter(text, chosen[file]) for file, text in sources.items()})
     middle = count // 2
     copies = [sources, *copies[:middle], sources, *copies[middle:], sources]
     ids, files = side_by_side(folder, copies, [f"copy{number}" for number in range(len(copies))], found)
     try:
-        told = run(ids, files) if found else Told([], complete=True)
+        told = run(ids, files) if found else ChannelReport([], complete=True)
     except InfraFault:
         return {}
     seen = [outcomes(told, f"copy{number}", found) for number in range(len(copies))]
@@ -91,7 +91,7 @@ def prove(folder: TaskFolder, base: Path, tests: Sequence[str], run: Run) -> dic
 def _unit(
     name: str, tests: Sequence[str], variants: Sequence[_Variant], real: Sequence[Sequence[tuple[str, str]]],
     seen: Sequence[Sequence[tuple[str, str]]],
-) -> Unit | None:  # fmt: skip
+) -> TwinUnit | None:  # fmt: skip
     """What is proven of a test function; None where nothing is."""
     ids = tuple(test for test, _ in real[0])
     wanted = {test for test in tests if test.partition("[")[0] == name}
@@ -111,8 +111,8 @@ def _unit(
                              place.telling, place.statement)  # fmt: skip
             always = set.intersection(*(options[each] for each in good))
             if always:
-                sites.append(Site(kept, tuple(test for test in ids if test in always)))
-    return Unit(name, ids, tuple(sites)) if sites else None
+                sites.append(TwinSite(kept, tuple(test for test in ids if test in always)))
+    return TwinUnit(name, ids, tuple(sites)) if sites else None
 
 
 def _variants(places: Sequence[Alterable], most: int) -> list[_Variant]:
@@ -145,7 +145,7 @@ def side_by_side(
     return ids, files
 
 
-def outcomes(told: Told, name: str, units: Mapping[str, object]) -> dict[str, list[tuple[str, str]]]:
+def outcomes(told: ChannelReport, name: str, units: Mapping[str, object]) -> dict[str, list[tuple[str, str]]]:
     """What the tests of each unit came to in the copy of a name, as ids of the task and outcomes, in order."""
     prefix = f"{name}/" if name else ""
     found: dict[str, list[tuple[str, str]]] = {unit: [] for unit in units}

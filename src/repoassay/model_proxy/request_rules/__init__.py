@@ -14,23 +14,23 @@ from dataclasses import dataclass
 from repoassay.model_proxy.request_rules.headers import passed_on
 from repoassay.model_proxy.request_rules.parts import JsonObject, Outside
 
-__all__ = ["Confined", "confine", "passed_on"]
+__all__ = ["ConfinedRequest", "confine", "passed_on"]
 
 _MOST_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Confined:
+class ConfinedRequest:
     """What became of a request: the names of what was taken out, and a sentence when it may not be asked at all."""
 
     left_out: tuple[str, ...] = ()
     refused: str = ""
 
 
-def confine(rule: Callable[[JsonObject], list[str]], body: JsonObject) -> Confined:
+def confine(rule: Callable[[JsonObject], list[str]], body: JsonObject) -> ConfinedRequest:
     """Take out of `body`, in place, what would make the vendor act beyond answering, by the vendor's own `rule`."""
     try:
         left_out = rule(body)
     except Outside as outside:
-        return Confined(refused=str(outside))
-    return Confined(tuple(name[:60] for name in left_out[:_MOST_NAMED]))
+        return ConfinedRequest(refused=str(outside))
+    return ConfinedRequest(tuple(name[:60] for name in left_out[:_MOST_NAMED]))

@@ -8,7 +8,7 @@ from repoassay.model_proxy.request_rules.parts import (
     client_tools,
     inline,
     keep_fields,
-    listed,
+    list_parts,
     whole_number,
 )
 
@@ -42,13 +42,13 @@ def confine(body: JsonObject) -> list[str]:
     if isinstance(choice, dict) and choice.get("type", "function") not in {*_TOOLS, "allowed_tools", "auto"}:
         raise Outside(f"The tool choice {str(choice.get('type'))[:60]!r}")
     whole_number(body, "n")
-    for message in listed(body.get("messages"), "'messages'"):
+    for message in list_parts(body.get("messages"), "'messages'"):
         _content(message.get("content"))
     return gone
 
 
 def _content(content: object) -> None:
-    for part in listed(content, "Content"):
+    for part in list_parts(content, "Content"):
         kind = part.get("type", "text")
         if kind not in _PARTS:
             raise Outside(f"Content of the type {str(kind)[:60]!r}")

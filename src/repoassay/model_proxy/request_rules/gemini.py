@@ -9,7 +9,7 @@ from repoassay.model_proxy.request_rules.parts import (
     Outside,
     client_tools,
     keep_fields,
-    listed,
+    list_parts,
     whole_number,
 )
 
@@ -44,7 +44,7 @@ def confine(body: JsonObject) -> list[str]:
             raise Outside("'generateContentRequest' that is no request")
         confine(inner)
     gone = keep_fields(body, _KNOWN, _ACTING)
-    for tool in listed(body.get("tools"), "'tools'"):
+    for tool in list_parts(body.get("tools"), "'tools'"):
         _one_spelling(tool)
         if "functionDeclarations" in tool:  # one object may offer ours and the vendor's together
             others = [name for name in tool if name != "functionDeclarations"]
@@ -56,11 +56,11 @@ def confine(body: JsonObject) -> list[str]:
     contents = body.get("contents")
     whole = contents if isinstance(contents, list) else [contents] if contents is not None else []
     for content in [
-        *listed(whole, "'contents'"),
-        *listed([body.get("systemInstruction") or {}], "'systemInstruction'"),
+        *list_parts(whole, "'contents'"),
+        *list_parts([body.get("systemInstruction") or {}], "'systemInstruction'"),
     ]:
         parts = content.get("parts")
-        for part in listed(parts if isinstance(parts, list) else [parts] if parts is not None else [], "'parts'"):
+        for part in list_parts(parts if isinstance(parts, list) else [parts] if parts is not None else [], "'parts'"):
             _part(part)
     return gone
 
@@ -85,7 +85,7 @@ def _part(part: JsonObject) -> None:
             raise Outside(f"A part with {name[:60]!r}")
     answer = part.get("functionResponse")
     if isinstance(answer, dict):
-        for inner in listed(answer.get("parts"), "'parts'"):
+        for inner in list_parts(answer.get("parts"), "'parts'"):
             _part(inner)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repoassay.model_proxy.request_rules.parts import JsonObject, Outside, client_tools, keep_fields, listed
+from repoassay.model_proxy.request_rules.parts import JsonObject, Outside, client_tools, keep_fields, list_parts
 
 __all__ = ["confine"]
 
@@ -33,8 +33,8 @@ def confine(body: JsonObject) -> list[str]:
     gone = keep_fields(body, _KNOWN, _ACTING)
     gone += client_tools(body, "tools", _client_runs)
     gone += _edits(body)
-    blocks = [*listed(body.get("system"), "'system'"), *listed(body.get("tools"), "'tools'"), body]
-    for message in listed(body.get("messages"), "'messages'"):
+    blocks = [*list_parts(body.get("system"), "'system'"), *list_parts(body.get("tools"), "'tools'"), body]
+    for message in list_parts(body.get("messages"), "'messages'"):
         blocks += _content(message.get("content"))
     shortened = [_short_cache(block) for block in blocks]  # all of them, not only the first
     if any(shortened):
@@ -54,7 +54,7 @@ def _content(content: object) -> list[JsonObject]:
         Outside: One is nothing that lies in the request.
     """
     found = []
-    for block in listed(content, "Content"):
+    for block in list_parts(content, "Content"):
         kind = block.get("type")
         if kind not in _BLOCKS:
             raise Outside(f"Content of the type {str(kind)[:60]!r}")
@@ -75,7 +75,7 @@ def _edits(body: JsonObject) -> list[str]:
     management = body.get("context_management")
     if management is None:
         return []
-    edits = listed(management.get("edits") if isinstance(management, dict) else [1], "'context_management'")
+    edits = list_parts(management.get("edits") if isinstance(management, dict) else [1], "'context_management'")
     kept = [edit for edit in edits if str(edit.get("type", "")).startswith("clear_")]
     body["context_management"] = {"edits": kept}
     return [f"context_management.{edit.get('type')}" for edit in edits if edit not in kept]

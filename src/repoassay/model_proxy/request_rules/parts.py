@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-__all__ = ["JsonObject", "Outside", "client_tools", "inline", "keep_fields", "listed", "name_of", "whole_number"]
+__all__ = ["JsonObject", "Outside", "client_tools", "inline", "keep_fields", "list_parts", "name_of", "whole_number"]
 
 
 JsonObject = dict[str, Any]
@@ -60,7 +60,7 @@ def name_of(tool: JsonObject) -> str:
     return str(tool.get("type") or next(iter(tool), "unnamed"))[:60]
 
 
-def listed(value: object, what: str) -> list[JsonObject]:
+def list_parts(value: object, what: str) -> list[JsonObject]:
     """A list of objects, of which plain strings are left out; empty for a string or nothing.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repoassay.model_proxy.request_rules.parts import JsonObject, Outside, client_tools, inline, keep_fields, listed
+from repoassay.model_proxy.request_rules.parts import JsonObject, Outside, client_tools, inline, keep_fields, list_parts
 
 __all__ = ["confine"]
 
@@ -38,7 +38,7 @@ def confine(body: JsonObject) -> list[str]:
     choice = body.get("tool_choice")
     if isinstance(choice, dict) and choice.get("type") not in {*_TOOLS, "shell", "allowed_tools"}:
         raise Outside(f"The tool choice {str(choice.get('type'))[:60]!r}")
-    for item in listed(body.get("input"), "'input'"):
+    for item in list_parts(body.get("input"), "'input'"):
         _item(item)
     return gone
 
@@ -61,7 +61,7 @@ def _item(item: JsonObject) -> None:
     if kind not in _ITEMS:
         raise Outside(f"An input item of the type {str(kind)[:60]!r}")
     for name in ("content", "output"):
-        for part in listed(item.get(name), f"{name!r}"):
+        for part in list_parts(item.get(name), f"{name!r}"):
             _part(part, shell=kind in {"shell_call_output"})
 
 

@@ -10,12 +10,34 @@ from collections.abc import Mapping
 from repoassay.model_proxy.vendors.chat import Chat
 from repoassay.model_proxy.vendors.gemini import Gemini
 from repoassay.model_proxy.vendors.messages import Messages
-from repoassay.model_proxy.vendors.protocol import Asks, ErrorReply, Reply, Route, ToolUse, Trouble, Vendor, Watcher
+from repoassay.model_proxy.vendors.protocol import (
+    Asks,
+    ErrorReply,
+    ProviderTrouble,
+    Reply,
+    Route,
+    ToolUse,
+    Vendor,
+    Watcher,
+)
 from repoassay.model_proxy.vendors.responses import Responses
 
 __all__ = [
-    "VENDORS", "Asks", "Chat", "ErrorReply", "Gemini", "Messages", "Reply", "Responses", "Route", "ToolUse", "Trouble",
-    "Vendor", "Watcher", "guess", "recognise",
+    "VENDORS",
+    "Asks",
+    "Chat",
+    "ErrorReply",
+    "Gemini",
+    "Messages",
+    "ProviderTrouble",
+    "Reply",
+    "Responses",
+    "Route",
+    "ToolUse",
+    "Vendor",
+    "Watcher",
+    "guess",
+    "recognise",
 ]  # fmt: skip
 
 VENDORS: dict[str, Vendor] = {vendor.name: vendor for vendor in (Chat(), Messages(), Gemini(), Responses())}

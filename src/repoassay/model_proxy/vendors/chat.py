@@ -13,11 +13,11 @@ from repoassay.model_proxy.vendors.protocol import (
     Asks,
     ErrorReply,
     ModelQuestion,
+    ProviderTrouble,
     Reply,
     RequestView,
     Route,
     ToolUse,
-    Trouble,
     Watcher,
 )
 from repoassay.types import Usage
@@ -94,7 +94,7 @@ class Chat(OpenAIShaped):
         options = asked.get("stream_options")
         return _Watch(not (isinstance(options, dict) and options.get("include_usage") is True))
 
-    def refuse(self, trouble: Trouble, message: str) -> ErrorReply:
+    def refuse(self, trouble: ProviderTrouble, message: str) -> ErrorReply:
         """See `Vendor`. A spent budget is 403: LiteLLM, and so mini-swe-agent, tries again after OpenAI's 429."""
         return refuse_as_openai(trouble, message, (403, "insufficient_quota", "insufficient_quota"))
 

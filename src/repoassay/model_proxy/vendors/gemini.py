@@ -22,10 +22,10 @@ from repoassay.model_proxy.vendors.protocol import (
     Asks,
     ErrorReply,
     ModelQuestion,
+    ProviderTrouble,
     Reply,
     RequestView,
     Route,
-    Trouble,
     Vendor,
     Watcher,
 )
@@ -37,17 +37,17 @@ _CALL = re.compile(
     r"/v1(?:beta|alpha)?/models/(?P<model>[^/:]+):(?P<verb>generateContent|streamGenerateContent|countTokens)"
 )
 _LIST = re.compile(r"/v1beta/models(?:/[^/:]+)?")
-_SHAPES: dict[Trouble, tuple[int, str]] = {
-    Trouble.NOT_FOUND: (404, "NOT_FOUND"),
-    Trouble.NO_PASS: (401, "UNAUTHENTICATED"),
-    Trouble.BAD_REQUEST: (400, "INVALID_ARGUMENT"),
-    Trouble.OUTSIDE: (400, "INVALID_ARGUMENT"),
-    Trouble.TOO_LARGE: (413, "INVALID_ARGUMENT"),
-    Trouble.BUSY: (429, "RESOURCE_EXHAUSTED"),
-    Trouble.BUDGET: (403, "PERMISSION_DENIED"),
-    Trouble.CONTEXT: (400, "INVALID_ARGUMENT"),
-    Trouble.UPSTREAM: (502, "UNAVAILABLE"),
-    Trouble.SILENCE: (504, "DEADLINE_EXCEEDED"),
+_SHAPES: dict[ProviderTrouble, tuple[int, str]] = {
+    ProviderTrouble.NOT_FOUND: (404, "NOT_FOUND"),
+    ProviderTrouble.NO_PASS: (401, "UNAUTHENTICATED"),
+    ProviderTrouble.BAD_REQUEST: (400, "INVALID_ARGUMENT"),
+    ProviderTrouble.OUTSIDE: (400, "INVALID_ARGUMENT"),
+    ProviderTrouble.TOO_LARGE: (413, "INVALID_ARGUMENT"),
+    ProviderTrouble.BUSY: (429, "RESOURCE_EXHAUSTED"),
+    ProviderTrouble.BUDGET: (403, "PERMISSION_DENIED"),
+    ProviderTrouble.CONTEXT: (400, "INVALID_ARGUMENT"),
+    ProviderTrouble.UPSTREAM: (502, "UNAVAILABLE"),
+    ProviderTrouble.SILENCE: (504, "DEADLINE_EXCEEDED"),
 }
 
 
@@ -140,7 +140,7 @@ class Gemini(Vendor):
         del asked
         return _Watch()
 
-    def refuse(self, trouble: Trouble, message: str) -> ErrorReply:
+    def refuse(self, trouble: ProviderTrouble, message: str) -> ErrorReply:
         """See `Vendor`. A spent budget is 403: Google's clients try again after 429."""
         status, name = _SHAPES[trouble]
         return ErrorReply(status, {"error": {"code": status, "message": message, "status": name}})

@@ -20,10 +20,10 @@ from repoassay.model_proxy.vendors.protocol import (
     Asks,
     ErrorReply,
     ModelQuestion,
+    ProviderTrouble,
     Reply,
     RequestView,
     Route,
-    Trouble,
     Vendor,
     Watcher,
 )
@@ -33,17 +33,17 @@ __all__ = ["Messages"]
 
 _LEAST_THINKING = 1024
 
-_SHAPES: dict[Trouble, tuple[int, str]] = {
-    Trouble.NOT_FOUND: (404, "not_found_error"),
-    Trouble.NO_PASS: (401, "authentication_error"),
-    Trouble.BAD_REQUEST: (400, "invalid_request_error"),
-    Trouble.OUTSIDE: (400, "invalid_request_error"),
-    Trouble.TOO_LARGE: (413, "request_too_large"),
-    Trouble.BUSY: (429, "rate_limit_error"),
-    Trouble.BUDGET: (400, "invalid_request_error"),
-    Trouble.CONTEXT: (400, "invalid_request_error"),
-    Trouble.UPSTREAM: (502, "api_error"),
-    Trouble.SILENCE: (504, "timeout_error"),
+_SHAPES: dict[ProviderTrouble, tuple[int, str]] = {
+    ProviderTrouble.NOT_FOUND: (404, "not_found_error"),
+    ProviderTrouble.NO_PASS: (401, "authentication_error"),
+    ProviderTrouble.BAD_REQUEST: (400, "invalid_request_error"),
+    ProviderTrouble.OUTSIDE: (400, "invalid_request_error"),
+    ProviderTrouble.TOO_LARGE: (413, "request_too_large"),
+    ProviderTrouble.BUSY: (429, "rate_limit_error"),
+    ProviderTrouble.BUDGET: (400, "invalid_request_error"),
+    ProviderTrouble.CONTEXT: (400, "invalid_request_error"),
+    ProviderTrouble.UPSTREAM: (502, "api_error"),
+    ProviderTrouble.SILENCE: (504, "timeout_error"),
 }
 
 
@@ -137,14 +137,14 @@ class Messages(Vendor):
         del asked
         return _Watch()
 
-    def refuse(self, trouble: Trouble, message: str) -> ErrorReply:
+    def refuse(self, trouble: ProviderTrouble, message: str) -> ErrorReply:
         """See `Vendor`. Claude Code knows the first words of both budget and context errors and stops at them."""
         status, kind = _SHAPES[trouble]
-        if trouble is Trouble.BUDGET:
+        if trouble is ProviderTrouble.BUDGET:
             message = f"Your credit balance is too low to access the Anthropic API. {message}"
-        elif trouble is Trouble.CONTEXT:
+        elif trouble is ProviderTrouble.CONTEXT:
             message = f"prompt is too long: {message}"
-        again = {} if trouble is Trouble.BUSY else {"x-should-retry": "false"}
+        again = {} if trouble is ProviderTrouble.BUSY else {"x-should-retry": "false"}
         return ErrorReply(status, {"type": "error", "error": {"type": kind, "message": message}}, again)
 
     def models(self, names: list[str]) -> JsonObject:

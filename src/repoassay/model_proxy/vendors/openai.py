@@ -6,32 +6,32 @@ from collections.abc import Mapping
 
 from repoassay.model_proxy.request_rules.parts import JsonObject
 from repoassay.model_proxy.vendors.parts import bearer, inner_object, read_count
-from repoassay.model_proxy.vendors.protocol import ErrorReply, Route, Trouble, Vendor
+from repoassay.model_proxy.vendors.protocol import ErrorReply, ProviderTrouble, Route, Vendor
 from repoassay.types import Usage
 
 __all__ = ["OpenAIShaped", "openai_usage", "refuse_as_openai"]
 
 _NEVER_AGAIN = {"x-should-retry": "false"}  # read by OpenAI's and Anthropic's own clients
 
-_SHAPES: dict[Trouble, tuple[int, str, str | None]] = {
-    Trouble.NOT_FOUND: (404, "invalid_request_error", "unknown_url"),
-    Trouble.NO_PASS: (401, "invalid_request_error", "invalid_api_key"),
-    Trouble.BAD_REQUEST: (400, "invalid_request_error", None),
-    Trouble.OUTSIDE: (400, "invalid_request_error", "unsupported_value"),
-    Trouble.TOO_LARGE: (413, "invalid_request_error", "request_too_large"),
-    Trouble.BUSY: (429, "requests", "rate_limit_exceeded"),
-    Trouble.CONTEXT: (400, "invalid_request_error", "context_length_exceeded"),
-    Trouble.UPSTREAM: (502, "server_error", "bad_gateway"),
-    Trouble.SILENCE: (504, "server_error", "timeout"),
+_SHAPES: dict[ProviderTrouble, tuple[int, str, str | None]] = {
+    ProviderTrouble.NOT_FOUND: (404, "invalid_request_error", "unknown_url"),
+    ProviderTrouble.NO_PASS: (401, "invalid_request_error", "invalid_api_key"),
+    ProviderTrouble.BAD_REQUEST: (400, "invalid_request_error", None),
+    ProviderTrouble.OUTSIDE: (400, "invalid_request_error", "unsupported_value"),
+    ProviderTrouble.TOO_LARGE: (413, "invalid_request_error", "request_too_large"),
+    ProviderTrouble.BUSY: (429, "requests", "rate_limit_exceeded"),
+    ProviderTrouble.CONTEXT: (400, "invalid_request_error", "context_length_exceeded"),
+    ProviderTrouble.UPSTREAM: (502, "server_error", "bad_gateway"),
+    ProviderTrouble.SILENCE: (504, "server_error", "timeout"),
 }
 
 
-def refuse_as_openai(trouble: Trouble, message: str, budget: tuple[int, str, str]) -> ErrorReply:
+def refuse_as_openai(trouble: ProviderTrouble, message: str, budget: tuple[int, str, str]) -> ErrorReply:
     """Word an error as OpenAI does; `budget` is the status, type and code of an exhausted budget."""
-    status, kind, code = budget if trouble is Trouble.BUDGET else _SHAPES[trouble]
-    param = {Trouble.CONTEXT: "messages"}.get(trouble)
+    status, kind, code = budget if trouble is ProviderTrouble.BUDGET else _SHAPES[trouble]
+    param = {ProviderTrouble.CONTEXT: "messages"}.get(trouble)
     error = {"message": message, "type": kind, "param": param, "code": code}
-    return ErrorReply(status, {"error": error}, {} if trouble is Trouble.BUSY else _NEVER_AGAIN)
+    return ErrorReply(status, {"error": error}, {} if trouble is ProviderTrouble.BUSY else _NEVER_AGAIN)
 
 
 def openai_usage(usage: Mapping[str, object], read: str, written: str) -> Usage | None:

@@ -16,7 +16,16 @@ from repoassay.model_proxy.request_rules.parts import JsonObject
 from repoassay.types import Usage
 
 __all__ = [
-    "Asks", "ErrorReply", "ModelQuestion", "Reply", "RequestView", "Route", "ToolUse", "Trouble", "Vendor", "Watcher",
+    "Asks",
+    "ErrorReply",
+    "ModelQuestion",
+    "ProviderTrouble",
+    "Reply",
+    "RequestView",
+    "Route",
+    "ToolUse",
+    "Vendor",
+    "Watcher",
 ]  # fmt: skip
 
 
@@ -29,7 +38,7 @@ class Asks(StrEnum):
     HELLO = "hello"
 
 
-class Trouble(StrEnum):
+class ProviderTrouble(StrEnum):
     """Why the gateway itself answers with an error."""
 
     NOT_FOUND = "not_found"
@@ -262,7 +271,7 @@ class Vendor(ABC):
     # Errors.
 
     @abstractmethod
-    def refuse(self, trouble: Trouble, message: str) -> ErrorReply:
+    def refuse(self, trouble: ProviderTrouble, message: str) -> ErrorReply:
         """Word `trouble` as the vendor does."""
 
     @abstractmethod

@@ -14,11 +14,11 @@ from repoassay.model_proxy.vendors.protocol import (
     Asks,
     ErrorReply,
     ModelQuestion,
+    ProviderTrouble,
     Reply,
     RequestView,
     Route,
     ToolUse,
-    Trouble,
     Watcher,
 )
 from repoassay.types import Usage
@@ -73,7 +73,7 @@ class Responses(OpenAIShaped):
         del asked
         return _Watch()
 
-    def refuse(self, trouble: Trouble, message: str) -> ErrorReply:
+    def refuse(self, trouble: ProviderTrouble, message: str) -> ErrorReply:
         """See `Vendor`. A spent budget is 400: Codex gives up on that at once and retries any other 4xx."""
         return refuse_as_openai(trouble, message, (400, "invalid_request_error", "billing_hard_limit_reached"))
 

@@ -6,20 +6,20 @@ Reads runs as rows and prints, writes JSON, Markdown and JUnit; decides whether 
 from __future__ import annotations
 
 from repoassay.report.comparison.comparison_output import as_json, as_markdown, as_text
-from repoassay.report.comparison.gate import Gate, Ruling, rule
+from repoassay.report.comparison.gate import RegressionGate, Ruling, rule
 from repoassay.report.comparison.junit import write_junit
-from repoassay.report.comparison.pairs import Change, Measure, TaskPair
-from repoassay.report.comparison.sides import Side, read_sides
-from repoassay.report.comparison.versus import Comparison, Cost, Versus, compare_sides
+from repoassay.report.comparison.pairs import Measure, OutcomeChange, TaskPair
+from repoassay.report.comparison.sides import ComparedSide, read_sides
+from repoassay.report.comparison.versus import Comparison, CostDifference, Versus, compare_sides
 
 __all__ = [
-    "Change",
+    "ComparedSide",
     "Comparison",
-    "Cost",
-    "Gate",
+    "CostDifference",
     "Measure",
+    "OutcomeChange",
+    "RegressionGate",
     "Ruling",
-    "Side",
     "TaskPair",
     "Versus",
     "as_json",

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from repoassay.report.comparison.gate import Ruling
-from repoassay.report.comparison.pairs import Change, Measure, TaskPair
-from repoassay.report.comparison.versus import Comparison, Cost, Versus
+from repoassay.report.comparison.pairs import Measure, OutcomeChange, TaskPair
+from repoassay.report.comparison.versus import Comparison, CostDifference, Versus
 from repoassay.report.figures import figure
 from repoassay.stats import Interval, Rate, Significance
 from repoassay.text import one_line
@@ -16,7 +16,7 @@ from repoassay.text import one_line
 __all__ = ["SCHEMA", "as_json", "as_markdown", "as_text"]
 
 SCHEMA = 1
-_SIGNS = {Change.FIXED: "+", Change.BROKEN: "-", Change.SAME: "=", Change.UNKNOWN: "?"}
+_SIGNS = {OutcomeChange.FIXED: "+", OutcomeChange.BROKEN: "-", OutcomeChange.SAME: "=", OutcomeChange.UNKNOWN: "?"}
 _MOST_TASKS = 200
 _WORDS = {Measure.RESULT: "TPR (tasks passed)", Measure.PROCESS: "ECR (tasks executed)"}
 
@@ -27,7 +27,7 @@ def as_text(comparison: Comparison, rulings: Sequence[Ruling] | None = None) -> 
     for versus in comparison.versus:
         lines += [f"{_name(versus.first.label)} -> {_name(versus.second.label)}", ""]
         lines += [f"  {line}" for line in _facts(comparison, versus)]
-        shown = [pair for pair in versus.pairs if pair.change is not Change.SAME]
+        shown = [pair for pair in versus.pairs if pair.change is not OutcomeChange.SAME]
         if shown:
             lines += ["", "  What changed:"]
             width = max(len(_name(pair.task)) for pair in shown[:_MOST_TASKS])
@@ -39,7 +39,7 @@ def as_text(comparison: Comparison, rulings: Sequence[Ruling] | None = None) -> 
 
 
 def _line(pair: TaskPair, width: int) -> str:
-    comment = f"  {one_line(pair.comment, 120)}" if pair.change is not Change.FIXED and pair.comment else ""
+    comment = f"  {one_line(pair.comment, 120)}" if pair.change is not OutcomeChange.FIXED and pair.comment else ""
     return f"{_SIGNS[pair.change]} {_name(pair.task):<{width}}  {pair.change:<7}  {_both(pair)}{comment}".rstrip()
 
 
@@ -50,7 +50,7 @@ def as_markdown(comparison: Comparison, rulings: Sequence[Ruling] | None = None)
         lines += [f"## {_md(versus.first.label)} → {_md(versus.second.label)}", ""]
         lines += [f"- {_md(line, 600)}" for line in _facts(comparison, versus)]
         lines += ["", "| task | change | before → after |", "| --- | --- | --- |"]
-        order = sorted(versus.pairs, key=lambda pair: pair.change is Change.SAME)
+        order = sorted(versus.pairs, key=lambda pair: pair.change is OutcomeChange.SAME)
         lines += [f"| {_md(pair.task)} | {pair.change} | {_both(pair)} |" for pair in order[:_MOST_TASKS]]
         lines.append("")
         lines += [line.strip() for line in _rest(len(order))]
@@ -84,7 +84,7 @@ def _document(versus: Versus) -> dict[str, object]:
         "second": versus.second.label,
         "tasks": len(versus.pairs),
         "judged": versus.judged,
-        "changes": {change.value: versus.count(change) for change in Change},
+        "changes": {change.value: versus.count(change) for change in OutcomeChange},
         "rates": [_rate(rate) for rate in versus.rates],
         "difference": versus.difference,
         "interval": asdict(versus.interval),
@@ -118,7 +118,7 @@ def _facts(comparison: Comparison, versus: Versus) -> Iterator[str]:
     for side, rate in zip((versus.first, versus.second), versus.rates, strict=True):
         both = f"all {figure(rate.over_all)}, judged {figure(rate.over_judged)}"
         yield f"{word} of {_name(side.label)}: {both}"
-    changes = ", ".join(f"{versus.count(change)} {change}" for change in Change)
+    changes = ", ".join(f"{versus.count(change)} {change}" for change in OutcomeChange)
     yield f"Of {_counted(len(versus.pairs))} in common: {changes}."
     if versus.difference is None:
         yield "No task has an answer on both sides; there is no difference to tell."
@@ -151,7 +151,7 @@ def _test(comparison: Comparison, test: Significance) -> str:
     return f"p = {test.p_value:.4g}, {word} at level {comparison.level:g} ({test.method})."
 
 
-def _cost(cost: Cost) -> str:
+def _cost(cost: CostDifference) -> str:
     unknown = f", {_counted(cost.unknown)} unknown" if cost.unknown else ""
     if cost.mean is None:
         return f"Difference in {cost.unit} a task: unknown{unknown}."

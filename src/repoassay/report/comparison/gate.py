@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from repoassay.report.comparison.pairs import Change
+from repoassay.report.comparison.pairs import OutcomeChange
 from repoassay.report.comparison.versus import Comparison, Versus
 
-__all__ = ["Gate", "Ruling", "rule"]
+__all__ = ["RegressionGate", "Ruling", "rule"]
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class RegressionGate:
     """What counts as a regression.
 
     A significantly lower rate always does. `max_drop` is a number of points (0 to 100) that the rate may fall,
@@ -30,7 +30,7 @@ class Ruling:
     reasons: tuple[str, ...]
 
 
-def rule(comparison: Comparison, gate: Gate) -> tuple[Ruling, ...]:
+def rule(comparison: Comparison, gate: RegressionGate) -> tuple[Ruling, ...]:
     """Decide for each comparison of the first system with another; where nothing was judged, it is one."""
     baseline = comparison.sides[0]
     return tuple(
@@ -38,7 +38,7 @@ def rule(comparison: Comparison, gate: Gate) -> tuple[Ruling, ...]:
     )
 
 
-def _reasons(versus: Versus, level: float, gate: Gate) -> list[str]:
+def _reasons(versus: Versus, level: float, gate: RegressionGate) -> list[str]:
     difference = versus.difference
     if difference is None:
         return ["No task has an answer on both sides, so nothing can be said of a regression."]
@@ -51,7 +51,7 @@ def _reasons(versus: Versus, level: float, gate: Gate) -> list[str]:
     # A hair is floating point, not a drop.
     if gate.max_drop is not None and -100 * difference > gate.max_drop + 1e-9:
         reasons.append(f"The rate fell by {-100 * difference:.1f} points, more than the {gate.max_drop:g} allowed.")
-    broken = versus.count(Change.BROKEN)
+    broken = versus.count(OutcomeChange.BROKEN)
     if gate.any_broken and broken:
         reasons.append(f"{broken} of {versus.judged} judged tasks broke.")
     return reasons

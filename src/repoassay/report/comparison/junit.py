@@ -7,7 +7,7 @@ from pathlib import Path
 
 from repoassay.formats import JUnitCase, JUnitSuite, junit_document, write_junit_file
 from repoassay.report.comparison.gate import Ruling
-from repoassay.report.comparison.pairs import Change, TaskPair
+from repoassay.report.comparison.pairs import OutcomeChange, TaskPair
 from repoassay.report.comparison.versus import Comparison, Versus
 from repoassay.text import one_line
 
@@ -43,9 +43,9 @@ def _ruling(name: str, reasons: Sequence[str] | None) -> Iterator[JUnitCase]:
 def _case(classname: str, pair: TaskPair) -> JUnitCase:
     name = one_line(pair.task, _MOST)
     before, after = (f"{rate.successes} of {rate.judged}" for rate in (pair.first, pair.second))
-    if pair.change is Change.BROKEN:
+    if pair.change is OutcomeChange.BROKEN:
         comment = f": {one_line(pair.comment, _MOST)}" if pair.comment else ""
         return JUnitCase(classname, name, "failure", f"was {before}, is {after}{comment}", "broken")
-    if pair.change is Change.UNKNOWN:
+    if pair.change is OutcomeChange.UNKNOWN:
         return JUnitCase(classname, name, "skipped", "no answer on both sides")
     return JUnitCase(classname, name)

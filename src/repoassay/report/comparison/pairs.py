@@ -9,12 +9,12 @@ from enum import StrEnum
 from statistics import fmean
 
 from repoassay.errors import BadInput
-from repoassay.report.comparison.sides import Side
+from repoassay.report.comparison.sides import ComparedSide
 from repoassay.report.results import ResultRow
 from repoassay.stats import Rate
 from repoassay.text import one_line
 
-__all__ = ["Change", "LeftOut", "Measure", "Paired", "TaskPair", "pair"]
+__all__ = ["ExcludedTask", "Measure", "OutcomeChange", "Paired", "TaskPair", "pair"]
 
 _MOST_NAMED = 5
 
@@ -26,7 +26,7 @@ class Measure(StrEnum):
     PROCESS = "process"
 
 
-class Change(StrEnum):
+class OutcomeChange(StrEnum):
     """What became of a task from the first system to the second; of several attempts, of their rate."""
 
     FIXED = "fixed"
@@ -59,15 +59,15 @@ class TaskPair:
         return None if first is None or second is None else second - first
 
     @property
-    def change(self) -> Change:
+    def change(self) -> OutcomeChange:
         """What became of it. Without an answer on both sides it is unknown."""
         if (found := self.difference) is None:
-            return Change.UNKNOWN
-        return Change.SAME if found == 0 else Change.FIXED if found > 0 else Change.BROKEN
+            return OutcomeChange.UNKNOWN
+        return OutcomeChange.SAME if found == 0 else OutcomeChange.FIXED if found > 0 else OutcomeChange.BROKEN
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class ExcludedTask:
     """A task that is not compared, and why."""
 
     task: str
@@ -79,10 +79,10 @@ class Paired:
     """All pairs in the first system's order, and what was left out."""
 
     pairs: tuple[TaskPair, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[ExcludedTask, ...]
 
 
-def pair(first: Side, second: Side, measure: Measure, *, across_versions: bool = False) -> Paired:
+def pair(first: ComparedSide, second: ComparedSide, measure: Measure, *, across_versions: bool = False) -> Paired:
     """Pair the tasks of two systems.
 
     Args:
@@ -102,7 +102,7 @@ def pair(first: Side, second: Side, measure: Measure, *, across_versions: bool =
     for task in common:
         one, other = first.tasks[task], second.tasks[task]
         if not across_versions and (reason := _other_version(one, other)):
-            left_out.append(LeftOut(task, reason))
+            left_out.append(ExcludedTask(task, reason))
         else:
             pairs.append(_pair(one, other, measure))
     if not pairs:
@@ -111,8 +111,8 @@ def pair(first: Side, second: Side, measure: Measure, *, across_versions: bool =
             f"{labels} have no task of the same version in common: {names} differ in their digest.",
             "Run both on one version of the suite, or accept the difference with --across-versions.",
         )
-    left_out += [LeftOut(task, f"only {first.label} has it") for task in first.tasks if task not in second.tasks]
-    left_out += [LeftOut(task, f"only {second.label} has it") for task in second.tasks if task not in first.tasks]
+    left_out += [ExcludedTask(task, f"only {first.label} has it") for task in first.tasks if task not in second.tasks]
+    left_out += [ExcludedTask(task, f"only {second.label} has it") for task in second.tasks if task not in first.tasks]
     return Paired(tuple(pairs), tuple(left_out))
 
 

@@ -10,13 +10,13 @@ from repoassay.errors import BadInput
 from repoassay.report.results import ResultRow, read_rows
 from repoassay.text import one_line
 
-__all__ = ["Side", "read_sides"]
+__all__ = ["ComparedSide", "read_sides"]
 
 _MOST_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedSide:
     """One system: a label that tells it from the others, and its rows by task id, in order of the plan."""
 
     label: str
@@ -30,7 +30,7 @@ class Side:
         return max((len(rows) for rows in self.tasks.values()), default=0)
 
 
-def read_sides(names: Sequence[str], locate: Callable[[Path], Path]) -> list[Side]:
+def read_sides(names: Sequence[str], locate: Callable[[Path], Path]) -> list[ComparedSide]:
     """Find the systems that `RUN` and `RUN:AGENT` name, in the order given; the first is the baseline.
 
     One run of several agents, named alone, gives a system for each of them.
@@ -95,8 +95,8 @@ def _labels(wanted: Sequence[tuple[Path, str]], rows: Mapping[Path, Mapping[str,
     ]
 
 
-def _side(label: str, path: Path, agent: str, rows: Sequence[ResultRow]) -> Side:
+def _side(label: str, path: Path, agent: str, rows: Sequence[ResultRow]) -> ComparedSide:
     tasks: dict[str, list[ResultRow]] = {}
     for row in rows:
         tasks.setdefault(row.task, []).append(row)
-    return Side(label, str(path), agent, tasks)
+    return ComparedSide(label, str(path), agent, tasks)

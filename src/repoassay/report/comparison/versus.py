@@ -13,8 +13,8 @@ from math import sqrt
 from statistics import NormalDist, stdev
 
 from repoassay.errors import BadInput
-from repoassay.report.comparison.pairs import Change, LeftOut, Measure, TaskPair, pair
-from repoassay.report.comparison.sides import Side
+from repoassay.report.comparison.pairs import ExcludedTask, Measure, OutcomeChange, TaskPair, pair
+from repoassay.report.comparison.sides import ComparedSide
 from repoassay.stats import (
     Figure,
     Interval,
@@ -29,13 +29,13 @@ from repoassay.stats import (
     tango,
 )
 
-__all__ = ["Comparison", "Cost", "Versus", "compare_sides"]
+__all__ = ["Comparison", "CostDifference", "Versus", "compare_sides"]
 
 _POWER, _LEVEL = 0.8, 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class CostDifference:
     """What the second system spent more for each task: mean of the tasks' differences, its bootstrap interval."""
 
     unit: str
@@ -52,34 +52,34 @@ class Versus:
     difference that so many tasks show with 80% power, a share. `rates` are over attempts of the paired tasks.
     """
 
-    first: Side
-    second: Side
+    first: ComparedSide
+    second: ComparedSide
     pairs: tuple[TaskPair, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[ExcludedTask, ...]
     rates: tuple[Rate, Rate]
     difference: float | None
     interval: Interval
     test: Significance
     permutation: Significance
     adjusted: float | None
-    costs: tuple[Cost, ...]
+    costs: tuple[CostDifference, ...]
     visible: Figure
 
-    def count(self, change: Change) -> int:
+    def count(self, change: OutcomeChange) -> int:
         """Tasks of that change."""
         return sum(one.change is change for one in self.pairs)
 
     @property
     def judged(self) -> int:
         """Tasks with an answer on both sides."""
-        return len(self.pairs) - self.count(Change.UNKNOWN)
+        return len(self.pairs) - self.count(OutcomeChange.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """All systems, baseline first, and the comparisons made. `level` is that of the tests."""
 
-    sides: tuple[Side, ...]
+    sides: tuple[ComparedSide, ...]
     measure: Measure
     level: float
     versus: tuple[Versus, ...]
@@ -107,7 +107,7 @@ class Comparison:
 
 
 def compare_sides(
-    sides: Sequence[Side],
+    sides: Sequence[ComparedSide],
     measure: Measure = Measure.RESULT,
     *,
     across_versions: bool = False,
@@ -134,7 +134,7 @@ def _adjusted(versus: Versus, p_value: float | None) -> Versus:
     return replace(versus, adjusted=p_value)
 
 
-def _versus(first: Side, second: Side, measure: Measure, across_versions: bool) -> Versus:
+def _versus(first: ComparedSide, second: ComparedSide, measure: Measure, across_versions: bool) -> Versus:
     paired = pair(first, second, measure, across_versions=across_versions)
     differences = [found for one in paired.pairs if (found := one.difference) is not None]
     permutation = paired_permutation(differences)
@@ -175,7 +175,7 @@ def _total(rates: Sequence[Rate]) -> Rate:
     return Rate(sum(one.successes for one in rates), sum(one.n for one in rates), sum(one.unknown for one in rates))
 
 
-def _costs(pairs: Sequence[TaskPair]) -> list[Cost]:
+def _costs(pairs: Sequence[TaskPair]) -> list[CostDifference]:
     columns: dict[str, list[float | None]] = {
         "tokens": [one.tokens for one in pairs],
         "dollars": [None if one.dollars is None else float(one.dollars) for one in pairs],
@@ -185,7 +185,7 @@ def _costs(pairs: Sequence[TaskPair]) -> list[Cost]:
     for unit, values in columns.items():
         known = [value for value in values if value is not None]
         mean = sum(known) / len(known) if known else None
-        costs.append(Cost(unit, mean, bootstrap_mean([[value] for value in known]), len(values) - len(known)))
+        costs.append(CostDifference(unit, mean, bootstrap_mean([[value] for value in known]), len(values) - len(known)))
     return costs
 
 

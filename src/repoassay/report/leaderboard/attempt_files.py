@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from repoassay.types import Attempt, Verdict
 
-__all__ = ["Made"]
+__all__ = ["AttemptFiles"]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class AttemptFiles:
     """One attempt and its verdict; `place` is its folder inside the submission, for what is said of it."""
 
     attempt: Attempt

@@ -13,7 +13,15 @@ from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.records import OBJECTS, RunFolder, to_json
-from repoassay.report.leaderboard.entry import FIGURES, MANIFEST, RUN, SUBMISSION, Declarations, Submitted, to_toml
+from repoassay.report.leaderboard.entry import (
+    FIGURES,
+    MANIFEST,
+    RUN,
+    SUBMISSION,
+    Declarations,
+    LeaderboardEntry,
+    to_toml,
+)
 from repoassay.report.leaderboard.figures import figures_of
 from repoassay.report.leaderboard.manifest import MOST_FILE_BYTES, manifest_of
 from repoassay.report.leaderboard.validate import validate
@@ -35,7 +43,7 @@ _SHORTEST_SECRET = 8
 def pack(
     run: RunFolder, out: Path, *, contact: str, declared: Declarations, agent: str | None = None,
     organisation: str = "", with_files: bool = False, now: datetime | None = None,
-) -> Submitted:  # fmt: skip
+) -> LeaderboardEntry:  # fmt: skip
     """Write a submission folder and validate it.
 
     The plan keeps the one agent and loses the paths of this machine. Transcripts, logs and bodies of calls stay here.
@@ -61,7 +69,7 @@ def pack(
         pass
     moment = now or datetime.now(UTC)
     try:
-        submitted = Submitted(
+        submitted = LeaderboardEntry(
             schema_version=1, system=system, contact=contact, organisation=organisation, run=run.plan.id,
             submitted=moment, declarations=declared,
         )  # fmt: skip

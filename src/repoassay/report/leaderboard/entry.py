@@ -27,14 +27,14 @@ from repoassay.text import one_line
 from repoassay.types import Record
 
 __all__ = [
-    "FIGURES", "MANIFEST", "RUN", "SUBMISSION", "Declarations", "Refusal", "Submitted", "read_submitted", "to_toml"
+    "FIGURES", "MANIFEST", "RUN", "SUBMISSION", "Declarations", "EntryRefusal", "LeaderboardEntry", "read_submitted", "to_toml"
 ]  # fmt: skip
 
 SUBMISSION, FIGURES, MANIFEST, RUN = "submission.toml", "figures.json", "manifest.json", "run"
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class EntryRefusal:
     """Why a submission does not follow: the file, and one sentence that names the figure."""
 
     file: str
@@ -53,7 +53,7 @@ class Declarations(Record):
     one_attempt: bool
 
 
-class Submitted(Record):
+class LeaderboardEntry(Record):
     """`submission.toml`. `system` is the agent's name in the plan, `run` the plan's id, `submitted` a UTC time."""
 
     schema_version: int = Field(ge=1, le=1)
@@ -65,22 +65,22 @@ class Submitted(Record):
     declarations: Declarations
 
 
-def read_submitted(folder: Path) -> Submitted | Refusal:
+def read_submitted(folder: Path) -> LeaderboardEntry | EntryRefusal:
     """Read `submission.toml`; a refusal where it is not what it should be."""
     try:
         document = tomllib.loads((folder / SUBMISSION).read_text("utf-8"))
         check_version(document.get("schema_version"), "it")
-        return Submitted.model_validate(document)
+        return LeaderboardEntry.model_validate(document)
     except NewerRecord as error:
-        return Refusal(SUBMISSION, str(error))
+        return EntryRefusal(SUBMISSION, str(error))
     except ValidationError as error:
         detail = error.errors()[0]
-        return Refusal(SUBMISSION, f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}.")
+        return EntryRefusal(SUBMISSION, f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}.")
     except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        return Refusal(SUBMISSION, f"it cannot be read: {error}.")
+        return EntryRefusal(SUBMISSION, f"it cannot be read: {error}.")
 
 
-def to_toml(submitted: Submitted) -> str:
+def to_toml(submitted: LeaderboardEntry) -> str:
     """The document, with a comment on each declaration."""
     values = submitted.model_dump()
     declared = values.pop("declarations")

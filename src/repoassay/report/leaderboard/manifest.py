@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from repoassay.report.leaderboard.entry import FIGURES, MANIFEST, RUN, SUBMISSION, Refusal
+from repoassay.report.leaderboard.entry import FIGURES, MANIFEST, RUN, SUBMISSION, EntryRefusal
 
 __all__ = ["MOST_FILES", "MOST_FILE_BYTES", "MOST_TOTAL_BYTES", "check_sealed", "digest", "manifest_of", "strict_json"]
 
@@ -28,74 +28,74 @@ _ALLOWED = re.compile(
 _NEEDED = (SUBMISSION, FIGURES, MANIFEST, f"{RUN}/run.json", f"{RUN}/journal.jsonl")
 
 
-def check_sealed(folder: Path) -> list[Refusal]:
+def check_sealed(folder: Path) -> list[EntryRefusal]:
     """Say what is wrong with the files themselves: links, strange names, sizes, and what the manifest does not hold.
 
     Nothing is followed. Where this finds something, nothing in the folder should be read.
     """
     sizes: dict[str, int] = {}
     refusals = list(_look(folder, sizes))
-    refusals += [Refusal(name, "it is missing.") for name in _NEEDED if name not in sizes]
+    refusals += [EntryRefusal(name, "it is missing.") for name in _NEEDED if name not in sizes]
     if refusals:
         return refusals
     return list(_against_manifest(folder, sizes))
 
 
-def _look(folder: Path, sizes: dict[str, int]) -> Iterator[Refusal]:
+def _look(folder: Path, sizes: dict[str, int]) -> Iterator[EntryRefusal]:
     waiting, total = [folder], 0
     while waiting:
         place = waiting.pop()
         try:
             entries = sorted(os.scandir(place), key=lambda item: item.name)
         except OSError as error:
-            yield Refusal(place.relative_to(folder).as_posix(), f"it cannot be read: {error.strerror}.")
+            yield EntryRefusal(place.relative_to(folder).as_posix(), f"it cannot be read: {error.strerror}.")
             continue
         for entry in entries:
             path = Path(entry.path)
             name = path.relative_to(folder).as_posix()
             if entry.is_symlink():
-                yield Refusal(name, "it is a symbolic link; a submission holds plain files alone.")
+                yield EntryRefusal(name, "it is a symbolic link; a submission holds plain files alone.")
             elif entry.is_dir(follow_symlinks=False):
                 if name.count("/") >= _MOST_DEPTH:
-                    yield Refusal(name, f"it lies deeper than {_MOST_DEPTH} folders.")
+                    yield EntryRefusal(name, f"it lies deeper than {_MOST_DEPTH} folders.")
                 else:
                     waiting.append(path)
             else:
                 yield from _look_at(entry, name, sizes)
                 total += sizes.get(name, 0)
         if len(sizes) > MOST_FILES or total > MOST_TOTAL_BYTES:
-            yield Refusal(".", f"it holds more than {MOST_FILES} files or {MOST_TOTAL_BYTES} bytes.")
+            yield EntryRefusal(".", f"it holds more than {MOST_FILES} files or {MOST_TOTAL_BYTES} bytes.")
             return
 
 
-def _look_at(entry: os.DirEntry[str], name: str, sizes: dict[str, int]) -> Iterator[Refusal]:
+def _look_at(entry: os.DirEntry[str], name: str, sizes: dict[str, int]) -> Iterator[EntryRefusal]:
     status = entry.stat(follow_symlinks=False)
     if not stat.S_ISREG(status.st_mode):
-        yield Refusal(name, "it is no plain file.")
+        yield EntryRefusal(name, "it is no plain file.")
     elif not _ALLOWED.fullmatch(name) or not name.isprintable():
-        yield Refusal(name, "a submission has no such file.")
+        yield EntryRefusal(name, "a submission has no such file.")
     elif status.st_size > MOST_FILE_BYTES:
-        yield Refusal(name, f"its {status.st_size} bytes are more than the {MOST_FILE_BYTES} allowed.")
+        yield EntryRefusal(name, f"its {status.st_size} bytes are more than the {MOST_FILE_BYTES} allowed.")
     else:
         sizes[name] = status.st_size
 
 
-def _against_manifest(folder: Path, sizes: dict[str, int]) -> Iterator[Refusal]:
+def _against_manifest(folder: Path, sizes: dict[str, int]) -> Iterator[EntryRefusal]:
     found = strict_json((folder / MANIFEST).read_bytes())
     files = found.get("files") if isinstance(found, dict) else None
     if isinstance(found, str) or not isinstance(files, dict) or set(found) != {"schema", "files"}:
-        yield Refusal(MANIFEST, found if isinstance(found, str) else "it has no object `files` beside `schema`.")
+        yield EntryRefusal(MANIFEST, found if isinstance(found, str) else "it has no object `files` beside `schema`.")
         return
     for name, stated in files.items():
         if name.startswith("/") or ".." in name.split("/") or "\\" in name or name in (MANIFEST, ""):
-            yield Refusal(MANIFEST, f"it names {name!r}, which is no path inside the submission.")
+            yield EntryRefusal(MANIFEST, f"it names {name!r}, which is no path inside the submission.")
         elif name not in sizes:
-            yield Refusal(name, "the manifest names it, and it is missing.")
+            yield EntryRefusal(name, "the manifest names it, and it is missing.")
         elif stated != (seen := {"size": sizes[name], "sha256": digest(folder / name)}):
-            yield Refusal(name, f"it is not the file of the manifest: its sha256 is {seen['sha256']}.")
+            yield EntryRefusal(name, f"it is not the file of the manifest: its sha256 is {seen['sha256']}.")
     for name in sizes:
         if name not in files and name != MANIFEST:
-            yield Refusal(name, "the manifest does not name it.")
+            yield EntryRefusal(name, "the manifest does not name it.")
 
 
 def manifest_of(folder: Path) -> bytes:

@@ -25,14 +25,14 @@ from repoassay.report.summary import summarise
 from repoassay.report.templating import environment, policy_hash, source
 from repoassay.text import one_line
 
-__all__ = ["DATA", "Placed", "build_site", "rows_of"]
+__all__ = ["DATA", "RankedEntry", "build_site", "rows_of"]
 
 DATA = "leaderboard.json"
 _MOST_REASONS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class RankedEntry:
     """One row: an agent of a run, its figures, and where its evidence lies, relative to the page.
 
     `checked` is whether it was handed in and validated, or is a run of one's own.
@@ -74,13 +74,13 @@ class Placed:
         return float(figures["tokens_in"] + figures["tokens_out"]) / float(figures["finished"])
 
 
-def rows_of(paths: Sequence[Path]) -> list[Placed]:
+def rows_of(paths: Sequence[Path]) -> list[RankedEntry]:
     """Rows of run folders and submission folders, the best first within a suite.
 
     Raises:
         BadInput: When a folder is neither, a submission is not sound, or one run is named twice.
     """
-    rows: list[Placed] = []
+    rows: list[RankedEntry] = []
     for number, path in enumerate(paths, 1):
         rows += _placed(path, f"{number:03d}")
     seen: dict[tuple[str, str], Path] = {}
@@ -92,12 +92,12 @@ def rows_of(paths: Sequence[Path]) -> list[Placed]:
     return sorted(rows, key=_rank)
 
 
-def _rank(row: Placed) -> tuple[object, ...]:
+def _rank(row: RankedEntry) -> tuple[object, ...]:
     share = row.figures["result"]["over_all"]["value"]
     return (row.suite, row.suite_version, -(share if share is not None else -1.0), row.system, row.evidence)
 
 
-def _placed(path: Path, number: str) -> list[Placed]:
+def _placed(path: Path, number: str) -> list[RankedEntry]:
     notes: tuple[str, ...] = ()
     organisation, checked, run = "", False, path
     if (path / SUBMISSION).exists():
@@ -113,7 +113,7 @@ def _placed(path: Path, number: str) -> list[Placed]:
     if not checked and (note := isolation_note(plan.isolation)):
         notes = (note,)
     return [
-        Placed(
+        RankedEntry(
             agent, rows[0].framework, rows[0].model, plan.suite, plan.suite_version, plan.created, plan.versions,
             plan.isolation, plan.attempts, checked, organisation, notes, figures_of(rows), run,
             f"evidence/{number}-{_slug(path)}/report.html",
@@ -126,7 +126,7 @@ def _slug(path: Path) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.resolve().name).strip(".-")[:80] or "run"
 
 
-def build_site(rows: Sequence[Placed], out: Path, made: datetime | None = None) -> Path:
+def build_site(rows: Sequence[RankedEntry], out: Path, made: datetime | None = None) -> Path:
     """Write the site; an earlier one is replaced, any other folder with something in it is not touched.
 
     Returns:
@@ -152,7 +152,7 @@ def build_site(rows: Sequence[Placed], out: Path, made: datetime | None = None) 
     return out / "index.html"
 
 
-def _document(row: Placed) -> dict[str, Any]:
+def _document(row: RankedEntry) -> dict[str, Any]:
     return {
         "system": row.system,
         "framework": row.framework,
@@ -171,7 +171,7 @@ def _document(row: Placed) -> dict[str, Any]:
     }
 
 
-def render(rows: Sequence[Placed], made: datetime) -> str:
+def render(rows: Sequence[RankedEntry], made: datetime) -> str:
     """The page as text."""
     pages = environment()
     pages.filters.update(percent=_percent, span=_span, dollars=_dollars, count=_count, day=_day)

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repoassay.errors import MissingExtra
-from repoassay.report.tables.value import Cell, Column, Unit
+from repoassay.report.tables.value import Cell, ColumnUnit, TableColumn
 from repoassay.stats import kendall, pearson, spearman
 
-__all__ = ["COEFFICIENTS", "correlated"]
+__all__ = ["COEFFICIENTS", "correlation_table"]
 
 COEFFICIENTS = (
-    Column("pairs", "Pairs", Unit.COUNT),
-    Column("pearson", "Pearson r", Unit.NUMBER, 3),
-    Column("pearson_p", "p", Unit.P_VALUE),
-    Column("spearman", "Spearman rho", Unit.NUMBER, 3),
-    Column("spearman_p", "p of rho", Unit.P_VALUE),
-    Column("kendall", "Kendall tau-b", Unit.NUMBER, 3),
-    Column("kendall_p", "p of tau", Unit.P_VALUE),
-    Column("undefined", "Why there is none"),
+    TableColumn("pairs", "Pairs", ColumnUnit.COUNT),
+    TableColumn("pearson", "Pearson r", ColumnUnit.NUMBER, 3),
+    TableColumn("pearson_p", "p", ColumnUnit.P_VALUE),
+    TableColumn("spearman", "Spearman rho", ColumnUnit.NUMBER, 3),
+    TableColumn("spearman_p", "p of rho", ColumnUnit.P_VALUE),
+    TableColumn("kendall", "Kendall tau-b", ColumnUnit.NUMBER, 3),
+    TableColumn("kendall_p", "p of tau", ColumnUnit.P_VALUE),
+    TableColumn("undefined", "Why there is none"),
 )
 
 
-def correlated(pairs: Sequence[tuple[float, float]]) -> tuple[Cell, ...]:
+def correlation_table(pairs: Sequence[tuple[float, float]]) -> tuple[Cell, ...]:
     """The cells of `COEFFICIENTS`; without scipy (extra `stats`) they are empty and say so."""
     first, second = [x for x, _ in pairs], [y for _, y in pairs]
     try:

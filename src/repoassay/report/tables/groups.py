@@ -11,12 +11,12 @@ from repoassay.report.results import ResultRow
 from repoassay.stats import Rate
 from repoassay.types import LIMITS
 
-__all__ = ["by", "label_of", "limits_of", "mean", "median", "named_runs", "natural", "rates"]
+__all__ = ["group_rows", "label_of", "limits_of", "mean", "median", "named_runs", "natural", "rates"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 
 
-def by(rows: Iterable[ResultRow], key: Callable[[ResultRow], _Key]) -> dict[_Key, list[ResultRow]]:
+def group_rows(rows: Iterable[ResultRow], key: Callable[[ResultRow], _Key]) -> dict[_Key, list[ResultRow]]:
     """Groups in the order of first appearance."""
     groups: dict[_Key, list[ResultRow]] = {}
     for row in rows:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from repoassay.report.results import ResultRow
 
-__all__ = ["sampled"]
+__all__ = ["sample_table"]
 
 
-def sampled(rows: Sequence[ResultRow], most: int) -> list[ResultRow]:
+def sample_table(rows: Sequence[ResultRow], most: int) -> list[ResultRow]:
     """At most so many rows, in their order. Which they are depends on their ids alone."""
     if len(rows) <= most:
         return list(rows)

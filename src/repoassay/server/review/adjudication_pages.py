@@ -10,23 +10,23 @@ from fastapi.responses import RedirectResponse
 from repoassay.errors import BadInput
 from repoassay.review import (
     Adjudication,
-    Cause,
+    DisagreementCause,
     append,
-    closed,
     comments_on,
     consensus,
     disputes,
     hidden_of,
+    is_closed,
     item_names,
     settle,
 )
-from repoassay.server.review.auth import AsLead, Denied, Form, Here, Led
+from repoassay.server.review.auth import AsLead, Form, Here, HTTPDenied, Led
 from repoassay.server.review.diff_fragments import diff_page, file_list
 from repoassay.server.review.lead_data import gather
 from repoassay.server.review.outputs import send_output, shown_of
 from repoassay.server.review.pages import page
 from repoassay.server.review.reveal import evidence_of
-from repoassay.server.review.review_state import Desk, Shown
+from repoassay.server.review.review_state import ReviewState, ShownItem
 
 __all__ = ["router"]
 
@@ -65,7 +65,7 @@ def one(desk: Here, led: AsLead, item: str, made: bool = False) -> Response:
     return _one(desk, led, item, made, "")
 
 
-def _one(desk: Desk, led: Led, item: str, made: bool, wrong: str) -> Response:
+def _one(desk: ReviewState, led: Led, item: str, made: bool, wrong: str) -> Response:
     shown = _shown(desk, led, item)
     known = gather(desk.database, led.study)
     labels = consensus(known.ratings, known.rubric, known.settled).get(item, {})
@@ -82,9 +82,9 @@ def _one(desk: Desk, led: Led, item: str, made: bool, wrong: str) -> Response:
         )
     return page(
         "settle.html", 422 if wrong else 200, viewer=led.viewer, study=known.study, rubric=known.rubric, item=item,
-        shown=shown, ratings=line, known=known, labels=labels, causes=list(Cause), tab="items", wrong=wrong,
+        shown=shown, ratings=line, known=known, labels=labels, causes=list(DisagreementCause), tab="items", wrong=wrong,
         comments=comments_on(desk.database, led.study, item), outputs=shown_of(desk, shown.payload.outputs),
-        evidence=evidence, fast=fast, closed=closed(desk.database, led.study), **file_list(shown, 0, base),
+        evidence=evidence, fast=fast, closed=is_closed(desk.database, led.study), **file_list(shown, 0, base),
         versions=[rating for rating in known.versions if rating.submission == item],
         settled=[each for each in known.settled if each.item == item],
     )  # fmt: skip
@@ -103,7 +103,7 @@ def decide(desk: Here, led: AsLead, item: str, form: Form) -> Response:
     try:
         for axis, state in chosen.items():
             if state:
-                cause = Cause(str(form.get(f"cause.{axis}", "")))
+                cause = DisagreementCause(str(form.get(f"cause.{axis}", "")))
                 given = Adjudication(
                     item=item, axis=axis, state=state, cause=cause, by=led.viewer.id, at=desk.now(), notes=notes
                 )
@@ -146,11 +146,11 @@ def show_file(desk: Here, led: AsLead, item: str, number: int, which: str) -> Re
     """A delivered file or the human's one beside it, inert."""
     outputs = _shown(desk, led, item).payload.outputs
     if not 0 <= number < len(outputs):
-        raise Denied(404, "There is no such file.")
+        raise HTTPDenied(404, "There is no such file.")
     return send_output(desk, outputs[number], which)
 
 
-def _shown(desk: Desk, led: Led, item: str) -> Shown:
+def _shown(desk: ReviewState, led: Led, item: str) -> ShownItem:
     if item not in item_names(desk.database, led.study):
-        raise Denied(404, "There is no such item in this study.")
+        raise HTTPDenied(404, "There is no such item in this study.")
     return desk.shown(led.study, item, blind=False)

@@ -25,10 +25,10 @@ from repoassay.server.review import (
     rating_pages,
     study_pages,
 )
-from repoassay.server.review.auth import Denied, Fortified
+from repoassay.server.review.auth import HTTPDenied, SecurityMiddleware
 from repoassay.server.review.pages import page
 from repoassay.server.review.rating_api import conflict
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.review_state import ReviewState
 
 __all__ = ["build_review", "mount_review"]
 
@@ -38,7 +38,7 @@ _ROUTERS = (join, rating_pages, rating_api, study_pages, lead_pages, settle_page
 _STATIC = Path(__file__).parent / "static"
 
 
-def build_review(desk: Desk) -> FastAPI:
+def build_review(desk: ReviewState) -> FastAPI:
     """The application whose paths all begin with `/review`; `/` leads there."""
     app = FastAPI(title="RepoAssay review", docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -50,20 +50,20 @@ def build_review(desk: Desk) -> FastAPI:
     return app
 
 
-def mount_review(app: FastAPI, desk: Desk) -> None:
+def mount_review(app: FastAPI, desk: ReviewState) -> None:
     """Put the application below `/review` of another one, with its own state, errors and headers."""
     inner = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     inner.state.desk = desk
     for module in _ROUTERS:
         inner.include_router(module.router)
     inner.mount("/static", StaticFiles(directory=_STATIC))
-    inner.exception_handler(Denied)(_denied)
+    inner.exception_handler(HTTPDenied)(_denied)
     inner.exception_handler(RepoAssayError)(_known)
     inner.exception_handler(RequestValidationError)(_invalid)
     inner.exception_handler(HTTPException)(_other)
     inner.exception_handler(Exception)(_fault)
     packed = GZipMiddleware(inner, minimum_size=2000, compresslevel=1)
-    app.router.routes.append(Mount("/review", app=Fortified(packed, desk.hosts)))
+    app.router.routes.append(Mount("/review", app=SecurityMiddleware(packed, desk.hosts)))
 
 
 def _answer(request: Request, status: int, text: str, **more: object) -> Response:
@@ -76,7 +76,7 @@ def _answer(request: Request, status: int, text: str, **more: object) -> Respons
 
 
 async def _denied(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Denied)
+    assert isinstance(error, HTTPDenied)
     return _answer(request, error.status, str(error), **error.more)
 
 

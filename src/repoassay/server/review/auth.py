@@ -18,15 +18,26 @@ from starlette.datastructures import FormData, MutableHeaders
 from starlette.responses import PlainTextResponse
 
 from repoassay.review import Rater, RaterRole, study_names
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.review_state import ReviewState
 from repoassay.server.review.sessions import Viewer, viewer_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = [
-    "COOKIE", "AnyForm", "Anyone", "AsCreator", "AsLead", "AsRater", "Body", "Denied", "Form", "Fortified", "Here",
-    "Led", "desk_of",
+    "COOKIE",
+    "AnyForm",
+    "Anyone",
+    "AsCreator",
+    "AsLead",
+    "AsRater",
+    "Body",
+    "Form",
+    "HTTPDenied",
+    "Here",
+    "Led",
+    "SecurityMiddleware",
+    "desk_of",
 ]  # fmt: skip
 
 COOKIE = "repoassay_review"
@@ -49,7 +60,7 @@ _HEADERS = {
 }
 
 
-class Denied(Exception):
+class HTTPDenied(Exception):
     """A request is refused with a status, in one sentence; `more` goes into answers of the API."""
 
     def __init__(self, status: int, message: str, **more: Any) -> None:
@@ -66,19 +77,19 @@ class Led:
     study: str
 
 
-async def desk_of(request: Request) -> Desk:
+async def desk_of(request: Request) -> ReviewState:
     """The application's state."""
-    desk: Desk = request.app.state.desk
+    desk: ReviewState = request.app.state.desk
     return desk
 
 
-Here = Annotated[Desk, Depends(desk_of)]
+Here = Annotated[ReviewState, Depends(desk_of)]
 
 
 def _viewer(request: Request, desk: Here) -> Viewer:
     found = viewer_of(desk.database, request.cookies.get(COOKIE, ""), desk.now())
     if found is None:
-        raise Denied(401, "You are not logged in, or your session has ended. Open your invitation link again.")
+        raise HTTPDenied(401, "You are not logged in, or your session has ended. Open your invitation link again.")
     return found
 
 
@@ -87,24 +98,24 @@ Anyone = Annotated[Viewer, Depends(_viewer)]
 
 async def _rater(viewer: Anyone) -> Rater:
     if viewer.rater is None or viewer.role is not RaterRole.RATER:
-        raise Denied(403, "This page is for raters.")
+        raise HTTPDenied(403, "This page is for raters.")
     return viewer.rater
 
 
 async def _creator(viewer: Anyone) -> Viewer:
     if viewer.role not in {RaterRole.LEAD, RaterRole.ADMIN}:
-        raise Denied(403, "This page is for leads.")
+        raise HTTPDenied(403, "This page is for leads.")
     return viewer
 
 
 def _lead(study: str, viewer: Anyone, desk: Here) -> Led:
     if viewer.role not in {RaterRole.LEAD, RaterRole.ADMIN}:
-        raise Denied(403, "This page is for leads.")
+        raise HTTPDenied(403, "This page is for leads.")
     # What a lead of another study may not see is not told from what there is not.
     own = viewer.rater is not None and viewer.role is RaterRole.LEAD
     allowed = viewer.rater.study == study if own and viewer.rater else study in study_names(desk.database)
     if not allowed:
-        raise Denied(404, "There is no such study.")
+        raise HTTPDenied(404, "There is no such study.")
     return Led(viewer, study)
 
 
@@ -132,9 +143,9 @@ async def _body(request: Request, viewer: Anyone) -> dict[str, Any]:
     try:
         given = json.loads(await request.body(), parse_constant=_no_number)
     except (ValueError, RecursionError):
-        raise Denied(422, "The request is no JSON.") from None
+        raise HTTPDenied(422, "The request is no JSON.") from None
     if not isinstance(given, dict):
-        raise Denied(422, "The request is no JSON object.")
+        raise HTTPDenied(422, "The request is no JSON object.")
     return given
 
 
@@ -150,7 +161,7 @@ def _no_number(name: str) -> None:
 
 def _check(given: str, viewer: Viewer) -> None:
     if not hmac.compare_digest(given.encode("utf-8", "surrogatepass"), viewer.csrf.encode()):
-        raise Denied(403, "This change does not come from our own page. Reload the page and try again.")
+        raise HTTPDenied(403, "This change does not come from our own page. Reload the page and try again.")
 
 
 def _same_origin(request: Request) -> None:
@@ -159,15 +170,15 @@ def _same_origin(request: Request) -> None:
     # Behind a proxy that ends TLS we do not know our own scheme, so hosts are compared.
     elsewhere = origin is not None and urlsplit(origin).netloc.lower() != request.headers.get("host", "").lower()
     if elsewhere or site not in {"same-origin", "none"}:
-        raise Denied(403, "This change comes from another site.")
+        raise HTTPDenied(403, "This change comes from another site.")
 
 
-class Fortified:
+class SecurityMiddleware:
     """Bounds what comes in and puts security headers on what goes out, whatever a route does.
 
     Args:
         app: The application.
-        hosts: As in `Desk`.
+        hosts: As in `ReviewState`.
     """
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str] = frozenset()) -> None:
@@ -205,7 +216,7 @@ class Fortified:
             message = await receive()
             came += len(message.get("body", b""))
             if came > most:
-                raise Denied(413, "The request is too large.")
+                raise HTTPDenied(413, "The request is too large.")
             return message
 
         await self._app(scope, bounded, dressed)

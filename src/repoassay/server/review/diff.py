@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from repoassay.diffs import FileDiff, Row, read
+from repoassay.diffs import DiffRow, FileDiff, read
 
 __all__ = ["is_collapsed", "lines_between", "parse_diff"]
 
@@ -24,7 +24,7 @@ def parse_diff(text: str) -> tuple[FileDiff, ...]:
     lines = text.count("\n") + (not text.endswith("\n"))
     if lines > _MAX_LINES and files:
         said = f"The rest of the change, {lines - _MAX_LINES:,} lines, is not shown."
-        files[-1].rows.append(Row("\\", None, None, said, max(0, files[-1].hunks - 1)))
+        files[-1].rows.append(DiffRow("\\", None, None, said, max(0, files[-1].hunks - 1)))
     return files
 
 

@@ -9,9 +9,9 @@ from fastapi.responses import HTMLResponse
 
 from repoassay.diffs import FileDiff
 from repoassay.review import Comment
-from repoassay.server.review.auth import Denied
+from repoassay.server.review.auth import HTTPDenied
 from repoassay.server.review.pages import page
-from repoassay.server.review.review_state import Desk, Shown
+from repoassay.server.review.review_state import ReviewState, ShownItem
 from repoassay.server.review.rows import page_of, pages
 
 __all__ = ["VIEWS", "diff_page", "file_list", "find_file"]
@@ -22,13 +22,13 @@ FILES = 150
 _MOST_TREE = 2000
 
 
-def find_file(shown: Shown, number: int) -> FileDiff | None:
+def find_file(shown: ShownItem, number: int) -> FileDiff | None:
     """Return a file by its number in the page; those that only the human changed follow the submission's."""
     every = (*shown.files, *shown.extra)
     return every[number] if 0 <= number < len(every) else None
 
 
-def file_list(shown: Shown, start: int, base: str) -> dict[str, Any]:
+def file_list(shown: ShownItem, start: int, base: str) -> dict[str, Any]:
     """What the template `files.html` needs to place the files from `start` on."""
     every = (*shown.files, *shown.extra)
     some = [(start + number, file) for number, file in enumerate(every[start : start + FILES])]
@@ -37,8 +37,8 @@ def file_list(shown: Shown, start: int, base: str) -> dict[str, Any]:
 
 
 def diff_page(
-    desk: Desk,
-    shown: Shown,
+    desk: ReviewState,
+    shown: ShownItem,
     number: int,
     view: str,
     at: int,
@@ -64,7 +64,7 @@ def diff_page(
     """
     file = find_file(shown, number)
     if file is None or view not in VIEWS or (view == "reference" and not shown.reference):
-        raise Denied(404, "There is no such part of the change.")
+        raise HTTPDenied(404, "There is no such part of the change.")
     here = [comment for comment in comments if comment.anchor.path == file.path]
     key = (id(shown), base, number, view, at)
     if not here and (kept := desk.pages.get(key)) is not None and kept[0] is shown:

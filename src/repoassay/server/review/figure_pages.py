@@ -17,15 +17,15 @@ from repoassay.review import (
     minutes_to_fix,
     order_effects,
     problems_per_submission,
-    reviewed,
     set_aside,
     severity,
+    summarize_items,
 )
 from repoassay.server.review.auth import AsLead, Here
-from repoassay.server.review.lead_data import Gathered, gather
+from repoassay.server.review.lead_data import LeadData, gather
 from repoassay.server.review.pages import page
-from repoassay.server.review.review_state import Desk
-from repoassay.types import Phase
+from repoassay.server.review.review_state import ReviewState
+from repoassay.types import RatingPhase
 
 __all__ = ["figures_of", "router"]
 
@@ -34,7 +34,7 @@ _DRAWS = 300
 
 
 @router.get("/figures")
-def figures(desk: Here, led: AsLead, phase: Phase = Phase.BLIND) -> Response:
+def figures(desk: Here, led: AsLead, phase: RatingPhase = RatingPhase.BLIND) -> Response:
     """Every figure, with its denominator and interval."""
     known = gather(desk.database, led.study, phase)
     state = (len(known.versions), len(known.settled))
@@ -43,9 +43,9 @@ def figures(desk: Here, led: AsLead, phase: Phase = Phase.BLIND) -> Response:
     return page("figures.html", viewer=led.viewer, study=known.study, known=known, tab="figures", **values)
 
 
-def figures_of(desk: Desk, study: str, known: Gathered) -> dict[str, Any]:
+def figures_of(desk: ReviewState, study: str, known: LeadData) -> dict[str, Any]:
     """Compute what the page shows; some seconds for 2,000 ratings, nearly all of it the bootstrap of agreement."""
-    rows = reviewed(items_of(desk.database, study), known.ratings, known.rubric, known.settled)
+    rows = summarize_items(items_of(desk.database, study), known.ratings, known.rubric, known.settled)
     kept, out = set_aside(rows)
     short = [row for row in kept if row.raters < known.study.min_raters]
     return {

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from repoassay.diagnosis import Severity, State, integrity
+from repoassay.diagnosis import IntegrityState, Severity, integrity
 from repoassay.errors import BadInput
 from repoassay.records import RunFolder
-from repoassay.report import Story, read_story
-from repoassay.review import Candidate, Golden, Hidden, Item, Sample, blinded, draw, opaque_names, siblings
+from repoassay.report import AttemptTimeline, read_story
+from repoassay.review import Candidate, Golden, HiddenPart, Item, Sample, blinded, draw, opaque_names, siblings
 from repoassay.server.review.blobs import Blobs
 from repoassay.server.review.item_builder import TaskSide, evidence_for, human_payload, payload_for, task_side
 from repoassay.types import Attempt, Outcome, Verdict
 
-__all__ = ["Chosen", "Wanted", "choose", "make_items"]
+__all__ = ["RunSelection", "SelectedAttempts", "choose", "make_items"]
 
 # Names of agents that come with the package and are ordinary words: taking them out would maim what is reviewed.
 _ORDINARY = {"reference", "nothing", "copycat", "empty", "garbage", "constant", "noise", "vandal", "command"}
@@ -24,7 +24,7 @@ _NOT_JUDGED = {Outcome.NOT_GRADABLE, Outcome.INFRA_FAULT}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RunSelection:
     """What a lead asks for: which runs, the seed, how many runs a task, how many controls, and what is left out.
 
     `flagged` maps names of attempts to the reason why; `checked` also leaves out those whose own steps show a shortcut
@@ -40,21 +40,21 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SelectedAttempts:
     """What was drawn, and who should be read again because another run of the same task was flagged."""
 
     sample: Sample
-    stories: Mapping[str, tuple[RunFolder, Story]]
+    stories: Mapping[str, tuple[RunFolder, AttemptTimeline]]
     reread: tuple[tuple[Candidate, str], ...]
 
 
-def choose(wanted: Wanted) -> Chosen:
+def choose(wanted: RunSelection) -> SelectedAttempts:
     """Read runs and draw from them.
 
     Raises:
         BadInput: When a folder is no run, or a flagged name is no attempt of these runs.
     """
-    stories: dict[str, tuple[RunFolder, Story]] = {}
+    stories: dict[str, tuple[RunFolder, AttemptTimeline]] = {}
     for path in wanted.runs:
         run = RunFolder(path)
         for found in run.finished():
@@ -71,10 +71,10 @@ def choose(wanted: Wanted) -> Chosen:
         Candidate(name, story.found.attempt.task, story.found.attempt.agent, flagged.get(name, ""))
         for name, (_, story) in stories.items()
     ]
-    return Chosen(draw(line, wanted.seed, wanted.each), stories, siblings(line, flagged))
+    return SelectedAttempts(draw(line, wanted.seed, wanted.each), stories, siblings(line, flagged))
 
 
-def make_items(chosen: Chosen, wanted: Wanted, blobs: Blobs) -> list[Item]:
+def make_items(chosen: SelectedAttempts, wanted: RunSelection, blobs: Blobs) -> list[Item]:
     """Make items of what was drawn and of human changes, under names that say nothing.
 
     Raises:
@@ -100,7 +100,7 @@ def make_items(chosen: Chosen, wanted: Wanted, blobs: Blobs) -> list[Item]:
     drawn = random.Random(f"controls:{wanted.seed}").sample(able, wanted.controls)  # noqa: S311 - to be repeated
     for task in drawn:
         side, run_id = tasks[task]
-        hidden = Hidden(task=task, system="human", run=run_id, tests=True, golden=Golden.GOOD, origin="reference")
+        hidden = HiddenPart(task=task, system="human", run=run_id, tests=True, golden=Golden.GOOD, origin="reference")
         halves.append((blinded(human_payload(side), names), hidden))
     # The order in which items lie must not tell controls from the rest.
     random.Random(f"items:{wanted.seed}").shuffle(halves)  # noqa: S311 - to be repeated
@@ -110,9 +110,9 @@ def make_items(chosen: Chosen, wanted: Wanted, blobs: Blobs) -> list[Item]:
     ]
 
 
-def _hidden(side: TaskSide, run: RunFolder, attempt: Attempt, verdict: Verdict, story: Story) -> Hidden:
+def _hidden(side: TaskSide, run: RunFolder, attempt: Attempt, verdict: Verdict, story: AttemptTimeline) -> HiddenPart:
     model = attempt.settings.get("model", "")
-    return Hidden(
+    return HiddenPart(
         task=attempt.task,
         system=attempt.agent[:300],
         agent=attempt.settings.get("agent", attempt.agent)[:300],
@@ -125,7 +125,7 @@ def _hidden(side: TaskSide, run: RunFolder, attempt: Attempt, verdict: Verdict, 
     )
 
 
-def _names(chosen: Chosen) -> list[str]:
+def _names(chosen: SelectedAttempts) -> list[str]:
     """Return every name that would tell who made something: of agents, entries and models of all runs."""
     names: set[str] = set()
     for run, story in chosen.stories.values():
@@ -145,10 +145,10 @@ def _branches(folder: Path) -> list[str]:
     return [commits.branch] if len(commits.branch) > 4 and commits.branch not in {"main", "master", "trunk"} else []
 
 
-def _shortcut(story: Story) -> str:
+def _shortcut(story: AttemptTimeline) -> str:
     if story.trajectory is None:
         return ""
     for finding in integrity(story.trajectory, story.found.verdict):
-        if finding.state is State.USED and finding.severity is Severity.HIGH:
+        if finding.state is IntegrityState.USED and finding.severity is Severity.HIGH:
             return f"{finding.check.value}: {finding.what}"[:2000]
     return ""

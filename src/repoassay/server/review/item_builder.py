@@ -11,14 +11,14 @@ from typing import Any
 from repoassay.errors import RepoAssayError
 from repoassay.grading import DESCRIPTION_FILE, PULL_DIFF
 from repoassay.grading.pull_request import DIFF
-from repoassay.records import Finished, RunFolder
-from repoassay.report import Story
-from repoassay.review import Output, Payload
+from repoassay.records import FinishedAttempt, RunFolder
+from repoassay.report import AttemptTimeline
+from repoassay.review import ItemPayload, Output
 from repoassay.server.review.blobs import Blobs
 from repoassay.server.review.outputs import media_of
 from repoassay.tasks import locate, read_regular, scan
 from repoassay.text import clip
-from repoassay.types import Kind
+from repoassay.types import TaskKind
 
 __all__ = ["TaskSide", "evidence_for", "human_payload", "payload_for", "task_side"]
 
@@ -36,7 +36,7 @@ class TaskSide:
     """What a task gives to a review. `solution` is the human's change, empty where there is none."""
 
     title: str
-    kind: Kind
+    kind: TaskKind
     issue: str = ""
     rules: str = ""
     solution: str = ""
@@ -59,13 +59,13 @@ def task_side(run: RunFolder, task: str) -> TaskSide:
     )
 
 
-def payload_for(side: TaskSide, found: Finished, blobs: Blobs) -> Payload:
+def payload_for(side: TaskSide, found: FinishedAttempt, blobs: Blobs) -> ItemPayload:
     """What raters see of an attempt, before it is blinded."""
     files = found.folder / "submission"
-    if side.kind is Kind.DELIVERABLE:
-        return Payload(title=side.title, issue=side.issue, outputs=_outputs(files, side.tests, blobs))
-    pull = side.kind is Kind.PULL_REQUEST
-    return Payload(
+    if side.kind is TaskKind.DELIVERABLE:
+        return ItemPayload(title=side.title, issue=side.issue, outputs=_outputs(files, side.tests, blobs))
+    pull = side.kind is TaskKind.PULL_REQUEST
+    return ItemPayload(
         title=side.title,
         issue=side.issue,
         rules=side.rules,
@@ -75,15 +75,15 @@ def payload_for(side: TaskSide, found: Finished, blobs: Blobs) -> Payload:
     )
 
 
-def human_payload(side: TaskSide) -> Payload:
+def human_payload(side: TaskSide) -> ItemPayload:
     """The human's change in the place of an attempt's, so that nothing tells it apart."""
-    return Payload(
+    return ItemPayload(
         title=side.title, issue=side.issue, rules=side.rules, description=side.description, diff=side.solution,
         reference=side.solution,
     )  # fmt: skip
 
 
-def evidence_for(story: Story) -> dict[str, Any]:
+def evidence_for(story: AttemptTimeline) -> dict[str, Any]:
     """What is revealed of an attempt: verdict, tests, signals and steps, as JSON values."""
     verdict = story.found.verdict
     return {
@@ -98,7 +98,7 @@ def evidence_for(story: Story) -> dict[str, Any]:
     }
 
 
-def _steps(story: Story) -> list[str]:
+def _steps(story: AttemptTimeline) -> list[str]:
     lines = []
     for step in story.trajectory.steps[:_MOST_STEPS] if story.trajectory else ():
         parts = [f"{step.source.value}: {step.text}".rstrip()]

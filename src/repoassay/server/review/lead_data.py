@@ -18,18 +18,18 @@ from repoassay.review import (
     read_rubric_of,
     study_of,
 )
-from repoassay.types import Phase, Rating
+from repoassay.types import Rating, RatingPhase
 
-__all__ = ["Gathered", "gather"]
+__all__ = ["LeadData", "gather"]
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class LeadData:
     """`ratings` are one a rater and item, of people only; `versions` everything they ever submitted."""
 
     study: Study
     rubric: Rubric
-    phase: Phase
+    phase: RatingPhase
     people: dict[str, Rater]
     ratings: tuple[Rating, ...]
     versions: tuple[Rating, ...]
@@ -40,7 +40,7 @@ class Gathered:
         return self.people[rater].name if rater in self.people else rater
 
 
-def gather(database: Database, study: str, phase: Phase = Phase.BLIND) -> Gathered:
+def gather(database: Database, study: str, phase: RatingPhase = RatingPhase.BLIND) -> LeadData:
     """Gather a study's answers.
 
     Args:
@@ -54,7 +54,7 @@ def gather(database: Database, study: str, phase: Phase = Phase.BLIND) -> Gather
         for rating in ratings_of(database, study)
         if rating.rater not in people or people[rating.rater].role is not RaterRole.JUDGE
     )
-    given = latest(rating for rating in every if phase is Phase.REVEALED or rating.phase is Phase.BLIND)
+    given = latest(rating for rating in every if phase is RatingPhase.REVEALED or rating.phase is RatingPhase.BLIND)
     settled = adjudications_of(database, study)
     rubric = read_rubric_of(database, study)
-    return Gathered(study_of(database, study), rubric, phase, people, given, every, settled)
+    return LeadData(study_of(database, study), rubric, phase, people, given, every, settled)

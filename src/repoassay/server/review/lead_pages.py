@@ -14,16 +14,16 @@ from starlette.datastructures import UploadFile
 from repoassay.errors import BadInput
 from repoassay.review import (
     FORMATS,
-    Mode,
     Rater,
     RaterRole,
+    StudyMode,
     add_rater,
     assign,
     close_study,
-    closed,
     disable_rater,
     event_log,
     import_ratings,
+    is_closed,
     item_names,
     queue_of,
     raters_of,
@@ -34,9 +34,9 @@ from repoassay.review import (
     study_of,
     write_ratings,
 )
-from repoassay.server.review.auth import AsLead, Denied, Form, Here, Led
+from repoassay.server.review.auth import AsLead, Form, Here, HTTPDenied, Led
 from repoassay.server.review.pages import page
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.review_state import ReviewState
 from repoassay.server.review.sessions import end_sessions_of
 
 __all__ = ["router"]
@@ -51,7 +51,7 @@ def progress(desk: Here, led: AsLead) -> Response:
     return _progress(desk, led, "")
 
 
-def _progress(desk: Desk, led: Led, wrong: str) -> Response:
+def _progress(desk: ReviewState, led: Led, wrong: str) -> Response:
     people = raters_of(desk.database, led.study)
     ratings = ratings_of(desk.database, led.study)
     rows = []
@@ -72,7 +72,7 @@ def _progress(desk: Desk, led: Led, wrong: str) -> Response:
     sampled = [event.details for event in event_log(desk.database, led.study) if event.kind == "sampled"]
     return page(
         "study.html", 422 if wrong else 200, viewer=led.viewer, study=study_of(desk.database, led.study), rows=rows,
-        rubric=read_rubric_of(desk.database, led.study), closed=closed(desk.database, led.study), wrong=wrong,
+        rubric=read_rubric_of(desk.database, led.study), closed=is_closed(desk.database, led.study), wrong=wrong,
         items=len(item_names(desk.database, led.study)), ratings=len(ratings), tab="progress",
         sampled=sampled[0] if sampled else {"excluded": [], "reread": [], "empty": []},
     )  # fmt: skip
@@ -84,11 +84,11 @@ def invite(desk: Here, led: AsLead, form: Form) -> Response:
     role = str(form.get("role", "rater"))
     allowed = {"rater", "lead"} | ({"admin"} if led.viewer.role is RaterRole.ADMIN else set())
     if role not in allowed:
-        raise Denied(403, "Only an admin invites admins.")
+        raise HTTPDenied(403, "Only an admin invites admins.")
     name = str(form.get("name", ""))
     try:
         made = add_rater(desk.database, led.study, name, RaterRole(role), at=desk.now(), by=led.viewer.id)
-        if study_of(desk.database, led.study).mode is Mode.BALANCED and form.get("assign"):
+        if study_of(desk.database, led.study).mode is StudyMode.BALANCED and form.get("assign"):
             assign(desk.database, led.study, at=desk.now(), by=led.viewer.id)
     except BadInput as error:
         return _progress(desk, led, str(error))
@@ -136,7 +136,7 @@ def export(desk: Here, led: AsLead, kind: str) -> Response:
     """Every rating, all versions."""
     ending = f".{kind}"
     if ending not in FORMATS:
-        raise Denied(404, "Ratings are exported as jsonl, csv or parquet.")
+        raise HTTPDenied(404, "Ratings are exported as jsonl, csv or parquet.")
     ratings = ratings_of(desk.database, led.study)
     headers = {"Content-Disposition": f'attachment; filename="{led.study}{ending}"'}
     if ending == ".jsonl":
@@ -163,12 +163,12 @@ def take_in(desk: Here, led: AsLead, form: Form) -> Response:
     return RedirectResponse(f"/review/studies/{led.study}", 303)
 
 
-def _person(desk: Desk, led: Led, rater: str) -> Rater:
+def _person(desk: ReviewState, led: Led, rater: str) -> Rater:
     found = next((each for each in raters_of(desk.database, led.study) if each.id == rater), None)
     if found is None:
-        raise Denied(404, "There is no such rater in this study.")
+        raise HTTPDenied(404, "There is no such rater in this study.")
     if found.role is RaterRole.ADMIN and led.viewer.role is not RaterRole.ADMIN:
-        raise Denied(403, "Only an admin ends an admin's invitation.")
+        raise HTTPDenied(403, "Only an admin ends an admin's invitation.")
     return found
 
 

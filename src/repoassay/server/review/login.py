@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from repoassay.review import RaterRole, rater_by_token
-from repoassay.server.review.auth import COOKIE, AnyForm, Anyone, Denied, Form, Here
+from repoassay.server.review.auth import COOKIE, AnyForm, Anyone, Form, Here, HTTPDenied
 from repoassay.server.review.pages import page
 from repoassay.server.review.sessions import end_session, start_session
 
@@ -33,7 +33,7 @@ def invited(desk: Here, token: str) -> Response:
         return page("join.html", viewer=None, token=token, name="the owner of this server", role="admin")
     rater = rater_by_token(desk.database, token)
     if rater is None:
-        raise Denied(404, _UNKNOWN)
+        raise HTTPDenied(404, _UNKNOWN)
     return page("join.html", viewer=None, token=token, name=rater.name, role=rater.role.value)
 
 
@@ -43,9 +43,9 @@ def join(desk: Here, form: AnyForm) -> Response:
     token = str(form.get("token", ""))
     rater = None if desk.owns(token) else rater_by_token(desk.database, token)
     if rater is None and not desk.owns(token):
-        raise Denied(404, _UNKNOWN)
+        raise HTTPDenied(404, _UNKNOWN)
     if rater is not None and rater.role is RaterRole.JUDGE:
-        raise Denied(403, "A judge is a program and has no pages.")
+        raise HTTPDenied(403, "A judge is a program and has no pages.")
     secret, lasts = start_session(desk.database, rater, desk.now())
     answer = RedirectResponse("/review/", 303)
     answer.set_cookie(

@@ -18,10 +18,10 @@ from fastapi.responses import FileResponse
 from repoassay.errors import BadInput
 from repoassay.grading import MOST_CELL, MOST_COLUMNS, MOST_ROWS, MOST_TEXT
 from repoassay.review import Output
-from repoassay.server.review.auth import Denied
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.auth import HTTPDenied
+from repoassay.server.review.review_state import ReviewState
 
-__all__ = ["Preview", "Side", "kind_of", "media_of", "send_output", "shown_of"]
+__all__ = ["OutputSide", "Preview", "kind_of", "media_of", "send_output", "shown_of"]
 
 Kind = Literal["image", "audio", "video", "table", "text", "pdf", "other"]
 
@@ -57,7 +57,7 @@ _INERT = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-T
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class OutputSide:
     """One file of a pair. `text` and `rows` hold what is previewed as such; `note` says what is not shown, or why.
 
     `picture` says that there is a PNG; `plays` that the browser may play it; `waits` that a preview is being made.
@@ -79,8 +79,8 @@ class Preview:
     number: int
     path: str
     kind: Kind
-    made: Side
-    truth: Side | None
+    made: OutputSide
+    truth: OutputSide | None
 
     @property
     def waits(self) -> bool:
@@ -110,7 +110,7 @@ def media_of(path: str) -> str:
     return found[1] if found else "application/octet-stream"
 
 
-def shown_of(desk: Desk, outputs: Sequence[Output]) -> tuple[Preview, ...]:
+def shown_of(desk: ReviewState, outputs: Sequence[Output]) -> tuple[Preview, ...]:
     """Return what is shown of the first 50 files delivered, as far as it is made yet."""
     found = []
     for number, output in enumerate(outputs[:_MOST_FILES]):
@@ -120,7 +120,7 @@ def shown_of(desk: Desk, outputs: Sequence[Output]) -> tuple[Preview, ...]:
     return tuple(found)
 
 
-def send_output(desk: Desk, output: Output, which: str) -> FileResponse:
+def send_output(desk: ReviewState, output: Output, which: str) -> FileResponse:
     """Send a picture's preview, or a file: to be played if it is sound or film, else as a download; it can run nothing.
 
     Raises:
@@ -130,7 +130,7 @@ def send_output(desk: Desk, output: Output, which: str) -> FileResponse:
     side, _, preview = which.partition(".")
     digest = {"made": output.sha256, "truth": output.truth}.get(side)
     if digest is None or preview not in ("", "png"):
-        raise Denied(404, "There is no such file.")
+        raise HTTPDenied(404, "There is no such file.")
     ending = "png" if preview else _ending(output.path)
     name = f"{side}.{ending}" if ending.isalnum() and ending.isascii() and len(ending) < 10 else side
     inline = "inline" if preview or ending in _PLAYED else "attachment"
@@ -143,26 +143,26 @@ def _ending(path: str) -> str:
     return PurePosixPath(path).suffix.lower().lstrip(".")
 
 
-def _side(desk: Desk, digest: str, name: str) -> Side:
+def _side(desk: ReviewState, digest: str, name: str) -> OutputSide:
     ending, kind = _ending(name), kind_of(name)
     try:
         path = desk.blobs.path(digest)
     except BadInput as error:
-        return Side(0, note=error.message)
+        return OutputSide(0, note=error.message)
     size = path.stat().st_size
     if ending in _OPENED:
         made = desk.previews.get(digest, _OPENED[ending])
         if made is None:
-            return Side(size, note="A preview is being made.", waits=True)
-        return Side(size, made.text, tuple(map(tuple, made.rows)), made.note, made.picture)
+            return OutputSide(size, note="A preview is being made.", waits=True)
+        return OutputSide(size, made.text, tuple(map(tuple, made.rows)), made.note, made.picture)
     if ending in _PLAYED:
         plays = _PLAYED[ending](_head(path, 16))
-        return Side(size, plays=plays, note="" if plays else "It is not what its name says; download it.")
+        return OutputSide(size, plays=plays, note="" if plays else "It is not what its name says; download it.")
     if kind not in ("text", "table"):
-        return Side(size)
+        return OutputSide(size)
     text = _head(path, MOST_TEXT).decode("utf-8", "replace")
     note = f"The first {MOST_TEXT:,} bytes are shown." if size > MOST_TEXT else ""
-    return Side(size, text=text, note=note) if kind == "text" else _table(size, text, ending, note)
+    return OutputSide(size, text=text, note=note) if kind == "text" else _table(size, text, ending, note)
 
 
 def _head(path: Path, most: int) -> bytes:
@@ -170,13 +170,13 @@ def _head(path: Path, most: int) -> bytes:
         return stream.read(most)
 
 
-def _table(size: int, text: str, ending: str, note: str) -> Side:
+def _table(size: int, text: str, ending: str, note: str) -> OutputSide:
     rows = []
     try:
         for row in csv.reader(io.StringIO(text, newline=""), delimiter="\t" if ending == "tsv" else ","):
             rows.append(tuple(cell[:MOST_CELL] for cell in row[:MOST_COLUMNS]))
             if len(rows) > MOST_ROWS:
-                return Side(size, rows=tuple(rows[:MOST_ROWS]), note=f"The first {MOST_ROWS} rows are shown.")
+                return OutputSide(size, rows=tuple(rows[:MOST_ROWS]), note=f"The first {MOST_ROWS} rows are shown.")
     except csv.Error as error:
-        return Side(size, text=text, note=f"This is no table: {error}.")
-    return Side(size, rows=tuple(rows), note=note)
+        return OutputSide(size, text=text, note=f"This is no table: {error}.")
+    return OutputSide(size, rows=tuple(rows), note=note)

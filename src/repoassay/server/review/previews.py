@@ -18,14 +18,24 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from repoassay.errors import BadInput, RepoAssayError
-from repoassay.grading import FILE, MOST_CELL, MOST_COLUMNS, MOST_ROWS, MOST_SIDE, MOST_TEXT, PLACE, confined, struck
+from repoassay.grading import (
+    FILE,
+    MOST_CELL,
+    MOST_COLUMNS,
+    MOST_ROWS,
+    MOST_SIDE,
+    MOST_TEXT,
+    PLACE,
+    hit_limit,
+    run_sandboxed,
+)
 from repoassay.records import write_once
-from repoassay.sandbox import Collect, Mount, Sandbox, open_sandbox
+from repoassay.sandbox import ExportSpec, Mount, Sandbox, open_sandbox
 from repoassay.server.review.blobs import Blobs
 from repoassay.tasks import read_regular
 from repoassay.types import Limits
 
-__all__ = ["Made", "Previews"]
+__all__ = ["PreviewResult", "Previews"]
 
 LIMITS = Limits(seconds=60, memory=2**30, disk=64 * 2**20, processes=16, output=2**16)
 """What opening one file may take."""
@@ -39,7 +49,7 @@ _SIGN = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _Cell = Annotated[str, Field(max_length=MOST_CELL)]
 
 
-class Made(BaseModel):
+class PreviewResult(BaseModel):
     """What is shown of a file. It comes out of the sandbox, and is believed no further than its shape."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -75,12 +85,12 @@ class Previews:
         self._cpu = cpu
         # The last one asked for is made first: a pile of files that take long does not hold up who reads another item.
         self._waiting: queue.LifoQueue[tuple[str, str]] = queue.LifoQueue()
-        self._told: dict[tuple[str, str], Made | None] = {}
+        self._told: dict[tuple[str, str], PreviewResult | None] = {}
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._over = threading.Event()
 
-    def get(self, digest: str, kind: str) -> Made | None:
+    def get(self, digest: str, kind: str) -> PreviewResult | None:
         """What is shown of a file; None while it is being made.
 
         Args:
@@ -128,46 +138,46 @@ class Previews:
             try:
                 made = self._make(key)
             except RepoAssayError as error:
-                made = Made(note=f"This cannot be shown here: {error.message}"[:600], kept=False)
+                made = PreviewResult(note=f"This cannot be shown here: {error.message}"[:600], kept=False)
             except Exception as error:  # noqa: BLE001 - a thread that died would leave what is waited for for ever
                 _LOG.exception("Preview of %s", key[0])
-                made = Made(note=f"This cannot be shown here ({type(error).__name__}).", kept=False)
+                made = PreviewResult(note=f"This cannot be shown here ({type(error).__name__}).", kept=False)
             with self._lock:
                 if made.kept:
                     del self._told[key]
                 else:  # the fault is this machine's: tried again at the next start
                     self._told[key] = made
 
-    def _make(self, key: tuple[str, str]) -> Made:
+    def _make(self, key: tuple[str, str]) -> PreviewResult:
         digest, kind = key
         told = {"kind": kind, "cpu": self._cpu, "memory": _HEAP}
         with tempfile.TemporaryDirectory(prefix="repoassay-preview-") as folder:
-            command = confined(
+            command = run_sandboxed(
                 "repoassay.grading.preview",
                 stdin=json.dumps(told).encode(),
                 mounts=[Mount(self._blobs.path(digest), FILE)],
                 limits=self._limits,
                 scratch=[PLACE],
-                collect=[Collect(PLACE, Path(folder), max_bytes=_MOST_BYTES, max_files=4)],
+                collect=[ExportSpec(PLACE, Path(folder), max_bytes=_MOST_BYTES, max_files=4)],
             )
             with self._lock:
                 self._sandbox = self._sandbox or self._open()
             done = self._sandbox.run(command, self._over)
             if self._over.is_set():
-                return Made(kept=False)
+                return PreviewResult(kept=False)
             made, png = _read(Path(folder)) if done.exit.code == 0 else (None, b"")
         if made is None:
-            why = struck(done.exit) if done.exit.code != 0 else "what opened it left nothing"
-            made = Made(note=f"This cannot be shown: {why}; download it.")
+            why = hit_limit(done.exit) if done.exit.code != 0 else "what opened it left nothing"
+            made = PreviewResult(note=f"This cannot be shown: {why}; download it.")
         if made.kept:
             if made.picture:
                 _write(self._place(key, "png"), png)
             _write(self._place(key, "json"), made.model_dump_json().encode())
         return made
 
-    def _kept(self, key: tuple[str, str]) -> Made | None:
+    def _kept(self, key: tuple[str, str]) -> PreviewResult | None:
         try:
-            return Made.model_validate_json(read_regular(self._place(key, "json"), _MOST_BYTES))
+            return PreviewResult.model_validate_json(read_regular(self._place(key, "json"), _MOST_BYTES))
         except (OSError, ValidationError):
             return None
 
@@ -176,10 +186,10 @@ class Previews:
         return self._blobs.folder / f"previews-{_VERSION}" / digest[:2] / f"{digest}.{kind}.{ending}"
 
 
-def _read(folder: Path) -> tuple[Made | None, bytes]:
+def _read(folder: Path) -> tuple[PreviewResult | None, bytes]:
     """What the sandbox left, if it is as it should be; a picture as its bytes."""
     try:
-        made = Made.model_validate_json(read_regular(folder / "shown.json", _MOST_BYTES))
+        made = PreviewResult.model_validate_json(read_regular(folder / "shown.json", _MOST_BYTES))
         png = read_regular(folder / "shown.png", _MOST_BYTES) if made.picture else b""
     except (OSError, ValidationError):
         return None, b""

@@ -5,25 +5,25 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from repoassay.review import Answers, Assigned, Rater, draft_of, may_reveal, open_item, place_of, ratings_by, study_of
-from repoassay.server.review.review_state import Desk
-from repoassay.types import Phase, Rating
+from repoassay.review import Answers, LeasedItem, Rater, draft_of, may_reveal, open_item, place_of, ratings_by, study_of
+from repoassay.server.review.review_state import ReviewState
+from repoassay.types import Rating, RatingPhase
 
-__all__ = ["Standing", "revealed_to", "stand"]
+__all__ = ["RaterProgress", "revealed_to", "stand"]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RaterProgress:
     """`phase` is what may be submitted now, None for nothing. `version` is the draft's, 0 without one.
 
     `key` names the submission this page will make, so that one repeated is one. `revealed` says that tests, signals and
     the maker may be seen.
     """
 
-    place: Assigned
+    place: LeasedItem
     ratings: tuple[Rating, ...]
     revealed: bool
-    phase: Phase | None
+    phase: RatingPhase | None
     answers: Answers
     version: int
     key: str
@@ -35,7 +35,7 @@ class Standing:
         return self.answers.model_copy(update={"axes": bare}).model_dump_json()
 
 
-def revealed_to(desk: Desk, rater: Rater, item: str) -> bool:
+def revealed_to(desk: ReviewState, rater: Rater, item: str) -> bool:
     """Whether what is hidden of an item may be shown to a rater now.
 
     Raises:
@@ -44,7 +44,7 @@ def revealed_to(desk: Desk, rater: Rater, item: str) -> bool:
     return place_of(desk.database, rater, item).submitted and may_reveal(desk.database, rater, item)
 
 
-def stand(desk: Desk, rater: Rater, item: str, *, hold: bool) -> Standing:
+def stand(desk: ReviewState, rater: Rater, item: str, *, hold: bool) -> RaterProgress:
     """Return where a rater stands; `hold` reserves an item not submitted yet.
 
     Raises:
@@ -56,9 +56,13 @@ def stand(desk: Desk, rater: Rater, item: str, *, hold: bool) -> Standing:
     if hold and not done:
         place = open_item(desk.database, rater, item, desk.now())
     revealed = bool(done) and may_reveal(desk.database, rater, item)
-    phase: Phase | None = Phase.BLIND
+    phase: RatingPhase | None = RatingPhase.BLIND
     if done:
-        phase = Phase.REVEALED if revealed and Phase.REVEALED in study_of(desk.database, rater.study).phases else None
+        phase = (
+            RatingPhase.REVEALED
+            if revealed and RatingPhase.REVEALED in study_of(desk.database, rater.study).phases
+            else None
+        )
     draft = draft_of(desk.database, rater, item, phase) if phase else None
     answers = Answers()
     if draft is not None:
@@ -66,4 +70,4 @@ def stand(desk: Desk, rater: Rater, item: str, *, hold: bool) -> Standing:
     elif done:
         answers = Answers(**{name: getattr(done[-1], name) for name in Answers.model_fields})
     key = f"{item}-{secrets.token_urlsafe(12)}"
-    return Standing(place, done, revealed, phase, answers, draft.version if draft else 0, key)
+    return RaterProgress(place, done, revealed, phase, answers, draft.version if draft else 0, key)

@@ -24,11 +24,11 @@ from repoassay.review import (
     save_draft,
     submit,
 )
-from repoassay.server.review.auth import AsRater, Body, Denied, Here
+from repoassay.server.review.auth import AsRater, Body, Here, HTTPDenied
 from repoassay.server.review.diff import lines_between
 from repoassay.server.review.rater_progress import revealed_to, stand
-from repoassay.server.review.review_state import Desk
-from repoassay.types import Anchor, Phase, Rating
+from repoassay.server.review.review_state import ReviewState
+from repoassay.types import Anchor, Rating, RatingPhase
 
 __all__ = ["router"]
 
@@ -53,7 +53,7 @@ def write_draft(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, 
     """Save a draft over the version the page has; 409 with both where another window saved meanwhile."""
     version = body.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or not 0 <= version < 2**31:
-        raise Denied(422, "A draft needs the version it follows.")
+        raise HTTPDenied(422, "A draft needs the version it follows.")
     answers, phase = parse_answers(body.get("answers")), _phase(body)
     saved = save_draft(desk.database, rater, item, answers, version=version, now=desk.now(), phase=phase)
     return {"version": saved.version, "saved": saved.saved.isoformat()}
@@ -70,12 +70,12 @@ def hand_in(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, Any]
     """Submit; the same key twice is one rating."""
     key, phase = body.get("key"), _phase(body)
     if not isinstance(key, str):
-        raise Denied(422, "A submission needs a key.")
+        raise HTTPDenied(422, "A submission needs a key.")
     now = desk.now()
     answers = _completed(desk, rater, item, parse_answers(body.get("answers")), now)
     rating = submit(desk.database, rater, item, answers, key=key, now=now, phase=phase)
     standing = stand(desk, rater, item, hold=False)
-    again = phase is Phase.BLIND and standing.phase is Phase.REVEALED
+    again = phase is RatingPhase.BLIND and standing.phase is RatingPhase.REVEALED
     return {
         "rating": rating.id,
         "version": rating.version,
@@ -93,20 +93,20 @@ def comment(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, Any]
     first, last = body.get("line"), body.get("end_line", body.get("line"))
     file = shown.files[number] if isinstance(number, int) and 0 <= number < len(shown.files) else None
     if not isinstance(first, int) or not isinstance(last, int) or str(side) not in {"old", "new"}:
-        raise Denied(422, "A comment needs a side and the numbers of its lines.")
+        raise HTTPDenied(422, "A comment needs a side and the numbers of its lines.")
     if file is None or not first <= last < first + _MOST_LINES:
-        raise Denied(422, "A comment needs a file of the change, a side and at most 200 lines.")
+        raise HTTPDenied(422, "A comment needs a file of the change, a side and at most 200 lines.")
     lines = lines_between(file, str(side), first, last)
     if len(lines) != last - first + 1:
-        raise Denied(422, "The change does not show these lines.")
+        raise HTTPDenied(422, "The change does not show these lines.")
     quote = "\n".join(lines)[:4000]
     text, axis = body.get("text"), body.get("axis") or None
     if not isinstance(text, str) or not isinstance(axis, str | None):
-        raise Denied(422, "A comment needs a text.")
+        raise HTTPDenied(422, "A comment needs a text.")
     try:
         anchor = Anchor(path=file.path, side=side, line=first, end_line=last, quote=quote)
     except ValidationError:
-        raise Denied(422, "These lines cannot be quoted.") from None
+        raise HTTPDenied(422, "These lines cannot be quoted.") from None
     made = add_comment(desk.database, rater, item, anchor, text, now=desk.now(), axis=axis)
     return _told(made)
 
@@ -130,14 +130,14 @@ def conflict(stored: object, offered: object) -> dict[str, Any]:
     }
 
 
-def _phase(body: Mapping[str, Any]) -> Phase:
+def _phase(body: Mapping[str, Any]) -> RatingPhase:
     try:
-        return Phase(str(body.get("phase", "blind")))
+        return RatingPhase(str(body.get("phase", "blind")))
     except ValueError:
-        raise Denied(422, "The phase is blind or revealed.") from None
+        raise HTTPDenied(422, "The phase is blind or revealed.") from None
 
 
-def _completed(desk: Desk, rater: Rater, item: str, answers: Answers, now: datetime) -> Answers:
+def _completed(desk: ReviewState, rater: Rater, item: str, answers: Answers, now: datetime) -> Answers:
     """Add what the page need not tell: comments tied to axes as evidence, and the time since the item was opened."""
     found = comments_by(desk.database, rater, item)
     axes = {

@@ -7,14 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import RedirectResponse
 
-from repoassay.review import closed, comments_by, hidden_of, open_next, queue_of, read_rubric_of, release, study_of
-from repoassay.server.review.auth import Anyone, AsRater, Denied, Form, Here
+from repoassay.review import comments_by, hidden_of, is_closed, open_next, queue_of, read_rubric_of, release, study_of
+from repoassay.server.review.auth import Anyone, AsRater, Form, Here, HTTPDenied
 from repoassay.server.review.diff_fragments import diff_page, file_list
 from repoassay.server.review.outputs import send_output, shown_of
 from repoassay.server.review.pages import page
 from repoassay.server.review.rater_progress import revealed_to, stand
 from repoassay.server.review.reveal import evidence_of
-from repoassay.types import Phase
+from repoassay.types import RatingPhase
 
 __all__ = ["router"]
 
@@ -27,10 +27,10 @@ def queue(desk: Here, rater: AsRater, viewer: Anyone) -> Response:
     """The rater's items in their own order."""
     study = study_of(desk.database, rater.study)
     line = queue_of(desk.database, rater)
-    second = Phase.REVEALED in study.phases
+    second = RatingPhase.REVEALED in study.phases
     return page(
         "queue.html", viewer=viewer, study=study, queue=line, now=desk.now(), second=second,
-        closed=closed(desk.database, rater.study), done=sum(each.submitted for each in line),
+        closed=is_closed(desk.database, rater.study), done=sum(each.submitted for each in line),
         rubric=read_rubric_of(desk.database, rater.study),
     )  # fmt: skip
 
@@ -103,7 +103,7 @@ def show_file(desk: Here, rater: AsRater, item: str, number: int, which: str) ->
     """A delivered file or the human's one beside it, inert."""
     shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
     if not 0 <= number < len(shown.payload.outputs):
-        raise Denied(404, "There is no such file.")
+        raise HTTPDenied(404, "There is no such file.")
     return send_output(desk, shown.payload.outputs[number], which)
 
 
@@ -111,5 +111,5 @@ def show_file(desk: Here, rater: AsRater, item: str, number: int, which: str) ->
 def show_evidence(desk: Here, rater: AsRater, item: str) -> Response:
     """Tests, signals and steps, once they may be seen."""
     if not revealed_to(desk, rater, item):
-        raise Denied(403, "This is shown after your own rating is submitted.")
+        raise HTTPDenied(403, "This is shown after your own rating is submitted.")
     return page("evidence.html", evidence=evidence_of(hidden_of(desk.database, rater.study, item)))

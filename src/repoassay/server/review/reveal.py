@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from repoassay.review import Hidden
+from repoassay.review import HiddenPart
 
-__all__ = ["Evidence", "evidence_of"]
+__all__ = ["RevealedEvidence", "evidence_of"]
 
 _MOST = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class RevealedEvidence:
     """Hidden knowledge, bounded and fit for a template; lists hold dictionaries of texts."""
 
-    hidden: Hidden
+    hidden: HiddenPart
     outcome: str
     comments: tuple[str, ...]
     tests: tuple[dict[str, str], ...]
@@ -24,10 +24,10 @@ class Evidence:
     steps: tuple[str, ...]
 
 
-def evidence_of(hidden: Hidden) -> Evidence:
+def evidence_of(hidden: HiddenPart) -> RevealedEvidence:
     """Read the evidence of an item, passing over what is not as expected."""
     given = hidden.evidence
-    return Evidence(
+    return RevealedEvidence(
         hidden=hidden,
         outcome=str(given.get("outcome", "")),
         comments=tuple(str(each) for each in _list(given.get("comments"))),

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from repoassay.db import Database
 from repoassay.diffs import FileDiff
-from repoassay.review import BUNDLED, Payload, payload_of, rater_view, read_rubric_of, study_of
+from repoassay.review import BUNDLED, ItemPayload, payload_of, rater_view, read_rubric_of, study_of
 from repoassay.server.review.blobs import Blobs
 from repoassay.server.review.diff import parse_diff
 from repoassay.server.review.previews import Previews
 
-__all__ = ["Desk", "Pages", "Shown"]
+__all__ = ["Pages", "ReviewState", "ShownItem"]
 
 _PAGES = 2000
 _CACHED = 48 * 2**20
@@ -26,10 +26,10 @@ _CACHED = 48 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownItem:
     """An item's payload with its diffs parsed. `extra` are files that only the human's change has."""
 
-    payload: Payload
+    payload: ItemPayload
     files: tuple[FileDiff, ...]
     reference: dict[str, FileDiff]
     extra: tuple[FileDiff, ...]
@@ -44,17 +44,17 @@ class Pages:
     """The last pages of rows that were made, by what they show. Pages are bounded, and so is how many are kept."""
 
     def __init__(self) -> None:
-        self._made: OrderedDict[tuple[object, ...], tuple[Shown, bytes]] = OrderedDict()
+        self._made: OrderedDict[tuple[object, ...], tuple[ShownItem, bytes]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: tuple[object, ...]) -> tuple[Shown, bytes] | None:
+    def get(self, key: tuple[object, ...]) -> tuple[ShownItem, bytes] | None:
         """Return a page with what it was made of."""
         with self._lock:
             if key in self._made:
                 self._made.move_to_end(key)
             return self._made.get(key)
 
-    def put(self, key: tuple[object, ...], made: tuple[Shown, bytes]) -> None:
+    def put(self, key: tuple[object, ...], made: tuple[ShownItem, bytes]) -> None:
         """Keep a page."""
         with self._lock:
             self._made[key] = made
@@ -66,7 +66,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Desk:
+class ReviewState:
     """The state of one application.
 
     Args:
@@ -103,7 +103,7 @@ class Desk:
         self.secure = secure
         self.now = clock
         self._owner = hashlib.sha256(owner.encode()).digest() if owner else b""
-        self._shown: OrderedDict[tuple[str, str, bool], Shown] = OrderedDict()
+        self._shown: OrderedDict[tuple[str, str, bool], ShownItem] = OrderedDict()
         self._held = 0
         self._lock = threading.Lock()
         self.pages = Pages()
@@ -114,7 +114,7 @@ class Desk:
         given = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
         return bool(self._owner) and hmac.compare_digest(given, self._owner)
 
-    def shown(self, study: str, item: str, *, blind: bool = True) -> Shown:
+    def shown(self, study: str, item: str, *, blind: bool = True) -> ShownItem:
         """Return what may be seen of an item; it never changes, so it is parsed once.
 
         Args:
@@ -141,7 +141,7 @@ class Desk:
         reference = {file.path: file for file in parse_diff(payload.reference or "")}
         known = {file.path for file in files}
         extra = tuple(file for path, file in reference.items() if path not in known)
-        made = Shown(payload, files, reference, extra)
+        made = ShownItem(payload, files, reference, extra)
         with self._lock:
             if key not in self._shown:
                 self._shown[key] = made
@@ -161,6 +161,6 @@ class Desk:
         return made
 
 
-def _size(shown: Shown) -> int:
+def _size(shown: ShownItem) -> int:
     rows = sum(len(file.rows) for file in (*shown.files, *shown.reference.values()))
     return len(shown.payload.diff) + len(shown.payload.reference or "") + 10 * rows + 10_000

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from repoassay.diffs import FileDiff, Row
+from repoassay.diffs import DiffRow, FileDiff
 from repoassay.server.review.colour import Token, coloured
 from repoassay.server.review.markup import visible
 
-__all__ = ["PAGE", "Cell", "Line", "page_of", "pages"]
+__all__ = ["PAGE", "Cell", "DiffLine", "page_of", "pages"]
 
 PAGE = 400
 """Rows of a file that are sent at once."""
@@ -32,7 +32,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """What stands in one line of the table: a hunk's head, a note, or cells (in unified view `left` alone).
 
     `old` and `new` are line numbers shown in unified view.
@@ -52,7 +52,7 @@ def pages(file: FileDiff) -> int:
     return max(1, -(-len(file.rows) // PAGE))
 
 
-def page_of(file: FileDiff, page: int, *, split: bool) -> list[Line]:
+def page_of(file: FileDiff, page: int, *, split: bool) -> list[DiffLine]:
     """Return one page of a file's diff.
 
     Args:
@@ -62,8 +62,8 @@ def page_of(file: FileDiff, page: int, *, split: bool) -> list[Line]:
     """
     rows = file.rows[page * PAGE : (page + 1) * PAGE]
     html = _html(file.path, rows)
-    lines: list[Line] = []
-    run: list[Row] = []
+    lines: list[DiffLine] = []
+    run: list[DiffRow] = []
 
     def flush() -> None:
         lines.extend(_paired(run, html) if split else _stacked(run, html))
@@ -72,35 +72,35 @@ def page_of(file: FileDiff, page: int, *, split: bool) -> list[Line]:
     for row in rows:
         if row.sign == "@":
             flush()
-            lines.append(Line(head=row.text[:300], hunk=row.hunk))
+            lines.append(DiffLine(head=row.text[:300], hunk=row.hunk))
         else:
             run.append(row)
     flush()
     return lines
 
 
-def _stacked(rows: Iterable[Row], html: Mapping[int, Markup]) -> list[Line]:
+def _stacked(rows: Iterable[DiffRow], html: Mapping[int, Markup]) -> list[DiffLine]:
     lines = []
     for row in rows:
         if row.sign == "\\":
-            lines.append(Line(note=row.text, hunk=row.hunk))
+            lines.append(DiffLine(note=row.text, hunk=row.hunk))
             continue
         cell = _cell(row, "old" if row.sign == "-" else "new", html)
-        lines.append(Line(left=cell, hunk=row.hunk, old=row.old, new=row.new))
+        lines.append(DiffLine(left=cell, hunk=row.hunk, old=row.old, new=row.new))
     return lines
 
 
-def _paired(rows: Sequence[Row], html: Mapping[int, Markup]) -> list[Line]:
-    lines: list[Line] = []
-    gone: list[Row] = []
-    come: list[Row] = []
+def _paired(rows: Sequence[DiffRow], html: Mapping[int, Markup]) -> list[DiffLine]:
+    lines: list[DiffLine] = []
+    gone: list[DiffRow] = []
+    come: list[DiffRow] = []
     hunk = rows[0].hunk if rows else 0
 
     def flush() -> None:
         for number in range(max(len(gone), len(come))):
             left = _cell(gone[number], "old", html) if number < len(gone) else None
             right = _cell(come[number], "new", html) if number < len(come) else None
-            lines.append(Line(left=left, right=right, hunk=hunk))
+            lines.append(DiffLine(left=left, right=right, hunk=hunk))
         gone.clear()
         come.clear()
 
@@ -114,19 +114,19 @@ def _paired(rows: Sequence[Row], html: Mapping[int, Markup]) -> list[Line]:
         else:
             flush()
             if row.sign == "\\":
-                lines.append(Line(note=row.text, hunk=hunk))
+                lines.append(DiffLine(note=row.text, hunk=hunk))
             else:
-                lines.append(Line(left=_cell(row, "old", html), right=_cell(row, "new", html), hunk=hunk))
+                lines.append(DiffLine(left=_cell(row, "old", html), right=_cell(row, "new", html), hunk=hunk))
     flush()
     return lines
 
 
-def _cell(row: Row, side: str, html: Mapping[int, Markup]) -> Cell:
+def _cell(row: DiffRow, side: str, html: Mapping[int, Markup]) -> Cell:
     number = (row.old if side == "old" else row.new) or 0
     return Cell(_KINDS[row.sign], f"{side[0]}{number}", number, side, html[id(row)])
 
 
-def _html(path: str, rows: Sequence[Row]) -> dict[int, Markup]:
+def _html(path: str, rows: Sequence[DiffRow]) -> dict[int, Markup]:
     """Return each row's HTML by the row's identity; each side is coloured on its own, so that both are whole code."""
     rows = [row for row in rows if row.sign != "@"]
     tokens: dict[int, list[Token]] = {}
@@ -138,7 +138,7 @@ def _html(path: str, rows: Sequence[Row]) -> dict[int, Markup]:
     return {id(row): _line(tokens.get(id(row), [("", row.text)]), marks.get(id(row))) for row in rows}
 
 
-def _marks(rows: Sequence[Row]) -> dict[int, tuple[int, int]]:
+def _marks(rows: Sequence[DiffRow]) -> dict[int, tuple[int, int]]:
     """Return, for lines replaced one by one, where they differ: from a start to an end."""
     found: dict[int, tuple[int, int]] = {}
     at = 0

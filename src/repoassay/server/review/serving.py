@@ -19,7 +19,7 @@ from repoassay.server.access import is_loopback
 from repoassay.server.connection import Connection, most_connections
 from repoassay.server.review.app import build_review
 from repoassay.server.review.blobs import Blobs
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.review_state import ReviewState
 from repoassay.tasks import data_folder
 
 __all__ = ["address_of", "hosts_for", "open_desk", "serve_review", "settings_for"]
@@ -36,7 +36,7 @@ def open_desk(
     hosts: frozenset[str] = frozenset(),
     *,
     secure: bool = False,
-) -> tuple[Desk, str]:
+) -> tuple[ReviewState, str]:
     """Open what the application works with, and make the owner's token for this start.
 
     Args:
@@ -61,7 +61,7 @@ def open_desk(
     local = Path(place.removeprefix("sqlite:///"))
     folder = data_folder("review") / "files" if remote else local.with_name(f"{local.name}.files")
     token = secrets.token_urlsafe(32)
-    desk = Desk(
+    desk = ReviewState(
         open_database(place), Blobs(folder), owner=token, runs=[run.resolve() for run in runs],
         rubrics=(*BUNDLED, *rubrics), hosts=hosts, secure=secure,
     )  # fmt: skip
@@ -88,7 +88,7 @@ def address_of(host: str, bound: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{bound.getsockname()[1]}"
 
 
-def settings_for(desk: Desk) -> uvicorn.Config:
+def settings_for(desk: ReviewState) -> uvicorn.Config:
     """How uvicorn is to serve: plain HTTP/1.1, bounded in everything."""
     return uvicorn.Config(
         build_review(desk), http=Connection, ws="none", log_level="error", access_log=False, server_header=False,
@@ -96,7 +96,7 @@ def settings_for(desk: Desk) -> uvicorn.Config:
     )  # fmt: skip
 
 
-def serve_review(desk: Desk, bound: socket.socket, ready: Callable[[], None]) -> None:
+def serve_review(desk: ReviewState, bound: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until SIGTERM or Ctrl-C, and close the database."""
     server = _Server(settings_for(desk), ready)
     try:

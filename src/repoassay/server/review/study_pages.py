@@ -23,12 +23,12 @@ from repoassay.review import (
     study_of,
 )
 from repoassay.server.review.auth import Anyone, AsCreator, Form, Here
-from repoassay.server.review.from_runs import Chosen, Wanted, choose, make_items
+from repoassay.server.review.from_runs import RunSelection, SelectedAttempts, choose, make_items
 from repoassay.server.review.pages import page
-from repoassay.server.review.review_state import Desk
+from repoassay.server.review.review_state import ReviewState
 from repoassay.server.review.sessions import Viewer
 from repoassay.text import printable
-from repoassay.types import Phase
+from repoassay.types import RatingPhase
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -70,7 +70,7 @@ def make_study(desk: Here, viewer: AsCreator, form: Form) -> Response:
     return RedirectResponse(f"/review/studies/{study.name}", 303)
 
 
-def _form(desk: Desk, viewer: Anyone, values: Mapping[str, str], wrong: str) -> Response:
+def _form(desk: ReviewState, viewer: Anyone, values: Mapping[str, str], wrong: str) -> Response:
     runs = []
     for number, path in enumerate(desk.runs):
         try:
@@ -91,7 +91,7 @@ def _form(desk: Desk, viewer: Anyone, values: Mapping[str, str], wrong: str) -> 
     )  # fmt: skip
 
 
-def _make(desk: Desk, viewer: Viewer, given: Mapping[str, str]) -> Study:
+def _make(desk: ReviewState, viewer: Viewer, given: Mapping[str, str]) -> Study:
     if given.get("name") == "new":
         raise BadInput("A study cannot be called new.", "Choose another name.")
     if given.get("rubric") not in desk.rubrics:
@@ -104,7 +104,7 @@ def _make(desk: Desk, viewer: Viewer, given: Mapping[str, str]) -> Study:
     settings: dict[str, Any] = {
         "name": given.get("name", ""), "title": given.get("title", ""), "rubric": rubric.digest,
         "mode": given.get("mode", "all"), "overlap": _count(given, "overlap", 1, 1000), "seed": seed,
-        "phases": (Phase.BLIND, Phase.REVEALED) if given.get("two") else (Phase.BLIND,),
+        "phases": (RatingPhase.BLIND, RatingPhase.REVEALED) if given.get("two") else (RatingPhase.BLIND,),
         "reveal": given.get("reveal", "never"), "reference": given.get("reference", "revealed"),
         "lease_seconds": 60 * _count(given, "lease", 1, 43200),
     }  # fmt: skip
@@ -114,7 +114,7 @@ def _make(desk: Desk, viewer: Viewer, given: Mapping[str, str]) -> Study:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the study"
         raise BadInput(f"{place}: {printable(str(first['msg']).removeprefix('Value error, '), 300)}.") from None
-    wanted = Wanted(
+    wanted = RunSelection(
         runs=[desk.runs[number] for number in dict.fromkeys(picked)], seed=seed, each=_count(given, "each", 1, 100),
         controls=_count(given, "controls", 0, 1000), flagged=_flagged(given.get("flagged", "")),
         checked=bool(given.get("checked")),
@@ -127,7 +127,7 @@ def _make(desk: Desk, viewer: Viewer, given: Mapping[str, str]) -> Study:
     return study
 
 
-def _note_excluded(desk: Desk, study: Study, chosen: Chosen, viewer: Viewer) -> None:
+def _note_excluded(desk: ReviewState, study: Study, chosen: SelectedAttempts, viewer: Viewer) -> None:
     """Put what was left out, and who is to be read again, into the log, where it stays."""
     excluded = [[run.id, run.task, run.system, reason] for run, reason in chosen.sample.excluded]
     reread = [[run.id, run.task, run.system, reason] for run, reason in chosen.reread]

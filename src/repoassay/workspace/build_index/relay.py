@@ -24,7 +24,7 @@ from repoassay.workspace.build_index import pages
 from repoassay.workspace.build_index.relay_server import RelayServer
 from repoassay.workspace.build_index.store import Store
 
-__all__ = ["Answer", "Relay"]
+__all__ = ["IndexReply", "Relay"]
 
 _SIMPLE = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 _NODE = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"
@@ -35,7 +35,7 @@ _MOST_BYTES = 16 * 2**30
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class IndexReply:
     """What is served: a body, or an open file of some size."""
 
     kind: str
@@ -92,7 +92,7 @@ class Relay:
             env["UV_FIND_LINKS"], env["PIP_FIND_LINKS"] = ",".join(links), " ".join(links)
         return env
 
-    def answer(self, path: str, here: str) -> Answer | None:
+    def answer(self, path: str, here: str) -> IndexReply | None:
         """What lies at a path; None when nothing does. `here` is how the build writes the relay's host and port.
 
         Without a loopback of its own, a build has the host's, on which others may ask too: every path is secret.
@@ -108,13 +108,13 @@ class Relay:
             case ["python", number, rest] if _index(number, self._python) and _PROJECT.fullmatch(rest.rstrip("/")):
                 url = f"{self._python[int(number)].rstrip('/')}/{re.sub(r'[-_.]+', '-', rest.rstrip('/')).lower()}/"
                 kind, body = self._store.page(url, _SIMPLE)
-                return Answer(*pages.simple(kind, body, url, lambda at, digest: self._known(here, at, digest)))
+                return IndexReply(*pages.simple(kind, body, url, lambda at, digest: self._known(here, at, digest)))
             case ["links", number, ""] if _index(number, self._indexes.links):
-                return Answer("text/html", self._links(self._indexes.links[int(number)], here))
+                return IndexReply("text/html", self._links(self._indexes.links[int(number)], here))
             case ["node", *rest] if _NODE_NAME.fullmatch(unquote("/".join(rest))):
                 return self._packument(unquote("/".join(rest)), here)
             case ["files", key, name] if key in self._files:
-                return Answer("application/octet-stream", self._open(self._files[key], name))
+                return IndexReply("application/octet-stream", self._open(self._files[key], name))
         return None
 
     def _known(self, here: str, url: str, digest: str, local: Path | None = None) -> str:
@@ -129,11 +129,11 @@ class Relay:
         known = ((self._known(here, path.name, "", path), path.name) for path in found if path.is_file())
         return "\n".join(f'<a href="{url}">{html.escape(name)}</a>' for url, name in known).encode()
 
-    def _packument(self, name: str, here: str) -> Answer:
+    def _packument(self, name: str, here: str) -> IndexReply:
         registry = dict(self._indexes.scopes).get(name.partition("/")[0], self._indexes.node)
         url = f"{registry.rstrip('/')}/{quote(name, safe='@')}"
         body = pages.packument(self._store.page(url, _NODE)[1], url, lambda *at: self._known(here, *at))
-        return Answer("application/json", body)
+        return IndexReply("application/json", body)
 
     def _open(self, file: _File, name: str) -> bytes | BinaryIO:
         if file.local is not None:

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, ClassVar
 
 from repoassay.errors import RepoAssayError
-from repoassay.workspace.build_index.upstream import Denied, NotThere
+from repoassay.workspace.build_index.upstream import IndexDenied, NotThere
 
 if TYPE_CHECKING:
     from repoassay.workspace.build_index.relay import Relay
@@ -80,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
         except (RepoAssayError, OSError, ValueError) as error:
             if len(relay.troubles) < _MOST_TROUBLES:
                 relay.troubles.append(str(error))
-            status = 403 if isinstance(error, Denied) else 502  # tools ask again after the latter
+            status = 403 if isinstance(error, IndexDenied) else 502  # tools ask again after the latter
             self._say(status, f"{error}\n".encode(), whole=whole)
             return
         if found is None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from repoassay.errors import InfraFault
 from repoassay.sandbox import Cache, remove_tree
-from repoassay.workspace.build_index.upstream import Upstream
+from repoassay.workspace.build_index.upstream import IndexUpstream
 
 __all__ = ["MAX_FILE", "Store"]
 
@@ -27,7 +27,7 @@ _DIGEST = re.compile(r"(sha256|sha384|sha512)-[0-9a-f]{64,128}")
 class Store:
     """The part of the cache that holds packages (`packages/`) and pages of indexes (`pages/`)."""
 
-    def __init__(self, cache: Cache, upstream: Upstream) -> None:
+    def __init__(self, cache: Cache, upstream: IndexUpstream) -> None:
         self._cache, self._upstream = cache, upstream
 
     def file(self, url: str, digest: str, count: Callable[[int], None]) -> Path:

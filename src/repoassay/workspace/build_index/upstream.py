@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from repoassay.errors import InfraFault
 from repoassay.package_proxy import basic
 
-__all__ = ["Denied", "NotThere", "Upstream"]
+__all__ = ["IndexDenied", "IndexUpstream", "NotThere"]
 
 _SECONDS = 60
 
@@ -24,11 +24,11 @@ class NotThere(InfraFault):
     """The index does not have it (404 or 410)."""
 
 
-class Denied(InfraFault):
+class IndexDenied(InfraFault):
     """The index answers, and will answer the same when asked again (another 4xx)."""
 
 
-class Upstream:
+class IndexUpstream:
     """Opens addresses of indexes.
 
     Args:
@@ -64,7 +64,7 @@ class Upstream:
             if error.code in (404, 410):
                 raise NotThere(f"{_shown(url)} is not there.") from None
             again = error.code >= 500 or error.code in (408, 429)
-            raise (InfraFault if again else Denied)(
+            raise (InfraFault if again else IndexDenied)(
                 f"The package index answers {error.code} for {_shown(url)}.", "Check its address and credentials."
             ) from None
         except (OSError, ValueError, http.client.HTTPException) as error:

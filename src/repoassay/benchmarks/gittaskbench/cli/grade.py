@@ -101,15 +101,15 @@ def grade(
 
 
 def _unknown(task: str, known: Sequence[str]) -> BadInput:
-    from repoassay.text import join_names, quoted, suggest
+    from repoassay.text import join_names, quote, suggest
 
     hint = suggest(task, known, list_known=False) or f"The tasks are {join_names(known, 60)}."
-    return BadInput(f"There is no task {quoted(task)}.", hint)
+    return BadInput(f"There is no task {quote(task)}.", hint)
 
 
 def _verdicts(suite: str, places: dict[str, Path], criteria: str, workers: int, isolation: str) -> Iterator[Verdict]:
     """Verdicts as they are ready; tasks whose packages are missing come first, as not judged."""
-    from repoassay.engine import Bench, grade_outputs
+    from repoassay.engine import GradingContext, grade_outputs
     from repoassay.grading import check_packages, fault, names
     from repoassay.sandbox import Cache, open_sandbox
     from repoassay.tasks import find_suite
@@ -126,7 +126,7 @@ def _verdicts(suite: str, places: dict[str, Path], criteria: str, workers: int, 
         except Unavailable as error:
             yield fault(folder, error).model_copy(update={"outcome": Outcome.NOT_GRADABLE, "reading": reading})
     cache = Cache()
-    bench = Bench(found.repositories, cache, open_sandbox(isolation, cache), reading=reading)
+    bench = GradingContext(found.repositories, cache, open_sandbox(isolation, cache), reading=reading)
     yield from grade_outputs(replace(found, tasks=tuple(ready)), Path(), bench, workers, places)
 
 
