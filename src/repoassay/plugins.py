@@ -47,7 +47,7 @@ GROUPS = {
     "repoassay.agents": "agent",
     "repoassay.readers": "transcript reader",
     "repoassay.sandboxes": "sandbox",
-    "repoassay.tasks": "suite",
+    "repoassay.suites": "suite",
     "repoassay.rows": "row format",
     "repoassay.exporters": "exporter",
     "repoassay.tables": "report table",

@@ -130,7 +130,7 @@ def run(
     Each answer must cite lines of the diff; one that cites what is not there is void. Answers are stored as they come:
     run it again to go on after an interrupt, a spent budget or a failure, or with more --samples.
     """
-    from repoassay.cli.judge_output import print_step, show
+    from repoassay.cli.judge_output import open_study, print_step, show
     from repoassay.cli.run_options import several
     from repoassay.engine import number
     from repoassay.judges import Parameters, judge_study, open_judge
@@ -195,23 +195,6 @@ def _seated(found: Any, study: str, model: str, parameters: Any, prompt: Path | 
         own_prompt=(system, user) != bundled_templates(), parameters=parameters,
     )  # fmt: skip
     return seat(found, study, definition, at=datetime.now(UTC))
-
-
-def open_study(database: str) -> Any:
-    """Open a review database that is there; a context manager.
-
-    Raises:
-        BadInput: When there is none.
-    """
-    from contextlib import closing
-
-    from repoassay.errors import BadInput
-    from repoassay.review import open_database
-
-    # Opening makes a database where there is none, which a mistyped name must not.
-    if "://" not in database and not Path(database).expanduser().is_file():
-        raise BadInput(f"There is no review database {database}.", "Give the file of a study, or its URL.")
-    return closing(open_database(database))
 
 
 def _journal(database: str, seated: JudgeRecord) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.judge import judge, open_study
+from repoassay.cli.judge_output import open_study
 from repoassay.options import json_option
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ __all__ = ["calibrate"]
 _MOST = 20
 
 
-@judge.command()
+@click.command()
 @click.argument("database", metavar="STUDY_DB")
 @click.option("--study", required=True, metavar="NAME", help="The study.")
 @click.option(

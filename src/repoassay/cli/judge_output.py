@@ -1,10 +1,11 @@
-"""What `repoassay judge` prints as it goes and at its end."""
+"""What the commands of `repoassay judge` share: the study they open, and what is printed."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from repoassay.judges import JudgeRecord, JudgingResult, JudgingStep
     from repoassay.types import Spending
 
-__all__ = ["print_step", "show"]
+__all__ = ["open_study", "print_step", "show"]
 
 
 def print_step(step: JudgingStep) -> None:
@@ -59,3 +60,20 @@ def show(seated: JudgeRecord, done: JudgingResult, spent: Spending, *, as_json: 
     if done.stopped or done.failed:
         why = done.stopped or f"{done.failed} calls failed."
         raise RepoAssayError(why, "What was answered is kept; run it again to go on.")
+
+
+def open_study(database: str) -> Any:
+    """Open a review database that is there; a context manager.
+
+    Raises:
+        BadInput: When there is none.
+    """
+    from contextlib import closing
+
+    from repoassay.errors import BadInput
+    from repoassay.review import open_database
+
+    # Opening makes a database where there is none, which a mistyped name must not.
+    if "://" not in database and not Path(database).expanduser().is_file():
+        raise BadInput(f"There is no review database {database}.", "Give the file of a study, or its URL.")
+    return closing(open_database(database))

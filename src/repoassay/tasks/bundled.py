@@ -10,7 +10,7 @@ from repoassay.errors import BadInput, Unavailable
 
 __all__ = ["bundled_suite", "bundled_suites", "named_suite", "named_suites"]
 
-_GROUP = "repoassay.tasks"
+_GROUP = "repoassay.suites"
 
 
 def bundled_suites() -> list[str]:

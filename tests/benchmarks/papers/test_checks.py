@@ -222,7 +222,7 @@ def test_uneven_values_are_the_rounded_means_of_their_parts() -> None:
 
 def test_the_suite_that_ships_has_the_published_values_and_ranges() -> None:
     published = {(row.domain, row.subdomain): row for row in read("gittaskbench-table-09", SubdomainValue).row}
-    folder = files("repoassay.tasks").joinpath("gittaskbench", "tasks")
+    folder = files("repoassay.benchmarks.gittaskbench").joinpath("suite", "tasks")
     for row in read("gittaskbench-table-04", Subdomain).row:
         figures = published[row.domain, row.subdomain]
         for task in row.tasks:
