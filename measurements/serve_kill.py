@@ -1,7 +1,7 @@
 """Hand in patches from many clients while the server is killed: one final verdict each, the same as offline?
 
-Run with `python measurements/serve_kill.py [--submissions 2000] [--clients 50] [--kills 2] [--database URL]`. PostgreSQL
-needs a server that runs already and an empty database. Leaves with 0 when everything held.
+Run with `python measurements/serve_kill.py [--submissions 2000] [--clients 50] [--kills 2] [--database URL]`.
+PostgreSQL needs a server that runs already and an empty database. Leaves with 0 when everything held.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Impostor(NamespaceSandbox):
 """
     entries = {"sandboxes": {"namespaces": "impostor:Impostor", "mine": "impostor:Impostor"}}
     path = write_package(tmp_path / "site", "impostor", entries, {"impostor": text})
-    code = "from repoassay.workspace import open_sandbox as o; print(o('mine').name, type(o('namespaces')).__module__)"
+    code = "from repoassay.sandbox import open_sandbox as o; print(o('mine').name, type(o('namespaces')).__module__)"
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(path)}, text=True,
                           capture_output=True, check=True, timeout=60)  # fmt: skip
     assert done.stdout.split() == ["mine", "repoassay.sandbox.namespaces"]
@@ -180,6 +180,6 @@ class Empty:
     done = repoassay(*run, "mine:Agent", cwd=tmp_path)
     assert done.returncode == 0 and "infra_fault" in done.stderr and "not today" in done.stdout, done.stderr
     refused = repoassay(*run, "mine:Empty", cwd=tmp_path)
-    assert refused.returncode == 2 and "has no method command(layout, limits)" in refused.stderr
+    assert refused.returncode == 2 and "is no agent" in refused.stderr
     absent = repoassay(*run, "mine:Nobody", cwd=tmp_path)
-    assert absent.returncode == 3 and "has no attribute 'Nobody'" in absent.stderr
+    assert absent.returncode == 2 and "has no attribute 'Nobody'" in absent.stderr

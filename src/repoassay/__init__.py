@@ -14,6 +14,8 @@ They are imported on demand, so that `import repoassay` costs nothing.
 
 from __future__ import annotations
 
+from repoassay.lazy import attach
+
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
     from repoassay.agents import CommandMaker as Agent, CommandResult, WorkspaceSession
@@ -53,46 +55,23 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "Agent": "agents.function:CommandMaker",
-    "GradedSubmission": "run.submit:Answer",
-    "Attempt": "model:Attempt",
-    "BadInput": "errors:BadInput",
-    "Command": "workspace:Command",
-    "CommandResult": "agents.session:CommandResult",
-    "EvaluatedAttempt": "api.runs:EvaluatedAttempt",
-    "Grader": "api.grader:Grader",
-    "InfraFault": "errors:InfraFault",
-    "Interrupted": "errors:Interrupted",
-    "PreparedTask": "workspace:Layout",
-    "Limits": "model:Limits",
-    "Metric": "grading.protocol:Metric",
-    "MissingExtra": "errors:MissingExtra",
-    "NetworkPolicy": "model:NetworkPolicy",
-    "Outcome": "model:Outcome",
-    "Plan": "model:Plan",
-    "Rate": "stats:Rate",
-    "Reading": "model:Reading",
-    "RepoAssayError": "errors:RepoAssayError",
-    "Run": "api.runs:Run",
-    "RunEvent": "api.events:RunEvent",
-    "Sandbox": "workspace:Sandbox",
-    "Spending": "model:Spending",
-    "Stop": "run.stop:Stop",
-    "Submission": "model:Submission",
-    "Suite": "model:Suite",
-    "Task": "model:Task",
-    "Trajectory": "model.trajectory:Trajectory",
-    "Unavailable": "errors:Unavailable",
-    "Verdict": "model:Verdict",
-    "WorkspaceSession": "agents.session:WorkspaceSession",
-    "compare": "api.comparison:compare",
-    "evaluate": "api.evaluation:evaluate",
-    "grade": "api.outputs:grade",
-    "load_run": "api.runs:load_run",
-    "metric": "grading.registry:metric",
-    "resume": "api.evaluation:resume",
-    "validate": "api.proofs:validate",
-}
+    "agents": ("CommandResult", "WorkspaceSession"),
+    "api": (
+        "EvaluatedAttempt", "Grader", "Run", "RunEvent", "compare", "evaluate", "grade", "load_run", "resume",
+        "validate",
+    ),
+    "engine": ("GradedSubmission", "Stop"),
+    "errors": ("BadInput", "InfraFault", "Interrupted", "MissingExtra", "RepoAssayError", "Unavailable"),
+    "grading": ("Metric", "metric"),
+    "sandbox": ("Command", "Sandbox"),
+    "stats": ("Rate",),
+    "types": (
+        "Attempt", "Limits", "NetworkPolicy", "Outcome", "Plan", "Reading", "Spending", "Submission", "Suite", "Task",
+        "Trajectory", "Verdict",
+    ),
+    "workspace": ("PreparedTask",),
+}  # fmt: skip
+_get = attach(__name__, _HOMES)[0]
 
 __all__ = [
     "Agent",
@@ -143,13 +122,12 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         found: object = version("repoassay")
-    elif name in _HOMES:
-        from importlib import import_module
+    elif name == "Agent":
+        from repoassay.agents import CommandMaker
 
-        place, _, attribute = _HOMES[name].partition(":")
-        found = getattr(import_module(f"{__name__}.{place}"), attribute)
+        found = CommandMaker
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return _get(name)
     globals()[name] = found  # the next one who asks finds it at once
     return found
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-import repoassay.tasks
+import repoassay
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
-STARTER = Path(repoassay.tasks.__file__).parent / "starter"
+STARTER = Path(repoassay.__file__).parent / "benchmarks/starter/suite"
 DAILY = "sensor-log-daily"
 BOOK = "workbook-budget-build"
 

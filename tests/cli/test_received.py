@@ -90,9 +90,10 @@ def test_a_command_runs_on_the_host_only_when_line_and_isolation_are_repeated(ru
 
 
 def test_a_received_run_names_no_python_object_and_no_sandbox_of_a_plug_in(run: Path) -> None:
-    edit(run, lambda plan: settings(plan).update(kind="os:getcwd"))
-    refused(run, "its agent is the Python object 'os:getcwd'")
-    edit(run, lambda plan: (settings(plan).update(kind="command"), plan.update(isolation="os:getcwd")))
+    line = settings(json.loads((run / "run.json").read_text()))["command"]
+    edit(run, lambda plan: (settings(plan).pop("command"), settings(plan).update(kind="os:getcwd")))
+    refused(run, "its agent is Python code of this machine: os:getcwd")
+    edit(run, lambda plan: (settings(plan).update(kind="command", command=line), plan.update(isolation="os:getcwd")))
     refused(run, "which is a plug-in's and is not verified")
 
 

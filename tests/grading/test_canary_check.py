@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import repoassay.tasks
+import repoassay
 from repoassay.grading.canary_check import doubt_tests
 from repoassay.grading.edit import grade_edit
 from repoassay.grading.oracle.oracle import Oracle
@@ -25,7 +25,9 @@ from repoassay.types import Outcome
 from repoassay.types.files import FileEdit
 from repoassay.workspace.preparation import PreparedTask, lay_out
 
-REQUIREMENTS = Path(repoassay.tasks.__file__).parent / "starter/tasks/edit-ledger-monthly/environment/requirements.txt"
+REQUIREMENTS = (
+    Path(repoassay.__file__).parent / "benchmarks/starter/suite/tasks/edit-ledger-monthly/environment/requirements.txt"
+)
 WRONG = "def add(a, b):\n    return a - b\n"
 RIGHT = "def add(a, b):\n    return a + b\n"
 TESTS = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import repoassay.tasks
+import repoassay
 from bombs import WORKBOOKS
 from repoassay.errors import InfraFault
 from repoassay.grading.deliverable import Job, grade_deliverable, grade_deliverables
@@ -21,7 +21,7 @@ from repoassay.tasks import TaskFolder, read_task
 from repoassay.tasks.suite import find_suite
 from repoassay.types import Ended, Exit, Limits, Outcome, SkippedFile, Submission
 
-STARTER = Path(repoassay.tasks.__file__).parent / "starter"
+STARTER = Path(repoassay.__file__).parent / "benchmarks/starter/suite"
 
 
 @pytest.fixture(scope="session")

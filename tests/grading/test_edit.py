@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import repoassay.tasks
+import repoassay
 from repoassay.grading.edit import grade_edit
 from repoassay.grading.hidden_tests.prefork import WarmPool
 from repoassay.sandbox.cache import Cache
@@ -21,7 +21,9 @@ from repoassay.tasks.suite import find_suite
 from repoassay.types import Limits, Outcome, Verdict
 from repoassay.workspace.preparation import PreparedTask, lay_out
 
-REQUIREMENTS = Path(repoassay.tasks.__file__).parent / "starter/tasks/edit-ledger-monthly/environment/requirements.txt"
+REQUIREMENTS = (
+    Path(repoassay.__file__).parent / "benchmarks/starter/suite/tasks/edit-ledger-monthly/environment/requirements.txt"
+)
 WRONG = "def add(a, b):\n    return a - b\n"
 RIGHT = "def add(a, b):\n    return a + b\n"
 TESTS = """\

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from postgres import cluster, postgres
 from repoassay.db import Database
 from repoassay.review.database import open_database
+from review.conftest import database, place
+
+__all__ = ["cluster", "database", "place", "postgres", "sqlite"]
 
 
 @pytest.fixture

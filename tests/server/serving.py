@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import uvicorn
 
-import repoassay.tasks
+import repoassay
 from repoassay.server.server import configure, listen
 from repoassay.server.service import Service
 
@@ -90,5 +90,5 @@ class Process:
 
 def solution(task: str) -> str:
     """The reference patch of a task of the starter suite."""
-    suite = Path(repoassay.tasks.__file__).parent / "starter"
+    suite = Path(repoassay.__file__).parent / "benchmarks/starter/suite"
     return (suite / "tasks" / task / "solution/changes.diff").read_text()

@@ -81,7 +81,7 @@ def supervisors(parent: int) -> list[int]:
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 stat = (entry / "stat").read_text().rpartition(")")[2].split()
-                if int(stat[1]) == parent and b"workspace.launcher" in (entry / "cmdline").read_bytes():
+                if int(stat[1]) == parent and b"sandbox.launcher" in (entry / "cmdline").read_bytes():
                     found.append(int(entry.name))
     return found
 

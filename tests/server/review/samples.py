@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import uvicorn
 
-import repoassay.tasks
+import repoassay
 from repoassay.engine.attempt import describe
 from repoassay.records import RunFolder
 from repoassay.server.review.review_state import ReviewState
@@ -37,7 +37,7 @@ TASKS = (
     "pr-bytes-iec-units", "pr-cachetools-resize", "pr-humanize-parse-size", "pr-more-itertools-run-length-key",
     "pr-sqlparse-check", "pr-tabulate-columns",
 )  # fmt: skip
-_SUITE = Path(repoassay.tasks.__file__).parent / "pull-requests"
+_SUITE = Path(repoassay.__file__).parent / "benchmarks/pull_requests/suite"
 _DESCRIPTION = """Adds what the issue asks for, with tests.
 
 Generated with ZebraWolf using acme/quagga-9.

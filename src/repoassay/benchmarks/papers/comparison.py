@@ -87,7 +87,8 @@ def _frameworks(made: Table) -> Table:
         ]  # fmt: skip
     return Table(
         "published_frameworks", "Beside the published frameworks and models", "GitTaskBench Table 3",
-        (TableColumn("source", "Source"), TableColumn("framework", "Framework"), TableColumn("model", "Model"), *_RATES),
+        (TableColumn("source", "Source"), TableColumn("framework", "Framework"), TableColumn("model", "Model"),
+         *_RATES),
         tuple(rows), ("Rates of these runs are over all planned attempts.", *_notes(*(one.table for one in tables))),
     )  # fmt: skip
 

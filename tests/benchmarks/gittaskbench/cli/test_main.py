@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 import repoassay
-import repoassay.tasks
 from repoassay.benchmarks.gittaskbench.formats import ResultRecord, append_record, read_report
 from shared_data import SHARED, needs_shared
 
 pytestmark = pytest.mark.exhaustive
 
-STARTER = Path(repoassay.tasks.__file__).parent / "starter"
+STARTER = Path(repoassay.__file__).parent / "benchmarks/starter/suite"
 DAILY = "sensor-log-daily"
 PASS = ResultRecord(True, True, "2025-07-18T21:46:22", "an older pass")
 
