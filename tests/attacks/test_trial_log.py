@@ -14,10 +14,23 @@ from repoassay.types import Outcome
 
 def trial(attack: str = "os._exit", outcome: Outcome = Outcome.FAILED, plain: str | None = "PASS") -> Trial:
     return Trial(
-        task="task", task_digest="d" * 64, attack=attack, digest="a" * 16, family="early exit", language="python",
-        origin=AttackOrigin.OWN, plain=plain, report=None, said="FAIL", outcome=outcome, grade=None, bits=None, fooled=(),
-        comment="", seconds=0.1,
-    )  # fmt: skip
+        task="task",
+        task_digest="d" * 64,
+        attack=attack,
+        digest="a" * 16,
+        family="early exit",
+        language="python",
+        origin=AttackOrigin.OWN,
+        plain=plain,
+        report=None,
+        said="FAIL",
+        outcome=outcome,
+        grade=None,
+        bits=None,
+        fooled=(),
+        comment="",
+        seconds=0.1,
+    )
 
 
 def test_what_was_tried_is_known_again_and_faults_of_ours_are_not(tmp_path: Path) -> None:

@@ -243,8 +243,9 @@ def test_a_renamed_test_file_and_unicode_paths(tmp_path: Path, make: Maker) -> N
     made = make(repo, bundle=True)
     assert made.finding is ProofFinding.SOUND, made.reasons
     assert roles(made) == {
-        "tests/test_größe 日本.py::test_average": ProofRole.MUST_PASS, "tests/test_größe 日本.py::test_total": ProofRole.GUARD
-    }  # fmt: skip
+        "tests/test_größe 日本.py::test_average": ProofRole.MUST_PASS,
+        "tests/test_größe 日本.py::test_total": ProofRole.GUARD,
+    }
     assert find_suite(make.out).tasks[0].task.repository.source.startswith("bundled:l-dt-")
 
 

@@ -75,9 +75,14 @@ def test_one_person_an_item_leaves_no_majority() -> None:
 def test_nothing_compared_is_refused() -> None:
     assert substitute([]).sentence == "Refused as a substitute for people: nothing was compared."
     weak = axis_figures(
-        "core", "Core", [JudgedCase(str(n), n % 2 == 0, n % 4 < 2, None, ()) for n in range(40)], [True, False], True, False,
+        "core",
+        "Core",
+        [JudgedCase(str(n), n % 2 == 0, n % 4 < 2, None, ()) for n in range(40)],
+        [True, False],
+        True,
+        False,
         draws=100,
-    )  # fmt: skip
+    )
     text = substitute([weak]).sentence
     assert text.startswith("Refused as a substitute for people: Cohen's kappa on 'core' is 0.00 (n = 40), from -0.")
     assert text.endswith("below 0.6.")

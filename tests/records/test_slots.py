@@ -9,12 +9,19 @@ from repoassay.records.slots import AttemptStatus, Slot, counting_attempts, plac
 from repoassay.types import Plan, PlannedTask, TaskKind
 
 PLAN = Plan(
-    id="R", created=datetime(2026, 1, 1, tzinfo=UTC), suite="s", suite_version="1", suite_folder="/s",
+    id="R",
+    created=datetime(2026, 1, 1, tzinfo=UTC),
+    suite="s",
+    suite_version="1",
+    suite_folder="/s",
     tasks=tuple(
-        PlannedTask(id=name, digest="d", folder="/s", title=name, kind=TaskKind.EDIT, domain="web") for name in ("t", "u")
+        PlannedTask(id=name, digest="d", folder="/s", title=name, kind=TaskKind.EDIT, domain="web")
+        for name in ("t", "u")
     ),
-    agents={"a": {}, "b": {}}, attempts=2, isolation="none",
-)  # fmt: skip
+    agents={"a": {}, "b": {}},
+    attempts=2,
+    isolation="none",
+)
 
 
 @dataclass(frozen=True)

@@ -47,10 +47,19 @@ class Calibration:
 
 
 def calibrate(
-    items: Iterable[Item], people: Iterable[Rating], judgements: Iterable[Judgement], rubric: Rubric,
-    definition: Definition, settled: Iterable[Adjudication] = (), *, split: DevTestSplit = DevTestSplit.ALL, seed: int = 0,
-    dev_share: float = 0.5, floor: float = FLOOR, draws: int = 1000,
-) -> Calibration:  # fmt: skip
+    items: Iterable[Item],
+    people: Iterable[Rating],
+    judgements: Iterable[Judgement],
+    rubric: Rubric,
+    definition: Definition,
+    settled: Iterable[Adjudication] = (),
+    *,
+    split: DevTestSplit = DevTestSplit.ALL,
+    seed: int = 0,
+    dev_share: float = 0.5,
+    floor: float = FLOOR,
+    draws: int = 1000,
+) -> Calibration:
     """Hold a judge against the consensus of people.
 
     Args:

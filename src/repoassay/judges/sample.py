@@ -75,11 +75,20 @@ def take_samples(
     # What it cites is not asked for again: a second try would be a guess at what passes.
     void = correction if said is None else wrong_evidence(said, prompt.diff, rubric, given.axis)
     return Judgement(
-        rater=judge.rater.id, item=given.item, axis=given.axis, phase=given.phase, sample=given.sample,
-        answer=None if said is None or void else read_reply(said), void=void[:1000], why="" if said is None else said.why,
-        asked=asked, swapped=swapped, cut=tuple(printable(each, 1500) for each in prompt.cut[:50]),
-        flags=flags, at=datetime.now(UTC),
-    )  # fmt: skip
+        rater=judge.rater.id,
+        item=given.item,
+        axis=given.axis,
+        phase=given.phase,
+        sample=given.sample,
+        answer=None if said is None or void else read_reply(said),
+        void=void[:1000],
+        why="" if said is None else said.why,
+        asked=asked,
+        swapped=swapped,
+        cut=tuple(printable(each, 1500) for each in prompt.cut[:50]),
+        flags=flags,
+        at=datetime.now(UTC),
+    )
 
 
 def _swapped(given: SampleRequest, seed: int) -> bool:

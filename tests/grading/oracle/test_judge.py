@@ -93,9 +93,13 @@ def test_no_forged_node_equals_a_text(judge: OracleJudge) -> None:
 
 def test_what_does_not_end_costs_one_answer(hasty: OracleJudge) -> None:
     checks = [
-        WithheldCheck("_0 == 1", [1]), WithheldCheck("re.match('(a+)+b$', _0) is None", ["a" * 60]), WithheldCheck("_0 == 2", [2]),
-        WithheldCheck("'x' * _0", [10**12]), WithheldCheck("[0] * _0 == 1", [10**15]), WithheldCheck("_0 == 3", [3]),
-    ]  # fmt: skip
+        WithheldCheck("_0 == 1", [1]),
+        WithheldCheck("re.match('(a+)+b$', _0) is None", ["a" * 60]),
+        WithheldCheck("_0 == 2", [2]),
+        WithheldCheck("'x' * _0", [10**12]),
+        WithheldCheck("[0] * _0 == 1", [10**15]),
+        WithheldCheck("_0 == 3", [3]),
+    ]
     answers = hasty.decide("import re", checks)
     assert answers == ["holds", "error: time", "holds", "error: memory", "error: memory", "holds"]
 

@@ -18,9 +18,12 @@ from repoassay.report.writers.terminal import print_tables
 from repoassay.stats import Proportion
 
 COLUMNS = (
-    TableColumn("name", "Name"), TableColumn("rate", "Rate", ColumnUnit.RATE), TableColumn("share", "Share", ColumnUnit.ESTIMATE),
-    TableColumn("cost", "Cost", ColumnUnit.DOLLARS, 2), TableColumn("p", "p", ColumnUnit.P_VALUE),
-)  # fmt: skip
+    TableColumn("name", "Name"),
+    TableColumn("rate", "Rate", ColumnUnit.RATE),
+    TableColumn("share", "Share", ColumnUnit.ESTIMATE),
+    TableColumn("cost", "Cost", ColumnUnit.DOLLARS, 2),
+    TableColumn("p", "p", ColumnUnit.P_VALUE),
+)
 HOSTILE = "=cmd|' /C calc'!A0 </script><b>\u202e | \\input{/etc/passwd} $x$ [red]`a`\n# b"
 
 

@@ -59,11 +59,15 @@ def make_run(
     """
     planned = tuple(
         PlannedTask(
-            id=task, digest="0" * 64, folder=str(_SUITE / "tasks" / task), title=f"Task {task}", kind=TaskKind.PULL_REQUEST,
+            id=task,
+            digest="0" * 64,
+            folder=str(_SUITE / "tasks" / task),
+            title=f"Task {task}",
+            kind=TaskKind.PULL_REQUEST,
             domain="Text",
         )
         for task in tasks
-    )  # fmt: skip
+    )
     plan = Plan(
         id=f"run-{path.name}", created=NOW, suite="pull-requests", suite_version="1", suite_folder=str(_SUITE),
         tasks=planned, agents={agent: {"agent": agent, "model": MODEL} for agent in agents}, isolation="none",

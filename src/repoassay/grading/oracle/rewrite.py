@@ -134,8 +134,10 @@ class Rewriting:
             if isinstance(place.node, Raises):
                 return self._write_raises(number, place, place.node, check)
             self._write_call(number, place.node, split)
-            return AssertionSite(number, place.test, place.line, SiteMode.WITHHELD, ast.unparse(check), tuple(split.pinned),
-                        place.always)  # fmt: skip
+            pinned = tuple(split.pinned)
+            return AssertionSite(
+                number, place.test, place.line, SiteMode.WITHHELD, ast.unparse(check), pinned, place.always
+            )
         operands = [] if place.fixed or self.modes.get(number) is SiteMode.LEFT else _compared(place.node)
         for operand in operands:
             start, end = self.edits.span(operand)

@@ -39,21 +39,37 @@ def charts(figured: ReportTables) -> list[Chart]:
             _shares(table, ("run", "agent"), (("success", "Success", "tpr"),), "success", table.title)
         ],
         "domains": lambda table: [
-            _grouped(table, "domain", "tpr_all", "domains", "Pass rate by domain",
-                     ChartForm.DOTS if len(order) <= _SEVERAL else ChartForm.STRIP, _PERCENT, order),
+            _grouped(
+                table,
+                "domain",
+                "tpr_all",
+                "domains",
+                "Pass rate by domain",
+                ChartForm.DOTS if len(order) <= _SEVERAL else ChartForm.STRIP,
+                _PERCENT,
+                order,
+            ),
             _seconds(figured.rows),
         ],
         "sweeps": _sweeps,
         "alpha_by_repository": lambda table: [
-            _grouped(table, "repository", "alpha", "alpha", "Alpha by repository",
-                     ChartForm.BARS if len(order) <= _FEW else ChartForm.STRIP, ChartAxis("US dollars per attempt"), order)
+            _grouped(
+                table,
+                "repository",
+                "alpha",
+                "alpha",
+                "Alpha by repository",
+                ChartForm.BARS if len(order) <= _FEW else ChartForm.STRIP,
+                ChartAxis("US dollars per attempt"),
+                order,
+            )
         ],
         "alpha_pareto": lambda table: [_pareto(table, order)],
         "errors": lambda table: [_errors(table)],
         "tokens": lambda table: [_tokens(table)],
         "repository_tokens": lambda table: _sizes(table, figured),
         "pass_at_1": _benchmarks,
-    }  # fmt: skip
+    }
     tables = ((make, figured.tables[name]) for name, make in makers.items() if name in figured.tables)
     return [chart for make, table in tables for chart in make(table) if not chart.empty]
 
@@ -112,9 +128,16 @@ def _shares(table: Table, names: Sequence[str], wanted: Sequence[tuple[str, str,
                 points.append(Point(found[0], number, _says(table, key, row[index[key]]), found[1], found[2]))
         series.append(Series(word, tuple(points), kind))
     return Chart(
-        name, title, table.after, ChartForm.DOTS, ChartAxis("percent, with 95% interval", percent=True), ChartAxis(""), tuple(series),
-        tuple(_label(table, row, names) for row in rows), _note(len(table.rows) - len(rows), "entries", table),
-    )  # fmt: skip
+        name,
+        title,
+        table.after,
+        ChartForm.DOTS,
+        ChartAxis("percent, with 95% interval", percent=True),
+        ChartAxis(""),
+        tuple(series),
+        tuple(_label(table, row, names) for row in rows),
+        _note(len(table.rows) - len(rows), "entries", table),
+    )
 
 
 def _outcomes(table: Table) -> Chart:
@@ -131,11 +154,17 @@ def _outcomes(table: Table) -> Chart:
         if points:
             series.append(Series(column.title, tuple(points), column.key))
     return Chart(
-        "outcomes", "Outcomes", "", ChartForm.STACKED, ChartAxis("percent of planned attempts", percent=True), ChartAxis(""),
-        tuple(series), tuple(_label(table, row, ("run", "agent")) for row in rows),
+        "outcomes",
+        "Outcomes",
+        "",
+        ChartForm.STACKED,
+        ChartAxis("percent of planned attempts", percent=True),
+        ChartAxis(""),
+        tuple(series),
+        tuple(_label(table, row, ("run", "agent")) for row in rows),
         _note(len(table.rows) - len(rows), "entries", table),
         tuple(f"n = {row[index['n']]} planned" for row in rows),
-    )  # fmt: skip
+    )
 
 
 def _grouped(
@@ -265,9 +294,15 @@ def _errors(table: Table) -> Chart:
                 points.append(Point(found[0], number, _says(table, key, row[index[key]]), found[1], found[2]))
         series.append(Series(word, tuple(points)))
     return Chart(
-        "errors", table.title, table.after, ChartForm.BARS, ChartAxis("percent of diagnosed failures", percent=True), ChartAxis(""),
-        tuple(series), tuple(f"{row[index['class']]} {row[index['meaning']]}" for row in rows),
-    )  # fmt: skip
+        "errors",
+        table.title,
+        table.after,
+        ChartForm.BARS,
+        ChartAxis("percent of diagnosed failures", percent=True),
+        ChartAxis(""),
+        tuple(series),
+        tuple(f"{row[index['class']]} {row[index['meaning']]}" for row in rows),
+    )
 
 
 def _tokens(table: Table) -> Chart:
@@ -297,10 +332,15 @@ def _sizes(table: Table, figured: ReportTables) -> Iterator[Chart]:
                 says = f"{name}: {size[0]:,.0f} {measure.replace('_', ' ')}, {spent[0]:,.0f} tokens"
                 lines.setdefault(str(row[index["agent"]]), []).append(Point(size[0], spent[0], says, label=name))
         yield Chart(
-            f"tokens_by_{_file(measure)}", f"Tokens by {measure.replace('_', ' ')} of the repository", table.after,
-            ChartForm.SCATTER, ChartAxis(measure.replace("_", " "), log=_spread(lines)), ChartAxis("mean tokens of an attempt"),
-            _bounded(lines), note=_note(len(lines) - MOST_SERIES, "agents", table),
-        )  # fmt: skip
+            f"tokens_by_{_file(measure)}",
+            f"Tokens by {measure.replace('_', ' ')} of the repository",
+            table.after,
+            ChartForm.SCATTER,
+            ChartAxis(measure.replace("_", " "), log=_spread(lines)),
+            ChartAxis("mean tokens of an attempt"),
+            _bounded(lines),
+            note=_note(len(lines) - MOST_SERIES, "agents", table),
+        )
 
 
 def _file(name: str) -> str:

@@ -27,8 +27,16 @@ from repoassay.text import one_line
 from repoassay.types import Record
 
 __all__ = [
-    "FIGURES", "MANIFEST", "RUN", "SUBMISSION", "Declarations", "EntryRefusal", "LeaderboardEntry", "read_submitted", "to_toml"
-]  # fmt: skip
+    "FIGURES",
+    "MANIFEST",
+    "RUN",
+    "SUBMISSION",
+    "Declarations",
+    "EntryRefusal",
+    "LeaderboardEntry",
+    "read_submitted",
+    "to_toml",
+]
 
 SUBMISSION, FIGURES, MANIFEST, RUN = "submission.toml", "figures.json", "manifest.json", "run"
 
