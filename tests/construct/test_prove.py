@@ -33,8 +33,10 @@ def test_flip_rate_is_a_share_and_zero_only_when_all_agree(outcomes: list[str]) 
 @pytest.mark.parametrize(
     ("case", "role"),
     [
-        (NEW, ProofRole.MUST_PASS), (GUARD, ProofRole.GUARD), (BROKEN, ProofRole.BREAKS), (NEVER, ProofRole.FAILS), (FLAKY, ProofRole.FLAKY),
-        (ProofCase("late", FLIPS, PASS), ProofRole.FLAKY), (ProofCase("gone", ("missing",) * 2, PASS), ProofRole.MUST_PASS),
+        (NEW, ProofRole.MUST_PASS), (GUARD, ProofRole.GUARD), (BROKEN, ProofRole.BREAKS), (NEVER, ProofRole.FAILS),
+        (FLAKY, ProofRole.FLAKY),
+        (ProofCase("late", FLIPS, PASS), ProofRole.FLAKY),
+        (ProofCase("gone", ("missing",) * 2, PASS), ProofRole.MUST_PASS),
         (ProofCase("skipped", FAIL, ("skipped",) * 3), ProofRole.FAILS),
     ],
 )  # fmt: skip

@@ -76,7 +76,8 @@ def _seen(evidence: tuple[Evidence, ...], width: int) -> Iterator[str]:
 def _findings(looked: DiagnosedAttempt, width: int) -> Iterator[str]:
     found = looked.findings
     for one in found[:_MOST_FINDINGS]:
-        yield f"  {one.state.value.upper() if one.state is IntegrityState.USED else one.state.value} {_lead(one, width)}"
+        state = one.state.value.upper() if one.state is IntegrityState.USED else one.state.value
+        yield f"  {state} {_lead(one, width)}"
         yield from _seen(one.evidence, width)
         yield f"      cleared if {one_line(one.clears, width)}"
     if len(found) > _MOST_FINDINGS:

@@ -64,7 +64,8 @@ def write_figured(
         OUT/tables/NAME.FORMAT   every table (md, tex, csv, json)
         OUT/plots/NAME.FORMAT    every plot that has something to show (svg, png)
 
-    Files of these names are replaced; others are left alone. Without matplotlib plots are left out and `ExportedFile` says so.
+    Files of these names are replaced; others are left alone. Without matplotlib, plots are left out and
+    `ExportedFile` says so.
 
     Raises:
         BadInput: When something cannot be written there.

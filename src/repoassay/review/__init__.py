@@ -1,12 +1,12 @@
-"""What people and judges say of submissions: rubrics, ratings, studies, signals, judges.
+"""What people and judges say of submissions: rubrics, ratings, studies.
 
 Knows nothing of web pages or run folders: it is given what is to be reviewed, and keeps what raters answer.
 
 What is asked: `rubric`, `answers`. What raters see, and when: `study`, `scrub`, `assignment`. What is kept (these
-import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `raters`, `leases`, `drafts`, `submitting`,
-`comments`, `settle`; `migrations` holds files of SQL. What follows: `adjudicate`, `summarize_items`, and of its rows `gap`,
-`failures`, `minutes`, `golden`, `conduct`, `reliability`. Which runs are reviewed: `sampling`. In and out: `exchange`,
-`simple_table`.
+import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `rater_accounts`, `leases`, `drafts`,
+`submitting`, `comments`, `adjudication_store`; `migrations` holds files of SQL. What follows: `adjudication`,
+`item_summary`, and of its rows `mergeability_gap`, `failures`, `minutes`, `control_items`, `rater_statistics`,
+`reliability`. Which runs are reviewed: `sampling`. In and out: `exchange`, `simple_table`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A study: which submissions are rated on which rubric, by whom, in what order, and what raters may see.
 
-An item has two halves. `ItemPayload` is what raters are shown; `HiddenPart` is who made it and what tests, signals and judges
-said. `rater_view` is given the payload alone, so nothing of the other half can reach a rater by mistake.
+An item has two halves. `ItemPayload` is what raters are shown; `HiddenPart` is who made it and what tests, signals and
+judges said. `rater_view` is given the payload alone, so nothing of the other half can reach a rater by mistake.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def open_door(
     opened: Callable[[socket.socket], None],
     closed: Callable[[], None] | None = None,
 ) -> PortForward:
-    """Make a door for one command that `sandbox` will run with `network`; `PortForward.port` is where the command finds it.
+    """Make a door for one command that `sandbox` will run with `network`; its `port` is where the command finds it.
 
     That is `port` where the command has a loopback of its own. Where it has the host's, on which any program of the
     host may come to the door too, it is a port that was free: who answers there must ask for a secret.
