@@ -32,11 +32,12 @@ test: .venv/.ready ## run the tests and the examples of the documentation
 	.venv/bin/pytest tests -q
 	.venv/bin/pytest -q --dist=loadfile -p no:randomly README.md docs
 
-check: .venv/.ready ## lint, types, import order
+check: .venv/.ready ## lint, types, import order, and that no figure of the code got worse
 	.venv/bin/ruff format --check
 	.venv/bin/ruff check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	.venv/bin/python scripts/house_stats.py --check
 
 fix: .venv/.ready ## format and repair what can be repaired
 	.venv/bin/ruff format
@@ -57,7 +58,7 @@ test-all: test ## run also what the quick tests only sample; takes some minutes 
 # Installs agents from their registries first; AGENTS=mini-swe-agent,codex chooses some.
 AGENTS ?= all
 test-agents: .venv/.ready ## run real agents from their registries by a scripted model; AGENTS=a,b chooses
-	REPOASSAY_TEST_AGENTS=$(AGENTS) .venv/bin/pytest -q -n 0 tests/run/test_real_agents.py
+	REPOASSAY_TEST_AGENTS=$(AGENTS) .venv/bin/pytest -q -n 0 tests/engine/test_real_agents.py
 
 # What the quick tests reach; watching it makes them half as slow again.
 coverage: .venv/.ready ## print what the quick tests reach
@@ -67,15 +68,15 @@ coverage: .venv/.ready ## print what the quick tests reach
 	.venv/bin/coverage report --format=total --skip-empty | sed 's/^/coverage: /; s/$$/ %/'
 
 bench: .venv/.ready ## print start-up and grading speed as ratios
-	.venv/bin/python benchmarks/startup.py
-	.venv/bin/python benchmarks/workspace.py
-	.venv/bin/python benchmarks/verdicts.py
-	.venv/bin/python benchmarks/survey.py
-	.venv/bin/python benchmarks/gittaskbench.py
-	.venv/bin/python benchmarks/submissions.py
-	PYTHONPATH=tests .venv/bin/python benchmarks/gateway.py
-	.venv/bin/python benchmarks/matrix_kill.py
-	.venv/bin/python benchmarks/report.py
+	.venv/bin/python measurements/startup.py
+	.venv/bin/python measurements/workspace.py
+	.venv/bin/python measurements/verdicts.py
+	.venv/bin/python measurements/survey.py
+	.venv/bin/python measurements/gittaskbench.py
+	.venv/bin/python measurements/submissions.py
+	PYTHONPATH=tests .venv/bin/python measurements/gateway.py
+	.venv/bin/python measurements/matrix_kill.py
+	.venv/bin/python measurements/report.py
 
 ##@ Maintenance
 

@@ -13,10 +13,10 @@ from typing import Any, Self
 import orjson
 from aiohttp import ClientConnectionError, web
 
-from repoassay.gateway.dialogue import Dialogue
-from repoassay.gateway.scripted import Said, Script
-from repoassay.gateway.vendors import VENDORS, Asks, guess, recognise
-from repoassay.workspace.proxy.looped import LoopThread
+from repoassay.model_proxy.dialogue import Dialogue
+from repoassay.model_proxy.scripted_provider import Script, ScriptedReply
+from repoassay.model_proxy.vendors import VENDORS, Asks, guess, recognise
+from repoassay.package_proxy.event_loop_thread import LoopThread
 
 __all__ = ["FakeProvider", "answer_request"]
 
@@ -43,7 +43,7 @@ async def _body(request: web.BaseRequest) -> bytes:
     return b"".join([chunk async for chunk in request.content.iter_any()])
 
 
-async def _say(request: web.BaseRequest, said: Said, *, stream: bool) -> web.StreamResponse:
+async def _say(request: web.BaseRequest, said: ScriptedReply, *, stream: bool) -> web.StreamResponse:
     if said.silence:
         await asyncio.sleep(said.silence)
     if said.cut_after == 0:

@@ -8,14 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repoassay.grading.hidden.node import node_command
-from repoassay.grading.hidden.results import read_channel
+from repoassay.grading.hidden_tests.node import node_command
+from repoassay.grading.hidden_tests.results import read_channel
 from repoassay.grading.oracle.javascript import rewrite
 from repoassay.grading.oracle.javascript_judge import decide
-from repoassay.grading.oracle.javascript_values import same
-from repoassay.grading.oracle.sites import Mode, Rewritten, Site
-from repoassay.model import Exit, Limits
-from repoassay.workspace import FileEdit, Sandbox
+from repoassay.grading.oracle.javascript_values import same_javascript_value
+from repoassay.grading.oracle.sites import AssertionSite, Rewritten, SiteMode
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.types import Exit, Limits
+from repoassay.types.files import FileEdit
 
 Seen = list[tuple[int, list[object]]]
 
@@ -85,8 +86,8 @@ class Task:
                 found[test] = "other assertions were reached than by the reference"
                 continue
             for (number, operands), (_, known) in zip(told, right, strict=True):
-                observed = sites[number].mode is Mode.OBSERVED
-                if observed and not (len(operands) == len(known) and all(map(same, operands, known))):
+                observed = sites[number].mode is SiteMode.OBSERVED
+                if observed and not (len(operands) == len(known) and all(map(same_javascript_value, operands, known))):
                     found[test] = f"site {number} tells something else"
         judged = self.judged(run)
         return {test: why or judged[test] for test, why in found.items()}
@@ -95,7 +96,7 @@ class Task:
         """Why a test of a run does not pass, asking every withheld check; empty for those that do."""
         found = {test: "" if outcome == "passed" else f"it {outcome}" for test, outcome in run.outcomes.items()}
         for name, file in self.rewritten().items():
-            checks = {site.number: site.check for site in file.sites if site.mode is Mode.WITHHELD}
+            checks = {site.number: site.check for site in file.sites if site.mode is SiteMode.WITHHELD}
             asked = [(test, site, operands) for test, seen in run.seen.items() if test.startswith(f"{name}::")
                      for site, operands in seen if site in checks]  # fmt: skip
             answers = decide(file.definitions, [(checks[site], operands) for _, site, operands in asked], self.sandbox)
@@ -105,7 +106,7 @@ class Task:
         return found
 
 
-def _rows(seen: Seen, sites: Mapping[int, Site]) -> list[str]:
+def _rows(seen: Seen, sites: Mapping[int, AssertionSite]) -> list[str]:
     """Which sites were reached with which rows, in the order of their numbers."""
     return sorted(f"{number} {[operands[at] for at in sites[number].pinned]}" if number in sites else "?"
                   for number, operands in seen)  # fmt: skip

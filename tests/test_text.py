@@ -7,10 +7,10 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hidden_texts import HIDDEN
+from repoassay.sandbox.launcher import collect
 from repoassay.text import (
     block,
     clip,
@@ -20,10 +20,9 @@ from repoassay.text import (
     join_names,
     one_line,
     printable,
-    quoted,
+    quote,
     suggest,
 )
-from repoassay.workspace.launcher import collect
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 
@@ -49,7 +48,7 @@ def test_the_launcher_escapes_the_same_characters_in_the_same_way() -> None:
 
 @pytest.mark.parametrize("kind", HIDDEN)
 def test_nothing_hidden_stays(kind: str) -> None:
-    for text in (printable(HIDDEN[kind], 2000), block(HIDDEN[kind]), one_line(HIDDEN[kind]), quoted(HIDDEN[kind])):
+    for text in (printable(HIDDEN[kind], 2000), block(HIDDEN[kind]), one_line(HIDDEN[kind]), quote(HIDDEN[kind])):
         assert not any(is_hidden(letter) for letter in text)
         assert "\u0301" * 9 not in text
         text.encode()
@@ -70,7 +69,7 @@ def test_a_character_is_written_as_python_or_as_a_report_writes_it() -> None:
     assert block("a\x1b[2J\u202e\U000e0041\n", code_point) == "a^[[2J⟨U+202E⟩⟨U+E0041⟩\n"
     assert printable("a\nb") == "a\\nb" and one_line(" a\n\n b\t") == "a b"
     assert printable("x" * 50, 10) == "xxxxxxx..." and clip("x" * 50, 10) == "x" * 9 + "…"
-    assert quoted(3) == "'3'"
+    assert quote(3) == "'3'"
 
 
 def test_languages_with_many_marks_stay_readable() -> None:

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from repoassay.model import Limits
-from repoassay.workspace import Cache
-from repoassay.workspace.cache import settle
-from repoassay.workspace.warm import WarmDone, WarmJob, WarmParent
+from repoassay.sandbox.cache import Cache, settle
+from repoassay.sandbox.prefork_pool import WarmDone, WarmJob, WarmParent
+from repoassay.types import Limits
 
 __all__ = ["SMALL", "Warm", "WarmJob", "base", "run", "start", "warm"]
 

@@ -24,12 +24,12 @@ from typing import Any
 import click
 
 from repoassay.errors import BadInput, RepoAssayError
-from repoassay.model import Kind, Task
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.programs import node_program, uv_program
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache
-from repoassay.workspace.checkout import checkout
+from repoassay.types import Kind, Task
+from repoassay.workspace.checkouts import checkout
 from repoassay.workspace.git import run_git
-from repoassay.workspace.programs import node_program, uv_program
 
 __all__ = ["build_row", "main", "task_folders"]
 

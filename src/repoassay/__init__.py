@@ -2,18 +2,157 @@
 
 A task says what is asked; a workspace lays it out in isolation; an agent works there; what it leaves is a submission;
 grading turns that into a verdict; reports show what the verdicts add up to.
+
+The names below are the stable interface for Python programs, see docs/reference/python.md::
+
+    import repoassay as ra
+
+    run = ra.evaluate("starter", agent="reference", tasks="edit-*")
+
+They are imported on demand, so that `import repoassay` costs nothing.
 """
 
 from __future__ import annotations
 
-__all__ = ["__version__"]
+TYPE_CHECKING = False  # as typing has it, without the price of importing typing
+if TYPE_CHECKING:
+    from repoassay.agents import CommandMaker as Agent, CommandResult, WorkspaceSession
+    from repoassay.api import (
+        EvaluatedAttempt,
+        Grader,
+        Run,
+        RunEvent,
+        compare,
+        evaluate,
+        grade,
+        load_run,
+        resume,
+        validate,
+    )
+    from repoassay.engine import GradedSubmission, Stop
+    from repoassay.errors import BadInput, InfraFault, Interrupted, MissingExtra, RepoAssayError, Unavailable
+    from repoassay.grading import Metric, metric
+    from repoassay.sandbox import Command, Sandbox
+    from repoassay.stats import Rate
+    from repoassay.types import (
+        Attempt,
+        Limits,
+        NetworkPolicy,
+        Outcome,
+        Plan,
+        Reading,
+        Spending,
+        Submission,
+        Suite,
+        Task,
+        Trajectory,
+        Verdict,
+    )
+    from repoassay.workspace import PreparedTask
+
+    __version__: str
+
+_HOMES = {
+    "Agent": "agents.function:CommandMaker",
+    "GradedSubmission": "run.submit:Answer",
+    "Attempt": "model:Attempt",
+    "BadInput": "errors:BadInput",
+    "Command": "workspace:Command",
+    "CommandResult": "agents.session:CommandResult",
+    "EvaluatedAttempt": "api.runs:EvaluatedAttempt",
+    "Grader": "api.grader:Grader",
+    "InfraFault": "errors:InfraFault",
+    "Interrupted": "errors:Interrupted",
+    "PreparedTask": "workspace:Layout",
+    "Limits": "model:Limits",
+    "Metric": "grading.protocol:Metric",
+    "MissingExtra": "errors:MissingExtra",
+    "NetworkPolicy": "model:NetworkPolicy",
+    "Outcome": "model:Outcome",
+    "Plan": "model:Plan",
+    "Rate": "stats:Rate",
+    "Reading": "model:Reading",
+    "RepoAssayError": "errors:RepoAssayError",
+    "Run": "api.runs:Run",
+    "RunEvent": "api.events:RunEvent",
+    "Sandbox": "workspace:Sandbox",
+    "Spending": "model:Spending",
+    "Stop": "run.stop:Stop",
+    "Submission": "model:Submission",
+    "Suite": "model:Suite",
+    "Task": "model:Task",
+    "Trajectory": "model.trajectory:Trajectory",
+    "Unavailable": "errors:Unavailable",
+    "Verdict": "model:Verdict",
+    "WorkspaceSession": "agents.session:WorkspaceSession",
+    "compare": "api.comparison:compare",
+    "evaluate": "api.evaluation:evaluate",
+    "grade": "api.outputs:grade",
+    "load_run": "api.runs:load_run",
+    "metric": "grading.registry:metric",
+    "resume": "api.evaluation:resume",
+    "validate": "api.proofs:validate",
+}
+
+__all__ = [
+    "Agent",
+    "Attempt",
+    "BadInput",
+    "Command",
+    "CommandResult",
+    "EvaluatedAttempt",
+    "GradedSubmission",
+    "Grader",
+    "InfraFault",
+    "Interrupted",
+    "Limits",
+    "Metric",
+    "MissingExtra",
+    "NetworkPolicy",
+    "Outcome",
+    "Plan",
+    "PreparedTask",
+    "Rate",
+    "Reading",
+    "RepoAssayError",
+    "Run",
+    "RunEvent",
+    "Sandbox",
+    "Spending",
+    "Stop",
+    "Submission",
+    "Suite",
+    "Task",
+    "Trajectory",
+    "Unavailable",
+    "Verdict",
+    "WorkspaceSession",
+    "__version__",
+    "compare",
+    "evaluate",
+    "grade",
+    "load_run",
+    "metric",
+    "resume",
+    "validate",
+]
 
 
-def __getattr__(name: str) -> str:
-    # Read on demand: importlib.metadata costs more than the rest of `repoassay --version`.
-    if name == "__version__":
+def __getattr__(name: str) -> object:
+    if name == "__version__":  # read on demand: importlib.metadata costs more than the rest of `repoassay --version`
         from importlib.metadata import version
 
-        globals()[name] = version("repoassay")  # it is asked for with every verdict
-        return str(globals()[name])
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found: object = version("repoassay")
+    elif name in _HOMES:
+        from importlib import import_module
+
+        place, _, attribute = _HOMES[name].partition(":")
+        found = getattr(import_module(f"{__name__}.{place}"), attribute)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found  # the next one who asks finds it at once
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

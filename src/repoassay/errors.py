@@ -17,6 +17,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+TYPE_CHECKING = False  # as typing has it, without the price of importing typing
+if TYPE_CHECKING:
+    from typing import Any
+
 __all__ = [
     "BadInput",
     "BadTask",
@@ -36,9 +40,13 @@ class RepoAssayError(Exception):
     Args:
         message: What is wrong and where, as one sentence.
         remedy: What the user can do about it, as one sentence; empty when the message already says it.
+
+    Attributes:
+        run: The `repoassay.Run` that it ended, with every finished attempt; None where none had begun.
     """
 
     exit_code = 1
+    run: Any = None
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)

@@ -21,7 +21,7 @@ __all__ = [
     "join_names",
     "one_line",
     "printable",
-    "quoted",
+    "quote",
     "suggest",
 ]
 
@@ -108,7 +108,7 @@ def one_line(text: str, limit: int = 200) -> str:
     return clip(" ".join(block(text[: limit * 4], code_point).split()), limit)
 
 
-def quoted(text: object) -> str:
+def quote(text: object) -> str:
     """Return text in quotes, as one printable line."""
     return f"'{printable(str(text), 80)}'"
 

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.agents.modelled import ModelledAgent
+from repoassay.agents.model_agent import ModelledAgent
 from repoassay.agents.protocol import AccessPoint
 from repoassay.agents.spec import read_spec
-from repoassay.suites import find_suite
-from repoassay.workspace import Cache, Layout, Sandbox, lay_out, open_sandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.sandbox.sandbox import open_sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.workspace.preparation import PreparedTask, lay_out
 
 ASSETS = Path(__file__).parents[1] / "assets"
 
@@ -28,7 +31,7 @@ def sandbox(cache: Cache) -> Sandbox:
 
 
 @pytest.fixture
-def layout(cache: Cache, sandbox: Sandbox) -> Layout:
+def layout(cache: Cache, sandbox: Sandbox) -> PreparedTask:
     """A deliverable task of the starter suite."""
     suite = find_suite("starter", only=["sensor-log-daily"])
     return lay_out(suite.tasks[0], suite.repositories, cache, sandbox)

@@ -13,7 +13,9 @@ import pytest
 from repoassay.agents.install import availability, installed, obtain
 from repoassay.agents.spec import AgentSpec
 from repoassay.errors import BadInput, InfraFault, Unavailable
-from repoassay.workspace import Cache, Command, Mount, Sandbox, open_sandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Command, Mount, Sandbox
+from repoassay.sandbox.sandbox import open_sandbox
 
 
 def wheel(folder: Path, said: str = "hello") -> Path:

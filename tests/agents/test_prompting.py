@@ -9,8 +9,8 @@ import pytest
 
 from repoassay.agents.prompting import render_prompt
 from repoassay.errors import BadInput
-from repoassay.suites import find_suite
 from repoassay.tasks import TaskFolder
+from repoassay.tasks.suite import find_suite
 
 
 def task(name: str) -> TaskFolder:

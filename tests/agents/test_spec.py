@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from repoassay import plugins
 from repoassay.agents import find_agent
 from repoassay.agents.find import find_modelled
-from repoassay.agents.spec import PARSERS, builtin_specs, read_spec
+from repoassay.agents.spec import builtin_specs, read_spec
 from repoassay.errors import BadInput
 
 GOOD = """\
@@ -42,11 +43,8 @@ def test_every_builtin_agent_can_be_read_and_is_found_by_its_name() -> None:
 
 
 def test_every_parser_is_there() -> None:
-    from importlib import import_module
-
-    for name in PARSERS:
-        if name != "none":
-            assert callable(import_module(f"repoassay.agents.transcripts.{name.replace('-', '_')}").read)
+    for name in plugins.bundled_plugins("repoassay.readers"):
+        assert callable(plugins.load("repoassay.readers", name).read)
 
 
 def test_an_agent_of_ones_own_is_found_by_its_path(tmp_path: Path) -> None:

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from repoassay.agents.spec import PARSERS
+from repoassay import plugins
 from repoassay.agents.transcripts import read_transcript
-from repoassay.model import Usage
-from repoassay.model.trajectory import Source, Trajectory
+from repoassay.types import Usage
+from repoassay.types.trajectory import Source, Trajectory
 
 RECORDED = Path(__file__).parent / "recorded"
 NAMES = sorted(path.name for path in RECORDED.iterdir())
+READERS = sorted(plugins.bundled_plugins("repoassay.readers"))
 SENT = Usage(input=6100, output=310, cached=4000)
 """What the scripted model told in these runs, as `agents/dialogues/edit.toml` has it."""
 
@@ -26,7 +27,7 @@ def read(name: str, folder: Path | None = None) -> Trajectory:
 
 
 def test_there_are_records_of_every_agent_but_one() -> None:
-    assert set(PARSERS) - set(NAMES) == {"none", "swe-agent"}
+    assert set(READERS) - set(NAMES) == {"swe-agent"}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "aider"])
@@ -125,7 +126,7 @@ def test_swe_agent_is_read_with_its_own_estimate_called_one(tmp_path: Path) -> N
     assert found.own.dollars is None and "estimates" in found.own.note
 
 
-@pytest.mark.parametrize("name", [name for name in PARSERS if name != "none"])
+@pytest.mark.parametrize("name", READERS)
 def test_nothing_at_all_is_an_empty_story(name: str, tmp_path: Path) -> None:
     found = read(name, tmp_path)
     assert found.steps == ()

@@ -12,12 +12,13 @@ import pytest
 
 import repoassay
 from repoassay.agents import find_agent
-from repoassay.model import Kind, Limits, Task
+from repoassay.sandbox.cache import Cache, settle
+from repoassay.sandbox.namespaces import NamespaceSandbox
+from repoassay.sandbox.none import NoSandbox
+from repoassay.sandbox.protocol import ExportSpec
 from repoassay.tasks import TaskFolder, digest_folder
-from repoassay.workspace import Cache, Collect, Layout
-from repoassay.workspace.cache import settle
-from repoassay.workspace.namespaces import NamespaceSandbox
-from repoassay.workspace.none import NoSandbox
+from repoassay.types import Limits, Task, TaskKind
+from repoassay.workspace.preparation import PreparedTask
 
 OUTPUTS = ("a.csv", "b.png", "c/d.json", "e.txt", "f.pdf", "g", "h", "i", "j", "k")
 LIMITS = Limits(seconds=60, memory=128 * 2**20, disk=16 * 2**20, processes=32, output=2**16)
@@ -28,10 +29,10 @@ def cache(tmp_path: Path) -> Cache:
     return Cache(tmp_path / "cache")
 
 
-def layout(tmp_path: Path, kind: Kind, name: str) -> Layout:
+def layout(tmp_path: Path, kind: TaskKind, name: str) -> PreparedTask:
     """A task laid out by hand: a small repository, one input, and the base interpreter as its environment."""
     grading: dict[str, object] = {"tests": {"fail_to_pass": ["test_x.py::test"]}}
-    if kind is Kind.DELIVERABLE:
+    if kind is TaskKind.DELIVERABLE:
         grading = {"result": [{"metric": "exists", "of": OUTPUTS[0], "equals": 1}]}
     data = {
         "id": name,
@@ -40,7 +41,7 @@ def layout(tmp_path: Path, kind: Kind, name: str) -> Layout:
         "domain": "tests",
         "repository": {"source": "bundled:x", "licence": "MIT"},
         "inputs": {"files": ["given.csv"]},
-        "outputs": {"files": OUTPUTS if kind is Kind.DELIVERABLE else ()},
+        "outputs": {"files": OUTPUTS if kind is TaskKind.DELIVERABLE else ()},
         "grading": grading,
     }
     for folder in ("base/src/pkg", "base/tests", "base/.git/hooks", "inputs", "environment/bin", "task"):
@@ -54,13 +55,13 @@ def layout(tmp_path: Path, kind: Kind, name: str) -> Layout:
     for folder in ("base", "inputs", "environment"):
         settle(tmp_path / folder)
     task = TaskFolder(tmp_path / "task", Task.model_validate(data), "Do it.", "0" * 64)
-    return Layout(task, tmp_path / "base", tmp_path / "inputs", tmp_path / "environment")
+    return PreparedTask(task, tmp_path / "base", tmp_path / "inputs", tmp_path / "environment")
 
 
 def test_no_attack_on_the_sandbox_succeeds_and_nothing_of_it_is_left(tmp_path: Path, cache: Cache) -> None:
-    made, got, mark = layout(tmp_path, Kind.DELIVERABLE, "some-task"), tmp_path / "got", uuid.uuid4().hex
+    made, got, mark = layout(tmp_path, TaskKind.DELIVERABLE, "some-task"), tmp_path / "got", uuid.uuid4().hex
     command = find_agent("vandal").command(made, LIMITS)
-    command = replace(command, env={**command.env, "MARK": mark}, collect=(Collect("/workspace/output", got),))
+    command = replace(command, env={**command.env, "MARK": mark}, collect=(ExportSpec("/workspace/output", got),))
     before = {name: digest_folder(tmp_path / name) for name in ("base", "inputs", "environment")}
     done = NamespaceSandbox(cache).run(command)
     said = done.stdout.decode()
@@ -101,7 +102,7 @@ def test_tasks_meet_different_submissions() -> None:
 def test_every_variant_of_a_hostile_edit_is_left(tmp_path: Path, variant: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a copy of the script that works in a folder of ours, as the sandbox adds nothing here but time."""
     part = Path(repoassay.__file__).parent / "agents/scripts/vandal_submission.py"
-    made = layout(tmp_path, Kind.EDIT, "some-task")
+    made = layout(tmp_path, TaskKind.EDIT, "some-task")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     exec(compile(part.read_text().replace("/workspace/repo", str(made.base)), str(part), "exec"), names)
@@ -113,7 +114,7 @@ def test_every_variant_of_a_hostile_edit_is_left(tmp_path: Path, variant: int, m
 
 
 def test_without_a_sandbox_it_attacks_nothing(tmp_path: Path) -> None:
-    made = layout(tmp_path, Kind.EDIT, "some-task")
+    made = layout(tmp_path, TaskKind.EDIT, "some-task")
     before = digest_folder(made.base)
     done = NoSandbox().run(find_agent("vandal").command(made, LIMITS))
     assert done.stdout == b"This is no sandbox. The vandal attacks nothing else.\n", done.stderr

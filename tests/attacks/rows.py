@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from repoassay.workspace import Cache
+from repoassay.sandbox.cache import Cache
 
 __all__ = ["NAMES", "write_rows"]
 

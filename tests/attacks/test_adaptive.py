@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from repoassay.attacks import Ground
-from repoassay.attacks.adaptive import Search, forge
+from repoassay.attacks import AttackGround
+from repoassay.attacks.adaptive import AdaptiveSearch, forge
 from repoassay.attacks.guesses import guesses, literals
-from repoassay.model import TestResult, Verdict
+from repoassay.types import TestResult, Verdict
 
 
 def test_guesses_begin_with_what_the_test_itself_says() -> None:
@@ -19,7 +19,7 @@ def test_guesses_begin_with_what_the_test_itself_says() -> None:
 
 def test_a_search_finds_values_one_call_after_the_other() -> None:
     right = ["3", "''", "True", "-1"]
-    search = Search(guesses("python", ""))
+    search = AdaptiveSearch(guesses("python", ""))
     for _ in range(4000):
         tried = search.propose()
         reached = next((place for place, value in enumerate(right) if tried[place] != value), len(right))
@@ -30,14 +30,14 @@ def test_a_search_finds_values_one_call_after_the_other() -> None:
 
 
 def test_an_answer_that_is_told_is_tried_next() -> None:
-    search = Search(["was()", "given[0]"])
+    search = AdaptiveSearch(["was()", "given[0]"])
     search.propose()
     search.learn((0, 1, 0.0))
     search.more(["'wanted'"])
     assert search.propose() == ["'wanted'"] * 12
 
 
-def test_with_messages_it_learns_and_with_the_outcome_alone_it_does_not(grounds: dict[str, Ground]) -> None:
+def test_with_messages_it_learns_and_with_the_outcome_alone_it_does_not(grounds: dict[str, AttackGround]) -> None:
     ground = grounds["inflection-pluralize-count"]
 
     def silent(patch: bytes) -> Verdict:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.attacks import Attack, Ground, Trial, catalogue, tried
+from repoassay.attacks import Attack, AttackGround, Trial, catalogue, run_trial
 from repoassay.attacks.campaign import pairs
-from repoassay.model import Outcome
-from repoassay.run.submit import SubmissionEngine
+from repoassay.engine.submit import SubmissionEngine
+from repoassay.types import Outcome
 
 SLEEPY = frozenset(
     {"node: fork bomb", "forked child reports", "answers of an older release", "deaf to signals", "output",
@@ -57,37 +57,37 @@ def check(trial: Trial) -> None:
     assert trial.outcome is Outcome.PASSED or trial.comment, said
 
 
-def solved(ground: Ground) -> bool:
+def solved(ground: AttackGround) -> bool:
     return ground.grade((ground.folder.solution / "changes.diff").read_bytes()).outcome is Outcome.PASSED
 
 
-def test_one_of_each_family_in_either_language_obtains_no_pass(grounds: dict[str, Ground]) -> None:
+def test_one_of_each_family_in_either_language_obtains_no_pass(grounds: dict[str, AttackGround]) -> None:
     for name in ("inflection-pluralize-count", "ms-compound"):
         if name in grounds:
             ground = grounds[name]
             assert solved(ground)
             quick = [attack for attack in catalogue() if not attack.slow and attack.name not in SLEEPY]
             for _, attack in pairs([ground], quick, sample=1):
-                check(tried(ground, attack, plain=False))
+                check(run_trial(ground, attack, plain=False))
             assert solved(ground)
 
 
-def test_what_a_plain_harness_believes(grounds: dict[str, Ground]) -> None:
+def test_what_a_plain_harness_believes(grounds: dict[str, AttackGround]) -> None:
     ground = grounds["inflection-pluralize-count"]
     assert ground.believes
     for name in ("os._exit", "pytest_pyfunc_call says done", "conftest.py beside the tests"):
-        trial = tried(ground, next(attack for attack in catalogue() if attack.name == name))
+        trial = run_trial(ground, next(attack for attack in catalogue() if attack.name == name))
         assert trial.believed, trial
         assert not trial.passed, trial
 
 
-def test_one_that_uses_up_processes_harms_no_neighbour(grounds: dict[str, Ground]) -> None:
+def test_one_that_uses_up_processes_harms_no_neighbour(grounds: dict[str, AttackGround]) -> None:
     """Jobs of a warm parent are one account to the kernel, which counts threads too."""
     ground = grounds["inflection-pluralize-count"]
     assert solved(ground)
     bomb = next(attack for attack in catalogue() if attack.name == "thread bomb")
     with ThreadPoolExecutor(1) as pool:
-        under_way = pool.submit(tried, ground, bomb, plain=False)
+        under_way = pool.submit(run_trial, ground, bomb, plain=False)
         assert solved(ground)
         check(under_way.result())
     assert solved(ground)
@@ -95,23 +95,23 @@ def test_one_that_uses_up_processes_harms_no_neighbour(grounds: dict[str, Ground
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("attack", catalogue(), ids=lambda attack: attack.name)
-def test_no_attack_obtains_a_pass(grounds: dict[str, Ground], attack: Attack) -> None:
+def test_no_attack_obtains_a_pass(grounds: dict[str, AttackGround], attack: Attack) -> None:
     for ground, _ in pairs(list(grounds.values()), [attack], spread=2):
         assert not ground.before.issuperset(ground.target.tests)
         assert solved(ground)  # which starts the warm parent
         before = descendants()
-        check(tried(ground, attack, plain=False))
+        check(run_trial(ground, attack, plain=False))
         assert solved(ground)
         if attack.family != "patch":
             assert gone(descendants() - before)
 
 
 @pytest.mark.exhaustive
-def test_nor_without_a_warm_parent(grounds: dict[str, Ground]) -> None:
+def test_nor_without_a_warm_parent(grounds: dict[str, AttackGround]) -> None:
     ground = grounds["inflection-pluralize-count"]
     quick = [attack for attack in catalogue() if attack.language == "python" and not attack.slow]
     with SubmissionEngine(ground.engine.tasks, ground.bench, warm=False) as engine:
-        cold = Ground(ground.folder, engine, ground.bench, ground.seconds)
+        cold = AttackGround(ground.folder, engine, ground.bench, ground.seconds)
         assert solved(cold)
         for _, attack in pairs([cold], quick, sample=2):
-            check(tried(cold, attack, plain=False))
+            check(run_trial(cold, attack, plain=False))

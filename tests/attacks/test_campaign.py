@@ -5,19 +5,19 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from repoassay.attacks import Ground, Kept, chosen
+from repoassay.attacks import AttackGround, TrialLog, select_attacks
 from repoassay.attacks.campaign import pairs, run
-from repoassay.attacks.told import by_task
+from repoassay.attacks.forger_feedback import by_task
 
 
-def names(made: list[tuple[Ground, object]]) -> list[tuple[str, object]]:
+def names(made: list[tuple[AttackGround, object]]) -> list[tuple[str, object]]:
     return [(ground.folder.task.id, attack) for ground, attack in made]
 
 
-def test_attacks_are_spread_and_sampled_by_seed(grounds: dict[str, Ground]) -> None:
-    every, attacks = list(grounds.values()), chosen(["coin", "chance", "patch"])
+def test_attacks_are_spread_and_sampled_by_seed(grounds: dict[str, AttackGround]) -> None:
+    every, attacks = list(grounds.values()), select_attacks(["coin", "chance", "patch"])
     python = sum(ground.target.language == "python" for ground in every)
-    coin = chosen(["coin"])
+    coin = select_attacks(["coin"])
     assert len(pairs(every, coin)) == python * len(coin)
     spread = pairs(every, attacks, spread=2, seed=3)
     assert names(list(spread)) == names(list(pairs(every, attacks, spread=2, seed=3)))
@@ -26,12 +26,12 @@ def test_attacks_are_spread_and_sampled_by_seed(grounds: dict[str, Ground]) -> N
     assert len(pairs(every, attacks, spread=1, sample=1)) == len({(each.family, each.language) for each in attacks})
 
 
-def test_what_is_known_is_not_tried_again_and_counts(grounds: dict[str, Ground], tmp_path: Path) -> None:
+def test_what_is_known_is_not_tried_again_and_counts(grounds: dict[str, AttackGround], tmp_path: Path) -> None:
     ground = grounds["inflection-pluralize-count"]
-    wanted = pairs([ground], chosen(["output"]))
-    with Kept(tmp_path / "trials.jsonl") as kept:
+    wanted = pairs([ground], select_attacks(["output"]))
+    with TrialLog(tmp_path / "trials.jsonl") as kept:
         first = list(run(wanted, kept, workers=2))
-    with Kept(tmp_path / "trials.jsonl") as kept:
+    with TrialLog(tmp_path / "trials.jsonl") as kept:
         again = list(run(wanted, kept, workers=2))
     assert [known for _, known in first] == [False] * len(wanted)
     assert [known for _, known in again] == [True] * len(wanted)
@@ -41,10 +41,12 @@ def test_what_is_known_is_not_tried_again_and_counts(grounds: dict[str, Ground],
     assert not told[0].passes and not told[0].weakest
 
 
-def test_cancelling_keeps_what_is_done_and_drops_the_rest(grounds: dict[str, Ground]) -> None:
+def test_cancelling_keeps_what_is_done_and_drops_the_rest(grounds: dict[str, AttackGround]) -> None:
     cancel = threading.Event()
     done = []
-    for trial, _ in run(pairs([grounds["script"]], chosen(["patch"])), Kept(None), plain=False, cancel=cancel):
+    for trial, _ in run(
+        pairs([grounds["script"]], select_attacks(["patch"])), TrialLog(None), plain=False, cancel=cancel
+    ):
         done.append(trial)
         cancel.set()
     assert len(done) == 1

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from repoassay.attacks import Ground, aim
+from repoassay.attacks import AttackGround, aim
 from repoassay.errors import BadInput
 
 
-def test_the_module_that_the_tests_load_first_and_the_words_of_the_instruction(grounds: dict[str, Ground]) -> None:
+def test_the_module_that_the_tests_load_first_and_the_words_of_the_instruction(
+    grounds: dict[str, AttackGround],
+) -> None:
     found = {name: ground.target for name, ground in grounds.items()}
     assert found["inflection-pluralize-count"].module == "inflection/__init__.py"
     assert found["cachetools-resize"].module == "src/cachetools/__init__.py"
@@ -21,7 +23,7 @@ def test_the_module_that_the_tests_load_first_and_the_words_of_the_instruction(g
         assert (found["ms-compound"].module, found["ms-compound"].language) == ("index.js", "javascript")
 
 
-def test_tests_that_load_nothing_of_the_repository_are_told(grounds: dict[str, Ground]) -> None:
+def test_tests_that_load_nothing_of_the_repository_are_told(grounds: dict[str, AttackGround]) -> None:
     ground = grounds["script"]
     with pytest.raises(BadInput, match="load no file of its repository"):
         aim(ground.folder, ground.layout.inputs)

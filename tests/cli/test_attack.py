@@ -10,8 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-from repoassay.attacks.making import diff
-from repoassay.suites import find_suite
+from repoassay.attacks.patch_builder import diff
+from repoassay.tasks.suite import find_suite
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 LISTENING = (

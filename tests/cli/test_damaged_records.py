@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from repoassay.cli.main import cli
+from repoassay.engine.plan import Settings, make_plan
 from repoassay.errors import RepoAssayError
-from repoassay.model import Attempt, Call, Outcome, Submission, SubmittedFile, Verdict
-from repoassay.run.plan import Settings, make_plan
-from repoassay.store import RunFolder
-from repoassay.suites import find_suite
+from repoassay.records import RunFolder
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Attempt, Call, Outcome, Submission, SubmittedFile, Verdict
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TASK = "edit-ledger-monthly"
@@ -140,7 +140,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
             grader="repoassay/0", graded_at=NOW,
         )  # fmt: skip
         run.record(attempt, verdict)
-    from repoassay.gateway import CallJournal
+    from repoassay.model_proxy import CallJournal
 
     CallJournal(run.attempt_folder(A1) / "usage.jsonl").append(Call(attempt=A1, seq=1, at=NOW))
     (run.path / "labels.jsonl").write_text("")
@@ -305,7 +305,7 @@ def test_results_that_are_no_file(
 
 @pytest.mark.parametrize("damage", [b'{"x":1}\n', b"\xff\n", b"[" * 100_000 + b"\n", b""])
 def test_records_of_gittaskbench_that_are_none_are_counted_in_words(tmp_path: Path, damage: bytes) -> None:
-    from repoassay.cli.gittaskbench import cli as gittaskbench
+    from repoassay.benchmarks.gittaskbench.cli.main import cli as gittaskbench
 
     place = tmp_path / "test_results/Faker_01"
     place.mkdir(parents=True)
@@ -316,7 +316,7 @@ def test_records_of_gittaskbench_that_are_none_are_counted_in_words(tmp_path: Pa
 
 
 def test_signals_of_a_newer_version_are_a_sentence(tmp_path: Path) -> None:
-    from repoassay.run.signal_files import read_measured
+    from repoassay.engine.signal_files import read_measured
 
     path = tmp_path / "signals.json"
     path.write_text('{"schema":2,"task":"t"}')
@@ -327,7 +327,7 @@ def test_signals_of_a_newer_version_are_a_sentence(tmp_path: Path) -> None:
 def test_a_verdict_cache_of_a_newer_version_or_damaged_is_passed_over_or_a_sentence(tmp_path: Path) -> None:
     import sqlite3
 
-    from repoassay.store.verdicts import VerdictCache
+    from repoassay.records.verdicts import VerdictCache
 
     verdict = Verdict(
         task="t", task_digest="d", outcome=Outcome.PASSED, process=True, result=True, grader="g", graded_at=NOW
@@ -351,7 +351,7 @@ def test_a_verdict_cache_of_a_newer_version_or_damaged_is_passed_over_or_a_sente
 def test_a_verdict_cache_that_is_damaged_later_is_a_sentence(tmp_path: Path) -> None:
     import sqlite3
 
-    from repoassay.store.verdicts import VerdictCache
+    from repoassay.records.verdicts import VerdictCache
 
     cache = VerdictCache(tmp_path / "verdicts.sqlite")
     with sqlite3.connect(tmp_path / "verdicts.sqlite") as connection:

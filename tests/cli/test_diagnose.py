@@ -19,7 +19,7 @@ from interrupts import interruptible
 from repoassay.cli.main import cli
 from repoassay.diagnosis import LABELS, label_book
 from repoassay.errors import RepoAssayError
-from repoassay.store import RunFolder
+from repoassay.records import RunFolder
 from report.failing import HOSTILE, WAYS, attempt_of, failing_run
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))

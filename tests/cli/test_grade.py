@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-import repoassay.suites
+import repoassay.tasks
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
-STARTER = Path(repoassay.suites.__file__).parent / "starter"
+STARTER = Path(repoassay.tasks.__file__).parent / "starter"
 DAILY = "sensor-log-daily"
 BOOK = "workbook-budget-build"
 

@@ -12,14 +12,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from interrupts import interruptible
+from judges.cases import items, reply
 from repoassay.cli.judge import judge
 from repoassay.errors import BadInput, RepoAssayError
+from repoassay.judges.store import find_judge, judgements_of, judges_of
 from repoassay.review.database import open_database
-from repoassay.review.judges.kept import find_judge, judgements_of, judges_of
-from repoassay.review.raters import add_rater
+from repoassay.review.rater_accounts import add_rater
 from repoassay.review.studies import create_study
 from repoassay.review.submitting import import_ratings
-from review.judges.cases import items, reply
 from review.samples import NOW, RUBRIC, rating, study
 
 

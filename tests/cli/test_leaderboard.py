@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.report.leaderboard import figures_of
-from repoassay.report.leaderboard.sealed import manifest_of
+from repoassay.report.leaderboard.manifest import manifest_of
 from repoassay.report.results import read_rows
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))

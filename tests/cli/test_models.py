@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.store.spending import run_spent
-from run.metering import ASSETS, PRICES, SOLVE, said, shell, write_dialogue
+from engine.metering import ASSETS, PRICES, SOLVE, said, shell, write_dialogue
+from repoassay.records.spending import run_spent
 
 pytestmark = pytest.mark.exhaustive
 

@@ -89,6 +89,13 @@ def test_a_command_runs_on_the_host_only_when_line_and_isolation_are_repeated(ru
     assert seen.exists() and attempts(run) == 2
 
 
+def test_a_received_run_names_no_python_object_and_no_sandbox_of_a_plug_in(run: Path) -> None:
+    edit(run, lambda plan: settings(plan).update(kind="os:getcwd"))
+    refused(run, "its agent is the Python object 'os:getcwd'")
+    edit(run, lambda plan: (settings(plan).update(kind="command"), plan.update(isolation="os:getcwd")))
+    refused(run, "which is a plug-in's and is not verified")
+
+
 def test_a_run_of_ones_own_without_isolation_is_asked_for_it_again(tmp_path: Path) -> None:
     made = repoassay("run", "starter", *COMMAND, "--isolation", "none", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
@@ -245,4 +252,4 @@ def test_a_journal_names_attempts_of_the_run_alone(run: Path, attempt: object) -
     line = json.dumps({"event": "finished", "attempt": attempt})
     with (run / "journal.jsonl").open("a") as journal:
         journal.write(line + "\n" + "[" * 200_000 + "\n")
-    refused(run, "attempts/01ABC: No such file" if attempt == "01ABC" else "journal.jsonl")
+    refused(run, "attempts/01ABC/attempt.json: No such file" if attempt == "01ABC" else "journal.jsonl")

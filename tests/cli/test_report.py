@@ -11,17 +11,18 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
+from repoassay.api import load_run
 from repoassay.cli.main import cli
 from repoassay.cli.report import print_report
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Kind, Outcome, Plan, PlannedTask, Submission, Verdict
-from repoassay.store import RunFolder
+from repoassay.records import RunFolder
+from repoassay.types import Attempt, Outcome, Plan, PlannedTask, Submission, TaskKind, Verdict
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def a_run(path: Path, suite: str = "mini") -> RunFolder:
-    task = PlannedTask(id="t", digest="d", folder="/s/t", title="A task", kind=Kind.EDIT, domain="web")
+    task = PlannedTask(id="t", digest="d", folder="/s/t", title="A task", kind=TaskKind.EDIT, domain="web")
     run = RunFolder.create(
         path,
         Plan(
@@ -91,7 +92,7 @@ def test_options_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
 
 def test_it_can_be_called_after_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, file = a_run(tmp_path / "run"), io.StringIO()
-    path = print_report(run, Console(file=file, width=80))
+    path = print_report(load_run(run.path), Console(file=file, width=80))
     assert path == run.path / "report.html"
     assert "solo" in file.getvalue()
     assert str(path) in capsys.readouterr().out

@@ -11,14 +11,14 @@ from click.testing import CliRunner, Result
 
 from repoassay.cli.main import cli
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Kind, Outcome, Plan, PlannedTask, Submission, Verdict
-from repoassay.store import RunFolder
+from repoassay.records import RunFolder
+from repoassay.types import Attempt, Outcome, Plan, PlannedTask, Submission, TaskKind, Verdict
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def a_run(path: Path, name: str = "R") -> Path:
-    task = PlannedTask(id="t", digest="d", folder="/s/t", title="A task", kind=Kind.EDIT, domain="web")
+    task = PlannedTask(id="t", digest="d", folder="/s/t", title="A task", kind=TaskKind.EDIT, domain="web")
     run = RunFolder.create(
         path,
         Plan(

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from engine.metering import ASSETS
 from interrupts import interruptible
 from repoassay.cli.main import cli
 from repoassay.errors import RepoAssayError
-from repoassay.review.judges.second_pass import signals_by_axis
+from repoassay.judges.second_pass import signals_by_axis
+from repoassay.records import RunFolder
 from repoassay.review.rubric import read_rubric
-from repoassay.review.study import Hidden
-from repoassay.store import RunFolder
-from run.metering import ASSETS
+from repoassay.review.study import HiddenPart
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -117,8 +117,8 @@ def test_a_bad_change_is_found_and_the_reference_is_silent(original: RunFolder, 
 
 
 def test_it_is_kept_beside_the_attempt_where_reviewers_and_judges_read_it(original: RunFolder, whole: Any) -> None:
-    from repoassay.report.story import read_story
-    from repoassay.web.review.payloads import evidence_for
+    from repoassay.report.attempt_timeline import read_story
+    from repoassay.server.review.item_builder import evidence_for
 
     kept = json.loads(place_of(original, POOR).read_bytes())
     (one,) = [one for one in whole["changes"] if one["agent"] == POOR]
@@ -128,7 +128,7 @@ def test_it_is_kept_beside_the_attempt_where_reviewers_and_judges_read_it(origin
     assert (original.path / "references" / "fix-total" / "signals.json").is_file()
     evidence = evidence_for(read_story(original, kept["attempt"]))
     assert evidence["signals"] == kept["signals"]
-    hidden = Hidden(task="fix-total", system="command", agent="command", evidence=evidence)
+    hidden = HiddenPart(task="fix-total", system="command", agent="command", evidence=evidence)
     assert "[dead_code]" in signals_by_axis(hidden, read_rubric("mergeable"))["quality"]
 
 

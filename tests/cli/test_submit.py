@@ -14,11 +14,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from interrupts import interruptible
-from repoassay.model import Kind
-from repoassay.suites import find_suite
+from repoassay.tasks.suite import find_suite
+from repoassay.types import TaskKind
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
-EDITS = [folder for folder in find_suite("starter").tasks if folder.task.kind is Kind.EDIT][:3]
+EDITS = [folder for folder in find_suite("starter").tasks if folder.task.kind is TaskKind.EDIT][:3]
 USELESS = "--- /dev/null\n+++ b/note.txt\n@@ -0,0 +1 @@\n+nothing of use\n"
 BROKEN = "--- a/nowhere.py\n+++ b/nowhere.py\n@@ -1 +1 @@\n-a\n+b\n"
 

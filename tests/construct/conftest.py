@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from construct.making import Repo, make_shop
-from repoassay.workspace import Cache, Sandbox, open_sandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.sandbox.sandbox import open_sandbox
 
 
 @pytest.fixture

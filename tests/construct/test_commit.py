@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from construct.making import AVERAGE, CODE, NEW_TEST, OLD_TEST, Repo, make_repo
-from repoassay.construct import Asked, Constructed, Finding, Role, construct_commit
+from repoassay.construct import Constructed, ProofFinding, ProofRole, TaskRequest, construct_commit
+from repoassay.engine import validate_task
+from repoassay.engine.attempt import GradingContext
 from repoassay.errors import BadInput
-from repoassay.run import validate_task
-from repoassay.run.attempt import Bench
-from repoassay.suites import find_suite
-from repoassay.workspace import Cache, Sandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.tasks.suite import find_suite
 
 pytestmark = pytest.mark.exhaustive
 
@@ -30,7 +31,7 @@ class Maker:
         self.out, self.cache, self.sandbox = out, cache, sandbox
 
     def __call__(self, repo: Repo, *, times: int = 1, solution: str = "HEAD", **more: Any) -> Constructed:
-        asked = Asked(str(repo.path), solution, **{"instruction": "Add average(prices).", **more})
+        asked = TaskRequest(str(repo.path), solution, **{"instruction": "Add average(prices).", **more})
         return construct_commit(asked, self.out, self.cache, self.sandbox, times=times, workers=2)
 
     def refused(self, repo: Repo, **more: Any) -> str:
@@ -48,15 +49,15 @@ def make(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> Maker:
     return Maker(tmp_path / "suite", cache, sandbox)
 
 
-def roles(made: Constructed) -> Mapping[str, Role]:
+def roles(made: Constructed) -> Mapping[str, ProofRole]:
     return {case.id: case.role for case in made.proven.cases}
 
 
 def test_a_good_commit_becomes_a_task_that_validates_anywhere(shop: Repo, make: Maker) -> None:
     made = make(shop, bundle=True, id="shop-average", licence="MIT")
-    assert made.finding is Finding.SOUND
+    assert made.finding is ProofFinding.SOUND
     assert roles(made) == {
-        "tests/test_shop.py::test_average": Role.MUST_PASS, "tests/test_shop.py::test_total": Role.GUARD
+        "tests/test_shop.py::test_average": ProofRole.MUST_PASS, "tests/test_shop.py::test_total": ProofRole.GUARD
     }  # fmt: skip
     assert made.folder == make.out / "shop-average"
     shop.path.rename(shop.path.with_name("moved"))
@@ -72,7 +73,7 @@ def test_a_good_commit_becomes_a_task_that_validates_anywhere(shop: Repo, make: 
     assert {test["base"]["flip_rate"] for test in proof["tests"]} == {0}
     pins = (folder.path / "environment/requirements.in").read_text()
     assert "\npytest==" in pins
-    proofs = validate_task(folder, Bench(suite.repositories, make.cache, make.sandbox))
+    proofs = validate_task(folder, GradingContext(suite.repositories, make.cache, make.sandbox))
     assert [each.name for each in proofs if not each.sound] == []
     base = suite.repositories
     assert base is not None
@@ -119,7 +120,7 @@ def test_vacuous_tests_are_refused_with_counts(shop: Repo, make: Maker, tmp_path
     tests = tmp_path / "test_hidden.py"
     tests.write_text(OLD_TEST)
     made = make(shop, tests=(tests,), times=3)
-    assert (made.finding, made.folder) == (Finding.VACUOUS, None)
+    assert (made.finding, made.folder) == (ProofFinding.VACUOUS, None)
     assert [case.base for case in made.proven.cases] == [("passed",) * 3]
     assert "passes at the base" in made.reasons[0]
     assert not make.out.exists()
@@ -132,7 +133,7 @@ def test_flaky_tests_are_refused_with_flip_rates(shop: Repo, make: Maker, tmp_pa
         "import os, shop\n\n\ndef test_it():\n    assert shop.average([1]) == 1\n    assert os.urandom(1)[0] < 128\n"
     )
     made = make(shop, tests=(tests,), times=16)
-    assert (made.finding, made.folder) == (Finding.UNSTABLE, None)
+    assert (made.finding, made.folder) == (ProofFinding.UNSTABLE, None)
     (case,) = made.proven.cases
     assert set(case.base) == {"failed"}
     assert set(case.solution) == {"passed", "failed"}
@@ -145,8 +146,8 @@ def test_a_flaky_test_beside_a_stable_one_is_dropped(shop: Repo, make: Maker, tm
     flaky = "\n\ndef test_order():\n    assert shop.average([1]) == 1\n    assert hash('x') % 2\n"
     tests.write_text(AVERAGE_TEST + flaky)
     made = make(shop, tests=(tests,), times=16, bundle=True)
-    assert made.finding is Finding.SOUND
-    assert roles(made)["test_hidden.py::test_order"] is Role.FLAKY
+    assert made.finding is ProofFinding.SOUND
+    assert roles(made)["test_hidden.py::test_order"] is ProofRole.FLAKY
     (folder,) = find_suite(make.out).tasks
     assert folder.task.grading.tests is not None
     assert folder.task.grading.tests.all_ids == ("test_hidden.py::test_average",)
@@ -156,7 +157,7 @@ def test_a_solution_that_fails_is_refused_with_the_failure(shop: Repo, make: Mak
     tests = tmp_path / "test_hidden.py"
     tests.write_text(AVERAGE_TEST.replace("== 2", "== 3"))
     made = make(shop, tests=(tests,))
-    assert made.finding is Finding.BROKEN
+    assert made.finding is ProofFinding.BROKEN
     assert "AssertionError" in made.proven.cases[0].solution_message
     assert "test_average" in made.reasons[0]
 
@@ -164,7 +165,7 @@ def test_a_solution_that_fails_is_refused_with_the_failure(shop: Repo, make: Mak
 def test_a_solution_that_breaks_what_passed_is_refused(shop: Repo, make: Maker) -> None:
     shop.commit({"shop.py": AVERAGE.replace("sum(prices)", "sum(prices, 1)"), "tests/test_shop.py": NEW_TEST})
     made = make(shop, base="HEAD~2")
-    assert made.finding is Finding.BROKEN
+    assert made.finding is ProofFinding.BROKEN
     assert "breaks what passed before" in made.reasons[0]
 
 
@@ -172,7 +173,7 @@ def test_tests_without_an_assertion_to_doubt_are_refused(shop: Repo, make: Maker
     tests = tmp_path / "test_hidden.py"
     tests.write_text("import shop\n\n\ndef test_it():\n    shop.average([1])\n")
     made = make(shop, tests=(tests,))
-    assert (made.finding, made.folder) == (Finding.DOUBTFUL, None)
+    assert (made.finding, made.folder) == (ProofFinding.DOUBTFUL, None)
     assert "canary" in made.reasons[0]
     assert not make.out.exists()
 
@@ -181,7 +182,7 @@ def test_a_missing_package_is_named(shop: Repo, make: Maker, tmp_path: Path) -> 
     tests = tmp_path / "test_hidden.py"
     tests.write_text("import not_a_package_at_all\n" + AVERAGE_TEST)
     made = make(shop, tests=(tests,))
-    assert made.finding is Finding.BROKEN
+    assert made.finding is ProofFinding.BROKEN
     assert "not_a_package_at_all" in " ".join(made.reasons)
 
 
@@ -189,7 +190,7 @@ def test_a_script_without_tests_is_one_test(shop: Repo, make: Maker, tmp_path: P
     script = tmp_path / "check.py"
     script.write_text("import shop\n\nassert shop.average([1, 3]) == 2\n")
     made = make(shop, tests=(script,), bundle=True)
-    assert (made.finding, roles(made)) == (Finding.SOUND, {"check.py::__script__": Role.MUST_PASS})
+    assert (made.finding, roles(made)) == (ProofFinding.SOUND, {"check.py::__script__": ProofRole.MUST_PASS})
 
 
 def test_a_file_that_the_base_cannot_import_does_not_hide_the_others(shop: Repo, make: Maker) -> None:
@@ -200,12 +201,12 @@ def test_a_file_that_the_base_cannot_import_does_not_hide_the_others(shop: Repo,
         "tests/test_nothing.py": "x = 1\n",
     })  # fmt: skip
     made = make(shop, bundle=True)
-    assert made.finding is Finding.SOUND
+    assert made.finding is ProofFinding.SOUND
     assert {case.id: case.role for case in made.proven.cases} == {
-        "tests/test_basket.py::test_empty": Role.MUST_PASS,
-        "tests/test_shop.py::test_average": Role.GUARD,
-        "tests/test_shop.py::test_more": Role.GUARD,
-        "tests/test_shop.py::test_total": Role.GUARD,
+        "tests/test_basket.py::test_empty": ProofRole.MUST_PASS,
+        "tests/test_shop.py::test_average": ProofRole.GUARD,
+        "tests/test_shop.py::test_more": ProofRole.GUARD,
+        "tests/test_shop.py::test_total": ProofRole.GUARD,
     }
     assert set(made.proven.unread) == {"tests/test_nothing.py"}
 
@@ -223,7 +224,7 @@ def test_packages_of_tests_and_their_data_come_along(tmp_path: Path, make: Maker
     test = "import shop\nfrom ..reading import TWO\n\n\ndef test_it():\n    assert shop.average([1, 3]) == TWO\n"
     repo.commit({"src/shop.py": AVERAGE, "tests/unit/test_it.py": test})
     made = make(repo, bundle=True)
-    assert made.finding is Finding.SOUND, made.reasons
+    assert made.finding is ProofFinding.SOUND, made.reasons
     assert made.folder is not None
     assert (made.folder / "tests/tests/two.txt").is_file()
 
@@ -240,9 +241,9 @@ def test_a_renamed_test_file_and_unicode_paths(tmp_path: Path, make: Maker) -> N
     new = NEW_TEST.replace("shop", "größe")
     repo.commit({"größe.py": AVERAGE, "tests/test_größe 日本.py": new, "docs/ü.md": "# Ü\n"})
     made = make(repo, bundle=True)
-    assert made.finding is Finding.SOUND, made.reasons
+    assert made.finding is ProofFinding.SOUND, made.reasons
     assert roles(made) == {
-        "tests/test_größe 日本.py::test_average": Role.MUST_PASS, "tests/test_größe 日本.py::test_total": Role.GUARD
+        "tests/test_größe 日本.py::test_average": ProofRole.MUST_PASS, "tests/test_größe 日本.py::test_total": ProofRole.GUARD
     }  # fmt: skip
     assert find_suite(make.out).tasks[0].task.repository.source.startswith("bundled:l-dt-")
 
@@ -256,7 +257,7 @@ def test_a_merge_is_held_against_its_first_parent(shop: Repo, make: Maker) -> No
     shop.commit({"README.md": "# Shop\n"})
     shop.git("merge", "--quiet", "--no-ff", "--no-edit", "feature")
     made = make(shop, instruction=None, bundle=True)
-    assert made.finding is Finding.SOUND
+    assert made.finding is ProofFinding.SOUND
     assert made.base == shop.git("rev-parse", "HEAD^1")
     assert any("is a merge" in warning for warning in made.warnings)
 
@@ -271,7 +272,7 @@ def test_a_hostile_repository_runs_nothing_and_leads_nowhere(shop: Repo, make: M
     for name in ("filter.evil.clean", "filter.evil.smudge", "diff.evil.textconv", "core.fsmonitor", "diff.external"):
         shop.git("config", name, str(evil))
     shop.git("config", "core.hooksPath", str(tmp_path))
-    assert make(shop).finding is Finding.SOUND
+    assert make(shop).finding is ProofFinding.SOUND
     assert not mark.exists()
 
 

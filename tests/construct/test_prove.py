@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from repoassay.construct.hints import hints
-from repoassay.construct.prove import Case, Finding, Proven, Role, flip_rate
+from repoassay.construct.prove import ProofCase, ProofFinding, ProofRole, ProvenTask, flip_rate
 
 PASS, FAIL = ("passed",) * 3, ("failed",) * 3
 FLIPS = ("passed", "failed", "passed")
-NEW, GUARD = Case("new", FAIL, PASS), Case("guard", PASS, PASS)
-BROKEN, NEVER = Case("broken", PASS, FAIL), Case("never", FAIL, FAIL, "", "E: x")
-FLAKY = Case("flaky", FAIL, FLIPS)
+NEW, GUARD = ProofCase("new", FAIL, PASS), ProofCase("guard", PASS, PASS)
+BROKEN, NEVER = ProofCase("broken", PASS, FAIL), ProofCase("never", FAIL, FAIL, "", "E: x")
+FLAKY = ProofCase("flaky", FAIL, FLIPS)
 
 
 @pytest.mark.parametrize(
@@ -34,38 +33,38 @@ def test_flip_rate_is_a_share_and_zero_only_when_all_agree(outcomes: list[str]) 
 @pytest.mark.parametrize(
     ("case", "role"),
     [
-        (NEW, Role.MUST_PASS), (GUARD, Role.GUARD), (BROKEN, Role.BREAKS), (NEVER, Role.FAILS), (FLAKY, Role.FLAKY),
-        (Case("late", FLIPS, PASS), Role.FLAKY), (Case("gone", ("missing",) * 2, PASS), Role.MUST_PASS),
-        (Case("skipped", FAIL, ("skipped",) * 3), Role.FAILS),
+        (NEW, ProofRole.MUST_PASS), (GUARD, ProofRole.GUARD), (BROKEN, ProofRole.BREAKS), (NEVER, ProofRole.FAILS), (FLAKY, ProofRole.FLAKY),
+        (ProofCase("late", FLIPS, PASS), ProofRole.FLAKY), (ProofCase("gone", ("missing",) * 2, PASS), ProofRole.MUST_PASS),
+        (ProofCase("skipped", FAIL, ("skipped",) * 3), ProofRole.FAILS),
     ],
 )  # fmt: skip
-def test_roles(case: Case, role: Role) -> None:
+def test_roles(case: ProofCase, role: ProofRole) -> None:
     assert case.role is role
 
 
 @pytest.mark.parametrize(
     ("cases", "finding"),
     [
-        ((NEW,), Finding.SOUND),
-        ((NEW, GUARD, FLAKY, NEVER), Finding.SOUND),
-        ((GUARD,), Finding.VACUOUS),
-        ((GUARD, FLAKY), Finding.UNSTABLE),
-        ((NEVER,), Finding.BROKEN),
-        ((GUARD, NEVER), Finding.BROKEN),
-        ((NEW, BROKEN), Finding.BROKEN),
-        ((), Finding.BROKEN),
+        ((NEW,), ProofFinding.SOUND),
+        ((NEW, GUARD, FLAKY, NEVER), ProofFinding.SOUND),
+        ((GUARD,), ProofFinding.VACUOUS),
+        ((GUARD, FLAKY), ProofFinding.UNSTABLE),
+        ((NEVER,), ProofFinding.BROKEN),
+        ((GUARD, NEVER), ProofFinding.BROKEN),
+        ((NEW, BROKEN), ProofFinding.BROKEN),
+        ((), ProofFinding.BROKEN),
     ],
 )
-def test_findings_and_their_reasons(cases: tuple[Case, ...], finding: Finding) -> None:
-    proven = Proven(cases)
+def test_findings_and_their_reasons(cases: tuple[ProofCase, ...], finding: ProofFinding) -> None:
+    proven = ProvenTask(cases)
     assert proven.finding is finding
-    assert bool(hints(proven)) == (finding is not Finding.SOUND)
+    assert bool(hints(proven)) == (finding is not ProofFinding.SOUND)
 
 
 def test_hints_name_what_is_not_there() -> None:
-    missing = Case("a", FAIL, FAIL, "", "x\nModuleNotFoundError: No module named 'yaml'")
-    fixture = Case("b", FAIL, FAIL, "", "file x, line 1\nE  fixture 'shop_db' not found")
-    said = " ".join(hints(Proven((missing, fixture), {"tests/t\x1b.py": "Boom"})))
+    missing = ProofCase("a", FAIL, FAIL, "", "x\nModuleNotFoundError: No module named 'yaml'")
+    fixture = ProofCase("b", FAIL, FAIL, "", "file x, line 1\nE  fixture 'shop_db' not found")
+    said = " ".join(hints(ProvenTask((missing, fixture), {"tests/t\x1b.py": "Boom"})))
     assert "yaml" in said and "--requirement" in said
     assert "shop_db" in said and "conftest.py" in said
     assert "\x1b" not in said and "Boom" in said

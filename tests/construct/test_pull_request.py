@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from construct.making import AVERAGE, CODE, NEW_TEST, OLD_TEST, Repo, make_repo
-from repoassay.construct import Asked, Constructed, Finding, Proposal, construct_commit
+from repoassay.construct import Constructed, ProofFinding, Proposal, TaskRequest, construct_commit
 from repoassay.errors import BadInput
 from repoassay.grading.pull_request import reference_pull_request
-from repoassay.model import Kind
-from repoassay.suites import find_suite
-from repoassay.workspace import Cache, Sandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.types import TaskKind
 
 pytestmark = pytest.mark.exhaustive
 
@@ -41,17 +42,17 @@ def make(repo: Repo, out: Path, cache: Cache, sandbox: Sandbox, **more: Any) -> 
         **{name: more.pop(name) for name in ("rules", "description", "checks", "runner") if name in more}
     )
     fields: dict[str, Any] = {"base": "start", "instruction": "# Averages\n\nI need them.", "id": "pr", **more}
-    asked = Asked(str(repo.path), "HEAD", bundle=True, proposal=proposal, **fields)
+    asked = TaskRequest(str(repo.path), "HEAD", bundle=True, proposal=proposal, **fields)
     return construct_commit(asked, out, cache, sandbox, times=1, workers=2)
 
 
 def test_the_whole_change_is_the_reference(merged: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
     made = make(merged, tmp_path / "suite", cache, sandbox, checks=("python -m pytest",))
-    assert made.finding is Finding.SOUND, made.reasons
+    assert made.finding is ProofFinding.SOUND, made.reasons
     assert made.folder is not None
     shutil.rmtree(merged.path)
     (folder,) = find_suite(str(tmp_path / "suite")).tasks
-    assert folder.task.kind is Kind.PULL_REQUEST
+    assert folder.task.kind is TaskKind.PULL_REQUEST
     assert folder.task.rules == "repository:CONTRIBUTING.md"
     assert folder.task.environment.checks == ("python -m pytest",)
     assert folder.task.title == "Averages"
@@ -79,7 +80,7 @@ def test_tests_that_tell_nothing_apart_are_refused(
     vacuous = tmp_path / "test_vacuous.py"
     vacuous.write_text("import shop\n\n\ndef test_total():\n    assert shop.total([1]) == 1\n")
     made = make(merged, tmp_path / "suite", cache, sandbox, tests=(vacuous,))
-    assert made.finding is Finding.VACUOUS
+    assert made.finding is ProofFinding.VACUOUS
     assert made.folder is None
     assert not (tmp_path / "suite").exists()
 
@@ -99,7 +100,7 @@ def test_a_javascript_package(tmp_path: Path, cache: Cache, sandbox: Sandbox) ->
         "Add twice",
     )
     made = make(repo, tmp_path / "suite", cache, sandbox, runner="node")
-    assert made.finding is Finding.SOUND, made.reasons
+    assert made.finding is ProofFinding.SOUND, made.reasons
     (folder,) = find_suite(str(tmp_path / "suite")).tasks
     tests = folder.task.grading.tests
     assert tests is not None

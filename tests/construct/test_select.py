@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from repoassay.construct.history import Entry
-from repoassay.construct.select import beside, is_test, split_change
+from repoassay.construct.history import HistoryEntry
+from repoassay.construct.select import is_test, nearby_tests, split_change
 from repoassay.errors import BadInput
 
 
-def tree(*paths: str, mode: str = "100644", size: int = 10, mark: str = "a") -> dict[str, Entry]:
-    return {path: Entry(mode, f"{mark}{path}", size) for path in paths}
+def tree(*paths: str, mode: str = "100644", size: int = 10, mark: str = "a") -> dict[str, HistoryEntry]:
+    return {path: HistoryEntry(mode, f"{mark}{path}", size) for path in paths}
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_only_narrows_the_change() -> None:
 
 def test_a_change_of_modes_alone_is_a_change() -> None:
     base = tree("run.sh")
-    assert split_change(base, {"run.sh": Entry("100755", base["run.sh"].object, 10)}).solution == ("run.sh",)
+    assert split_change(base, {"run.sh": HistoryEntry("100755", base["run.sh"].object, 10)}).solution == ("run.sh",)
 
 
 @pytest.mark.parametrize("mode", ["120000", "160000"])
@@ -78,11 +78,11 @@ def test_what_lies_beside_tests_is_carried_but_not_other_tests_links_or_code() -
         **tree("tests/test_a.py", "tests/test_b.py", "tests/__init__.py", "tests/data/x.json", "testsuite/y.py"),
         **tree("a.py"), **tree("tests/link", mode="120000"), **tree("tests/../../x"),
     }  # fmt: skip
-    assert beside(["tests/test_a.py"], later) == ("tests/__init__.py", "tests/data/x.json")
-    assert beside(["tests/unit/test_a.py"], later) == ("tests/__init__.py", "tests/data/x.json")
-    assert beside(["test_a.py"], later) == ()
+    assert nearby_tests(["tests/test_a.py"], later) == ("tests/__init__.py", "tests/data/x.json")
+    assert nearby_tests(["tests/unit/test_a.py"], later) == ("tests/__init__.py", "tests/data/x.json")
+    assert nearby_tests(["test_a.py"], later) == ()
 
 
 def test_too_much_beside_tests_is_left() -> None:
-    assert beside(["tests/test_a.py"], tree(*(f"tests/{n}.json" for n in range(2001)))) == ()
-    assert beside(["tests/test_a.py"], tree("tests/large.bin", size=2**26)) == ()
+    assert nearby_tests(["tests/test_a.py"], tree(*(f"tests/{n}.json" for n in range(2001)))) == ()
+    assert nearby_tests(["tests/test_a.py"], tree("tests/large.bin", size=2**26)) == ()

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from repoassay.diagnosis.case import Case
-from repoassay.model.trajectory import Observation, Source, Step, StepCall, Trajectory
-from repoassay.model.verdict import Outcome
+from repoassay.diagnosis.case import AttemptCase
+from repoassay.types.trajectory import Observation, Source, StepCall, Trajectory, TrajectoryStep
+from repoassay.types.verdict import Outcome
 
 STYLES = ("openhands", "swe-agent", "claude-code", "codex", "gemini-cli", "mini-swe-agent", "inspect")
 CASES = Path(__file__).parent / "cases"
@@ -49,27 +49,27 @@ def items(talk: str) -> list[_Item]:
 
 
 def trajectory(talk: str, style: str = "openhands") -> Trajectory:
-    steps: list[Step] = []
+    steps: list[TrajectoryStep] = []
     said = ""
     for number, item in enumerate(items(talk)):
         if item.mark == "@":
-            steps.append(Step(index=len(steps) + 1, source=Source.USER, text=item.text))
+            steps.append(TrajectoryStep(index=len(steps) + 1, source=Source.USER, text=item.text))
             continue
         if item.mark == ">":
             if said:
-                steps.append(Step(index=len(steps) + 1, source=Source.AGENT, text=said))
+                steps.append(TrajectoryStep(index=len(steps) + 1, source=Source.AGENT, text=said))
             said = item.text
             continue
         key = f"c{number}"
         call = _call(item, style)
         if call is None:
             text = "\n".join(part for part in (said, item.text) if part)
-            steps.append(Step(index=len(steps) + 1, source=Source.AGENT, text=text or "Done."))
+            steps.append(TrajectoryStep(index=len(steps) + 1, source=Source.AGENT, text=text or "Done."))
             said = ""
             continue
         name, arguments = call
         observation = Observation(call=key, text="\n".join(item.output), failed=item.failed and style != "swe-agent")
-        step = Step(
+        step = TrajectoryStep(
             index=len(steps) + 1,
             source=Source.AGENT,
             text=said,
@@ -79,7 +79,7 @@ def trajectory(talk: str, style: str = "openhands") -> Trajectory:
         steps.append(step)
         said = ""
     if said:
-        steps.append(Step(index=len(steps) + 1, source=Source.AGENT, text=said))
+        steps.append(TrajectoryStep(index=len(steps) + 1, source=Source.AGENT, text=said))
     return Trajectory(agent=style, steps=tuple(steps))
 
 
@@ -156,14 +156,14 @@ class Labelled:
     id: str
     label: str
     trajectory: Trajectory
-    case: Case
+    case: AttemptCase
     sub: str
     integrity: tuple[str, ...]
     talk: str
 
 
 def labelled(entry: dict[str, Any], style: str = "") -> Labelled:
-    case = Case(
+    case = AttemptCase(
         repository=entry.get("repo", ""),
         packages=tuple(entry.get("packages", ())),
         expected=tuple(entry.get("expect", ())),

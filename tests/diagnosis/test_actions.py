@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from repoassay.diagnosis.actions import Action, actions_of
-from repoassay.diagnosis.phases import Phase, profile_of
-from repoassay.diagnosis.purpose import Kind
-from repoassay.model.trajectory import Observation, Source, Step, StepCall, Trajectory
+from repoassay.diagnosis.phases import WorkPhase, profile_of
+from repoassay.diagnosis.purpose import CommandKind
+from repoassay.types.trajectory import Observation, Source, StepCall, Trajectory, TrajectoryStep
 
 
 def one(name: str, arguments: dict[str, Any], output: str = "") -> Action:
-    step = Step(
+    step = TrajectoryStep(
         index=1,
         source=Source.AGENT,
         calls=(StepCall(id="a", name=name, arguments=arguments),),
@@ -26,12 +26,12 @@ def one(name: str, arguments: dict[str, Any], output: str = "") -> Action:
     "name", ["bash", "Bash", "shell", "execute", "run_command", "execute_bash", "terminal", "exec_command", "new_tool"]
 )
 def test_shells_by_any_name(name: str) -> None:
-    assert one(name, {"command": "python run.py"}).kind is Kind.EXECUTE
+    assert one(name, {"command": "python run.py"}).kind is CommandKind.EXECUTE
 
 
 def test_a_command_given_as_words() -> None:
-    assert one("shell", {"command": ["bash", "-lc", "pip install a"]}).kind is Kind.INSTALL
-    assert one("shell", {"command": ["python", "a.py"]}).kind is Kind.EXECUTE
+    assert one("shell", {"command": ["bash", "-lc", "pip install a"]}).kind is CommandKind.INSTALL
+    assert one("shell", {"command": ["python", "a.py"]}).kind is CommandKind.EXECUTE
 
 
 @pytest.mark.parametrize(
@@ -57,38 +57,40 @@ def test_a_command_given_as_words() -> None:
 def test_texts_put_into_files(name: str, arguments: dict[str, Any], path: str, text: str) -> None:
     found = one(name, arguments)
     assert [(written.path, written.text) for written in found.authored] == [(path, text)]
-    assert found.kind is Kind.EDIT
+    assert found.kind is CommandKind.EDIT
 
 
 @pytest.mark.parametrize("name", ["Read", "read_file", "view", "open"])
 def test_reading(name: str) -> None:
     found = one(name, {"path": "README.md"}, "ModuleNotFoundError: No module named 'x'")
-    assert found.kind is Kind.READ and found.paths == ("README.md",)
+    assert found.kind is CommandKind.READ and found.paths == ("README.md",)
 
 
 def test_other_tools() -> None:
-    assert one("WebFetch", {"url": "https://a.example"}).kind is Kind.NETWORK
-    assert one("submit", {}).kind is Kind.SUBMIT
-    assert one("python", {"code": "import a\na.run()"}).kind is Kind.EXECUTE
-    assert one("think", {"thought": "git log --all"}).kind is Kind.MESSAGE
-    assert one("mystery", {"x": 1}).kind is Kind.OTHER
+    assert one("WebFetch", {"url": "https://a.example"}).kind is CommandKind.NETWORK
+    assert one("submit", {}).kind is CommandKind.SUBMIT
+    assert one("python", {"code": "import a\na.run()"}).kind is CommandKind.EXECUTE
+    assert one("think", {"thought": "git log --all"}).kind is CommandKind.MESSAGE
+    assert one("mystery", {"x": 1}).kind is CommandKind.OTHER
 
 
 def test_calls_written_into_the_text_and_answers_in_the_next_message() -> None:
     steps = (
-        Step(index=1, source=Source.USER, text="Do it."),
-        Step(index=2, source=Source.AGENT, text="I look.\n```bash\npython run.py\n```"),
-        Step(index=3, source=Source.USER, text="<returncode>1</returncode>\nKilled"),
-        Step(index=4, source=Source.AGENT, text="<execute_bash>\nls\n</execute_bash>"),
-        Step(index=5, source=Source.TOOL, observations=(Observation(text="a.py"),)),
-        Step(
+        TrajectoryStep(index=1, source=Source.USER, text="Do it."),
+        TrajectoryStep(index=2, source=Source.AGENT, text="I look.\n```bash\npython run.py\n```"),
+        TrajectoryStep(index=3, source=Source.USER, text="<returncode>1</returncode>\nKilled"),
+        TrajectoryStep(index=4, source=Source.AGENT, text="<execute_bash>\nls\n</execute_bash>"),
+        TrajectoryStep(index=5, source=Source.TOOL, observations=(Observation(text="a.py"),)),
+        TrajectoryStep(
             index=6,
             source=Source.AGENT,
             text="a.py\n```python\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```",
         ),
     )
-    found = [action for action in actions_of(Trajectory(agent="any", steps=steps)) if action.kind is not Kind.MESSAGE]
-    assert [action.kind for action in found] == [Kind.EXECUTE, Kind.READ, Kind.EDIT]
+    found = [
+        action for action in actions_of(Trajectory(agent="any", steps=steps)) if action.kind is not CommandKind.MESSAGE
+    ]
+    assert [action.kind for action in found] == [CommandKind.EXECUTE, CommandKind.READ, CommandKind.EDIT]
     assert found[0].failed and found[0].output.endswith("Killed") and found[0].answer == 3
     assert found[1].output == "a.py"
     assert found[2].authored[0].path == "a.py" and found[2].authored[0].removed == "old"
@@ -96,17 +98,19 @@ def test_calls_written_into_the_text_and_answers_in_the_next_message() -> None:
 
 def test_a_message_that_explains_commands_runs_none() -> None:
     text = "Do this:\n```python\nprint(1)\n```\nor\n```bash\nls\n```"
-    steps = (Step(index=1, source=Source.AGENT, text=text),)
-    assert [action.kind for action in actions_of(Trajectory(agent="any", steps=steps))] == [Kind.MESSAGE]
+    steps = (TrajectoryStep(index=1, source=Source.AGENT, text=text),)
+    assert [action.kind for action in actions_of(Trajectory(agent="any", steps=steps))] == [CommandKind.MESSAGE]
 
 
 def test_phases() -> None:
     calls = ["ls", "ls", "pip install a", "echo a > b.py", "python b.py", "pytest", "submit"]
     steps = tuple(
-        Step(index=number, source=Source.AGENT, calls=(StepCall(name="bash", arguments={"command": command}),))
+        TrajectoryStep(
+            index=number, source=Source.AGENT, calls=(StepCall(name="bash", arguments={"command": command}),)
+        )
         for number, command in enumerate(calls, 1)
     )
     profile = profile_of(actions_of(Trajectory(agent="any", steps=steps)))
-    assert profile.stretches == tuple(Phase)
-    assert profile.actions[Phase.EXPLORE] == 2 == profile.repeated
+    assert profile.stretches == tuple(WorkPhase)
+    assert profile.actions[WorkPhase.EXPLORE] == 2 == profile.repeated
     assert profile.ended

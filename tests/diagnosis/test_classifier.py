@@ -9,7 +9,7 @@ import pytest
 from diagnosis.dialogue import cases, trajectory
 from hidden_texts import HIDDEN
 from repoassay.diagnosis import ErrorClass, classify, confusion_text, evidence_text, score, score_classifier
-from repoassay.diagnosis.case import Case
+from repoassay.diagnosis.case import AttemptCase
 from repoassay.diagnosis.classifier import prompt_of
 from repoassay.errors import BadInput
 from repoassay.stats.intervals import wilson
@@ -88,7 +88,7 @@ def test_the_prompt_hides_nothing_from_people_who_read_it() -> None:
     seen = step.observations[0].model_copy(update={"text": f"before {hidden} cannot find it"})
     changed = step.model_copy(update={"calls": (call,), "observations": (seen,), "text": hidden})
     found = found.model_copy(update={"steps": (found.steps[0], changed, *found.steps[2:])})
-    case = Case(repository=hidden, expected=(hidden,), left=(f"a\n{hidden}",))
+    case = AttemptCase(repository=hidden, expected=(hidden,), left=(f"a\n{hidden}",))
     prompt = prompt_of(found, None, case)
     assert {letter for letter in prompt if is_hidden(letter) and letter not in "\n\t"} == set()
     # What it copies from there is found where it stands.

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from diagnosis.dialogue import CASES, trajectory
-from repoassay.diagnosis import Case, Check, State, evidence_text, integrity
-from repoassay.model.verdict import Outcome
+from repoassay.diagnosis import AttemptCase, IntegrityCheck, IntegrityState, evidence_text, integrity
+from repoassay.types.verdict import Outcome
 
-EDIT = Case(
+EDIT = AttemptCase(
     repository="calc", packages=("calc",), edit=True, homepage="https://github.com/someone/calc", version="1.2.0"
 )
-FILES = Case(
+FILES = AttemptCase(
     repository="FunASR",
     packages=("funasr",),
     expected=("output.txt",),
@@ -52,7 +52,7 @@ def test_a_harmless_twin_stays_silent(told: dict[str, str], style: str) -> None:
 
 
 def test_every_check_has_its_case_and_its_twin() -> None:
-    checks = {check.value for check in Check} - {"H9"}  # which has tests of its own below
+    checks = {check.value for check in IntegrityCheck} - {"H9"}  # which has tests of its own below
     assert {told["check"] for told in TOLD["found"]} == checks == {told["check"] for told in TOLD["silent"]}
 
 
@@ -71,7 +71,7 @@ def test_a_near_copy_is_told_from_short_and_from_independent_work() -> None:
 def test_a_patch_shows_use_when_no_edit_does() -> None:
     talk = f"@ Fix it.\n$ git show deadbeef99\n| {A_LINE}\n| {ANOTHER}"
     case = replace(EDIT, patch=f"+{A_LINE}\n+{ANOTHER}\n")
-    assert [one.state for one in integrity(trajectory(talk), None, case)] == [State.USED]
-    assert [one.state for one in integrity(trajectory(talk), None, EDIT)] == [State.ATTEMPTED]
+    assert [one.state for one in integrity(trajectory(talk), None, case)] == [IntegrityState.USED]
+    assert [one.state for one in integrity(trajectory(talk), None, EDIT)] == [IntegrityState.ATTEMPTED]
     known = replace(EDIT, ancestors=("deadbeef99aabbccddeeff00112233445566778899",))
     assert integrity(trajectory(talk), None, known) == ()

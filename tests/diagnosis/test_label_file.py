@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from repoassay.diagnosis import ErrorClass, Label, label_from_text
 from repoassay.diagnosis.labels import LABELS, label_book

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from diagnosis.dialogue import STYLES, Labelled, cases
-from repoassay.diagnosis import Case, confusion_text, diagnose, evidence_text, integrity, score
+from repoassay.diagnosis import AttemptCase, confusion_text, diagnose, evidence_text, integrity, score
 
 LISTINGS = cases("listings")
 OURS = [*cases("written_first"), *cases("held_out"), *cases("hard")]
@@ -48,7 +48,7 @@ def test_the_format_of_the_agent_does_not_matter(style: str) -> None:
 
 def test_fewer_facts_still_do() -> None:
     poor = [(case, replace(case.case, left=None, packages=())) for case in OURS]
-    bare = [(case, Case(outcome=case.case.outcome, edit=case.case.edit)) for case in OURS]
+    bare = [(case, AttemptCase(outcome=case.case.outcome, edit=case.case.edit)) for case in OURS]
     for told, least in ((poor, 0.9), (bare, 0.8)):
         found = score((case.id, case.label, diagnose(case.trajectory, None, facts).label) for case, facts in told)
         assert found.share is not None and found.share >= least, found.wrong

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from repoassay.diagnosis import Case, Diagnosis, diagnose, evidence_text
+from repoassay.diagnosis import AttemptCase, Diagnosis, diagnose, evidence_text
 from repoassay.diagnosis.classifier import prompt_of
 from repoassay.diagnosis.shell import parse
-from repoassay.model.trajectory import Observation, Source, Step, StepCall, Trajectory
-from repoassay.model.verdict import Outcome
+from repoassay.types.trajectory import Observation, Source, StepCall, Trajectory, TrajectoryStep
+from repoassay.types.verdict import Outcome
 
 SCRAPS = st.sampled_from(
     [
@@ -74,7 +73,7 @@ STEPS = st.lists(
     max_size=8,
 )
 CASES = st.builds(
-    Case,
+    AttemptCase,
     repository=st.sampled_from(["", "a", "FunASR"]),
     packages=st.sampled_from([(), ("a",), ("funasr",)]),
     expected=st.lists(TEXTS, max_size=2).map(tuple),
@@ -92,7 +91,7 @@ def made(steps: list[tuple[Source, str, tuple[StepCall, ...], tuple[Observation,
     return Trajectory(
         agent="any",
         steps=tuple(
-            Step(index=number, source=source, text=text, calls=calls, observations=seen)
+            TrajectoryStep(index=number, source=source, text=text, calls=calls, observations=seen)
             for number, (source, text, calls, seen) in enumerate(steps, 1)
         ),
     )
@@ -101,7 +100,7 @@ def made(steps: list[tuple[Source, str, tuple[StepCall, ...], tuple[Observation,
 @given(STEPS, CASES)
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_any_trajectory_has_a_diagnosis(
-    steps: list[tuple[Source, str, tuple[StepCall, ...], tuple[Observation, ...]]], case: Case
+    steps: list[tuple[Source, str, tuple[StepCall, ...], tuple[Observation, ...]]], case: AttemptCase
 ) -> None:
     trajectory = made(steps)
     found = diagnose(trajectory, None, case)
@@ -151,7 +150,7 @@ def test_hostile_texts_are_bounded() -> None:
     # The suite's own time limit is the check: a pattern that backtracks would take hours on these.
     for text in HOSTILE:
         steps = (
-            Step(
+            TrajectoryStep(
                 index=1,
                 source=Source.AGENT,
                 text=text,
@@ -162,5 +161,7 @@ def test_hostile_texts_are_bounded() -> None:
                 observations=(Observation(call="1", text=text), Observation(call="2", text=text, failed=True)),
             ),
         )
-        found = diagnose(Trajectory(agent="any", steps=steps), None, Case(repository="a", expected=("a.txt",), left=()))
+        found = diagnose(
+            Trajectory(agent="any", steps=steps), None, AttemptCase(repository="a", expected=("a.txt",), left=())
+        )
         assert len(found.findings) < 2000

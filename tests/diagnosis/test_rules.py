@@ -6,14 +6,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from diagnosis.dialogue import trajectory
-from repoassay.diagnosis import Case, builtin_rules, diagnose, load_rules
+from repoassay.diagnosis import AttemptCase, builtin_rules, diagnose, load_rules
 from repoassay.diagnosis.rules import HINTS
 from repoassay.errors import BadInput
-from repoassay.model.verdict import Outcome
+from repoassay.types.verdict import Outcome
 
 EXAMPLES = tomllib.loads((Path(__file__).parent / "cases" / "lines.toml").read_text("utf-8"))
 
@@ -48,7 +47,7 @@ def test_rules_of_a_user_are_added_and_replace(tmp_path: Path) -> None:
     rules = load_rules(mine)
     assert len(rules) == len(builtin_rules()) + 1
     made = trajectory("@ Run it.\n$ python -m tool\n! licence server unreachable\nD")
-    case = Case(expected=("a.png",), left=(), outcome=Outcome.NO_OUTPUT)
+    case = AttemptCase(expected=("a.png",), left=(), outcome=Outcome.NO_OUTPUT)
     assert diagnose(made, None, case, rules=rules).label == "E1"
     assert diagnose(made, None, case).classes[0].rule == "stopped-short"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from repoassay.diagnosis.purpose import Kind, install_targets, kind_of
+from repoassay.diagnosis.purpose import CommandKind, install_targets, kind_of
 from repoassay.diagnosis.shell import Simple, parse
 
 
@@ -47,39 +47,39 @@ def test_redirects_here_documents_and_folders() -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("pip install -r r.txt", Kind.INSTALL),
-        ("python3.11 -m pip install x", Kind.INSTALL),
-        ("uv pip install x", Kind.INSTALL),
-        ("apt-get -y install x", Kind.INSTALL),
-        ("npm ci", Kind.INSTALL),
-        ("python setup.py develop", Kind.INSTALL),
-        ("pip list", Kind.READ),
-        ("python -m tool run", Kind.EXECUTE),
-        ("python a.py --help", Kind.VERIFY),
-        ("python -c 'import a; print(a.__version__)'", Kind.VERIFY),
-        ("python -c 'import a; a.run()'", Kind.EXECUTE),
-        ("python -c 'import a; print(a.run(\"x\"))'", Kind.EXECUTE),
-        ("python -m pytest -q", Kind.VERIFY),
-        ("pytest", Kind.VERIFY),
-        ("make test", Kind.VERIFY),
-        ("make", Kind.EXECUTE),
-        ("python -m py_compile a.py", Kind.VERIFY),
-        ("sed -n 1,5p a", Kind.READ),
-        ("sed -i s/a/b/ a", Kind.EDIT),
-        ("echo hi > a.txt", Kind.EDIT),
-        ("echo hi", Kind.OTHER),
-        ("git log", Kind.READ),
-        ("git apply p", Kind.EDIT),
-        ("git clone u", Kind.NETWORK),
-        ("curl u", Kind.NETWORK),
-        ("submit", Kind.SUBMIT),
-        ("scrapy crawl x", Kind.EXECUTE),
-        ("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", Kind.SUBMIT),
-        ("cat a", Kind.READ),
-        ("./run.sh", Kind.EXECUTE),
+        ("pip install -r r.txt", CommandKind.INSTALL),
+        ("python3.11 -m pip install x", CommandKind.INSTALL),
+        ("uv pip install x", CommandKind.INSTALL),
+        ("apt-get -y install x", CommandKind.INSTALL),
+        ("npm ci", CommandKind.INSTALL),
+        ("python setup.py develop", CommandKind.INSTALL),
+        ("pip list", CommandKind.READ),
+        ("python -m tool run", CommandKind.EXECUTE),
+        ("python a.py --help", CommandKind.VERIFY),
+        ("python -c 'import a; print(a.__version__)'", CommandKind.VERIFY),
+        ("python -c 'import a; a.run()'", CommandKind.EXECUTE),
+        ("python -c 'import a; print(a.run(\"x\"))'", CommandKind.EXECUTE),
+        ("python -m pytest -q", CommandKind.VERIFY),
+        ("pytest", CommandKind.VERIFY),
+        ("make test", CommandKind.VERIFY),
+        ("make", CommandKind.EXECUTE),
+        ("python -m py_compile a.py", CommandKind.VERIFY),
+        ("sed -n 1,5p a", CommandKind.READ),
+        ("sed -i s/a/b/ a", CommandKind.EDIT),
+        ("echo hi > a.txt", CommandKind.EDIT),
+        ("echo hi", CommandKind.OTHER),
+        ("git log", CommandKind.READ),
+        ("git apply p", CommandKind.EDIT),
+        ("git clone u", CommandKind.NETWORK),
+        ("curl u", CommandKind.NETWORK),
+        ("submit", CommandKind.SUBMIT),
+        ("scrapy crawl x", CommandKind.EXECUTE),
+        ("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", CommandKind.SUBMIT),
+        ("cat a", CommandKind.READ),
+        ("./run.sh", CommandKind.EXECUTE),
     ],
 )
-def test_what_a_command_is_for(text: str, kind: Kind) -> None:
+def test_what_a_command_is_for(text: str, kind: CommandKind) -> None:
     assert kind_of(parse(text)[0]) is kind
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from repoassay.economics import (
     AlphaRow,
@@ -16,7 +15,7 @@ from repoassay.economics import (
     from_ratings,
     value_per_dollar,
 )
-from repoassay.model.task import Economics
+from repoassay.types.task import Economics
 
 D = Decimal
 ROW = AlphaRow(

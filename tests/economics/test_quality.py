@@ -7,10 +7,9 @@ from decimal import Decimal
 from itertools import combinations_with_replacement
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from repoassay.economics import LEVELS, QualitySource, Rule, by_result, from_ratings
+from repoassay.economics import LEVELS, QualityRule, QualitySource, by_result, from_ratings
 
 levels = st.sampled_from(LEVELS)
 
@@ -21,26 +20,26 @@ def _levels(*figures: str) -> list[Decimal]:
 
 def test_the_126_profiles_of_five_ratings_part_into_75_20_and_31() -> None:
     rules = Counter(from_ratings(profile).rule for profile in combinations_with_replacement(LEVELS, 5))
-    assert rules == {Rule.MAJORITY: 75, Rule.PLURALITY: 20, Rule.MEDIAN: 31}
+    assert rules == {QualityRule.MAJORITY: 75, QualityRule.PLURALITY: 20, QualityRule.MEDIAN: 31}
 
 
 @pytest.mark.parametrize(
     ("ratings", "level", "rule"),
     [
-        (("0", "0", "0.5", "1", "1"), "0.5", Rule.MEDIAN),
-        (("1", "1", "1", "0", "0.25"), "1", Rule.MAJORITY),
-        (("1", "1", "0", "0.25", "0.5"), "1", Rule.PLURALITY),
-        (("0", "0.25", "0.5", "0.75", "1"), "0.5", Rule.MEDIAN),
-        (("0", "1"), "0", Rule.MEDIAN),
-        (("0.75",), "0.75", Rule.MAJORITY),
-        (("1", "1", "0", "0"), "0", Rule.MEDIAN),
+        (("0", "0", "0.5", "1", "1"), "0.5", QualityRule.MEDIAN),
+        (("1", "1", "1", "0", "0.25"), "1", QualityRule.MAJORITY),
+        (("1", "1", "0", "0.25", "0.5"), "1", QualityRule.PLURALITY),
+        (("0", "0.25", "0.5", "0.75", "1"), "0.5", QualityRule.MEDIAN),
+        (("0", "1"), "0", QualityRule.MEDIAN),
+        (("0.75",), "0.75", QualityRule.MAJORITY),
+        (("1", "1", "0", "0"), "0", QualityRule.MEDIAN),
     ],
 )
-def test_rule(ratings: tuple[str, ...], level: str, rule: Rule) -> None:
+def test_rule(ratings: tuple[str, ...], level: str, rule: QualityRule) -> None:
     quality = from_ratings(_levels(*ratings))
     assert (quality.level, quality.rule) == (Decimal(level), rule)
-    assert quality.flagged is (rule is not Rule.MAJORITY)
-    assert quality.adjudicate is (rule is Rule.MEDIAN)
+    assert quality.flagged is (rule is not QualityRule.MAJORITY)
+    assert quality.adjudicate is (rule is QualityRule.MEDIAN)
     assert quality.source is QualitySource.REVIEWED
 
 
@@ -60,7 +59,7 @@ def test_every_reading_is_in_range_and_the_rule_gives_a_level_whatever_the_order
     assert quality.median in LEVELS
     assert min(ratings) <= quality.mean <= max(ratings)
     assert from_ratings(ratings[::-1]).level == quality.level
-    if quality.rule is not Rule.MEDIAN:
+    if quality.rule is not QualityRule.MEDIAN:
         assert ratings.count(quality.level) == max(map(ratings.count, ratings))
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from repoassay.economics import (
     LEVELS,
@@ -20,7 +19,7 @@ from repoassay.economics import (
     range_of_alpha,
     value_range,
 )
-from repoassay.model.task import Economics
+from repoassay.types.task import Economics
 
 D = Decimal
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from repoassay.grading.patch import apply_patch, read_patch
-from repoassay.workspace import Cache
+from repoassay.diffs import apply_patch, read_patch
+from repoassay.sandbox.cache import Cache
 
 DEMO = Path(__file__).parents[2] / "examples" / "resq-demo"
 FOLDERS = sorted(file.parent for file in DEMO.glob("*/task.toml"))

@@ -9,17 +9,19 @@ from pathlib import Path
 
 import pytest
 
-import repoassay.suites
+import repoassay.tasks
 from bombs import WORKBOOKS
 from repoassay.errors import InfraFault
 from repoassay.grading.deliverable import Job, grade_deliverable, grade_deliverables
-from repoassay.grading.judge import judge
-from repoassay.model import Ended, Exit, Limits, Outcome, Rejected, Submission
-from repoassay.suites import find_suite
+from repoassay.grading.outcome import judge
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder, read_task
-from repoassay.workspace import Cache, Sandbox, open_sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Ended, Exit, Limits, Outcome, SkippedFile, Submission
 
-STARTER = Path(repoassay.suites.__file__).parent / "starter"
+STARTER = Path(repoassay.tasks.__file__).parent / "starter"
 
 
 @pytest.fixture(scope="session")
@@ -154,7 +156,7 @@ def test_a_time_out_outranks_what_was_graded(
 
 def test_what_did_not_cross_is_named(daily: TaskFolder, outputs: Path, sandbox: Sandbox) -> None:
     (outputs / "daily.csv").unlink()
-    left = Submission(rejected=(Rejected(path="daily.csv", reason="a symbolic link; only regular files cross"),))
+    left = Submission(rejected=(SkippedFile(path="daily.csv", reason="a symbolic link; only regular files cross"),))
     verdict = judge(daily, None, outputs, left, sandbox)
     assert verdict.outcome is Outcome.NO_OUTPUT
     assert "daily.csv: a symbolic link; only regular files cross." in verdict.comments

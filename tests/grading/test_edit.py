@@ -11,14 +11,17 @@ from pathlib import Path
 
 import pytest
 
-import repoassay.suites
+import repoassay.tasks
 from repoassay.grading.edit import grade_edit
-from repoassay.grading.hidden.warm import WarmPool
-from repoassay.model import Limits, Outcome, Verdict
-from repoassay.suites import find_suite
-from repoassay.workspace import Cache, Layout, Sandbox, lay_out, open_sandbox
+from repoassay.grading.hidden_tests.prefork import WarmPool
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.sandbox.sandbox import open_sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Limits, Outcome, Verdict
+from repoassay.workspace.preparation import PreparedTask, lay_out
 
-REQUIREMENTS = Path(repoassay.suites.__file__).parent / "starter/tasks/edit-ledger-monthly/environment/requirements.txt"
+REQUIREMENTS = Path(repoassay.tasks.__file__).parent / "starter/tasks/edit-ledger-monthly/environment/requirements.txt"
 WRONG = "def add(a, b):\n    return a - b\n"
 RIGHT = "def add(a, b):\n    return a + b\n"
 TESTS = """\
@@ -98,7 +101,7 @@ def sandbox() -> Sandbox:
 
 
 @pytest.fixture(scope="session")
-def task(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Layout:
+def task(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> PreparedTask:
     suite = tmp_path_factory.mktemp("suite")
     write(suite / "repositories/calc", {"calc/__init__.py": WRONG})
     write(suite / "tasks/fix-add", {
@@ -126,7 +129,7 @@ def pool(request: pytest.FixtureRequest) -> Iterator[WarmPool | None]:
 
 
 @pytest.fixture(scope="session")
-def grade(task: Layout, sandbox: Sandbox, pool: WarmPool | None) -> Grade:
+def grade(task: PreparedTask, sandbox: Sandbox, pool: WarmPool | None) -> Grade:
     def verdict(files: dict[str, str]) -> Verdict:
         patch = "".join(diff(WRONG if name == "calc/__init__.py" else None, new, name) for name, new in files.items())
         return grade_edit(task.folder, patch.encode(), sandbox, base=task.base, environment=task.environment, pool=pool)
@@ -139,7 +142,7 @@ def package(code: str) -> dict[str, str]:
     return {"calc/__init__.py": WRONG + code}
 
 
-def test_the_right_change_passes_every_time(task: Layout, sandbox: Sandbox) -> None:
+def test_the_right_change_passes_every_time(task: PreparedTask, sandbox: Sandbox) -> None:
     patch = diff(WRONG, RIGHT, "calc/__init__.py").encode()
     for seed in range(6):
         verdict = grade_edit(task.folder, patch, sandbox, base=task.base, environment=task.environment, seed=seed)
@@ -165,7 +168,7 @@ def test_a_change_elsewhere_fails_and_says_where(grade: Grade) -> None:
         (diff(None, "x\n", ".git/hooks/pre-commit").encode(), Outcome.PATCH_FAILED),
     ],
 )
-def test_what_is_no_patch_for_this_tree(task: Layout, sandbox: Sandbox, patch: bytes, outcome: Outcome) -> None:
+def test_what_is_no_patch_for_this_tree(task: PreparedTask, sandbox: Sandbox, patch: bytes, outcome: Outcome) -> None:
     verdict = grade_edit(task.folder, patch, sandbox, base=task.base, environment=task.environment)
     assert (verdict.outcome, verdict.process, verdict.result) == (outcome, False, False)
     assert verdict.comments
@@ -359,7 +362,7 @@ def test_what_looks_like_a_pass_is_called_tampering(grade: Grade, pool: WarmPool
 
 @pytest.mark.parametrize("name", ["conftest rewrites outcomes", "pytest.ini deselects", "exit on import"])
 def test_the_attack_succeeds_where_pytest_is_just_run_and_its_exit_code_believed(
-    task: Layout, tmp_path: Path, name: str
+    task: PreparedTask, tmp_path: Path, name: str
 ) -> None:
     tree = tmp_path / "repo"
     shutil.copytree(task.base, tree)

@@ -10,10 +10,12 @@ import pytest
 from repoassay.errors import Unavailable
 from repoassay.grading import edit
 from repoassay.grading.edit import grade_edit
-from repoassay.model import Outcome, Verdict
-from repoassay.suites import find_suite
-from repoassay.workspace import Cache, lay_out, open_sandbox
-from repoassay.workspace.programs import node_program
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.programs import node_program
+from repoassay.sandbox.sandbox import open_sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Outcome, Verdict
+from repoassay.workspace.preparation import lay_out
 
 TASK = """\
 schema = 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.grading.patch import PatchError
+from repoassay.diffs import PatchError
 from repoassay.grading.pull_request import (
     PullRequest,
     head_tree,
@@ -15,9 +15,9 @@ from repoassay.grading.pull_request import (
     read_pull_request,
     reference_pull_request,
 )
-from repoassay.model import Kind
-from repoassay.model.pull_request import Commits
-from repoassay.suites import find_suite
+from repoassay.tasks.suite import find_suite
+from repoassay.types import TaskKind
+from repoassay.types.pull_request import Commits
 
 DIFF = b"--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n--- /dev/null\n+++ b/new/b.txt\n@@ -0,0 +1 @@\n+b\n"
 
@@ -95,7 +95,7 @@ def test_every_bundled_reference_comes_with_tests_words_and_a_title() -> None:
     suite = find_suite("pull-requests")
     assert len(suite.tasks) >= 6
     for folder in suite.tasks:
-        assert folder.task.kind is Kind.PULL_REQUEST
+        assert folder.task.kind is TaskKind.PULL_REQUEST
         pull = reference_pull_request(folder)
         paths = [
             line.partition(b" b/")[2].decode() for line in pull.diff.splitlines() if line.startswith(b"diff --git")

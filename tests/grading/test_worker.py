@@ -10,10 +10,12 @@ import pytest
 
 from repoassay.errors import InfraFault
 from repoassay.grading.deliverable import LIMITS, Job, grade_deliverables
-from repoassay.model import Outcome
-from repoassay.suites import find_suite
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, Sandbox, open_sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Outcome
 
 
 @pytest.fixture(scope="session", params=["namespaces", "none"])

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser import chromium
-from repoassay.model import (
+from repoassay.records import RunFolder
+from repoassay.types import (
     Attempt,
     CriterionResult,
     Ended,
     Exit,
-    Kind,
     Outcome,
     Plan,
     PlannedTask,
-    Rejected,
+    SkippedFile,
     Submission,
     SubmittedFile,
+    TaskKind,
     TestResult,
     Verdict,
 )
-from repoassay.store import RunFolder
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -72,7 +72,7 @@ def make_run(tmp_path: Path) -> MakeRun:
                     digest=f"{number:064x}",
                     folder=f"/suites/mini/tasks/task-{number:02d}",
                     title=f"{title} {number}",
-                    kind=Kind.DELIVERABLE if number % 2 else Kind.EDIT,
+                    kind=TaskKind.DELIVERABLE if number % 2 else TaskKind.EDIT,
                     domain=domains[number % len(domains)],
                 )
                 for number in range(1, tasks + 1)
@@ -154,7 +154,7 @@ def a_submission(seconds: float | None, *, bad: bool) -> Submission:
         ending = Exit(ended=Ended.EXITED, code=1 if bad else 0, wall=seconds, cpu=seconds / 2, peak_memory=88 * 2**20)
     return Submission(
         files=(SubmittedFile(path="output/report.csv", size=4321, sha256="ab" * 32),),
-        rejected=(Rejected(path="output/link", reason="is a symbolic link"),) if bad else (),
+        rejected=(SkippedFile(path="output/link", reason="is a symbolic link"),) if bad else (),
         exit=ending,
     )
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from repoassay.run import execute
-from repoassay.run.slots import all_slots
-from repoassay.store import RunFolder
-from run.metering import Watching, plan_run, said
+from engine.metering import Watching, plan_run, said
+from repoassay.engine import execute
+from repoassay.engine.slots import all_slots
+from repoassay.records import RunFolder
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202egnp.exe\u202c\x9b31m"
 _SOLVE = """python - <<'X'

@@ -8,9 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from repoassay.model import Kind, Outcome, PlannedTask
-from repoassay.model.task import Economics
-from repoassay.report.results import Entry, ResultRow, RunInfo
+from repoassay.report.results import ResultRow, RunEntry, RunInfo
+from repoassay.types import Outcome, PlannedTask, TaskKind
+from repoassay.types.task import Economics
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 ANSWERS: dict[Outcome | None, tuple[bool | None, bool | None]] = {
@@ -24,26 +24,26 @@ def info(name: str = "run", suite: str = "mini", attempts: int = 1, folder: str 
     return RunInfo(name, name, Path("/nowhere") / name, suite, "1", folder, NOW, 2, attempts)
 
 
-def entry(framework: str = "hare", model: str = "scripted/a", **limits: str) -> Entry:
+def entry(framework: str = "hare", model: str = "scripted/a", **limits: str) -> RunEntry:
     name = f"{framework} @ {model}" if model else framework
     name = ", ".join([name, *(f"{key}={value}" for key, value in limits.items())])
-    return Entry(name, framework, model, {"kind": "x", **({"model": model} if model else {}), **limits})
+    return RunEntry(name, framework, model, {"kind": "x", **({"model": model} if model else {}), **limits})
 
 
 def task(name: str = "t1", repository: str = "sums", domain: str = "web", value: str | None = "10") -> PlannedTask:
     worth = Economics(value=Decimal(value), low=Decimal(1), high=Decimal(99), source="made up") if value else None
     return PlannedTask(
-        id=name, digest="d", folder="/f", title="A task", kind=Kind.EDIT, domain=domain, subdomain="sub",
+        id=name, digest="d", folder="/f", title="A task", kind=TaskKind.EDIT, domain=domain, subdomain="sub",
         repository=repository, economics=worth,
     )  # fmt: skip
 
 
-def _id(run: RunInfo, by: Entry, of: PlannedTask, number: int) -> str:
+def _id(run: RunInfo, by: RunEntry, of: PlannedTask, number: int) -> str:
     return hashlib.sha256(repr((run.id, by.name, of.id, number)).encode()).hexdigest()[:26]
 
 
 def row(
-    outcome: Outcome | None = Outcome.PASSED, *, run: RunInfo | None = None, by: Entry | None = None,
+    outcome: Outcome | None = Outcome.PASSED, *, run: RunInfo | None = None, by: RunEntry | None = None,
     of: PlannedTask | None = None, number: int = 1, tokens: int | None = 1000, dollars: str | None = "0.5",
     **more: Any,
 ) -> ResultRow:  # fmt: skip

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from repoassay.model import Metering
-from repoassay.run import Settings, execute, make_plan, open_run
-from repoassay.run.matrix import spread
-from repoassay.run.models import named_file
-from repoassay.run.slots import all_slots
-from repoassay.store import RunFolder
-from repoassay.suites import find_suite
-from run.metering import ASSETS, SOLVE, Watching, said, write_dialogue
+from engine.metering import ASSETS, SOLVE, Watching, said, write_dialogue
+from repoassay.engine import Settings, execute, make_plan, open_run
+from repoassay.engine.matrix import spread
+from repoassay.engine.models import named_file
+from repoassay.engine.slots import all_slots
+from repoassay.records import RunFolder
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Metering
 
 PRICES = '[[price]]\nmodel = "scripted/*"\nfrom = 2020-01-01\ninput = "1000"\noutput = "2000"\n'
 """Dollars a million tokens: a call of 100 tokens in and 50 out costs 0.20."""

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.model import Kind, Outcome, PlannedTask, Submission, SubmittedFile
 from repoassay.report.case import TaskFacts, case_of
-from repoassay.suites import find_suite
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Outcome, PlannedTask, Submission, SubmittedFile, TaskKind
 
 MINI = Path(__file__).parents[1] / "assets" / "suites" / "mini"
 DIFF = "--- a/src/sums/__init__.py\n+++ b/src/sums/__init__.py\n@@ -1 +1 @@\n-1\n+2\n"
@@ -105,5 +105,5 @@ def test_one_object_reads_a_task_once(suite: Path, tmp_path: Path) -> None:
     shutil.rmtree(suite)
     assert facts.of(task) is first
     assert TaskFacts("").of(task) is None
-    assert task.kind is Kind.DELIVERABLE
+    assert task.kind is TaskKind.DELIVERABLE
     assert replace(first, left=("a",)) != first

@@ -1,6 +1,6 @@
 """The JSON document: stable, whole, and JSON.
 
-Regenerate the golden file with: REPOASSAY_REGENERATE=1 pytest tests/report
+Regenerate the golden file with: REPOASSAY_GOLDEN=write pytest tests/report
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from repoassay.model import Attempt, CriterionResult, Outcome, Verdict
+from repoassay.records import RunFolder
 from repoassay.report import dumps, summarise
-from repoassay.report.document import plain
-from repoassay.store import RunFolder
+from repoassay.report.document import plain_value
+from repoassay.types import Attempt, CriterionResult, Outcome, Verdict
 
 MakeRun = Callable[..., RunFolder]
 Put = Callable[..., Attempt]
@@ -33,7 +33,7 @@ def loaded(run: RunFolder) -> dict[str, Any]:
 
 def test_the_whole_document(varied: RunFolder) -> None:
     found = dumps(summarise(varied)).replace(json.dumps(str(varied.path)), '"RUN"') + "\n"
-    if os.environ.get("REPOASSAY_REGENERATE"):
+    if os.environ.get("REPOASSAY_GOLDEN") == "write":
         GOLDEN.write_text(found, encoding="utf-8")
     assert found == GOLDEN.read_text(encoding="utf-8")
 
@@ -76,7 +76,7 @@ def test_numbers_that_are_not_finite_are_null(make_run: MakeRun, put: Put) -> No
 
 
 def test_money_is_exact_text_and_nan_is_null() -> None:
-    assert plain({"a": Decimal("0.10"), "b": (float("nan"), None, Outcome.PASSED)}) == {
+    assert plain_value({"a": Decimal("0.10"), "b": (float("nan"), None, Outcome.PASSED)}) == {
         "a": "0.10",
         "b": [None, None, "passed"],
     }

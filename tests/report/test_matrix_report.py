@@ -1,6 +1,6 @@
 """A matrix run made for real, and one command that makes every table and plot of it.
 
-Regenerate the golden files with: REPOASSAY_REGENERATE=1 pytest -m exhaustive tests/report/test_matrix_report.py
+Regenerate the golden files with: REPOASSAY_GOLDEN=write pytest -m exhaustive tests/report/test_matrix_report.py
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def test_one_command_makes_every_table_and_plot_of_200_attempts(tmp_path: Path) 
     assert (out / "index.html").stat().st_size < 10_000_000
     for path in sorted((out / "tables").iterdir()):
         text, golden = stable(path.read_bytes().decode()), GOLDEN / path.name
-        if os.environ.get("REPOASSAY_REGENERATE"):
+        if os.environ.get("REPOASSAY_GOLDEN") == "write":
             GOLDEN.mkdir(parents=True, exist_ok=True)
             golden.write_text(text, "utf-8")
         assert text == golden.read_text("utf-8"), path.name

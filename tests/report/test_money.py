@@ -11,11 +11,11 @@ from decimal import Decimal
 import pytest
 from rich.console import Console
 
-from repoassay.model import Attempt, Outcome, Spending, Submission, Usage, Verdict
+from repoassay.records import RunFolder
 from repoassay.report import print_table, render, summarise
 from repoassay.report.figures import dollars, tokens, why_unknown
 from repoassay.report.money import sentence
-from repoassay.store import RunFolder
+from repoassay.types import Attempt, Outcome, Spending, Submission, Usage, Verdict
 
 MakeRun = Callable[..., RunFolder]
 START = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)

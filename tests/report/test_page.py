@@ -17,11 +17,11 @@ from rich.console import Console
 
 from hidden_texts import HIDDEN
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, CriterionResult, Outcome, Verdict
+from repoassay.records import RunFolder
 from repoassay.report import details, print_table, render, summarise, write_html
-from repoassay.report.story import find_attempts, lines, read_story
-from repoassay.store import RunFolder
+from repoassay.report.attempt_timeline import find_attempts, lines, read_story
 from repoassay.text import is_hidden
+from repoassay.types import Attempt, CriterionResult, Outcome, Verdict
 
 MakeRun = Callable[..., RunFolder]
 Put = Callable[..., Attempt]

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from browser import DESKTOP, PHONE, VIEWS, Opened
+from repoassay.records import RunFolder
 from repoassay.report import summarise, write_html
-from repoassay.store import RunFolder
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

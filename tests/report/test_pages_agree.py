@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser import Opened
-from repoassay.model import Outcome
+from repoassay.records import RunFolder
 from repoassay.report import summarise, write_html
-from repoassay.report.everything import write_everything
+from repoassay.report.export import write_everything
 from repoassay.report.figures import share, span
 from repoassay.report.outcome_tables import figure_outcomes
 from repoassay.report.results import read_rows
 from repoassay.stats import Proportion
-from repoassay.store import RunFolder
+from repoassay.types import Outcome
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

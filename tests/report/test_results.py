@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from repoassay.errors import BadInput
-from repoassay.model import Outcome
+from repoassay.records import RunFolder
 from repoassay.report import summarise
 from repoassay.report.results import read_rows
-from repoassay.store import RunFolder
+from repoassay.types import Outcome
 
 
 def test_rows_agree_with_the_summary(varied: RunFolder) -> None:

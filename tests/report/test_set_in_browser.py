@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser import VIEWS, Opened
-from repoassay.model import Outcome
-from repoassay.report.everything import write_figured
-from repoassay.report.figuring import Wanted, figure_out
+from repoassay.report.export import write_figured
+from repoassay.report.report_tables import TableSelection, figure_out
 from repoassay.report.results import ResultRow
+from repoassay.types import Outcome
 from report.made_rows import entry, info, row, task
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def hostile_rows() -> list[ResultRow]:
 
 
 def written(rows: list[ResultRow], out: Path) -> Path:
-    return write_figured(figure_out(rows, Wanted(diagnosed=0, scores={HOSTILE: {"m": 1.0}})), out, ["csv"]).page
+    return write_figured(figure_out(rows, TableSelection(diagnosed=0, scores={HOSTILE: {"m": 1.0}})), out, ["csv"]).page
 
 
 def column(page: Page, table: str, index: int) -> list[str]:

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import pytest
 
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Outcome, Whose
+from repoassay.records import RunFolder
+from repoassay.records.slots import AttemptStatus
 from repoassay.report import summarise
 from repoassay.stats import Rate
-from repoassay.store import RunFolder
-from repoassay.store.slots import Standing
+from repoassay.types import Attempt, Attribution, Outcome
 
 MakeRun = Callable[..., RunFolder]
 Put = Callable[..., Attempt]
@@ -26,7 +26,7 @@ def test_every_outcome_lands_where_it_belongs(varied: RunFolder) -> None:
     # Process is unknown for the timed out, the not gradable and the infra fault; result for the last two alone.
     assert alpha.process == Rate(4, 10, 3)
     assert alpha.result == Rate(1, 10, 2)
-    assert alpha.not_passed == {Whose.AGENT: 7, Whose.SUITE: 1, Whose.OURS: 1}
+    assert alpha.not_passed == {Attribution.AGENT: 7, Attribution.SUITE: 1, Attribution.OURS: 1}
 
 
 def test_an_unfinished_attempt_is_unknown_and_listed(varied: RunFolder) -> None:
@@ -52,7 +52,11 @@ def test_only_the_last_of_a_retry_chain_counts(make_run: MakeRun, put: Put) -> N
     second = put(run, "task-01", Outcome.INFRA_FAULT, retry_of=first.id, number=2)
     third = put(run, "task-01", Outcome.PASSED, retry_of=second.id, number=3)
     summary = summarise(run)
-    assert [row.place.standing for row in summary.rows] == [Standing.SUPERSEDED, Standing.SUPERSEDED, Standing.COUNTS]
+    assert [row.place.standing for row in summary.rows] == [
+        AttemptStatus.SUPERSEDED,
+        AttemptStatus.SUPERSEDED,
+        AttemptStatus.COUNTS,
+    ]
     assert {row.place.replaced_by for row in summary.rows[:2]} == {third.id}
     assert summary.agents[0].result == Rate(1, 1, 0)
     assert summary.unfinished == ()
@@ -77,7 +81,7 @@ def test_what_the_plan_does_not_hold_counts_nowhere(make_run: MakeRun, put: Put)
     put(run, "task-01", agent="stranger")
     put(run, "task-01", number=2)
     summary = summarise(run)
-    assert summary.of_standing(Standing.OUTSIDE_PLAN) == 3
+    assert summary.of_standing(AttemptStatus.OUTSIDE_PLAN) == 3
     assert summary.agents[0].result == Rate(0, 1, 1)
     assert len(summary.unfinished) == 1
 

@@ -1,6 +1,6 @@
 """The terminal table, against a golden file and against what a hostile run may try.
 
-Regenerate the golden files with: REPOASSAY_REGENERATE=1 pytest tests/report
+Regenerate the golden files with: REPOASSAY_GOLDEN=write pytest tests/report
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from repoassay.model import Attempt, Outcome
+from repoassay.records import RunFolder
 from repoassay.report import print_table, summarise
 from repoassay.report.table import MOST_ROWS
-from repoassay.store import RunFolder
+from repoassay.types import Attempt, Outcome
 
 MakeRun = Callable[..., RunFolder]
 Put = Callable[..., Attempt]
@@ -33,7 +33,7 @@ def printed(run: RunFolder, width: int = 80, encoding: str = "utf-8") -> str:
 
 def test_the_whole_table(varied: RunFolder) -> None:
     found = printed(varied)
-    if os.environ.get("REPOASSAY_REGENERATE"):
+    if os.environ.get("REPOASSAY_GOLDEN") == "write":
         GOLDEN.write_text(found, encoding="utf-8")
     assert found == GOLDEN.read_text(encoding="utf-8")
 

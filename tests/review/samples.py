@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from repoassay.db import Database
-from repoassay.model import AxisAnswer, Rating
 from repoassay.review.answers import Answers, Context, rated
-from repoassay.review.raters import Invitation, add_rater
+from repoassay.review.rater_accounts import Invitation, add_rater
 from repoassay.review.rubric import Rubric, read_rubric
 from repoassay.review.studies import create_study
-from repoassay.review.study import Hidden, Item, Payload, Study
+from repoassay.review.study import HiddenPart, Item, ItemPayload, Study
+from repoassay.types import AxisAnswer, Rating
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 RUBRIC = read_rubric("mergeable")
@@ -54,8 +54,8 @@ def items(count: int = 4, systems: int = 2) -> list[Item]:
     return [
         Item(
             id=f"s{number}",
-            payload=Payload(title=f"Change {number}", diff="--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-1\n+2\n"),
-            hidden=Hidden(task=f"t{number // 2}", system=f"system-{number % systems}", tests=number % 2 == 0),
+            payload=ItemPayload(title=f"Change {number}", diff="--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-1\n+2\n"),
+            hidden=HiddenPart(task=f"t{number // 2}", system=f"system-{number % systems}", tests=number % 2 == 0),
         )
         for number in range(count)
     ]

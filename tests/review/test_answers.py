@@ -6,9 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput
-from repoassay.model import Anchor, AxisAnswer, Rating
 from repoassay.review.answers import Answers, check_rating, missing, parse_answers
 from repoassay.review.rubric import rubric_from_toml
+from repoassay.types import Anchor, AxisAnswer, Rating
 from review.samples import NOW, QUALITY, RUBRIC, answers, quality_rating, rating
 
 

@@ -5,11 +5,10 @@ from datetime import timedelta
 from itertools import combinations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from repoassay.errors import BadInput
-from repoassay.review.assignment import LeaseEvent, Place, design, held, next_item, order
+from repoassay.review.assignment import LeaseEvent, QueuePlace, design, leased_items, next_item, order
 from review.samples import NOW, later
 
 ITEMS = [(f"{system}{number}", system) for system in "abc" for number in range(6)]
@@ -93,12 +92,12 @@ def _event(kind: str, at: float, item: str = "x", rater: str = "r") -> LeaseEven
     ],
 )
 def test_leases(events: list[tuple[str, float]], at: float, until: float | None) -> None:
-    found = held([_event(kind, moment) for kind, moment in events], later(at), 60)
+    found = leased_items([_event(kind, moment) for kind, moment in events], later(at), 60)
     assert found == ({} if until is None else {("x", "r"): NOW + timedelta(seconds=until)})
 
 
 def test_what_comes_next() -> None:
-    places = [Place("c", 3), Place("a", 1), Place("b", 2), Place("d", 4, submitted=True)]
+    places = [QueuePlace("c", 3), QueuePlace("a", 1), QueuePlace("b", 2), QueuePlace("d", 4, submitted=True)]
     assert next_item(places, {}, None) == "a"
     assert next_item(places, {}, None, mine="c") == "c"
     assert next_item(places, {}, None, mine="d") == "a"

@@ -20,7 +20,7 @@ WRITER = """
 import sys
 from review.samples import NOW, answers
 from repoassay.review.database import open_database
-from repoassay.review.raters import raters_of
+from repoassay.review.rater_accounts import raters_of
 from repoassay.review.submitting import submit
 database = open_database(sys.argv[1])
 rater = raters_of(database, "st")[0]

@@ -6,12 +6,12 @@ import pytest
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.model import Anchor, Phase
 from repoassay.review.answers import Answers
 from repoassay.review.comments import add_comment, comments_by, comments_on, remove_comment
 from repoassay.review.database import Conflict, event_log
-from repoassay.review.drafts import Draft, draft_of, save_draft
+from repoassay.review.drafts import RatingDraft, draft_of, save_draft
 from repoassay.review.submitting import submit
+from repoassay.types import Anchor, RatingPhase
 from review.samples import NOW, answers, begun
 
 HALF = Answers(notes="half a thought")
@@ -22,8 +22,11 @@ def test_a_draft_comes_back(database: Database) -> None:
     assert draft_of(database, ana.rater, "s0") is None
     assert save_draft(database, ana.rater, "s0", HALF, version=0, now=NOW).version == 1
     second = save_draft(database, ana.rater, "s0", answers(), version=1, now=NOW)
-    assert draft_of(database, ana.rater, "s0") == second == Draft(2, answers(), NOW)
-    assert draft_of(database, ben.rater, "s0") is None and draft_of(database, ana.rater, "s0", Phase.REVEALED) is None
+    assert draft_of(database, ana.rater, "s0") == second == RatingDraft(2, answers(), NOW)
+    assert (
+        draft_of(database, ben.rater, "s0") is None
+        and draft_of(database, ana.rater, "s0", RatingPhase.REVEALED) is None
+    )
 
 
 def test_a_stale_draft_overwrites_nothing(database: Database) -> None:

@@ -5,11 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from repoassay.errors import BadInput, MissingExtra
-from repoassay.model import Anchor, AxisAnswer, Phase, Rating
 from repoassay.review.exchange import (
     ratings_from_csv,
     ratings_from_jsonl,
@@ -18,6 +16,7 @@ from repoassay.review.exchange import (
     read_ratings,
     write_ratings,
 )
+from repoassay.types import Anchor, AxisAnswer, Rating, RatingPhase
 from review.samples import NOW, rating
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,8}", fullmatch=True)
@@ -45,7 +44,7 @@ RATINGS = st.builds(
     submission=NAMES,
     rater=NAMES,
     rubric=st.just("a" * 64),
-    phase=st.sampled_from(Phase),
+    phase=st.sampled_from(RatingPhase),
     version=st.integers(1, 50),
     amends=st.none() | NAMES,
     axes=st.dictionaries(NAMES, AXES, min_size=1, max_size=4),

@@ -6,32 +6,31 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from repoassay.model import Phase
-from repoassay.review.conduct import anchoring, order_effects, severity
+from repoassay.review.control_items import controls, normalised
 from repoassay.review.failures import failure_table, problems_per_submission
-from repoassay.review.gap import extrapolate, gap
-from repoassay.review.golden import controls, normalised
+from repoassay.review.item_summary import ItemSummary, set_aside, summarize_items
+from repoassay.review.mergeability_gap import extrapolate, gap
 from repoassay.review.minutes import minutes_of, minutes_to_fix
+from repoassay.review.rater_statistics import anchoring, order_effects, severity
 from repoassay.review.reliability import agreement, beside_tests
-from repoassay.review.reviewed import Reviewed, reviewed, set_aside
-from repoassay.review.study import Golden, Hidden, Item
+from repoassay.review.study import Golden, HiddenPart, Item
 from repoassay.stats.rates import Proportion
+from repoassay.types import RatingPhase
 from review.samples import QUALITY, RUBRIC, quality_rating, rating
 
 
-def _row(tests: bool | None = True, states: str = "ccccc", golden: Golden | None = None, **more: Any) -> Reviewed:
-    item = Item(id="s1", hidden=Hidden(task="t", tests=tests, golden=golden))
-    made = reviewed(
+def _row(tests: bool | None = True, states: str = "ccccc", golden: Golden | None = None, **more: Any) -> ItemSummary:
+    item = Item(id="s1", hidden=HiddenPart(task="t", tests=tests, golden=golden))
+    made = summarize_items(
         [item], [rating(states, **{key: more.pop(key) for key in ("minutes", "would_merge") if key in more})], RUBRIC
     )
     return replace(made[0], **more)
 
 
 def test_rows_join_raters() -> None:
-    items = [Item(id=name, hidden=Hidden(task=name)) for name in ("s1", "s2", "unrated")]
+    items = [Item(id=name, hidden=HiddenPart(task=name)) for name in ("s1", "s2", "unrated")]
     line = [
         rating("pcccc", rater="a", minutes=10, would_merge=True),
         rating("pcccc", rater="b", minutes=20, would_merge=False),
@@ -39,7 +38,7 @@ def test_rows_join_raters() -> None:
         rating("ccccc", "s2", "a", would_merge=True),
         rating("pcccc", "s2", "b", would_merge=False),
     ]
-    first, second = reviewed(items, line, RUBRIC)
+    first, second = summarize_items(items, line, RUBRIC)
     assert (first.mergeable, first.would_merge, first.minutes, first.raters) == (False, True, 20, 3)
     # Raters tie: what they differ on is neither a problem nor none.
     assert (second.mergeable, second.would_merge, "core" in second.states) == (None, None, False)
@@ -201,6 +200,6 @@ def test_the_first_half_beside_the_second() -> None:
 
 
 def test_anchoring_counts_changes_of_mind() -> None:
-    line = [rating("ccccc"), rating("pcccc", version=2, phase=Phase.REVEALED), rating("ccccc", "s2")]
+    line = [rating("ccccc"), rating("pcccc", version=2, phase=RatingPhase.REVEALED), rating("ccccc", "s2")]
     found = anchoring(line)
     assert found["core"] == Proportion(1, 1) and found["testing"] == Proportion(0, 1) == found["would_merge"]

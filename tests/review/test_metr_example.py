@@ -9,13 +9,13 @@ from math import prod
 
 import pytest
 
-from repoassay.review.adjudicate import Provenance
+from repoassay.review.adjudication import Provenance
 from repoassay.review.exchange import ratings_from_csv, ratings_to_csv
 from repoassay.review.failures import AxisFailures, failure_table, problems_per_submission
-from repoassay.review.gap import extrapolate, gap
+from repoassay.review.item_summary import ItemSummary, summarize_items
+from repoassay.review.mergeability_gap import extrapolate, gap
 from repoassay.review.minutes import minutes_to_fix
 from repoassay.review.reliability import agreement, beside_tests
-from repoassay.review.reviewed import Reviewed, reviewed
 from repoassay.review.simple_table import Imported, metr_example
 from repoassay.stats.intervals import Interval, clopper_pearson
 from repoassay.stats.rates import Proportion
@@ -35,14 +35,14 @@ def study() -> Imported:
 
 
 @pytest.fixture(scope="module")
-def rows(study: Imported) -> tuple[Reviewed, ...]:
+def rows(study: Imported) -> tuple[ItemSummary, ...]:
     # Through a file and back, as a user would have them.
     given = ratings_from_csv(ratings_to_csv(study.ratings))
-    return reviewed(study.items, given, study.rubric)
+    return summarize_items(study.items, given, study.rubric)
 
 
 @pytest.fixture(scope="module")
-def table(study: Imported, rows: tuple[Reviewed, ...]) -> dict[str, AxisFailures]:
+def table(study: Imported, rows: tuple[ItemSummary, ...]) -> dict[str, AxisFailures]:
     return {line.axis: line for line in failure_table(rows, study.rubric)}
 
 
@@ -53,7 +53,7 @@ def test_what_is_real_says_so_and_what_is_not(study: Imported) -> None:
     assert not any("synthetic" in item.id or "real" in item.id for item in study.items)
 
 
-def test_success_by_tests_and_by_people(rows: tuple[Reviewed, ...]) -> None:
+def test_success_by_tests_and_by_people(rows: tuple[ItemSummary, ...]) -> None:
     found = gap(rows)
     assert (found.n, found.left_out) == (15, 0)
     assert found.tests == Proportion(4, 15) and found.people == Proportion(0, 15)
@@ -62,7 +62,7 @@ def test_success_by_tests_and_by_people(rows: tuple[Reviewed, ...]) -> None:
     assert found.difference == pytest.approx(4 / 15)
 
 
-def test_intervals_and_tests_of_the_gap(rows: tuple[Reviewed, ...]) -> None:
+def test_intervals_and_tests_of_the_gap(rows: tuple[ItemSummary, ...]) -> None:
     found = gap(rows)
     assert found.test.p_value == pytest.approx(0.125) and found.enough == 6
     assert _ends(found.interval) == pytest.approx([0.00841, 0.51950], abs=5e-6)
@@ -107,14 +107,14 @@ def test_failures_by_axis(
     assert line.not_applicable == (2 if axis == "documentation" else 0) and line.open == 0
 
 
-def test_problems_per_change(study: Imported, rows: tuple[Reviewed, ...], table: dict[str, AxisFailures]) -> None:
+def test_problems_per_change(study: Imported, rows: tuple[ItemSummary, ...], table: dict[str, AxisFailures]) -> None:
     found = problems_per_submission(rows, study.rubric)
     assert [found.at_least(number).successes for number in (3, 4, 5)] == [15, 9, 3]
     assert found.total == 57 == sum(line.pooled.successes for line in table.values())
     assert found.counts == {3: 6, 4: 6, 5: 3}
 
 
-def test_minutes(rows: tuple[Reviewed, ...]) -> None:
+def test_minutes(rows: tuple[ItemSummary, ...]) -> None:
     found = minutes_to_fix(rows)
     overall, passing = found["all"], found["passing"]
     assert (overall.n, overall.mean, overall.median, overall.minimum) == (15, 42.0, 40.0, 15.0)
@@ -125,7 +125,7 @@ def test_minutes(rows: tuple[Reviewed, ...]) -> None:
     assert overall.interval.defined and not overall.share.defined
 
 
-def test_tests_beside_people(study: Imported, rows: tuple[Reviewed, ...]) -> None:
+def test_tests_beside_people(study: Imported, rows: tuple[ItemSummary, ...]) -> None:
     core = beside_tests(rows, study.rubric, "core")
     assert (core.true_pass, core.false_pass, core.false_fail, core.true_fail) == (3, 1, 0, 11)
     assert core.kappa.value == pytest.approx(0.8148, abs=5e-5)
@@ -138,13 +138,13 @@ def test_tests_beside_people(study: Imported, rows: tuple[Reviewed, ...]) -> Non
     assert merged.alpha.value == pytest.approx(-0.11538, abs=5e-6)
 
 
-def test_one_rater_has_nobody_to_agree_with(study: Imported, rows: tuple[Reviewed, ...]) -> None:
+def test_one_rater_has_nobody_to_agree_with(study: Imported, rows: tuple[ItemSummary, ...]) -> None:
     for line in agreement(study.ratings, study.rubric):
         assert not line.alpha.defined and "two ratings" in line.alpha.undefined
     assert {label.provenance for row in rows for label in row.labels.values()} == {Provenance.SINGLE}
 
 
-def test_carried_over_to_all_runs(rows: tuple[Reviewed, ...]) -> None:
+def test_carried_over_to_all_runs(rows: tuple[ItemSummary, ...]) -> None:
     # 34 of the 90 runs of the published 18 tasks passing gives the 38 % of the text.
     found = extrapolate(rows, 34, 56)
     assert found.value == 0.0 and found.interval.low == 0.0
@@ -153,7 +153,9 @@ def test_carried_over_to_all_runs(rows: tuple[Reviewed, ...]) -> None:
     assert found.interval.high == pytest.approx((weights[0] ** 2 + weights[1] ** 2) ** 0.5, abs=1e-4)
 
 
-def test_a_change_with_four_of_four_problems_and_one_without_any(study: Imported, rows: tuple[Reviewed, ...]) -> None:
+def test_a_change_with_four_of_four_problems_and_one_without_any(
+    study: Imported, rows: tuple[ItemSummary, ...]
+) -> None:
     four = next(row for row in rows if row.item == "F8")
     assert study.rubric.problems(dict(four.states)) == 4 and four.mergeable is False
     clean = dict.fromkeys(four.states, "no_problem")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import BadInput
-from repoassay.review.rubric import BUNDLED, Role, Rubric, read_rubric, rubric_from_toml
+from repoassay.review.rubric import BUNDLED, AnswerRole, Rubric, read_rubric, rubric_from_toml
 from review.samples import QUALITY, RUBRIC
 
 TEXT = (files("repoassay.review") / "rubrics" / "mergeable.toml").read_text(encoding="utf-8")
@@ -14,7 +14,7 @@ TEXT = (files("repoassay.review") / "rubrics" / "mergeable.toml").read_text(enco
 
 def test_the_bundled_rubrics() -> None:
     assert [axis.key for axis in RUBRIC.axes] == ["core", "testing", "documentation", "lint", "quality"]
-    assert [level.role for level in RUBRIC.levels("core")] == list(Role)[:4]
+    assert [level.role for level in RUBRIC.levels("core")] == list(AnswerRole)[:4]
     assert next(each for each in RUBRIC.questions if each.key == "minutes").chips == (5, 15, 30, 60, 120)
     assert [level.value for level in QUALITY.levels("quality")] == [0, 0.25, 0.5, 0.75, 1]
     assert QUALITY.ordered("quality") and not RUBRIC.ordered("core")

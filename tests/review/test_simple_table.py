@@ -4,9 +4,9 @@ import pytest
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.review.gap import gap
-from repoassay.review.raters import add_rater
-from repoassay.review.reviewed import reviewed
+from repoassay.review.item_summary import summarize_items
+from repoassay.review.mergeability_gap import gap
+from repoassay.review.rater_accounts import add_rater
 from repoassay.review.simple_table import Imported, metr_example, read_table
 from repoassay.review.studies import create_study, items_of
 from repoassay.review.submitting import import_ratings, ratings_of
@@ -72,5 +72,5 @@ def test_the_example_goes_through_the_database(database: Database) -> None:
     rater = add_rater(database, "metr", "METR", at=NOW).rater
     named = [each.model_copy(update={"rater": rater.id}) for each in example.ratings]
     assert import_ratings(database, "metr", named, at=NOW, by="lead") == 15
-    found = gap(reviewed(items_of(database, "metr"), ratings_of(database, "metr"), example.rubric))
+    found = gap(summarize_items(items_of(database, "metr"), ratings_of(database, "metr"), example.rubric))
     assert (found.tests, found.people) == (Proportion(4, 15), Proportion(0, 15))

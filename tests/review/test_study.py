@@ -6,26 +6,26 @@ import pytest
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput
-from repoassay.model import Phase
 from repoassay.review.study import (
     ChangedFile,
     Golden,
-    Hidden,
+    HiddenPart,
     Item,
-    Payload,
+    ItemPayload,
     Reveal,
     blinded,
     check_study,
     opaque_names,
     rater_view,
 )
+from repoassay.types import RatingPhase
 from review.samples import RUBRIC, items, study
 
-SECRET = Hidden(
+SECRET = HiddenPart(
     task="task-7", system="hydra+model-x", agent="hydra", model="model-x", run="run-9", attempt="attempt-3", tests=True,
     golden=Golden.BAD, flagged="looked upstream", origin="real", evidence={"judge": {"core": "problem-by-judge"}},
 )  # fmt: skip
-PAYLOAD = Payload(
+PAYLOAD = ItemPayload(
     title="hydra: fix",
     issue="The tool crashes",
     description="Made on branch hydra/run-9 by hydra with model-x.\n\nAuthor: Somebody <a@b.org>",
@@ -65,8 +65,8 @@ def test_opaque_names() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"phases": (Phase.REVEALED,)}, "phases must be"),
-        ({"phases": (Phase.BLIND, Phase.REVEALED)}, "needs `reveal`"),
+        ({"phases": (RatingPhase.REVEALED,)}, "phases must be"),
+        ({"phases": (RatingPhase.BLIND, RatingPhase.REVEALED)}, "needs `reveal`"),
         ({"lease_seconds": 1}, "lease_seconds"),
         ({"overlap": 0}, "overlap"),
         ({"name": "../x"}, "name"),
@@ -87,7 +87,7 @@ def test_a_study_must_fit_its_items() -> None:
         check_study(study(), RUBRIC, [])
     with pytest.raises(BadInput, match="appears twice"):
         check_study(study(), RUBRIC, [*items(1), *items(1)])
-    control = Item(id="g1", hidden=Hidden(task="t", golden=Golden.GOOD))
+    control = Item(id="g1", hidden=HiddenPart(task="t", golden=Golden.GOOD))
     with pytest.raises(BadInput, match="controls that are that change"):
         check_study(study(), RUBRIC, [control])
     check_study(study(reference="revealed"), RUBRIC, [control])

@@ -9,18 +9,18 @@ import sqlalchemy as sa
 
 from repoassay.db import Database
 from repoassay.errors import BadInput, Unavailable
-from repoassay.model import Phase, Rating
 from repoassay.review.database import Conflict, event_log, open_database
 from repoassay.review.drafts import draft_of, save_draft
 from repoassay.review.leases import open_item, open_next, queue_of
-from repoassay.review.raters import Rater
+from repoassay.review.rater_accounts import Rater
 from repoassay.review.studies import close_study, payload_of
 from repoassay.review.study import Reveal
 from repoassay.review.submitting import import_ratings, may_reveal, ratings_by, ratings_of, submit
 from repoassay.review.tables import adjudications, events, ratings
+from repoassay.types import Rating, RatingPhase
 from review.samples import NOW, RUBRIC, answers, begun, later
 
-BOTH: dict[str, Any] = {"phases": (Phase.BLIND, Phase.REVEALED)}
+BOTH: dict[str, Any] = {"phases": (RatingPhase.BLIND, RatingPhase.REVEALED)}
 
 
 def test_a_rating_is_kept_as_given(database: Database) -> None:
@@ -99,14 +99,14 @@ def test_revealed_answers_stand_beside_blind_ones(database: Database) -> None:
     [ana] = begun(database, "Ana", reveal=Reveal.AFTER_SUBMISSION, **BOTH)
     assert not may_reveal(database, ana.rater, "s0")
     with pytest.raises(BadInput, match="blind before"):
-        submit(database, ana.rater, "s0", answers(), key="revealed", now=NOW, phase=Phase.REVEALED)
+        submit(database, ana.rater, "s0", answers(), key="revealed", now=NOW, phase=RatingPhase.REVEALED)
     blind = submit(database, ana.rater, "s0", answers("ccccc"), key="blind-key", now=NOW)
     assert may_reveal(database, ana.rater, "s0") and not may_reveal(database, ana.rater, "s1")
-    second = submit(database, ana.rater, "s0", answers("pcccc"), key="amend-1-key", now=NOW, phase=Phase.REVEALED)
-    third = submit(database, ana.rater, "s0", answers("ppccc"), key="amend-2-key", now=NOW, phase=Phase.REVEALED)
+    second = submit(database, ana.rater, "s0", answers("pcccc"), key="amend-1-key", now=NOW, phase=RatingPhase.REVEALED)
+    third = submit(database, ana.rater, "s0", answers("ppccc"), key="amend-2-key", now=NOW, phase=RatingPhase.REVEALED)
     assert [each.version for each in ratings_by(database, ana.rater, "s0")] == [1, 2, 3]
     assert (second.amends, third.amends, blind.mergeable, third.mergeable) == (blind.id, second.id, True, False)
-    assert ratings_of(database, "st", Phase.BLIND) == (blind,)
+    assert ratings_of(database, "st", RatingPhase.BLIND) == (blind,)
 
 
 def test_revealing_waits_for_the_study_to_close(database: Database) -> None:
@@ -114,10 +114,10 @@ def test_revealing_waits_for_the_study_to_close(database: Database) -> None:
     submit(database, ana.rater, "s0", answers(), key="blind-key", now=NOW)
     assert not may_reveal(database, ana.rater, "s0")
     with pytest.raises(BadInput, match="when it is closed"):
-        submit(database, ana.rater, "s0", answers(), key="too-early", now=NOW, phase=Phase.REVEALED)
+        submit(database, ana.rater, "s0", answers(), key="too-early", now=NOW, phase=RatingPhase.REVEALED)
     close_study(database, "st", at=NOW, by="lead")
     assert may_reveal(database, ana.rater, "s0")
-    submit(database, ana.rater, "s0", answers(), key="now-it-is", now=NOW, phase=Phase.REVEALED)
+    submit(database, ana.rater, "s0", answers(), key="now-it-is", now=NOW, phase=RatingPhase.REVEALED)
     with pytest.raises(BadInput, match="closed"):
         submit(database, ana.rater, "s1", answers(), key="too-late!", now=NOW)
 
@@ -127,7 +127,7 @@ def test_a_study_that_never_reveals(database: Database) -> None:
     submit(database, ana.rater, "s0", answers(), key="blind-key", now=NOW)
     assert not may_reveal(database, ana.rater, "s0")
     with pytest.raises(BadInput, match="no revealed phase"):
-        submit(database, ana.rater, "s0", answers(), key="amend-key", now=NOW, phase=Phase.REVEALED)
+        submit(database, ana.rater, "s0", answers(), key="amend-key", now=NOW, phase=RatingPhase.REVEALED)
 
 
 @pytest.mark.parametrize("table", [ratings, events, adjudications])
@@ -135,10 +135,10 @@ def test_a_study_that_never_reveals(database: Database) -> None:
 def test_what_is_kept_cannot_be_changed(database: Database, table: sa.Table, verb: str) -> None:
     [ana] = begun(database, "Ana")
     submit(database, ana.rater, "s0", answers(), key="some-key", now=NOW)
-    from repoassay.review.adjudicate import Adjudication, Cause
-    from repoassay.review.settle import settle
+    from repoassay.review.adjudication import Adjudication, DisagreementCause
+    from repoassay.review.adjudication_store import settle
 
-    made = Adjudication(item="s0", axis="core", state="problem", cause=Cause.RATER_ERROR, by="lead", at=NOW)
+    made = Adjudication(item="s0", axis="core", state="problem", cause=DisagreementCause.RATER_ERROR, by="lead", at=NOW)
     settle(database, "st", made)
     statement = sa.delete(table) if verb == "delete" else sa.update(table).values(study="other")
     with pytest.raises(Unavailable, match="append-only"):

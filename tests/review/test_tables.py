@@ -14,16 +14,16 @@ import sqlalchemy as sa
 from old_databases import restored, rows_of
 from repoassay.db import Database
 from repoassay.errors import BadInput, Unavailable
-from repoassay.model import Phase
+from repoassay.judges.store import judgements_of, judges_of
+from repoassay.review.adjudication_store import adjudications_of
 from repoassay.review.comments import comments_on
 from repoassay.review.database import event_log, open_database
 from repoassay.review.drafts import draft_of
-from repoassay.review.judges.kept import judgements_of, judges_of
-from repoassay.review.raters import raters_of
-from repoassay.review.settle import adjudications_of
+from repoassay.review.rater_accounts import raters_of
 from repoassay.review.studies import item_names, study_of
 from repoassay.review.submitting import ratings_of, submit
 from repoassay.review.tables import metadata
+from repoassay.types import RatingPhase
 from review.samples import answers, later
 
 PROGRAM = """
@@ -80,7 +80,7 @@ def test_what_version_0_1_wrote_is_read_the_same(place: str) -> None:
     [judge] = judges_of(database, "st")
     assert [each.why for each in judgements_of(database, judge)] == ["It adds."]
     log = event_log(database, "st")
-    submit(database, ana, "s1", answers(), key="one-key-more", now=later(300), phase=Phase.BLIND)
+    submit(database, ana, "s1", answers(), key="one-key-more", now=later(300), phase=RatingPhase.BLIND)
     assert event_log(database, "st")[: len(log)] == log and len(ratings_of(database, "st")) == 4
     with pytest.raises(Unavailable, match="append-only"), database.writing() as connection:
         connection.exec_driver_sql("DELETE FROM review_ratings")

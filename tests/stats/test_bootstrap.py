@@ -6,8 +6,7 @@ from itertools import product
 from statistics import fmean
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from repoassay.stats import bootstrap_mean, bootstrap_proportion

@@ -7,8 +7,7 @@ from statistics import stdev
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from statsmodels.regression.linear_model import OLS
 
 from repoassay.stats import clustered_mean

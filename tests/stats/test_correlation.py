@@ -7,8 +7,7 @@ from collections.abc import Callable
 from statistics import correlation
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from repoassay.errors import MissingExtra
 from repoassay.stats import Significance, kendall, pearson, spearman

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from repoassay.stats.incomplete_beta import beta_cdf, beta_quantile, binomial_cdf, t_cdf, t_quantile

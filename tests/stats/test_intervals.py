@@ -6,8 +6,7 @@ from collections.abc import Callable
 from math import comb
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from math import comb, factorial
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from statsmodels.stats.power import NormalIndPower
 
 from repoassay.stats import (

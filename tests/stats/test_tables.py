@@ -6,8 +6,7 @@ import sys
 from math import comb
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from repoassay.errors import MissingExtra
 from repoassay.stats import fisher

@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from repoassay.suites import find_suite
+from repoassay.sandbox.cache import Cache
 from repoassay.survey import survey_repository
 from repoassay.survey.lexical import code_lines, count_tokens
 from repoassay.survey.source import read_source
-from repoassay.workspace import Cache
+from repoassay.tasks.suite import find_suite
 from repoassay.workspace.sources import fetch_sdist, unpack
 
 pytestmark = pytest.mark.exhaustive
@@ -118,7 +117,7 @@ def test_on_any_sound_text_tokens_and_lines_are_those_of_tokenize(text: str) -> 
 
 
 def test_the_standard_library_has_the_tokens_and_lines_tokenize_finds() -> None:
-    # Some hundred files of many styles; benchmarks/survey.py compares a whole tree.
+    # Some hundred files of many styles; measurements/survey.py compares a whole tree.
     files = sorted(Path(sysconfig.get_path("stdlib")).glob("[a-o]*.py"))
     assert len(files) > 50
     for file in files:

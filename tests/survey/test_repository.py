@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import BadInput
-from repoassay.survey import DEFINITIONS, Measures, Problem, survey_repository
+from repoassay.survey import DEFINITIONS, Measures, SurveyProblem, survey_repository
 from repoassay.survey.source import MAX_BYTES
 
 
@@ -21,7 +21,7 @@ def write(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
-def alone(tmp_path: Path, content: str | bytes) -> tuple[Measures, tuple[Problem, ...]]:
+def alone(tmp_path: Path, content: str | bytes) -> tuple[Measures, tuple[SurveyProblem, ...]]:
     found = survey_repository(write(tmp_path, {"a.py": content}))
     assert found.measures.files == 1
     return found.measures, found.problems
@@ -182,7 +182,7 @@ def test_what_does_not_parse_is_listed_and_its_lines_counted(tmp_path: Path, tex
 
 def test_a_tree_too_large_to_hold_is_not_built(tmp_path: Path) -> None:
     _, (problem,) = alone(tmp_path, "a," * 600_000)
-    assert problem == Problem("a.py", "unparsed", "it has more than 1000000 tokens")
+    assert problem == SurveyProblem("a.py", "unparsed", "it has more than 1000000 tokens")
 
 
 def test_one_bad_file_spoils_no_other(tmp_path: Path) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from repoassay.model import Task
-from repoassay.suites import find_suite
-from repoassay.survey import Share, Worth, survey_suite
+from repoassay.survey import Share, SuiteWorth, survey_suite
+from repoassay.tasks.suite import find_suite
+from repoassay.types import Task
 
 
 def task(domain: str, subdomain: str = "", modality: str = "", worth: tuple[str, str, str] | None = None) -> Task:
@@ -59,11 +58,11 @@ def test_groups_are_counted_and_sorted() -> None:
 
 def test_worth_is_over_the_tasks_that_state_one() -> None:
     found = survey_suite(TASKS)
-    assert found.subdomains[0].worth == Worth(3, Decimal(20), Decimal(1), Decimal(20))
+    assert found.subdomains[0].worth == SuiteWorth(3, Decimal(20), Decimal(1), Decimal(20))
     assert found.subdomains[0].worth.mean.quantize(Decimal("0.01")) == Decimal("6.67")
     assert found.subdomains[1].worth is None
     assert found.domains[0].worth == found.subdomains[0].worth
-    assert found.total.worth == Worth(4, Decimal("20.01"), Decimal(0), Decimal(20))
+    assert found.total.worth == SuiteWorth(4, Decimal("20.01"), Decimal(0), Decimal(20))
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from repoassay.errors import BadTask
-from repoassay.model import Kind
 from repoassay.tasks import TaskFolder, read_task, task_from_toml
+from repoassay.types import TaskKind
 
 MINI = Path(__file__).parents[1] / "assets/suites/mini"
 METRICS = ("opens", "table_cells_f1", "table_rows", "ssim")
@@ -41,7 +40,7 @@ def refused(folder: Path) -> BadTask:
 def test_a_deliverable_is_read(suite: Path) -> None:
     found = read(suite / "tasks/sum-ledger")
     assert found.task.id == "sum-ledger"
-    assert found.task.kind is Kind.DELIVERABLE
+    assert found.task.kind is TaskKind.DELIVERABLE
     assert found.task.repository.source == "bundled:sums"
     assert found.task.limits.memory == 2**30
     assert found.instruction.startswith("# Total a ledger")

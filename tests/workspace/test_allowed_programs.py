@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.model import Limits
-from repoassay.workspace import Command, Mount
-from repoassay.workspace.namespaces import NamespaceSandbox
-from repoassay.workspace.programs import uv_program
-from workspace.conftest import PYTHON
+from repoassay.sandbox.namespaces import NamespaceSandbox
+from repoassay.sandbox.programs import uv_program
+from repoassay.sandbox.protocol import Command, Mount
+from repoassay.types import Limits
+from sandbox.conftest import PYTHON
 
 LIMITS = Limits(seconds=120, memory=2**30, disk=256 * 2**20, processes=256)
 WORK = {

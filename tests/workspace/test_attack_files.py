@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import InfraFault
+from repoassay.sandbox.protocol import Access, Completed, ExportSpec, Mount
 from repoassay.tasks import digest_folder
-from repoassay.workspace import Access, Collect, Completed, FileEdit, Mount
+from repoassay.types.files import FileEdit
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -113,7 +114,7 @@ def test_links_in_the_output_lead_nowhere(inside: Inside, tmp_path: Path) -> Non
     code += "os.makedirs('/out/deep'); os.symlink('../../../..' + sys.argv[1], '/out/deep/up')\n"
     code += "open('/out/a', 'w').write('spoiled')"
     into = tmp_path / "got"
-    done = inside(code, str(secret), scratch=("/out",), collect=(Collect("/out", into),))
+    done = inside(code, str(secret), scratch=("/out",), collect=(ExportSpec("/out", into),))
     assert b"No such file" in done.stderr
     assert secret.read_text() == "ground truth"
     assert {item.path for item in done.rejected} == {"a", "b", "root", "deep/up"}
@@ -131,7 +132,7 @@ def test_a_collected_folder_that_became_a_link_is_not_followed(inside: Inside, t
     into = tmp_path / "got"
     code = "import os, sys; os.symlink(sys.argv[1], '/tmp/link')"
     for source in ("/tmp/link", "/tmp/link/below", "/tmp/x/../link/below"):
-        done = inside(code, str(tmp_path / "host"), collect=(Collect(source, into),))
+        done = inside(code, str(tmp_path / "host"), collect=(ExportSpec(source, into),))
         assert len(done.rejected) == 1
         assert list(into.iterdir()) == []
 
@@ -216,8 +217,9 @@ def test_where_no_overlay_can_be_mounted_a_copy_does_the_same(inside: Inside) ->
 
 
 def test_a_cache_whose_path_has_commas_still_gives_overlays(tree: Path, tmp_path: Path) -> None:
-    from repoassay.workspace import Cache, Command
-    from repoassay.workspace.namespaces import NamespaceSandbox
+    from repoassay.sandbox.cache import Cache
+    from repoassay.sandbox.namespaces import NamespaceSandbox
+    from repoassay.sandbox.protocol import Command
 
     odd = NamespaceSandbox(Cache(tmp_path / "a,b:c\\d"))
     done = odd.run(

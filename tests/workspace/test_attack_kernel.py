@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.model import Ended
-from repoassay.workspace import Completed, Mount
+from repoassay.sandbox.protocol import Completed, Mount
+from repoassay.types import Ended
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]

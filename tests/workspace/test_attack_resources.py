@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.model import Ended
-from repoassay.workspace import Completed
-from repoassay.workspace.cgroups import make_cgroups, remove_cgroups
-from repoassay.workspace.launcher.watch import memory_group
-from repoassay.workspace.namespaces import NamespaceSandbox
+from repoassay.sandbox.cgroups import make_cgroups, remove_cgroups
+from repoassay.sandbox.launcher.watch import memory_group
+from repoassay.sandbox.namespaces import NamespaceSandbox
+from repoassay.sandbox.protocol import Completed
+from repoassay.types import Ended
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -160,7 +160,7 @@ def test_all_scratch_folders_together_hold_what_the_disk_limit_says(
 
 
 def test_a_copy_on_write_folder_counts_against_the_disk_limit(inside: Inside, tree: Path) -> None:
-    from repoassay.workspace import Access, Mount
+    from repoassay.sandbox.protocol import Access, Mount
 
     done = inside(FILL, "40", "/copy", mounts=(Mount(tree, "/copy", Access.COPY_ON_WRITE),))
     assert int(done.stdout) <= 16 * 2**20

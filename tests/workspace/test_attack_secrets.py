@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 import repoassay
-from repoassay.workspace import Access, Cache, Completed, FileEdit, Mount
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Access, Completed, Mount
+from repoassay.types.files import FileEdit
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -62,8 +64,8 @@ def test_a_cache_below_a_shown_folder_is_covered(plain: Plain, inside: Inside) -
     import shutil
     import tempfile
 
-    from repoassay.workspace import Command
-    from repoassay.workspace.namespaces import NamespaceSandbox
+    from repoassay.sandbox.namespaces import NamespaceSandbox
+    from repoassay.sandbox.protocol import Command
 
     try:
         folder = Path(tempfile.mkdtemp(prefix="repoassay-test-", dir="/usr/local"))

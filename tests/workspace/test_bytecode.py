@@ -5,9 +5,9 @@ from __future__ import annotations
 import marshal
 from pathlib import Path
 
-from repoassay.workspace import Cache
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.workspace.bytecode import bytecode_of
-from repoassay.workspace.namespaces import NamespaceSandbox
 
 
 def test_what_a_checkout_holds_cannot_make_it_run_or_write_elsewhere(

@@ -8,13 +8,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
+from repoassay.sandbox.cache import settle
 from repoassay.workspace import changes
-from repoassay.workspace.cache import settle
 from repoassay.workspace.changes import changes_between
-from repoassay.workspace.checkout import _commit
+from repoassay.workspace.checkouts import _commit
 
 HOSTILE_ATTRIBUTES = "* -diff -text filter=evil diff=evil eol=crlf ident working-tree-encoding=UTF-16 export-ignore\n"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.workspace import Collect, Completed
+from repoassay.sandbox.protocol import Completed, ExportSpec
 
 Inside = Callable[..., Completed]
 
@@ -19,7 +19,7 @@ def leave(inside: Inside, tmp_path: Path) -> Callable[..., tuple[Path, dict[str,
 
     def run(code: str, **options: object) -> tuple[Path, dict[str, str]]:
         into = tmp_path / "got"
-        collect = Collect("/out", into, **options)  # type: ignore[arg-type]  # any field
+        collect = ExportSpec("/out", into, **options)  # type: ignore[arg-type]  # any field
         done = inside(f"import os\nos.chdir('/out')\n{code}", scratch=("/out",), collect=(collect,))
         assert done.exit.code == 0, done.stderr.decode()
         return into, {item.path: item.reason for item in done.rejected}
@@ -115,7 +115,7 @@ def test_bottomless_folders_are_cut(leave: Leave) -> None:
     "code", ["os.rmdir('/tmp/out')", "os.rename('/tmp/out', '/tmp/o'); open('/tmp/out', 'w')"], ids=["gone", "a file"]
 )
 def test_a_folder_that_is_no_more_is_said_so(inside: Inside, tmp_path: Path, code: str) -> None:
-    done = inside(f"import os; os.mkdir('/tmp/out'); {code}", collect=(Collect("/tmp/out", tmp_path / "got"),))
+    done = inside(f"import os; os.mkdir('/tmp/out'); {code}", collect=(ExportSpec("/tmp/out", tmp_path / "got"),))
     assert [item.reason for item in done.rejected] == ["the folder is gone or is not a folder"]
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.model import Limits
-from repoassay.workspace import Access, Collect, Command, Mount, Sandbox
-from repoassay.workspace.cache import settle
-from repoassay.workspace.checkout import _commit
-from repoassay.workspace.commits import Left, collect_git, read_left
+from repoassay.sandbox.cache import settle
+from repoassay.sandbox.protocol import Access, Command, ExportSpec, Mount, Sandbox
+from repoassay.types import Limits
+from repoassay.workspace.checkouts import _commit
+from repoassay.workspace.commits import LeftCommits, collect_git, read_left
 
 LIMITS = Limits(seconds=60, memory=2**30, disk=512 * 2**20, processes=128)
 IDENTITY = {
@@ -20,7 +20,7 @@ IDENTITY = {
     for role in ("AUTHOR", "COMMITTER")
     for part, value in (("NAME", "Contributor"), ("EMAIL", "contributor@localhost"))
 }
-Agent = Callable[[str], Left]
+Agent = Callable[[str], LeftCommits]
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def base(tmp_path: Path) -> Path:
 def agent(base: Path, tmp_path: Path, sandbox: Sandbox) -> Agent:
     """Run a script in a workspace with the repository, and read what it left as a run does."""
 
-    def run(script: str) -> Left:
+    def run(script: str) -> LeftCommits:
         for name in ("tree", "git"):
             (tmp_path / name).mkdir()
         done = sandbox.run(
@@ -49,7 +49,7 @@ def agent(base: Path, tmp_path: Path, sandbox: Sandbox) -> Agent:
                 scratch=("/workspace",),
                 limits=LIMITS,
                 collect=(
-                    Collect("/workspace/repo", tmp_path / "tree", skip=(".git",)),
+                    ExportSpec("/workspace/repo", tmp_path / "tree", skip=(".git",)),
                     collect_git(tmp_path / "git"),
                 ),
             )
@@ -60,7 +60,7 @@ def agent(base: Path, tmp_path: Path, sandbox: Sandbox) -> Agent:
     return run
 
 
-def subjects(left: Left) -> list[str]:
+def subjects(left: LeftCommits) -> list[str]:
     return [commit.subject for commit in left.commits.commits]
 
 

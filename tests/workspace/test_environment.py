@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.model import Task
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.namespaces import NamespaceSandbox
+from repoassay.sandbox.protocol import Command, Mount
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, Command, Mount
+from repoassay.types import Task
 from repoassay.workspace.environment import build_environment
-from repoassay.workspace.namespaces import NamespaceSandbox
 
 
 def a_task(path: Path, **environment: object) -> TaskFolder:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import repoassay
-from repoassay.workspace import Access, Cache, Completed, Mount
-from repoassay.workspace.cache import settle
-from repoassay.workspace.namespaces import NamespaceSandbox
+from repoassay.sandbox.cache import Cache, settle
+from repoassay.sandbox.namespaces import NamespaceSandbox
+from repoassay.sandbox.protocol import Access, Completed, Mount
 
 Inside = Callable[..., Completed]
 
@@ -27,7 +27,7 @@ for line in open("/proc/self/mountinfo"):
 
 def test_no_process_shows_a_path_of_ours(inside: Inside) -> None:
     shown = inside(COMMAND_LINES).stdout.decode()
-    assert "1 b'repoassay.workspace.launcher" in shown
+    assert "1 b'repoassay.sandbox.launcher" in shown
     for place in (Path(repoassay.__file__).parent.parent, Path(sys.prefix)):
         assert str(place) not in shown
 

@@ -16,9 +16,10 @@ from typing import Protocol
 import pytest
 
 from repoassay.errors import InfraFault
-from repoassay.model import Ended
-from repoassay.workspace import Cache, Collect, Command, Completed
-from repoassay.workspace.none import NoSandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.none import NoSandbox
+from repoassay.sandbox.protocol import Command, Completed, ExportSpec
+from repoassay.types import Ended
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -59,8 +60,9 @@ while True:
 HARNESS = """
 import sys
 from pathlib import Path
-from repoassay.workspace import Cache, Command
-from repoassay.workspace.namespaces import NamespaceSandbox
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Command
+from repoassay.sandbox.namespaces import NamespaceSandbox
 NamespaceSandbox(Cache(Path(sys.argv[1]))).run(Command(argv=("/bin/sh", "-c", "sleep 50 & setsid sleep 50; true"), env={"MARK": sys.argv[2]}))
 """  # noqa: E501 - reads as the program it is
 
@@ -120,7 +122,7 @@ def test_nor_can_a_child_that_holds_the_streams(inside: Inside) -> None:
 
 def test_what_was_left_before_time_ran_out_crosses(inside: Inside, tmp_path: Path) -> None:
     code = "import time; open('/out/half', 'w').write('done so far'); time.sleep(40)"
-    done = inside(code, seconds=1, scratch=("/out",), collect=(Collect("/out", tmp_path / "got"),))
+    done = inside(code, seconds=1, scratch=("/out",), collect=(ExportSpec("/out", tmp_path / "got"),))
     assert done.exit.ended is Ended.TIMED_OUT
     assert (tmp_path / "got/half").read_text() == "done so far"
 
@@ -173,7 +175,7 @@ def test_a_supervisor_that_is_killed_takes_everything_along_and_is_our_fault(ins
 
 
 def test_nothing_of_a_sandbox_remains_on_the_host(inside: Inside, cache: Cache, tree: Path) -> None:
-    from repoassay.workspace import Access, Mount
+    from repoassay.sandbox.protocol import Access, Mount
 
     def state() -> tuple[object, ...]:
         groups = [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/repoassay-{os.getpid()}-*")]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import InfraFault
-from repoassay.workspace import Cache
+from repoassay.sandbox.cache import Cache
 from repoassay.workspace.npm import fetch_npm
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import InfraFault
-from repoassay.workspace import Cache
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.workspace.agent_install import Recipe, find_node, install_agent, installed_at
-from repoassay.workspace.namespaces import NamespaceSandbox
-from repoassay.workspace.takeover import intact
-from workspace.supply.index import PASSWORD, Index, serving
+from repoassay.workspace.build_output import is_intact
+from workspace.build_index.index import PASSWORD, Index, serving
 
 SCRIPT = "env > told; find / -name .npmrc -exec cat {} + >> told 2>/dev/null; touch $npm_config_cache/spoiled || true"
 
@@ -81,7 +81,7 @@ def test_a_spoiled_agent_is_not_used(registry: Index, tmp_path: Path) -> None:
     sandbox, recipe = NamespaceSandbox(cache), Recipe("npm", ("evil-agent",))
     found = install_agent("first", recipe, node, cache, sandbox)
     (found.tree / "node_modules/evil-agent/package.json").write_text("{}")
-    intact.cache_clear()
+    is_intact.cache_clear()
     assert installed_at("first", cache) is None
     again = install_agent("first", recipe, node, cache, sandbox)
     assert "evil-agent" in (again.tree / "node_modules/evil-agent/package.json").read_text()

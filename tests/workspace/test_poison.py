@@ -16,13 +16,14 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import InfraFault
-from repoassay.model import Limits
-from repoassay.workspace import Access, Cache, Command, Mount, Network
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.namespaces import NamespaceSandbox
+from repoassay.sandbox.programs import uv_program
+from repoassay.sandbox.protocol import Access, Command, Mount, SandboxNetwork
+from repoassay.types import Limits
 from repoassay.workspace.building import run_build
 from repoassay.workspace.environment import build_environment
-from repoassay.workspace.namespaces import NamespaceSandbox
-from repoassay.workspace.programs import uv_program
-from workspace.supply.index import PASSWORD, Index, sdist, serving, wheel
+from workspace.build_index.index import PASSWORD, Index, sdist, serving, wheel
 from workspace.test_environment import a_task
 
 ATTACK = """
@@ -172,7 +173,7 @@ def old_way(scene: Scene, environment: Path, requirement: str) -> dict[str, str]
                 Mount(environment, "/env", Access.WRITE),
                 Mount(downloads, "/run/downloads", Access.WRITE),
             ),
-            network=Network.HOST,
+            network=SandboxNetwork.HOST,
             limits=Limits(seconds=120, memory=2**30, disk=2**30, processes=256),
         )
     )  # fmt: skip

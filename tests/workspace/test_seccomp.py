@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.workspace.launcher import calls
-from repoassay.workspace.launcher.seccomp import compile_filter
+from repoassay.sandbox.launcher import calls
+from repoassay.sandbox.launcher.seccomp import compile_filter
 
 ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOW, KILL, FAIL = 0x7FFF0000, 0x80000000, 0x00050000

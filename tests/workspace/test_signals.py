@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from repoassay.workspace import Command
-from repoassay.workspace.namespaces import NamespaceSandbox
+from repoassay.sandbox.namespaces import NamespaceSandbox
+from repoassay.sandbox.protocol import Command
 
 SHOW = ("/bin/sh", "-c", "grep -E 'SigIgn|SigBlk' /proc/self/status")
 INTERRUPT_AND_HANG_UP = 1 << signal.SIGINT - 1 | 1 << signal.SIGHUP - 1

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import InfraFault
-from repoassay.workspace import Cache, sources
+from repoassay.sandbox.cache import Cache
+from repoassay.workspace import sources
 from repoassay.workspace.sources import fetch_sdist, unpack
 
 

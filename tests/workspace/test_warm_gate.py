@@ -15,8 +15,8 @@ from typing import Protocol
 import pytest
 
 from repoassay.errors import InfraFault
-from repoassay.model import Ended
-from repoassay.workspace import Cache
+from repoassay.sandbox.cache import Cache
+from repoassay.types import Ended
 from warm_parents import SMALL, Warm, WarmJob, base, run, warm
 
 __all__ = ["warm"]
@@ -30,8 +30,8 @@ class Marked(Protocol):
 
 LAUNCHER = """
 import os, sys
-kernel = sys.modules["repoassay.workspace.launcher.kernel"]
-launcher = sys.modules["repoassay.workspace.launcher.warm"]
+kernel = sys.modules["repoassay.sandbox.launcher.kernel"]
+launcher = sys.modules["repoassay.sandbox.launcher.prefork"]
 drop, enter = kernel.drop_capabilities, kernel.setns
 """
 AT_THE_GATE = {
@@ -264,7 +264,7 @@ HARNESS = """
 import sys
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
 from pathlib import Path
-from repoassay.workspace import Cache
+from repoassay.sandbox.cache import Cache
 from warm_parents import start, run
 cache = Cache(Path(sys.argv[3]))
 with start(cache, Path(sys.argv[4]), sys.argv[5]) as parent:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.workspace import Cache, FileEdit
-from repoassay.workspace.launcher.seccomp import compile_filter
-from repoassay.workspace.launcher.warm_filter import compile_warm_filter
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.launcher.prefork_filter import compile_warm_filter
+from repoassay.sandbox.launcher.seccomp import compile_filter
+from repoassay.types.files import FileEdit
 from warm_parents import SMALL, Warm, WarmJob, base, run, warm
 
 __all__ = ["warm"]
@@ -137,7 +138,7 @@ def test_the_checkouts_of_other_tasks_are_not_shown(warm: Warm, cache: Cache) ->
 REMOUNT = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from repoassay.workspace.launcher import identity, kernel
+from repoassay.sandbox.launcher import identity, kernel
 folder, again = sys.argv[2], sys.argv[3]
 identity.enter_user_namespace(os.geteuid() or 1000, os.getegid() or 1000, kernel.CLONE_NEWNS)
 kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
@@ -172,7 +173,7 @@ def test_what_a_submission_writes_never_reaches_the_warm_interpreter(warm: Warm,
     """Its documents are the launcher's to read, and hold the tests alone."""
     keep = """
 import sys
-launcher = sys.modules["repoassay.workspace.launcher.warm"]
+launcher = sys.modules["repoassay.sandbox.launcher.prefork"]
 found, decode = [], launcher.decode
 def kept(data):
     document = decode(data)

@@ -5,7 +5,46 @@ Knows the workspace; not how submissions are graded or stored.
 
 from __future__ import annotations
 
-from repoassay.agents.find import AGENTS, find_agent
-from repoassay.agents.protocol import Agent
+from repoassay.lazy import attach
 
-__all__ = ["AGENTS", "Agent", "find_agent"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.agents.dialogues import CheckTask as CheckTask, check_tasks as check_tasks
+    from repoassay.agents.find import (
+        agent_kind as agent_kind,
+        agent_titles as agent_titles,
+        find_agent as find_agent,
+        find_modelled as find_modelled,
+    )
+    from repoassay.agents.function import (
+        CommandMaker as CommandMaker,
+        adapt_agent as adapt_agent,
+        check_source as check_source,
+        import_agent as import_agent,
+        python_kind as python_kind,
+        source_digest as source_digest,
+    )
+    from repoassay.agents.install import availability as availability, obtain as obtain
+    from repoassay.agents.model_agent import ModelledAgent as ModelledAgent
+    from repoassay.agents.protocol import (
+        AccessPoint as AccessPoint,
+        Agent as Agent,
+        AsksModel as AsksModel,
+        PlacedAgent as PlacedAgent,
+    )
+    from repoassay.agents.session import CommandResult as CommandResult, WorkspaceSession as WorkspaceSession
+    from repoassay.agents.spec import builtin_specs as builtin_specs, read_spec as read_spec
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "dialogues": ("CheckTask", "check_tasks"),
+            "find": ("agent_kind", "agent_titles", "find_agent", "find_modelled"),
+            "function": ("CommandMaker", "adapt_agent", "check_source", "import_agent", "python_kind", "source_digest"),
+            "install": ("availability", "obtain"),
+            "model_agent": ("ModelledAgent",),
+            "protocol": ("AccessPoint", "Agent", "AsksModel", "PlacedAgent"),
+            "session": ("CommandResult", "WorkspaceSession"),
+            "spec": ("builtin_specs", "read_spec"),
+        },
+    )

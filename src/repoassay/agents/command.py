@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 from repoassay.agents.protocol import AgentKind, in_workspace
 from repoassay.errors import BadInput
-from repoassay.model import Limits
+from repoassay.sandbox import Command, Mount
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Command, Layout, Mount
+from repoassay.types import Limits
+from repoassay.workspace import PreparedTask
 
 __all__ = ["CommandAgent"]
 
@@ -26,6 +28,7 @@ class CommandAgent:
 
     name = "command"
     kind = AgentKind(options=("command", "folder"))
+    title = "any command line of yours, given with --agent-command"
 
     def __init__(self, line: str, folder: Path | None = None) -> None:
         if folder is not None and not folder.is_dir():
@@ -34,11 +37,23 @@ class CommandAgent:
             raise BadInput("The command line uses {agent}, but no folder was given.", "Add --agent-dir FOLDER.")
         self._line, self._folder = line, folder
 
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, str]) -> CommandAgent:
+        """Make it of the settings `command` and `folder`.
+
+        Raises:
+            BadInput: When there is no command line.
+        """
+        if not settings.get("command"):
+            raise BadInput("The agent `command` needs a command line.", "Give it with --agent-command.")
+        folder = settings.get("folder")
+        return cls(settings["command"], Path(folder) if folder else None)
+
     def needs_workspace(self, folder: TaskFolder) -> bool:
         """Always: nobody knows what the command line looks at."""
         return True
 
-    def command(self, layout: Layout, limits: Limits) -> Command:
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
         """The command line for one task."""
         values = {
             "instruction": shlex.quote(layout.folder.instruction),

@@ -1,71 +1,66 @@
-"""Agents by name, or by the file of one."""
+"""Agents by name, by a dotted path, or by the file of one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from repoassay.agents.command import CommandAgent
-from repoassay.agents.modelled import ModelledAgent
+from repoassay import plugins
+from repoassay.agents.model_agent import ModelledAgent
+from repoassay.agents.plugin_agent import configure_agent, plugin_agent
 from repoassay.agents.protocol import Agent, AgentKind
-from repoassay.agents.reference import ReferenceAgent
-from repoassay.agents.scripted import SCRIPTS, ScriptedAgent
 from repoassay.agents.spec import builtin_specs, read_spec
 from repoassay.errors import BadInput
+from repoassay.text import suggest
 
-__all__ = ["AGENTS", "agent_kind", "find_agent", "find_modelled"]
+__all__ = ["agent_kind", "agent_titles", "find_agent", "find_modelled"]
 
-AGENTS: dict[str, str] = {
-    "reference": "runs the task's own solution; must pass every task",
-    "nothing": "does nothing; must fail every task",
-    "copycat": "hands inputs back as outputs; must fail every task",
-    "empty": "leaves every expected file, empty; must fail every task",
-    "garbage": "leaves valid files with random content; must fail every task",
-    "constant": "leaves valid files of one value, word or tone; must fail every task",
-    "noise": "leaves valid files of noise; must fail every task",
-    "vandal": "attacks the sandbox and the grader; must fail every task and harm nothing",
-    "command": "any command line of yours, given with --agent-command",
-}
-"""Every agent with what it is for."""
+_GROUP = "repoassay.agents"
+
+
+def agent_titles() -> dict[str, str]:
+    """Every bundled agent that asks no model, with what it is for."""
+    return {plugin.name: plugins.resolve(plugin).title for plugin in plugins.bundled_plugins(_GROUP).values()}
 
 
 def agent_kind(name: str) -> AgentKind:
     """What a plan may say of the agent `find_agent` knows by this name; no file is looked at."""
-    plain = {
-        "reference": ReferenceAgent.kind,
-        "command": CommandAgent.kind,
-        **dict.fromkeys(SCRIPTS, ScriptedAgent.kind),
-    }
-    return plain.get(name, ModelledAgent.kind)
+    if name in builtin_specs() or not plugins.offers(_GROUP, name):
+        return ModelledAgent.kind
+    kind = getattr(plugins.load(_GROUP, name), "kind", None)
+    return kind if isinstance(kind, AgentKind) else ModelledAgent.kind
 
 
 def find_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
     """Return an agent by name, configured with its options.
 
     Args:
-        name: One of `AGENTS`, a built-in agent that asks a model, or the path of an agent's TOML file.
+        name: A bundled agent, a plug-in's, a dotted path `package.module:Name`, or the path of an agent's TOML file.
         options: `command` and `folder` of the agent `command`; `template`, the path of a prompt template, of those
             that ask a model.
 
     Raises:
         BadInput: When there is no such agent or an option is missing.
+        Unavailable: When a plug-in cannot be imported.
     """
     options = options or {}
-    if name == "reference":
-        return ReferenceAgent()
-    if name in SCRIPTS:
-        return ScriptedAgent(name)
-    if name == "command":
-        if not options.get("command"):
-            raise BadInput("The agent `command` needs a command line.", "Give it with --agent-command.")
-        folder = options.get("folder")
-        return CommandAgent(options["command"], Path(folder) if folder else None)
+    if name in plugins.bundled_plugins(_GROUP):
+        agent: Agent = configure_agent(plugins.load(_GROUP, name), options)
+        return agent
     template = options.get("template")
+    if name in builtin_specs():
+        return find_modelled(name, Path(template) if template else None)
+    if plugins.is_dotted(name):
+        from repoassay.agents.function import adapt_agent, import_agent
+
+        return adapt_agent(import_agent(name, options.get("sha256", "")))
+    if plugins.offers(_GROUP, name):
+        return plugin_agent(plugins.find(_GROUP, name), options)
     return find_modelled(name, Path(template) if template else None)
 
 
 def find_modelled(name: str, template: Path | None = None) -> ModelledAgent:
-    """An agent that asks a model: a built-in one by name, or one's own by the path of its TOML file.
+    """An agent that has a TOML file: a bundled one or a plug-in's by name, or one's own by the file's path.
 
     Raises:
         BadInput: There is no such agent, or its file is wrong.
@@ -75,7 +70,14 @@ def find_modelled(name: str, template: Path | None = None) -> ModelledAgent:
         return ModelledAgent(read_spec(builtin[name]), template)
     if name.endswith(".toml") or "/" in name:
         return ModelledAgent(read_spec(Path(name)), template)
+    if name not in plugins.bundled_plugins(_GROUP) and plugins.offers(_GROUP, name):
+        found = plugin_agent(plugins.find(_GROUP, name), {"template": str(template)} if template else {})
+        if isinstance(found, ModelledAgent):
+            return found
+        raise BadInput(f"The agent {name} has no TOML file.", "Only agents that have one are installed and checked.")
+    known = [*plugins.bundled_plugins(_GROUP), *builtin, *plugins.installed_plugins(_GROUP)]
     raise BadInput(
         f"There is no agent called {name!r}.",
-        f"Choose one of: {', '.join([*AGENTS, *builtin])}; or give the path of an agent's TOML file.",
+        f"{suggest(name, known, list_known=False)} Choose one of: {', '.join(known)}; "
+        "or give the path of an agent's TOML file.".strip(),
     )

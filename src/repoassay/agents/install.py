@@ -12,16 +12,8 @@ from pathlib import Path
 
 from repoassay.agents.spec import AgentSpec, Install
 from repoassay.errors import Unavailable
-from repoassay.workspace import Cache, Sandbox
-from repoassay.workspace.agent_install import (
-    Installed,
-    Interpreter,
-    Recipe,
-    find_node,
-    find_python,
-    install_agent,
-    installed_at,
-)
+from repoassay.sandbox import Cache, Sandbox
+from repoassay.workspace import AgentInterpreter, Installed, Recipe, find_node, find_python, install_agent, installed_at
 
 __all__ = ["Availability", "availability", "installed", "obtain"]
 
@@ -86,7 +78,7 @@ def _published(spec: AgentSpec) -> None:
         )
 
 
-def _interpreter(install: Install) -> Interpreter:
+def _interpreter(install: Install) -> AgentInterpreter:
     if install.kind == "pip":
         return find_python(install.python)
     node = find_node()
@@ -114,7 +106,7 @@ def _check_needs(install: Install) -> None:
             raise Unavailable(f"It needs {name}, which is not on the path.", f"Install {name}.")
 
 
-def _key(install: Install, interpreter: Interpreter) -> str:
+def _key(install: Install, interpreter: AgentInterpreter) -> str:
     """Identity of an install: the recipe, the machine, and the interpreter it is for (a Node's minor may change)."""
     version = interpreter.version if install.kind == "pip" else interpreter.version[:1]
     recipe = [

@@ -10,9 +10,9 @@ from jinja2 import DictLoader, StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from repoassay.errors import BadInput
-from repoassay.model import Kind
 from repoassay.tasks import TaskFolder
-from repoassay.workspace.layout import BASE_BRANCH, DESCRIPTION, rules_place
+from repoassay.types import TaskKind
+from repoassay.workspace import BASE_BRANCH, DESCRIPTION, rules_place
 
 __all__ = ["render_prompt"]
 
@@ -72,5 +72,5 @@ def _environment() -> SandboxedEnvironment:
 
 
 @cache
-def _ours(kind: Kind) -> str:
+def _ours(kind: TaskKind) -> str:
     return (Path(str(files("repoassay.agents"))) / "prompts" / f"{kind.value}.md.j2").read_text("utf-8")

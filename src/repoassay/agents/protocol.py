@@ -17,14 +17,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from repoassay.model import Kind, Limits
-from repoassay.model.trajectory import Trajectory
+from repoassay.sandbox import Cache, Command, Completed, Mount, PortForward, Sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, Command, Completed, FileEdit, Layout, Mount, Sandbox
-from repoassay.workspace.layout import DESCRIPTION
-from repoassay.workspace.protocol import Door
+from repoassay.types import FileEdit, Limits, TaskKind, Trajectory
+from repoassay.workspace import DESCRIPTION, PreparedTask
 
-__all__ = ["AccessPoint", "Agent", "AgentKind", "AsksModel", "PlacedAgent", "in_workspace", "plain_name", "scripted"]
+__all__ = [
+    "AccessPoint",
+    "Agent",
+    "AgentKind",
+    "AsksModel",
+    "PlacedAgent",
+    "in_workspace",
+    "plain_name",
+    "script_agent",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,7 @@ class Agent(Protocol):
     def needs_workspace(self, folder: TaskFolder) -> bool:
         """Whether it looks at more of the task than instruction and inputs, and needs all of these to be there."""
 
-    def command(self, layout: Layout, limits: Limits) -> Command:
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
         """The command that does the task laid out in `layout` within `limits`."""
 
 
@@ -70,7 +77,7 @@ class AccessPoint:
     model: str
     key: str
     urls: Mapping[str, str]
-    doors: tuple[Door, ...] = ()
+    doors: tuple[PortForward, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     calls: int | None = None
 
@@ -103,7 +110,7 @@ class AsksModel(Agent, Protocol):
 
 
 def in_workspace(
-    layout: Layout,
+    layout: PreparedTask,
     limits: Limits,
     argv: tuple[str, ...],
     *,
@@ -131,13 +138,13 @@ def plain_name(pattern: str) -> str:
     return re.sub(r"\{([^,}]*)[^}]*\}", r"\1", first)
 
 
-def scripted(layout: Layout, limits: Limits, script: Path, *, fill: str = "") -> Command:
+def script_agent(layout: PreparedTask, limits: Limits, script: Path, *, fill: str = "") -> Command:
     """A command that runs one of our own scripts in the workspace, told what the task expects by standard input."""
     task = layout.folder.task
     facts = {
         "edit": task.kind.changes_repository,
         "inputs": list(task.inputs.files),
-        "outputs": [DESCRIPTION] if task.kind is Kind.PULL_REQUEST else list(map(plain_name, task.outputs.files)),
+        "outputs": [DESCRIPTION] if task.kind is TaskKind.PULL_REQUEST else list(map(plain_name, task.outputs.files)),
         "task": task.id,
         "fill": fill,
     }

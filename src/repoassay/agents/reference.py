@@ -9,9 +9,10 @@ import sysconfig
 from pathlib import Path
 
 from repoassay.agents.protocol import AgentKind, in_workspace, plain_name
-from repoassay.model import Kind, Limits
+from repoassay.sandbox import Command, Mount
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Command, FileEdit, Layout, Mount
+from repoassay.types import FileEdit, Limits, TaskKind
+from repoassay.workspace import PreparedTask
 
 __all__ = ["ReferenceAgent"]
 
@@ -38,12 +39,13 @@ class ReferenceAgent:
 
     name = "reference"
     kind = AgentKind(takes_model=False)
+    title = "runs the task's own solution; must pass every task"
 
     def needs_workspace(self, folder: TaskFolder) -> bool:
         """All but `make.py` does."""
         return not (folder.solution / "make.py").is_file()
 
-    def command(self, layout: Layout, limits: Limits) -> Command:
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
         """The command for one task."""
         solution = layout.folder.solution
         files: dict[str, FileEdit | None] = {
@@ -51,17 +53,17 @@ class ReferenceAgent:
             for path in sorted(solution.rglob("*"))
             if path.is_file() and "__pycache__" not in path.parts
         }
-        if layout.folder.task.kind is Kind.EDIT:
+        if layout.folder.task.kind is TaskKind.EDIT:
             apply = ("git", "-C", "/workspace/repo", "apply", "--whitespace=nowarn", "/run/solution/changes.diff")
             return in_workspace(layout, limits, apply, edits=files)
-        if layout.folder.task.kind is Kind.PULL_REQUEST:
+        if layout.folder.task.kind is TaskKind.PULL_REQUEST:
             return in_workspace(layout, limits, ("/bin/sh", "-e", "-c", _PROPOSE), edits=files)
         if "/run/solution/make.py" in files:
             return _make(layout, limits, files)
         return in_workspace(layout, limits, ("/env/bin/python", "-B", "/run/solution/solve.py"), edits=files)
 
 
-def _make(layout: Layout, limits: Limits, files: dict[str, FileEdit | None]) -> Command:
+def _make(layout: PreparedTask, limits: Limits, files: dict[str, FileEdit | None]) -> Command:
     """Run `make.py`, told its folders by standard input: inputs, truth, output, and the names expected."""
     folder = layout.folder
     libraries = list(dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib")))

@@ -30,16 +30,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from repoassay import plugins
 from repoassay.errors import BadInput
-from repoassay.gateway.vendors import VENDORS
-from repoassay.model import Record
-from repoassay.model.fields import Identifier, Size
+from repoassay.model_proxy import VENDORS
+from repoassay.types import Identifier, Record, Size
 
-__all__ = ["PARSERS", "AgentSpec", "File", "Install", "Run", "Transcript", "builtin_specs", "read_spec"]
+__all__ = ["AgentSpec", "File", "Install", "Start", "Transcript", "builtin_specs", "read_spec"]
 
-PARSERS = (
-    "none", "mini-swe-agent", "aider", "claude-code", "codex", "gemini-cli", "swe-agent", "openhands", "inspect",
-)  # fmt: skip
 _LARGEST = 1 << 20
 _PLACEHOLDER = re.compile(r"(?<!\{)\{([a-z_]+)\}(?!\})")
 _NAMES = {
@@ -54,6 +51,14 @@ _NEED = re.compile(r"^(docker|git|(?:python|node)>=\d+(?:\.\d+)?)$")
 def _need(value: str) -> str:
     if _NEED.match(value) is None:
         raise ValueError(f"has {value!r}; write docker, git, python>=3.12 or node>=20")
+    return value
+
+
+def _parser(value: str) -> str:
+    """`none`, or the name of a bundled transcript reader or a plug-in's."""
+    if value != "none" and not plugins.offers("repoassay.readers", value):
+        readers = [*plugins.bundled_plugins("repoassay.readers"), *plugins.installed_plugins("repoassay.readers")]
+        raise ValueError(f"is {value!r}; write none, or a transcript reader: {', '.join(readers)}")
     return value
 
 
@@ -116,7 +121,7 @@ class File(Record):
     executable: bool = False
 
 
-class Run(Record):
+class Start(Record):
     """How the agent is started, standing in the task's repository.
 
     Attributes:
@@ -167,7 +172,7 @@ class Transcript(Record):
     `keep` names folders that are kept beside it, below {home}; they are made before the agent starts.
     """
 
-    parser: Literal[PARSERS] = "none"  # type: ignore[valid-type]  # mypy wants the words written out here
+    parser: Annotated[str, AfterValidator(_parser)] = "none"
     keep: Annotated[tuple[Annotated[str, AfterValidator(_at_home)], ...], Field(max_length=8)] = ()
 
 
@@ -191,7 +196,7 @@ class AgentSpec(Record):
     status: str = ""
     notes: tuple[str, ...] = ()
     install: Install = Install()
-    run: Run
+    run: Start
     transcript: Transcript = Transcript()
 
     @property

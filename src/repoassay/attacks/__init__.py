@@ -6,10 +6,32 @@ the tests and believes the exit code; the other is the submission environment. K
 
 from __future__ import annotations
 
-from repoassay.attacks.attack import Attack, Origin
-from repoassay.attacks.catalogue import catalogue, chosen
-from repoassay.attacks.kept import Kept
-from repoassay.attacks.target import Target, aim
-from repoassay.attacks.trial import Ground, Trial, Unsparing, tried
+from repoassay.lazy import attach
 
-__all__ = ["Attack", "Ground", "Kept", "Origin", "Target", "Trial", "Unsparing", "aim", "catalogue", "chosen", "tried"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.attacks.attack import Attack as Attack, AttackOrigin as AttackOrigin
+    from repoassay.attacks.campaign import Pair as Pair, pairs as pairs, restrict_task as restrict_task, run as run
+    from repoassay.attacks.forger_feedback import by_task as by_task
+    from repoassay.attacks.payload_catalogue import catalogue as catalogue, select_attacks as select_attacks
+    from repoassay.attacks.target import Target as Target, aim as aim
+    from repoassay.attacks.trial import (
+        AttackGround as AttackGround,
+        Trial as Trial,
+        UnlimitedLedger as UnlimitedLedger,
+        run_trial as run_trial,
+    )
+    from repoassay.attacks.trial_log import TrialLog as TrialLog
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "attack": ("Attack", "AttackOrigin"),
+            "campaign": ("Pair", "restrict_task", "pairs", "run"),
+            "forger_feedback": ("by_task",),
+            "payload_catalogue": ("catalogue", "select_attacks"),
+            "target": ("Target", "aim"),
+            "trial": ("AttackGround", "Trial", "UnlimitedLedger", "run_trial"),
+            "trial_log": ("TrialLog",),
+        },
+    )

@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from repoassay.attacks.guesses import guesses, literals
-from repoassay.attacks.making import appended
+from repoassay.attacks.patch_builder import appended
 from repoassay.attacks.payloads import shared
 from repoassay.attacks.target import Target
-from repoassay.model import Outcome, TestResult, Verdict
+from repoassay.types import Outcome, TestResult, Verdict
 
-__all__ = ["Search", "Won", "forge"]
+__all__ = ["AdaptiveSearch", "Won", "forge"]
 
 _CALLS, _AHEAD = 12, 3
 _LINE = r"[\"']?(?:, line |:)(\d+)"
@@ -42,7 +42,7 @@ class Won:
 
 
 @dataclass(slots=True)
-class Search:
+class AdaptiveSearch:
     """Guesses for the calls of one test (or of all, where calls cannot be told apart): hill climbing, a call at a time.
 
     `plan` is the best so far, and `whole` how many tests it is for: when all of them pass it is left alone. What is
@@ -112,7 +112,9 @@ def forge(
     spied = _spied(grade(_patch(target, {_ALL: ["spy()"] * _CALLS})))
     names = target.tests if target.language == "python" else (_ALL,)
     whole = 1 if target.language == "python" else len(target.tests)
-    searches = {name: Search(guesses(target.language, _own(spied, name), instruction, spied), whole) for name in names}
+    searches = {
+        name: AdaptiveSearch(guesses(target.language, _own(spied, name), instruction, spied), whole) for name in names
+    }
     lines = re.compile("(?:" + "|".join(map(re.escape, target.files)) + ")" + _LINE)
     won: set[str] = set()
     number, grade_told = 1, None

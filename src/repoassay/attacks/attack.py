@@ -9,12 +9,12 @@ from enum import StrEnum
 
 from repoassay.attacks.target import Language, Target
 
-__all__ = ["Attack", "Make", "Origin"]
+__all__ = ["Attack", "AttackOrigin", "Make"]
 
 Make = Callable[[Target], bytes]
 
 
-class Origin(StrEnum):
+class AttackOrigin(StrEnum):
     """Where an attack comes from: an audit of this program, a study of ways to forge reports, or its authors."""
 
     AUDIT = "audit"
@@ -44,7 +44,7 @@ class Attack:
     language: Language | None
     tries: str
     why: str
-    origin: Origin
+    origin: AttackOrigin
     make: Make
     plain: bool = True
     white: bool = False

@@ -10,17 +10,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 from repoassay.attacks.attack import Attack
-from repoassay.attacks.kept import Kept
-from repoassay.attacks.trial import Ground, Trial, tried
+from repoassay.attacks.trial import AttackGround, Trial, run_trial
+from repoassay.attacks.trial_log import TrialLog
 from repoassay.tasks import TaskFolder
 
-__all__ = ["Pair", "confined", "pairs", "run"]
+__all__ = ["Pair", "pairs", "restrict_task", "run"]
 
-Pair = tuple[Ground, Attack]
+Pair = tuple[AttackGround, Attack]
 _MEMORY, _DISK, _PROCESSES = 2**29, 2**26, 64
 
 
-def confined(folder: TaskFolder) -> TaskFolder:
+def restrict_task(folder: TaskFolder) -> TaskFolder:
     """The task with limits that attacks on the machine reach soon."""
     limits = folder.task.limits
     least = {
@@ -32,7 +32,7 @@ def confined(folder: TaskFolder) -> TaskFolder:
 
 
 def pairs(
-    grounds: Sequence[Ground], attacks: Iterable[Attack], *, spread: int | None = None, sample: int | None = None,
+    grounds: Sequence[AttackGround], attacks: Iterable[Attack], *, spread: int | None = None, sample: int | None = None,
     seed: int = 0,
 ) -> list[Pair]:  # fmt: skip
     """Every attack on every task that it fits, tasks together.
@@ -59,7 +59,12 @@ def pairs(
 
 
 def run(
-    wanted: Sequence[Pair], kept: Kept, *, workers: int = 1, plain: bool = True, cancel: threading.Event | None = None
+    wanted: Sequence[Pair],
+    kept: TrialLog,
+    *,
+    workers: int = 1,
+    plain: bool = True,
+    cancel: threading.Event | None = None,
 ) -> Iterator[tuple[Trial, bool]]:
     """Try every pair, `workers` at a time; yields each trial, in order, and whether it was known already.
 
@@ -73,7 +78,7 @@ def run(
                 if cancel.is_set():
                     return
                 known = _known(kept, ground, attack, plain)
-                future = None if known else pool.submit(tried, ground, attack, plain=plain, cancel=cancel)
+                future = None if known else pool.submit(run_trial, ground, attack, plain=plain, cancel=cancel)
                 pending.append((future, known))
                 while len(pending) > 2 * workers:
                     yield from _taken(pending, kept, cancel)
@@ -88,13 +93,13 @@ def run(
                     future.cancel()
 
 
-def _known(kept: Kept, ground: Ground, attack: Attack, plain: bool) -> Trial | None:
+def _known(kept: TrialLog, ground: AttackGround, attack: Attack, plain: bool) -> Trial | None:
     asked = plain and attack.plain and ground.believes
     return kept.get(ground.folder.task.id, ground.folder.digest, attack.name, attack.digest(ground.target), asked)
 
 
 def _taken(
-    pending: deque[tuple[Future[Trial] | None, Trial | None]], kept: Kept, cancel: threading.Event
+    pending: deque[tuple[Future[Trial] | None, Trial | None]], kept: TrialLog, cancel: threading.Event
 ) -> Iterator[tuple[Trial, bool]]:
     future, known = pending.popleft()
     if known is not None:
@@ -107,7 +112,7 @@ def _taken(
         yield trial, False
 
 
-def _some(grounds: list[Ground], most: int | None, seed: str) -> list[Ground]:
+def _some(grounds: list[AttackGround], most: int | None, seed: str) -> list[AttackGround]:
     if most is None or most >= len(grounds):
         return grounds
     return random.Random(seed).sample(grounds, most)  # noqa: S311 - a sample, not a secret

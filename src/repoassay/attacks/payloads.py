@@ -18,10 +18,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from repoassay.attacks.attack import Attack, Make, Origin
-from repoassay.attacks.making import appended, created
+from repoassay.attacks.attack import Attack, AttackOrigin, Make
+from repoassay.attacks.patch_builder import appended, created
 from repoassay.attacks.target import Language, Target
-from repoassay.model import Record
+from repoassay.types import Record
 
 __all__ = ["payloads", "shared"]
 
@@ -35,13 +35,13 @@ class Snippet(Record):
     needs: tuple[str, ...] = ()
 
 
-class Payload(Record):
+class AttackPayload(Record):
     """One attack as its file states it."""
 
     name: Annotated[str, Field(min_length=2)]
     tries: Annotated[str, Field(min_length=10)]
     why: str = ""
-    origin: Origin
+    origin: AttackOrigin
     code: str = ""
     files: Mapping[str, str] = Field(default_factory=dict)
     needs: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Family(Record):
     language: Language
     why: str = ""
     plain: bool = True
-    attack: tuple[Payload, ...]
+    attack: tuple[AttackPayload, ...]
 
 
 def payloads() -> Iterator[Attack]:
@@ -89,7 +89,7 @@ def _with_needs(names: Iterable[str], known: Mapping[str, Snippet], done: dict[s
     return done
 
 
-def _maker(payload: Payload, language: Language) -> Make:
+def _maker(payload: AttackPayload, language: Language) -> Make:
     def make(target: Target) -> bytes:
         facts = _facts(target, payload.white)
         made = b""

@@ -7,8 +7,8 @@ import marshal
 import sys
 from pathlib import PurePosixPath
 
-from repoassay.attacks.attack import Attack, Origin
-from repoassay.attacks.making import binary
+from repoassay.attacks.attack import Attack, AttackOrigin
+from repoassay.attacks.patch_builder import binary
 from repoassay.attacks.target import Target
 
 __all__ = ["ATTACKS"]
@@ -39,7 +39,7 @@ ATTACKS = (
         "python",
         "Unchecked byte code of the package in __pycache__, as a binary hunk: importing it leaves with code 0.",
         "The interpreter prefers it to the source, and the exit code is believed.",
-        Origin.AUDIT,
+        AttackOrigin.AUDIT,
         _of_package,
     ),
     Attack(
@@ -48,7 +48,7 @@ ATTACKS = (
         "python",
         "Unchecked byte code under the names of the hidden test files.",
         "Tests laid beside it are then never read.",
-        Origin.OWN,
+        AttackOrigin.OWN,
         _of_tests,
         white=True,
     ),

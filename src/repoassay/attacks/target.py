@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from repoassay.errors import BadInput
-from repoassay.grading.hidden.parsing import parse
+from repoassay.grading import parse
 from repoassay.tasks import TaskFolder
-from repoassay.text import quoted
+from repoassay.text import quote
 
 __all__ = ["Language", "Target", "aim"]
 
@@ -71,7 +71,7 @@ def aim(folder: TaskFolder, base: Path) -> Target:
     found = _javascript(base) if language == "javascript" else _python(folder, base)
     if found is None:
         raise BadInput(
-            f"The tests of {quoted(folder.task.id)} load no file of its repository, so there is nothing to attack.",
+            f"The tests of {quote(folder.task.id)} load no file of its repository, so there is nothing to attack.",
             "Leave it out with --task.",
         )
     spans = re.findall(r"`([^`]+)`", folder.instruction)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
-from repoassay.attacks.attack import Attack, Origin
-from repoassay.attacks.making import created
-from repoassay.attacks.plain import Said, plainly
+from repoassay.attacks.attack import Attack, AttackOrigin
+from repoassay.attacks.patch_builder import created
+from repoassay.attacks.plain_harness import PlainVerdict, plainly
 from repoassay.attacks.target import Language, Target, aim
+from repoassay.engine import FeedbackLedger, GradingContext, SubmissionEngine, word
 from repoassay.errors import InfraFault
-from repoassay.model import Outcome, Record, Verdict
-from repoassay.run.attempt import Bench
-from repoassay.run.feedback import Ledger
-from repoassay.run.submit import SubmissionEngine, word
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Layout, lay_out
+from repoassay.types import Outcome, Record, Verdict
+from repoassay.workspace import PreparedTask, lay_out
 
-__all__ = ["Ground", "Trial", "Unsparing", "tried"]
+__all__ = ["AttackGround", "Trial", "UnlimitedLedger", "run_trial"]
 
 
 class Trial(Record):
@@ -34,7 +32,7 @@ class Trial(Record):
     digest: str
     family: str
     language: Language | None
-    origin: Origin
+    origin: AttackOrigin
     plain: str | None
     report: str | None
     said: str
@@ -56,7 +54,7 @@ class Trial(Record):
         return "PASS" in (self.plain, self.report)
 
 
-class Unsparing(Ledger):
+class UnlimitedLedger(FeedbackLedger):
     """Tells everything and charges nothing: trials are the owner's, and one must not spoil the figures of the next."""
 
     def tell(self, verdict: Verdict) -> Verdict:
@@ -65,7 +63,7 @@ class Unsparing(Ledger):
 
 
 @dataclass(slots=True)
-class Ground:
+class AttackGround:
     """A task laid out to be attacked, and what it is attacked through.
 
     `name` is what the engine knows the task by, where that is not its id.
@@ -76,10 +74,10 @@ class Ground:
 
     folder: TaskFolder
     engine: SubmissionEngine
-    bench: Bench
+    bench: GradingContext
     seconds: float = 30.0
     name: str = ""
-    layout: Layout = field(init=False)
+    layout: PreparedTask = field(init=False)
     target: Target = field(init=False)
     _believes: bool | None = None
     _before: frozenset[str] | None = None
@@ -89,12 +87,12 @@ class Ground:
         self.layout = lay_out(self.folder, self.bench.repositories, self.bench.cache, self.bench.sandbox)
         self.target = aim(self.folder, self.layout.base)
 
-    def plainly(self, patch: bytes, cancel: threading.Event | None = None) -> Said:
+    def plainly(self, patch: bytes, cancel: threading.Event | None = None) -> PlainVerdict:
         """What a plain harness says of a patch; ERROR where there was no sandbox for it."""
         try:
             return plainly(self.folder, self.layout, patch, self.bench.sandbox, self.seconds, cancel)
         except InfraFault:
-            return Said("ERROR")
+            return PlainVerdict("ERROR")
 
     @property
     def before(self) -> frozenset[str]:
@@ -120,7 +118,9 @@ class Ground:
         return self._believes
 
 
-def tried(ground: Ground, attack: Attack, *, plain: bool = True, cancel: threading.Event | None = None) -> Trial:
+def run_trial(
+    ground: AttackGround, attack: Attack, *, plain: bool = True, cancel: threading.Event | None = None
+) -> Trial:
     """Try an attack on a task; a plain harness is asked too where it has something to say."""
     patch = attack.make(ground.target)
     said = ground.plainly(patch, cancel) if plain and attack.plain and ground.believes else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from repoassay.attacks.attack import Attack, Make, Origin
-from repoassay.attacks.making import appended, binary, created, diff
+from repoassay.attacks.attack import Attack, AttackOrigin, Make
+from repoassay.attacks.patch_builder import appended, binary, created, diff
 from repoassay.attacks.target import Target
 
 __all__ = ["ATTACKS"]
@@ -147,5 +147,5 @@ _TRICKS: tuple[tuple[str, str, Make], ...] = (
 )
 
 ATTACKS = tuple(
-    Attack(name, "patch", None, tries, _WHY, Origin.AUDIT, make, plain=False) for name, tries, make in _TRICKS
+    Attack(name, "patch", None, tries, _WHY, AttackOrigin.AUDIT, make, plain=False) for name, tries, make in _TRICKS
 )

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.options import PATH, isolation_option, json_option
+from repoassay.options import PATH, isolation_option, json_option
 
 if TYPE_CHECKING:
-    from repoassay.run.agent_check import Checked
+    from repoassay.engine import Checked
 
 __all__ = ["agents"]
 
@@ -42,10 +42,9 @@ def list_agents(as_json: bool) -> None:
       repoassay agents list
       repoassay agents list --json
     """
-    from repoassay.agents import AGENTS
-    from repoassay.agents.install import availability
-    from repoassay.agents.spec import builtin_specs, read_spec
-    from repoassay.workspace import Cache
+    from repoassay import plugins
+    from repoassay.agents import agent_titles, availability, builtin_specs, read_spec
+    from repoassay.sandbox import Cache
 
     cache = Cache()
     rows: list[dict[str, Any]] = []
@@ -60,7 +59,16 @@ def list_agents(as_json: bool) -> None:
             }
         )  # fmt: skip
     known = {row["name"] for row in rows}
-    plain = [{"name": name, "title": title, "state": "built in"} for name, title in AGENTS.items() if name not in known]
+    plain = [
+        {"name": name, "title": title, "state": "built in"}
+        for name, title in agent_titles().items()
+        if name not in known
+    ]
+    plain += [
+        {"name": name, "title": f"of {' and '.join(plugin.origin for plugin in found)}", "state": "plug-in"}
+        for name, found in plugins.installed_plugins("repoassay.agents").items()
+        if name not in known and name not in agent_titles()
+    ]
     if as_json:
         click.echo(json.dumps(rows + plain, indent=2))
         return
@@ -91,9 +99,8 @@ def install(name: str, isolation: str) -> None:
       repoassay agents install codex
       repoassay agents install ./my-agent.toml
     """
-    from repoassay.agents.find import find_modelled
-    from repoassay.agents.install import obtain
-    from repoassay.workspace import Cache, open_sandbox
+    from repoassay.agents import find_modelled, obtain
+    from repoassay.sandbox import Cache, open_sandbox
 
     cache = Cache()
     agent = find_modelled(name)
@@ -122,10 +129,10 @@ def check(name: str, kind: str, timeout: float, out: Path | None, as_json: bool)
     """
     import tempfile
 
-    from repoassay.agents.find import find_modelled
+    from repoassay.agents import find_modelled
+    from repoassay.engine import check_agent
     from repoassay.errors import BadInput
-    from repoassay.run.agent_check import check_agent
-    from repoassay.workspace import Cache, open_sandbox
+    from repoassay.sandbox import Cache, open_sandbox
 
     cache = Cache()
     sandbox = open_sandbox("namespaces", cache)

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import PATH, json_option, task_option, workers_option
+from repoassay.options import PATH, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.attacks import Ground, Kept, Trial
-    from repoassay.attacks.campaign import Pair
-    from repoassay.model import Feedback
-    from repoassay.run.attempt import Bench
-    from repoassay.run.submit import SubmissionEngine
+    from repoassay.attacks import AttackGround, Pair, Trial, TrialLog
+    from repoassay.engine import GradingContext, SubmissionEngine
     from repoassay.tasks import TaskFolder
+    from repoassay.types import Feedback
 
 __all__ = ["attack", "grounds_of"]
 
@@ -55,14 +53,13 @@ def attack(
       repoassay attack pull-requests --spread 2 --out trials.jsonl
       repoassay attack demo.jsonl --family 'coin' --family 'recognising*' --no-plain
     """
-    from repoassay.attacks import Kept, chosen
-    from repoassay.attacks.campaign import pairs
+    from repoassay.attacks import TrialLog, pairs, select_attacks
     from repoassay.cli.interrupts import interrupt_sets
 
-    attacks = chosen(families)
+    attacks = select_attacks(families)
     cancel = threading.Event()
     keep = f"Repeat the command: {out} keeps what is done." if out else "Use --out to keep what is done."
-    with Kept(out) as kept, grounds_of(suite, tasks, timeout, workers) as grounds, interrupt_sets(cancel, keep):
+    with TrialLog(out) as kept, grounds_of(suite, tasks, timeout, workers) as grounds, interrupt_sets(cancel, keep):
         wanted = pairs(grounds, attacks, spread=spread, sample=sample, seed=seed)
         trials = _run(wanted, kept, workers, plain, as_json, cancel)
     _print(trials, plain, as_json)
@@ -72,7 +69,7 @@ def attack(
 @contextlib.contextmanager
 def grounds_of(
     suite: str, globs: Sequence[str], timeout: float, workers: int, feedback: Feedback | None = None
-) -> Iterator[list[Ground]]:
+) -> Iterator[list[AttackGround]]:
     """The tasks of a suite laid out to be attacked, with an engine that is closed in the end.
 
     Args:
@@ -82,16 +79,14 @@ def grounds_of(
         workers: How many workspaces at a time.
         feedback: What forgers are told; None for everything, which then costs them nothing.
     """
-    from repoassay.attacks import Unsparing
-    from repoassay.run.attempt import Bench
-    from repoassay.run.feedback import Ledger
-    from repoassay.run.submit import SubmissionEngine
-    from repoassay.workspace import Cache, open_sandbox
+    from repoassay.attacks import UnlimitedLedger
+    from repoassay.engine import FeedbackLedger, GradingContext, SubmissionEngine
+    from repoassay.sandbox import Cache, open_sandbox
 
     cache = Cache()
     folders, repositories = _folders(suite, globs, cache.path / "rows")
-    bench = Bench(repositories, cache, open_sandbox("namespaces", cache), timeout=timeout)
-    ledger = Unsparing() if feedback is None else Ledger(feedback)
+    bench = GradingContext(repositories, cache, open_sandbox("namespaces", cache), timeout=timeout)
+    ledger = UnlimitedLedger() if feedback is None else FeedbackLedger(feedback)
     with SubmissionEngine(folders, bench, workers, ledger=ledger) as engine:
         yield _grounds(folders, engine, bench, timeout)
 
@@ -100,15 +95,15 @@ def _folders(suite: str, globs: Sequence[str], place: Path) -> tuple[Mapping[str
     """Tasks that are graded by a patch, and where bundled repositories lie."""
     from fnmatch import fnmatchcase
 
-    from repoassay.attacks.campaign import confined
+    from repoassay.attacks import restrict_task
     from repoassay.errors import BadInput
-    from repoassay.grading.registry import names
-    from repoassay.suites import find_suite
-    from repoassay.text import quoted, suggest
+    from repoassay.grading import names
+    from repoassay.tasks import find_suite
+    from repoassay.text import quote, suggest
 
     repositories = None
     if Path(suite).is_file():
-        from repoassay.resq import tasks_of
+        from repoassay.formats import tasks_of
 
         found = tasks_of(Path(suite), place)
     else:
@@ -116,30 +111,32 @@ def _folders(suite: str, globs: Sequence[str], place: Path) -> tuple[Mapping[str
         found = {folder.task.id: folder for folder in read.tasks if folder.task.kind.changes_repository}
         repositories = read.repositories
     if not found:
-        raise BadInput(f"{quoted(suite)} has no task that is graded by a patch.", "Name a suite of edit tasks.")
-    asked = {name: confined(folder) for name, folder in found.items()
+        raise BadInput(f"{quote(suite)} has no task that is graded by a patch.", "Name a suite of edit tasks.")
+    asked = {name: restrict_task(folder) for name, folder in found.items()
              if not globs or any(fnmatchcase(name, glob) for glob in globs)}  # fmt: skip
     if not asked:
-        shown = " or ".join(quoted(glob) for glob in globs)
-        raise BadInput(f"No task of {quoted(suite)} that is graded by a patch matches {shown}.",
+        shown = " or ".join(quote(glob) for glob in globs)
+        raise BadInput(f"No task of {quote(suite)} that is graded by a patch matches {shown}.",
                        suggest(globs[0], list(found)))  # fmt: skip
     return asked, repositories
 
 
-def _grounds(folders: Mapping[str, TaskFolder], engine: SubmissionEngine, bench: Bench, timeout: float) -> list[Ground]:
+def _grounds(
+    folders: Mapping[str, TaskFolder], engine: SubmissionEngine, bench: GradingContext, timeout: float
+) -> list[AttackGround]:
     """Every task laid out; one that cannot be attacked here is named and left out, unless none is left."""
-    from repoassay.attacks import Ground
+    from repoassay.attacks import AttackGround
     from repoassay.errors import RepoAssayError, Unavailable
-    from repoassay.grading.hidden.node import can_run_node
+    from repoassay.grading import can_run_node
 
-    made: list[Ground] = []
+    made: list[AttackGround] = []
     problems: list[RepoAssayError] = []
     for name, folder in folders.items():
         tests = folder.task.grading.tests
         try:
             if tests is not None and tests.runner == "node" and (why := can_run_node()):
                 raise Unavailable(why)
-            made.append(Ground(folder, engine, bench, timeout, name))
+            made.append(AttackGround(folder, engine, bench, timeout, name))
         except RepoAssayError as error:
             problems.append(error)
             click.echo(f"left out {name}: {error}", err=True)
@@ -149,12 +146,12 @@ def _grounds(folders: Mapping[str, TaskFolder], engine: SubmissionEngine, bench:
 
 
 def _run(
-    wanted: Sequence[Pair], kept: Kept, workers: int, plain: bool, as_json: bool, cancel: threading.Event
+    wanted: Sequence[Pair], kept: TrialLog, workers: int, plain: bool, as_json: bool, cancel: threading.Event
 ) -> list[Trial]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from repoassay.attacks.campaign import run
+    from repoassay.attacks import run
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -180,7 +177,7 @@ def _line(trial: Trial) -> str:
 
 
 def _print(trials: Sequence[Trial], plain: bool, as_json: bool) -> None:
-    from repoassay.attacks.told import by_task
+    from repoassay.attacks import by_task
 
     told = by_task(trials)
     if as_json:

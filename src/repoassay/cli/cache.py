@@ -25,8 +25,8 @@ def cache(pruning: bool, max_gb: float, max_days: float) -> None:  # fmt: skip
       repoassay cache
       repoassay cache --prune --max-gb 5
     """
-    from repoassay.workspace import Cache
-    from repoassay.workspace.prune import entries, prune
+    from repoassay.sandbox import Cache
+    from repoassay.workspace import entries, prune
 
     store = Cache()
     if pruning:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from repoassay.cli.options import PATH
+from repoassay.options import PATH
 
 __all__ = ["compare"]
 
@@ -67,15 +67,12 @@ def compare(
       repoassay compare latest:aider latest:codex --format md
       repoassay compare runs/before runs/after --fail-on-regression --max-drop 5 --junit compare.xml
     """
-    from repoassay.report.compare import Gate, Measure, as_markdown, as_text, read_sides, rule, write_junit
-    from repoassay.report.compare import as_json as json_of
-    from repoassay.report.compare import compare as compare_sides
-    from repoassay.run.slots import locate
+    from repoassay.api import compare as compare_runs
+    from repoassay.report import RegressionGate, as_json as json_of, as_markdown, as_text, rule, write_junit
 
     gated = fail_on_regression or any_broken or max_drop is not None
-    sides = read_sides(systems, locate)
-    found = compare_sides(sides, Measure(by), across_versions=across_versions, every_pair=all_pairs, level=level)
-    rulings = rule(found, Gate(max_drop, any_broken)) if gated else None
+    found = compare_runs(*systems, by=by, every_pair=all_pairs, across_versions=across_versions, level=level)
+    rulings = rule(found, RegressionGate(max_drop, any_broken)) if gated else None
     write = json_of if as_json or form == "json" else as_markdown if form == "md" else as_text
     click.echo(write(found, rulings).encode("utf-8", "backslashreplace").decode().rstrip("\n"))
     if junit is not None:

@@ -10,15 +10,15 @@ import click
 from repoassay.errors import BadInput, Interrupted
 
 if TYPE_CHECKING:
-    from repoassay.model import Plan
-    from repoassay.run.bound import Bound
+    from repoassay.engine import CostBound
+    from repoassay.types import Plan
 
 __all__ = ["consent", "show_plan"]
 
 _MOST = 40
 
 
-def show_plan(plan: Plan, bound: Bound) -> None:
+def show_plan(plan: Plan, bound: CostBound) -> None:
     """Say on standard error how many attempts there will be, of what, and what they may cost."""
     tasks = "1 task" if len(plan.tasks) == 1 else f"{len(plan.tasks)} tasks"
     entries = f", {len(plan.agents)} entries" if len(plan.agents) > 1 else ""
@@ -33,7 +33,7 @@ def show_plan(plan: Plan, bound: Bound) -> None:
         click.echo(f"Cost at most: {most} ({bound.why}).", err=True)
 
 
-def consent(bound: Bound, *, yes: bool) -> None:
+def consent(bound: CostBound, *, yes: bool) -> None:
     """Return when the plan may be carried out.
 
     What costs nothing is never asked about. On a terminal the user is asked; without one, limits in dollars that the

@@ -6,9 +6,9 @@ from typing import Unpack
 
 import click
 
-from repoassay.cli.construct_options import Wanted, make, repo_option, task_options
+from repoassay.cli.construct_options import ConstructOptions, make, repo_option, task_options
+from repoassay.cli.construct_output import given_text
 from repoassay.cli.construct_pull_request import pull_request
-from repoassay.cli.construct_told import given_text
 
 __all__ = ["construct"]
 
@@ -35,7 +35,7 @@ construct.add_command(pull_request)
 @click.option("--instruction", metavar="TEXT|@FILE|from-commit",
               help="What the agent is told; the commit's message where that is good enough.")  # fmt: skip
 @task_options(FROM_COMMIT)
-def commit(solution: str, instruction: str | None, **wanted: Unpack[Wanted]) -> None:
+def commit(solution: str, instruction: str | None, **wanted: Unpack[ConstructOptions]) -> None:
     """Make a task of two commits: what changed between them is its solution, and hidden tests decide.
 
     The tests run N times at the base and N times at the solution, in the sandbox that grades submissions. Those that

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, TypeVar
 
 import click
 
-from repoassay.cli.construct_told import Telling, given_text, print_json, print_made
-from repoassay.cli.options import PATH, isolation_option, json_option, workers_option
+from repoassay.cli.construct_output import Telling, given_text, print_json, print_made
+from repoassay.options import PATH, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
     from repoassay.construct import Proposal
 
-__all__ = ["Wanted", "make", "repo_option", "task_options"]
+__all__ = ["ConstructOptions", "make", "repo_option", "task_options"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class Wanted(TypedDict):
+class ConstructOptions(TypedDict):
     """The values of `repo_option` and `task_options`."""
 
     repo: str
@@ -86,13 +86,13 @@ def task_options(own_tests: str) -> Callable[[_Function], _Function]:
 
 
 def make(
-    solution: str, instruction: str | None, wanted: Wanted, own_tests: str, proposal: Proposal | None = None
+    solution: str, instruction: str | None, wanted: ConstructOptions, own_tests: str, proposal: Proposal | None = None
 ) -> NoReturn:
     """Make the task, tell what became of it, and leave: with 0 when there is one, else with 1."""
-    from repoassay.construct import Asked, construct_commit
-    from repoassay.workspace import Cache, open_sandbox
+    from repoassay.construct import TaskRequest, construct_commit
+    from repoassay.sandbox import Cache, open_sandbox
 
-    asked = Asked(
+    asked = TaskRequest(
         repository=wanted["repo"],
         solution=solution,
         base=wanted["base"],

@@ -7,9 +7,9 @@ from typing import Literal, Unpack
 
 import click
 
-from repoassay.cli.construct_options import Wanted, make, repo_option, task_options
-from repoassay.cli.construct_told import given_text
-from repoassay.cli.options import PATH
+from repoassay.cli.construct_options import ConstructOptions, make, repo_option, task_options
+from repoassay.cli.construct_output import given_text
+from repoassay.options import PATH
 
 __all__ = ["pull_request"]
 
@@ -31,7 +31,7 @@ FROM_CHANGE = "from-change"
 @task_options(FROM_CHANGE)
 def pull_request(
     merged: str, issue: Path, rules: Path | None, description: Path | None, checks: tuple[str, ...],
-    runner: Literal["pytest", "node"], **wanted: Unpack[Wanted],
+    runner: Literal["pytest", "node"], **wanted: Unpack[ConstructOptions],
 ) -> None:  # fmt: skip
     """Make a pull-request task of an issue and the merged change that closed it.
 

@@ -12,10 +12,10 @@ import click
 
 from repoassay.cli.diagnose_labels import add_label, list_labels, score_labels
 from repoassay.cli.diagnose_options import classifier_options, classify_first, find_subjects, runs_option
-from repoassay.cli.options import PATH, json_option
+from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
-    from repoassay.report.diagnosed import Examiner, Looked, Subject
+    from repoassay.report import AttemptRef, DiagnosedAttempt, Diagnoser
 
 __all__ = ["diagnose"]
 
@@ -91,13 +91,13 @@ def attempts(
       repoassay diagnose latest
     """
     from repoassay.diagnosis import load_rules
-    from repoassay.report.diagnosed import Examiner, shares_of
-    from repoassay.report.diagnosis_lines import document, lines, share_lines, shares_document
+    from repoassay.report import Diagnoser, share_lines, shares_document, shares_of
+    from repoassay.report.diagnosis_lines import document, lines
 
     if integrity_only and classifier:
         raise click.UsageError("--integrity-only and --classifier contradict each other; give one.")
     run, subjects, whole = find_subjects(where, runs)
-    examiner = Examiner(run, load_rules(rules) if rules is not None else None)
+    examiner = Diagnoser(run, load_rules(rules) if rules is not None else None)
     _tell_torn(examiner)
     stopped = classify_first(examiner, subjects, classifier, **asking)[1] if classifier else ""
     looked = []
@@ -119,7 +119,7 @@ def attempts(
         sys.exit(1)  # what click raises is lost on the way out of `main`
 
 
-def _looked(examiner: Examiner, subjects: list[Subject], *, bar: bool) -> Iterator[Looked]:
+def _looked(examiner: Diagnoser, subjects: list[AttemptRef], *, bar: bool) -> Iterator[DiagnosedAttempt]:
     """Look at each, with a bar on a terminal that shows nothing else meanwhile."""
     if not bar or len(subjects) < 2 or not sys.stderr.isatty():
         yield from map(examiner.look, subjects)
@@ -129,7 +129,7 @@ def _looked(examiner: Examiner, subjects: list[Subject], *, bar: bool) -> Iterat
             yield examiner.look(subject)
 
 
-def _ending(looked: list[Looked], shares: Iterable[str]) -> Iterator[str]:
+def _ending(looked: list[DiagnosedAttempt], shares: Iterable[str]) -> Iterator[str]:
     quiet = sum(not one.subject.failed and not one.findings for one in looked)
     tried = sum(bool(one.findings) for one in looked)
     yield ""
@@ -140,7 +140,7 @@ def _ending(looked: list[Looked], shares: Iterable[str]) -> Iterator[str]:
     yield from shares
 
 
-def _tell_torn(examiner: Examiner) -> None:
+def _tell_torn(examiner: Diagnoser) -> None:
     for line in examiner.labels.torn[:20]:
         click.echo(f"labels.jsonl line {line} is torn or no label and was passed over.", err=True)
 

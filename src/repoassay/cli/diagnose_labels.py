@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.diagnose_options import classifier_options, classify_first, find_run, find_subjects, runs_option
-from repoassay.cli.options import json_option
 from repoassay.errors import BadInput
+from repoassay.options import json_option
 
 if TYPE_CHECKING:
     from repoassay.diagnosis import Label, Score
@@ -42,7 +42,7 @@ def add_label(
       repoassay diagnose label 01K9Z5T7 unclear --by Grace
     """
     from repoassay.diagnosis import label_book
-    from repoassay.report.diagnosis_lines import label_line
+    from repoassay.report import label_line
 
     run, subjects, whole = find_subjects(attempt, runs)
     if whole:
@@ -90,8 +90,7 @@ def list_labels(run: str, runs: Path, as_json: bool) -> None:
       repoassay diagnose labels runs/nightly --json > labels.json
     """
     from repoassay.diagnosis import label_book
-    from repoassay.report.diagnosis_lines import label_line
-    from repoassay.report.document import plain
+    from repoassay.report import label_line, plain_value
     from repoassay.text import one_line
 
     folder = find_run(run, runs)
@@ -101,7 +100,7 @@ def list_labels(run: str, runs: Path, as_json: bool) -> None:
     for line in found.torn[:20]:
         click.echo(f"labels.jsonl line {line} is torn or no label and was passed over.", err=True)
     if as_json:
-        click.echo(json.dumps([plain(label.model_dump(mode="json")) for label in found.items], indent=2))
+        click.echo(json.dumps([plain_value(label.model_dump(mode="json")) for label in found.items], indent=2))
         return
     for label in found.items:
         click.echo(f"{one_line(label.attempt, 60)}  {label_line(label)}")
@@ -125,8 +124,7 @@ def score_labels(run: str, runs: Path, as_json: bool, classifier: str | None, **
       repoassay diagnose score latest
       repoassay diagnose score latest --classifier openai/gpt-4.1-mini --budget-usd 0.50
     """
-    from repoassay.report.diagnosed import Examiner, people_said
-    from repoassay.report.labelling import score_model, score_rules
+    from repoassay.report import Diagnoser, people_said, score_model, score_rules
 
     folder, subjects, whole = find_subjects(run, runs)
     said = people_said(folder)
@@ -134,7 +132,7 @@ def score_labels(run: str, runs: Path, as_json: bool, classifier: str | None, **
     if not whole or not labelled:
         what = f"No attempt of {folder.path} that counts is labelled by a person." if whole else f"{run!r} is no run."
         raise BadInput(what, "Label some with `repoassay diagnose label`, and name their run.")
-    examiner = Examiner(folder)
+    examiner = Diagnoser(folder)
     refused, stopped = classify_first(examiner, labelled, classifier, **asking) if classifier else (frozenset(), "")
     looked = [examiner.look(one) for one in labelled]
     found = score_model(examiner, looked, classifier, refused) if classifier else score_rules(looked)

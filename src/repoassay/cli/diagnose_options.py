@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from repoassay.cli.options import PATH
+from repoassay.options import PATH
 
 if TYPE_CHECKING:
-    from repoassay.report.diagnosed import Examiner, Subject
-    from repoassay.report.labelling import Asked
-    from repoassay.store import RunFolder
+    from repoassay.records import RunFolder
+    from repoassay.report import AttemptRef, Diagnoser, LabelRequest
 
 __all__ = ["classifier_options", "classify_first", "find_run", "find_subjects", "runs_option"]
 
@@ -53,7 +52,7 @@ def classifier_options(*, required: bool) -> Callable[[_Function], _Function]:
 
 def find_run(where: str, runs: Path) -> RunFolder | None:
     """The run of a folder, of a name below `runs`, or `latest` there; None where it is none of these."""
-    from repoassay.store import RunFolder
+    from repoassay.records import RunFolder
 
     if where == "latest":
         found = sorted(path.parent for path in runs.glob("*/run.json"))
@@ -64,14 +63,13 @@ def find_run(where: str, runs: Path) -> RunFolder | None:
     return None
 
 
-def find_subjects(where: str, runs: Path) -> tuple[RunFolder, list[Subject], bool]:
+def find_subjects(where: str, runs: Path) -> tuple[RunFolder, list[AttemptRef], bool]:
     """The run meant, the attempts meant, and whether the whole run is.
 
     Raises:
         BadInput: When nothing is called that, or it cannot be read back.
     """
-    from repoassay.report.diagnosed import subject_of, subjects_of
-    from repoassay.report.story import find_attempts
+    from repoassay.report import find_attempts, subject_of, subjects_of
 
     run = find_run(where, runs)
     if run is not None:
@@ -81,7 +79,7 @@ def find_subjects(where: str, runs: Path) -> tuple[RunFolder, list[Subject], boo
 
 
 def classify_first(
-    examiner: Examiner, subjects: Sequence[Subject], model: str, *, budget_usd: str | None,
+    examiner: Diagnoser, subjects: Sequence[AttemptRef], model: str, *, budget_usd: str | None,
     upstreams: tuple[Path, ...], dialogue: Path | None, prices: tuple[Path, ...], yes: bool,
 ) -> tuple[frozenset[str], str]:  # fmt: skip
     """Ask a model about failed attempts, telling each answer on standard error.
@@ -93,13 +91,13 @@ def classify_first(
         BadInput: When it cannot be asked, or may cost money without a limit.
         Interrupted: When the user stopped it; what was answered is kept.
     """
-    from repoassay.cli.run_options import metering_of
+    from repoassay.api import metering_of
     from repoassay.errors import Interrupted
-    from repoassay.report.labelling import label_by_model
+    from repoassay.report import label_by_model
     from repoassay.text import one_line
 
     metering = metering_of(
-        upstreams=upstreams, dialogue=dialogue, prices=prices, network=None, concurrency=(), retries=0,
+        upstreams=upstreams, dialogue=dialogue, prices=prices, network=None, concurrency=None, retries=0,
         budget_usd=budget_usd,
     )  # fmt: skip
     try:
@@ -115,7 +113,7 @@ def classify_first(
     return frozenset(done.refused), done.stopped
 
 
-def _tell(asked: Asked) -> None:
+def _tell(asked: LabelRequest) -> None:
     from repoassay.text import one_line
 
     said = asked.answer.value if asked.answer is not None else f"no label: {one_line(asked.problem, 200)}"

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from repoassay.cli.options import json_option
+from repoassay.options import json_option
 
 __all__ = ["doctor"]
 
@@ -27,7 +27,7 @@ def doctor(as_json: bool) -> None:
       repoassay doctor
       repoassay doctor --json
     """
-    from repoassay.workspace import Cache, examine
+    from repoassay.sandbox import Cache, examine
 
     findings = examine(Cache())
     if as_json:

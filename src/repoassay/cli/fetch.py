@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import PATH, json_option
+from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
-    from repoassay.suites import DataFile, Manifest, State
+    from repoassay.tasks import DataFile, DataState, Manifest
 
 __all__ = ["fetch"]
 
@@ -34,9 +34,9 @@ def fetch(suite: str, source: Path | None, as_json: bool) -> None:
       repoassay fetch gittaskbench
       repoassay fetch gittaskbench --from ./GitTaskBench
     """
+    from repoassay.engine import fetch_data
     from repoassay.errors import BadInput
-    from repoassay.run.fetch import fetch_data
-    from repoassay.suites import locate
+    from repoassay.tasks import locate
 
     located = locate(suite)
     manifest = located.manifest
@@ -65,26 +65,26 @@ class _Progress:
     def __exit__(self, *_: object) -> None:
         self._bar.render_finish()
 
-    def done(self, file: DataFile, state: State) -> None:
+    def done(self, file: DataFile, state: DataState) -> None:
         """Count one file."""
         self._bar.update(file.size)
 
 
-def _tell(manifest: Manifest, found: dict[State, list[DataFile]], as_json: bool) -> None:
+def _tell(manifest: Manifest, found: dict[DataState, list[DataFile]], as_json: bool) -> None:
     if as_json:
         facts = {str(state): [file.path for file in files] for state, files in found.items()}
         click.echo(json.dumps({"folder": str(manifest.root), "bytes": manifest.size, **facts}, indent=2))
         return
-    from repoassay.suites import State
+    from repoassay.tasks import DataState
 
-    for file in found[State.CHANGED]:
+    for file in found[DataState.CHANGED]:
         click.echo(f"changed  {file.path}: its content is not what the suite's list says; it was not taken")
-    for file in found[State.MISSING]:
+    for file in found[DataState.MISSING]:
         known = "" if file.sha256 else " (nobody had it when the list was made)"
         click.echo(f"missing  {file.path}{known}")
-    right = found[State.RIGHT]
+    right = found[DataState.RIGHT]
     checked = sum(bool(file.sha256) for file in right)
     click.echo(
         f"{len(right)} of {len(manifest.files)} files are here, {checked} checked by sha256; "
-        f"{len(found[State.MISSING])} missing, {len(found[State.CHANGED])} changed; {manifest.root}"
+        f"{len(found[DataState.MISSING])} missing, {len(found[DataState.CHANGED])} changed; {manifest.root}"
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from repoassay.cli.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
+from repoassay.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.stats.rates import Proportion
+    from repoassay.stats import Proportion
 
 __all__ = ["grade"]
 
@@ -41,42 +41,18 @@ def grade(
       repoassay grade starter --outputs ./outputs --task 'pdf-*' --json
       repoassay grade gittaskbench --outputs ./output --criteria published
     """
-    from repoassay.errors import BadInput
-    from repoassay.grading.preflight import check_packages
-    from repoassay.grading.registry import names
-    from repoassay.model import Reading
-    from repoassay.run import grade_outputs
-    from repoassay.run.attempt import Bench
+    from repoassay.api import grade as grade_outputs
     from repoassay.stats import Rate
-    from repoassay.suites import find_suite
-    from repoassay.workspace import Cache, open_sandbox
 
-    found = find_suite(suite, metrics=names(), only=tasks)
-    found.need_data()
-    reading = Reading(criteria)
-    check_packages(found.tasks, reading)
-    cache = Cache()
-    if not outputs.is_dir():
-        raise BadInput(
-            f"The outputs folder {outputs} does not exist.", "Give the folder that holds <TASK_ID>/ folders."
-        )
-    stream = None
-    if results is not None:
-        try:
-            results.parent.mkdir(parents=True, exist_ok=True)
-            stream = results.open("x")
-        except FileExistsError:
-            raise BadInput(
-                f"{results} already exists.", "Results are never overwritten; choose another name."
-            ) from None
-        except OSError as error:
-            raise BadInput(f"{results} cannot be written: {error.strerror}.", "Choose another place.") from error
+    verdicts = grade_outputs(
+        suite, outputs=outputs, tasks=tasks, criteria=criteria, workers=workers, isolation=isolation
+    )
+    stream = _fresh(results) if results is not None else None
     counts: Counter[str] = Counter()
-    bench = Bench(found.repositories, cache, open_sandbox(isolation, cache), reading=reading)
     process: list[bool | None] = []
     result: list[bool | None] = []
     try:
-        for verdict in grade_outputs(found, outputs, bench, workers):
+        for verdict in verdicts:
             line = verdict.model_dump_json()
             if stream is not None:
                 stream.write(line + "\n")
@@ -100,6 +76,19 @@ def grade(
             click.echo(
                 f"{name}  {_share(rate.over_all)} of all; {_share(rate.over_judged)} of those that could be judged"
             )
+
+
+def _fresh(results: Path) -> TextIO:
+    """The file of results, opened so that none is overwritten."""
+    from repoassay.errors import BadInput
+
+    try:
+        results.parent.mkdir(parents=True, exist_ok=True)
+        return results.open("x")
+    except FileExistsError:
+        raise BadInput(f"{results} already exists.", "Results are never overwritten; choose another name.") from None
+    except OSError as error:
+        raise BadInput(f"{results} cannot be written: {error.strerror}.", "Choose another place.") from error
 
 
 def _share(part: Proportion) -> str:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.options import PATH, json_option
+from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
-    from repoassay.review.judges.kept import Judge
+    from repoassay.judges import JudgeRecord
 
 __all__ = ["judge"]
 
@@ -130,15 +130,12 @@ def run(
     Each answer must cite lines of the diff; one that cites what is not there is void. Answers are stored as they come:
     run it again to go on after an interrupt, a spent budget or a failure, or with more --samples.
     """
-    from repoassay.cli.judge_told import show, told
+    from repoassay.cli.judge_output import print_step, show
     from repoassay.cli.run_options import several
-    from repoassay.gateway import Prices, ScriptedUpstream, known_upstreams
-    from repoassay.gateway.client import costs_nothing, find_upstream
-    from repoassay.review.judges.definition import Parameters
-    from repoassay.review.judges.door import open_judge
-    from repoassay.review.judges.judging import judge_study
-    from repoassay.review.studies import item_names, read_rubric_of
-    from repoassay.run.matrix import number
+    from repoassay.engine import number
+    from repoassay.judges import Parameters, judge_study, open_judge
+    from repoassay.model_proxy import Prices, ScriptedUpstream, costs_nothing, find_upstream, known_upstreams
+    from repoassay.review import item_names, read_rubric_of
 
     budget = Decimal(number("budget_usd", budget_usd)) if budget_usd else None
     parameters = Parameters(
@@ -148,7 +145,7 @@ def run(
     if dialogue is not None:
         known.append(ScriptedUpstream(dialogue))
     free = costs_nothing(find_upstream(model, known))
-    with opened(database) as found:
+    with open_study(database) as found:
         count = len(item_names(found, study)) * samples * (len(several(axes)) or len(read_rubric_of(found, study).axes))
         _consent(model, count * (1 + signals), agreed=free or yes or budget is not None)
         seated = _seated(found, study, model, parameters, prompt)
@@ -157,7 +154,7 @@ def run(
         with open_judge(seated, known, at, prices=Prices.shipped(*prices), budget=budget) as door:
             done = judge_study(
                 found, seated, door.asker, samples=samples, axes=several(axes), signals=signals,
-                workers=1 if model.startswith("scripted/") else workers, told=told, abandon=door.abandon,
+                workers=1 if model.startswith("scripted/") else workers, told=print_step, abandon=door.abandon,
             )  # fmt: skip
             spent = door.totals()
     show(seated, done, spent, as_json=as_json)
@@ -183,14 +180,12 @@ def _consent(model: str, calls: int, *, agreed: bool) -> None:
         raise Interrupted("Nothing was asked.")
 
 
-def _seated(found: Any, study: str, model: str, parameters: Any, prompt: Path | None) -> Judge:
+def _seated(found: Any, study: str, model: str, parameters: Any, prompt: Path | None) -> JudgeRecord:
     from datetime import UTC, datetime
 
     from repoassay.errors import BadInput
-    from repoassay.review.judges.definition import Definition
-    from repoassay.review.judges.kept import seat
-    from repoassay.review.judges.prompt import bundled_templates, own_templates
-    from repoassay.review.studies import read_rubric_of
+    from repoassay.judges import Definition, bundled_templates, own_templates, seat
+    from repoassay.review import read_rubric_of
 
     if len(model) > 180:
         raise BadInput("The model's name is longer than 180 characters.", "Check it.")
@@ -202,7 +197,7 @@ def _seated(found: Any, study: str, model: str, parameters: Any, prompt: Path | 
     return seat(found, study, definition, at=datetime.now(UTC))
 
 
-def opened(database: str) -> Any:
+def open_study(database: str) -> Any:
     """Open a review database that is there; a context manager.
 
     Raises:
@@ -211,7 +206,7 @@ def opened(database: str) -> Any:
     from contextlib import closing
 
     from repoassay.errors import BadInput
-    from repoassay.review.database import open_database
+    from repoassay.review import open_database
 
     # Opening makes a database where there is none, which a mistyped name must not.
     if "://" not in database and not Path(database).expanduser().is_file():
@@ -219,7 +214,7 @@ def opened(database: str) -> Any:
     return closing(open_database(database))
 
 
-def _journal(database: str, seated: Judge) -> Path:
+def _journal(database: str, seated: JudgeRecord) -> Path:
     name = f"judge-{seated.rater.id}.usage.jsonl"
     if "://" not in database:
         place = Path(database).expanduser()

@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.judge import judge, opened
-from repoassay.cli.options import json_option
+from repoassay.cli.judge import judge, open_study
+from repoassay.options import json_option
 
 if TYPE_CHECKING:
-    from repoassay.review.judges.axis_figures import AxisFigures, Measured
-    from repoassay.review.judges.calibration import Calibration
-    from repoassay.review.judges.mergeable_rate import MergeableRate
-    from repoassay.stats.figure import Figure
-    from repoassay.stats.intervals import Interval
-    from repoassay.stats.rates import Proportion
+    from repoassay.judges import Calibration, JudgeAxisFigures, MeasuredAxis, MergeableRate
+    from repoassay.stats import Figure, Interval, Proportion
 
 __all__ = ["calibrate"]
 
@@ -66,22 +62,16 @@ def calibrate(
     """
     from datetime import UTC, datetime
 
-    from repoassay.model import Phase
-    from repoassay.review.adjudicate import latest
-    from repoassay.review.judges.calibration import calibrate as figures
-    from repoassay.review.judges.kept import find_judge, judgements_of, note_look
-    from repoassay.review.judges.split import Split
-    from repoassay.review.judges.substitute import FLOOR
-    from repoassay.review.settle import adjudications_of
-    from repoassay.review.studies import items_of, read_rubric_of
-    from repoassay.review.submitting import ratings_of
+    from repoassay.judges import FLOOR, DevTestSplit, calibrate as figures, find_judge, judgements_of, note_look
+    from repoassay.review import adjudications_of, items_of, latest, ratings_of, read_rubric_of
+    from repoassay.types import RatingPhase
 
-    with opened(database) as at:
+    with open_study(database) as at:
         found = find_judge(at, study, named)
-        part = Split(split) if split else Split.TEST if found.definition.own_prompt else Split.ALL
-        looks = note_look(at, found, datetime.now(UTC)) if part is Split.TEST else 0
+        part = DevTestSplit(split) if split else DevTestSplit.TEST if found.definition.own_prompt else DevTestSplit.ALL
+        looks = note_look(at, found, datetime.now(UTC)) if part is DevTestSplit.TEST else 0
         made = figures(
-            items_of(at, study), latest(ratings_of(at, study, Phase.BLIND)), judgements_of(at, found),
+            items_of(at, study), latest(ratings_of(at, study, RatingPhase.BLIND)), judgements_of(at, found),
             read_rubric_of(at, study), found.definition, adjudications_of(at, study), split=part, seed=seed,
             dev_share=dev_share, floor=FLOOR if floor is None else floor,
         )  # fmt: skip
@@ -101,7 +91,7 @@ def _plain(made: Calibration) -> dict[str, Any]:
 def _value(plain: Any, given: Any) -> Any:
     from dataclasses import fields, is_dataclass
 
-    from repoassay.stats.rates import Proportion
+    from repoassay.stats import Proportion
 
     if isinstance(given, Proportion):
         return {**plain, "value": given.value, "interval": asdict(given.interval)}
@@ -151,7 +141,7 @@ def _print(made: Calibration, looks: int) -> None:
     say(made.substitute.sentence)
 
 
-def _print_axis(axis: AxisFigures) -> None:
+def _print_axis(axis: JudgeAxisFigures) -> None:
     say = click.echo
     say(
         f"\n{axis.title} [{axis.key}]: n = {axis.n}; people left {axis.unsettled} open, the judge had no verdict on "
@@ -195,7 +185,7 @@ def _share(share: Proportion) -> str:
     return f"{share.value:.3f} ({share.successes}/{share.n}{_range(share.interval)})"
 
 
-def _measured(given: Measured) -> str:
+def _measured(given: MeasuredAxis) -> str:
     return _figure(given.figure) + (_range(given.interval) if given.figure.defined else "")
 
 

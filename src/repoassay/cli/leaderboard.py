@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from repoassay.cli.options import PATH, isolation_option, json_option, workers_option
+from repoassay.options import PATH, isolation_option, json_option, workers_option
 
 __all__ = ["leaderboard"]
 
@@ -48,8 +48,8 @@ def build(runs: tuple[Path, ...], out: Path) -> None:
       repoassay leaderboard runs/* --out site
       repoassay leaderboard build latest --out site
     """
-    from repoassay.report.leaderboard import build_site, rows_of
-    from repoassay.run.slots import locate
+    from repoassay.engine import locate
+    from repoassay.report import build_site, rows_of
 
     page = build_site(rows_of([locate(run) for run in runs]), out)
     click.echo(str(page))
@@ -80,10 +80,9 @@ def pack(
       repoassay leaderboard pack latest --out handed-in --contact me@example.org --declare-all
       repoassay leaderboard pack runs/x --agent aider --with-files --out handed-in --contact me@example.org
     """
-    from repoassay.report.leaderboard import Declarations
-    from repoassay.report.leaderboard import pack as make
-    from repoassay.run.slots import locate
-    from repoassay.store import RunFolder
+    from repoassay.engine import locate
+    from repoassay.records import RunFolder
+    from repoassay.report import Declarations, pack as make
 
     folder = RunFolder(locate(run))
     declared = Declarations(
@@ -115,8 +114,7 @@ def validate(folder: Path, regrade: bool, suite: str | None, workers: int, isola
       repoassay leaderboard validate handed-in
       repoassay leaderboard validate handed-in --regrade --suite starter
     """
-    from repoassay.report.leaderboard import regrade as grade_again
-    from repoassay.report.leaderboard import validate as check
+    from repoassay.report.leaderboard import regrade as grade_again, validate as check
 
     found = check(folder)
     refusals = list(found.refusals)

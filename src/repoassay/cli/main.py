@@ -10,7 +10,7 @@ import importlib
 
 import click
 
-from repoassay.cli.exits import exit_with
+from repoassay.exits import exit_with
 
 __all__ = ["cli", "main"]
 
@@ -20,6 +20,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "report": ("repoassay.cli.report", "Show what a run came to, as table, JSON and HTML."),
     "compare": ("repoassay.cli.compare", "Compare systems on the same tasks; fail on a regression."),
     "leaderboard": ("repoassay.cli.leaderboard", "Build a site of runs; pack and validate submissions."),
+    "export": ("repoassay.cli.export", "Write a run or a suite as a file of another format."),
     "show": ("repoassay.cli.show", "Tell the story of an attempt: steps, tokens, cost, verdict."),
     "diagnose": ("repoassay.cli.diagnose", "Say why attempts failed and whether they cheated; label them."),
     "signals": ("repoassay.cli.signals", "Measure the changes a run left: tests, lint, documents, size, for review."),

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import json_option
+from repoassay.options import json_option
 
 if TYPE_CHECKING:
-    from repoassay.grading.protocol import Metric
+    from repoassay.grading import Metric
 
 __all__ = ["metrics"]
 
@@ -29,7 +29,7 @@ def metrics(name: str | None, markdown: bool, as_json: bool) -> None:
       repoassay metrics table_cells_f1
       repoassay metrics --json
     """
-    from repoassay.grading.registry import all_metrics, get
+    from repoassay.grading import all_metrics, get
 
     chosen = (get(name),) if name else all_metrics()
     if as_json:

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import PATH, json_option
+from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from repoassay.api import Run
     from repoassay.economics import Quality
-    from repoassay.report.figuring import Wanted
-    from repoassay.report.outcome_tables import Figured
-    from repoassay.store import RunFolder
+    from repoassay.report import ReportTables, TableSelection
 
 __all__ = ["print_report", "report"]
 
@@ -68,8 +67,8 @@ def report(
       repoassay report latest --out report --reviews review.sqlite
       repoassay report runs/a runs/b --beside published --json > tables.json
     """
-    from repoassay.run.slots import locate
-    from repoassay.store import RunFolder
+    from repoassay.api import load_run
+    from repoassay.engine import locate
 
     folders = [locate(run) for run in runs]
     wanted_files = out is not None or len(folders) > 1
@@ -81,7 +80,7 @@ def report(
     if not wanted_files and any(given):
         raise click.UsageError("--scores, --sizes, --reviews and --beside need several runs or --out DIR.")
     if not wanted_files:
-        print_report(RunFolder(folders[0]), as_json=as_json, html=html, page=not no_html)
+        print_report(load_run(folders[0]), as_json=as_json, html=html, page=not no_html)
         return
     chosen = _formats(formats)
     _set(folders, out, chosen, _wanted(scores, sizes, reviews, beside, diagnose), as_json)
@@ -95,13 +94,11 @@ def _formats(text: str) -> tuple[str, ...]:
     return chosen
 
 
-def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, diagnose: int) -> Wanted:
-    from repoassay.report.figuring import Wanted
-    from repoassay.report.given import read_scores, read_sizes
-    from repoassay.report.tables.registry import offered_tables
+def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, diagnose: int) -> TableSelection:
+    from repoassay.report import TableSelection, offered_tables, read_scores, read_sizes
 
     suites = {"auto": None, "none": (), "published": tuple(offered_tables())}
-    return Wanted(
+    return TableSelection(
         scores=read_scores(scores) if scores else {},
         sizes=read_sizes(sizes) if sizes else {},
         published=suites[beside],
@@ -111,15 +108,15 @@ def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside
 
 
 def _reviewed(where: str) -> Mapping[str, Quality]:
-    from repoassay.report.qualities import reviewed_qualities
+    from repoassay.report import reviewed_qualities
 
     return reviewed_qualities(where)
 
 
-def _set(folders: Sequence[Path], out: Path | None, formats: Sequence[str], wanted: Wanted, as_json: bool) -> None:
-    from repoassay.report.everything import write_figured
-    from repoassay.report.figuring import figure_out
-    from repoassay.report.results import read_rows
+def _set(
+    folders: Sequence[Path], out: Path | None, formats: Sequence[str], wanted: TableSelection, as_json: bool
+) -> None:
+    from repoassay.report import figure_out, read_rows, write_figured
 
     rows = read_rows(folders, lambda done, total: _progress("reading attempts", done, total))
     _progress("working out", 0, 1)
@@ -133,11 +130,12 @@ def _set(folders: Sequence[Path], out: Path | None, formats: Sequence[str], want
         click.echo(f"HTML: {made.page} ({len(made.files)} files written)", err=as_json)
 
 
-def _print_set(figured: Figured, as_json: bool) -> None:
+def _print_set(figured: ReportTables, as_json: bool) -> None:
     if as_json:
         import json
 
-        from repoassay.report.writers.json_file import SCHEMA, table_document
+        from repoassay.report import table_document
+        from repoassay.report.writers.json_file import SCHEMA
 
         runs = {row.run.id: row.run for row in figured.rows}
         document = {
@@ -150,7 +148,7 @@ def _print_set(figured: Figured, as_json: bool) -> None:
         return
     from rich.console import Console as Terminal
 
-    from repoassay.report.writers.terminal import print_tables
+    from repoassay.report import print_tables
 
     print_tables(list(figured.tables.values()), Terminal())
 
@@ -165,7 +163,7 @@ def _progress(what: str, done: int, total: int) -> None:
 
 
 def print_report(
-    run: RunFolder,
+    run: Run,
     console: Console | None = None,
     *,
     as_json: bool = False,
@@ -189,9 +187,9 @@ def print_report(
     """
     from rich.console import Console as Terminal
 
-    from repoassay.report import dumps, print_table, summarise, write_html
+    from repoassay.report import dumps, print_table, write_html
 
-    summary = summarise(run)
+    summary = run.summary()
     if as_json:
         click.echo(dumps(summary))
     else:

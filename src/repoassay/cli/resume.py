@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from repoassay.cli.grants import granting_options
-from repoassay.cli.options import PATH, json_option
-
-if TYPE_CHECKING:
-    from repoassay.model import Outcome
+from repoassay.options import PATH, json_option
 
 __all__ = ["resume"]
 
@@ -40,32 +36,35 @@ def resume(run: Path, only: str | None, budget_usd: str | None, as_json: bool, *
       repoassay resume latest --budget-usd 50
       repoassay resume ./received --suite ./their-tasks --agent-dir ./their-agent --yes
     """
+    from repoassay.api import resume as resume_run
     from repoassay.cli.progress import Live
     from repoassay.cli.report import print_report
-    from repoassay.run import resume as resume_run
-    from repoassay.run.granted import Grants
-    from repoassay.run.matrix import number
-    from repoassay.run.slots import locate
-    from repoassay.store import RunFolder
+    from repoassay.engine import Stop
+    from repoassay.options import let_import
 
-    folder = RunFolder(locate(run))
-    outcomes = _outcomes(only)
-    money = Decimal(number("budget_usd", budget_usd)) if budget_usd else None
-    with Live(folder.plan.size) as live:
-        found = resume_run(folder, live, outcomes, money, Grants(**named))
-    if found.left == 0:
-        what = f"no attempt ended with {only}" if only else f"all {found.kept} attempts are finished"
+    agents = [str(path) for path in named["agents"]]
+    let_import(agents)
+    with Live() as live:
+        found = resume_run(
+            run, agent=agents or None, only=_outcomes(only), budget_usd=budget_usd or None,
+            isolation=named["isolation"], network=named["network"], suite=named["suite"],
+            command=named["agent_command"], agent_folder=named["agent_dir"], prompt_template=named["template"],
+            upstreams=named["upstreams"], dialogue=named["dialogue"], prices=named["prices"], spend=named["yes"],
+            on_event=live, stop=Stop(patient=True),
+        )  # fmt: skip
+    if live.nothing_left:
+        what = f"no attempt ended with {only}" if only else f"all {live.kept} attempts are finished"
         click.echo(f"Nothing is left to do: {what}.", err=True)
-    print_report(folder, as_json=as_json)
+    print_report(found, as_json=as_json)
 
 
-def _outcomes(only: str | None) -> list[Outcome]:
+def _outcomes(only: str | None) -> list[str]:
     from repoassay.errors import BadInput
-    from repoassay.model import Outcome
+    from repoassay.types import Outcome
 
     names = [name.strip().replace("-", "_") for name in (only or "").split(",") if name.strip()]
     known = [outcome.value for outcome in Outcome]
     unknown = [name for name in names if name not in known]
     if unknown or (only is not None and not names):
         raise BadInput(f"There is no outcome {', '.join(unknown) or only!r}.", f"Name some of: {', '.join(known)}.")
-    return [Outcome(name) for name in names]
+    return names

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from repoassay.cli.options import PATH
+from repoassay.options import PATH
 
 __all__ = ["review"]
 
@@ -42,8 +42,7 @@ def review(
     from repoassay.errors import MissingExtra
 
     try:
-        from repoassay.web.review.serving import address_of, hosts_for, open_desk, serve_review
-        from repoassay.web.server import listen
+        from repoassay.server import address_of, hosts_for, listen, open_desk, serve_review
     except ImportError as error:
         if (error.name or "").partition(".")[0] in {"fastapi", "multipart", "pygments", "starlette", "uvicorn"}:
             raise MissingExtra(str(error.name), "review") from None

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
-from repoassay.cli.run_options import limits_of, metering_of, model_options, several
+from repoassay.cli.run_options import model_options, places_of, several
+from repoassay.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.model import AgentEntry
-    from repoassay.suites import SuiteFolder
+    from repoassay.engine import CostBound
+    from repoassay.types import Plan
 
 __all__ = ["run"]
 
@@ -85,84 +85,34 @@ def run(
       repoassay run starter --agent codex --model openai/gpt-5 --sweep max_iterations=30,70 --sweep timeout=120,600
       repoassay run --prompts ./prompts --repo ./checkout --agent aider --model ollama/qwen3
     """
+    from repoassay.api import evaluate
     from repoassay.cli.consent import consent, show_plan
     from repoassay.cli.progress import Live
     from repoassay.cli.report import print_report
-    from repoassay.grading.preflight import check_packages
-    from repoassay.model import Reading
-    from repoassay.run import Settings, execute, make_plan, open_run
-    from repoassay.run.bound import bound_of
-    from repoassay.run.execute import check, held, prepare
-    from repoassay.run.matrix import parse_sweeps, spread
-    from repoassay.run.slots import all_slots
-    from repoassay.workspace import Cache, open_sandbox
-
-    chosen = _chosen(several(agents), agent_command, agent_dir, prompt_template)
-    entries = spread(chosen, several(models), limits_of(limits), parse_sweeps(sweeps))
-    reading = Reading(criteria)
-    found = _suite(suite, prompts, repo, tasks, out)
-    found = found.released() if repositories == "released" else found
-    check_packages(found.tasks, reading)
-    metering = metering_of(
-        upstreams=upstreams, dialogue=dialogue, prices=prices, network=network, concurrency=concurrency,
-        retries=retries, budget_usd=budget_usd,
-    )  # fmt: skip
-    settings = Settings(
-        agents=entries, attempts=attempts, workers=workers, isolation=isolation, reading=reading, metering=metering,
-        graded=prompts is None, released=repositories == "released",
-    )  # fmt: skip
-    plan = make_plan(found, settings)
-    sandbox = open_sandbox(isolation)  # refuse before a run folder is made
-    chosen_agents = check(plan, found, sandbox)
-    bound = bound_of(plan)
-    show_plan(plan, bound)
-    consent(bound, yes=yes)
-    prepare(chosen_agents.values(), Cache(), sandbox)
-    folder = open_run(plan, out)
-    click.echo(f"{plan.size} attempts; run folder {folder.path}", err=True)
-    with held(folder), Live(plan.size) as live:
-        execute(folder, found, all_slots(folder), live)
-    print_report(folder, as_json=as_json)
-    sys.stdout.flush()
-
-
-def _suite(
-    suite: str | None, prompts: Path | None, repo: Path | None, tasks: tuple[str, ...], out: Path
-) -> SuiteFolder:
-    from repoassay.grading.registry import names
-    from repoassay.run.prompts import suite_of_prompts
-    from repoassay.suites import find_suite
+    from repoassay.engine import Stop, parse_sweeps, suite_of_prompts
+    from repoassay.options import let_import
 
     if (suite is None) == (prompts is None) or (repo is None) != (prompts is None):
         raise click.UsageError("Name a SUITE, or give --prompts and --repo.")
-    if prompts is not None and repo is not None:
-        made = suite_of_prompts(prompts, repo, out)
-        return find_suite(made.path, only=tasks) if tasks else made
-    assert suite is not None
-    found = find_suite(suite, metrics=names(), only=tasks)
-    found.need_data()
-    return found
+    found = suite_of_prompts(prompts, repo, out) if prompts is not None and repo is not None else suite
+    assert found is not None
+    chosen = several(agents)
+    let_import(chosen)
 
+    def agree(plan: Plan, bound: CostBound) -> None:
+        show_plan(plan, bound)
+        consent(bound, yes=yes)
 
-def _chosen(names: list[str], command: str | None, folder: Path | None, template: Path | None) -> dict[str, AgentEntry]:
-    """Entries by the names reports show."""
-    from repoassay.agents.find import agent_kind, find_agent
-    from repoassay.agents.modelled import ModelledAgent
-    from repoassay.model import AgentEntry
-    from repoassay.run.models import named_file
-
-    found = {}
-    for name in names:
-        kind, options = name, {}
-        if name == "command":
-            options = {"command": command or "", **({"folder": str(folder.absolute())} if folder else {})}
-        elif Path(name).suffix == ".toml":
-            file = named_file(Path(name))
-            kind, options = file.path, {"sha256": file.sha256}
-        if template is not None and "template" in agent_kind(kind).options:
-            options |= {"template": named_file(template).path, "template_sha256": named_file(template).sha256}
-        agent = find_agent(kind, options)
-        if isinstance(agent, ModelledAgent):
-            options["version"] = agent.spec.version
-        found[agent.name if Path(name).suffix == ".toml" else name] = AgentEntry(kind=kind, options=options)
-    return found
+    with Live(agree=agree) as live:
+        made = evaluate(
+            found, agent=chosen, command=agent_command, agent_folder=agent_dir, prompt_template=prompt_template,
+            model=several(models), tasks=tasks, attempts=attempts, limits=limits["timeout"],
+            max_calls=limits["max_calls"], max_tokens=limits["max_tokens"], context_window=limits["context_window"],
+            attempt_budget_usd=limits["attempt_budget_usd"], budget_usd=budget_usd or None,
+            sweep=parse_sweeps(sweeps), workers=workers, out=out, network=network, isolation=isolation,
+            criteria=criteria, retries=retries, concurrency=places_of(concurrency), upstreams=upstreams,
+            dialogue=dialogue, prices=prices, released=repositories == "released", graded=prompts is None,
+            on_event=live, stop=Stop(patient=True),
+        )  # fmt: skip
+    print_report(made, as_json=as_json)
+    sys.stdout.flush()

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from repoassay.cli.options import PATH
+from repoassay.options import PATH
 
-if TYPE_CHECKING:
-    from repoassay.model import Metering
-
-__all__ = ["LIMITS", "limits_of", "metering_of", "model_options", "several"]
+__all__ = ["model_options", "places_of", "several"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-LIMITS = {
-    "timeout": "timeout",
-    "max_calls": "max_iterations",
-    "max_tokens": "max_tokens",
-    "context_window": "context_window",
-    "attempt_budget_usd": "budget_usd",
-}
-"""Option -> the setting of an attempt it sets."""
 
 
 def several(values: tuple[str, ...]) -> list[str]:
@@ -65,45 +52,12 @@ def model_options(function: _Function) -> _Function:
     return function
 
 
-def limits_of(options: dict[str, Any]) -> dict[str, str]:
-    """The limits of every attempt as a plan has them.
-
-    Raises:
-        BadInput: A value is no number above 0.
-    """
-    from repoassay.run.matrix import number
-
-    found = {setting: options[option] for option, setting in LIMITS.items() if options.get(option) is not None}
-    return {setting: number(setting, str(value)) for setting, value in found.items()}
-
-
-def metering_of(
-    *, upstreams: tuple[Path, ...], dialogue: Path | None, prices: tuple[Path, ...], network: str | None,
-    concurrency: tuple[str, ...], retries: int, budget_usd: str | None,
-) -> Metering:  # fmt: skip
-    """The part of a plan that says how models are reached and paid.
-
-    Raises:
-        BadInput: A file cannot be read, or a value is not what it should be.
-    """
-    from decimal import Decimal
-
-    from repoassay.model import Metering, NetworkPolicy
-    from repoassay.run.matrix import number
-    from repoassay.run.models import named_file
-
+def places_of(concurrency: tuple[str, ...]) -> dict[str, int]:
+    """Attempts at a time by provider."""
     places = {}
     for text in several(concurrency):
         provider, equals, count = text.partition("=")
         if not equals or not count.isdigit() or int(count) < 1:
             raise click.BadParameter(f"{text!r} is not PROVIDER=N.", param_hint="--concurrency")
         places[provider] = int(count)
-    return Metering(
-        upstreams=tuple(map(named_file, upstreams)),
-        dialogue=named_file(dialogue) if dialogue else None,
-        prices=tuple(map(named_file, prices)),
-        budget_usd=Decimal(number("budget_usd", budget_usd)) if budget_usd else None,
-        concurrency=places,
-        retries=retries,
-        network=NetworkPolicy(network) if network else None,
-    )
+    return places

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import PATH, assurance_options, isolation_option, workers_option
+from repoassay.options import PATH, assurance_options, isolation_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.model import Feedback
-    from repoassay.run.submit import SubmissionEngine
-    from repoassay.web.queue import Queue
-    from repoassay.web.service import Service
+    from repoassay.engine import SubmissionEngine
+    from repoassay.server import Queue, Service
+    from repoassay.types import Feedback
 
 __all__ = ["serve"]
 
@@ -81,16 +80,25 @@ def serve(
     from repoassay.errors import MissingExtra
 
     try:
-        from repoassay.web.server import listen, run
+        from repoassay.server import listen, run
     except ImportError as error:
         if (error.name or "").partition(".")[0] in {"fastapi", "starlette", "uvicorn"}:
             raise MissingExtra(str(error.name), "serve") from None
         raise
-    from repoassay.run.feedback import Ledger
-    from repoassay.suites import data_folder
-    from repoassay.web.access import RateLimit, Tokens, check_bind, is_loopback, parse_rate, read_tokens
-    from repoassay.web.queue import Queue, open_queue_database
-    from repoassay.web.service import Guards, Service
+    from repoassay.engine import FeedbackLedger
+    from repoassay.server import (
+        Guards,
+        Queue,
+        RateLimit,
+        Service,
+        Tokens,
+        check_bind,
+        is_loopback,
+        open_queue_database,
+        parse_rate,
+        read_tokens,
+    )
+    from repoassay.tasks import data_folder
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     tokens = read_tokens(token_file) if token_file else Tokens()
@@ -100,7 +108,7 @@ def serve(
         hosts=frozenset() if tokens or not is_loopback(host) else frozenset({"127.0.0.1", "localhost", "[::1]", host}),
     )  # fmt: skip
     with _engine(dataset, suite, mirrors, isolation, timeout, workers, cache) as engine:
-        engine.ledger, engine.required = Ledger(feedback), require_attested
+        engine.ledger, engine.required = FeedbackLedger(feedback), require_attested
         name = dataset.stem if dataset else Path(str(suite)).name
         queue = Queue(open_queue_database(database or None, data_folder("serve"), name))
         _check_tasks(queue, engine)
@@ -131,8 +139,7 @@ def _mount_review(
     service: Service, host: str, runs: tuple[Path, ...], database: str, allowed: tuple[str, ...]
 ) -> str:  # fmt: skip
     """Put the review application beside the service; returns the path of its owner's link."""
-    from repoassay.web.review.app import mount_review
-    from repoassay.web.review.serving import hosts_for, open_desk
+    from repoassay.server import hosts_for, mount_review, open_desk
 
     desk, token = open_desk(database, runs, (), hosts_for(host, allowed))
     service.more = lambda app: mount_review(app, desk)
@@ -144,14 +151,13 @@ def _engine(
     dataset: Path | None, suite: str | None, mirrors: tuple[str, ...], isolation: str, timeout: float | None,
     workers: int, cache: bool,
 ) -> SubmissionEngine:  # fmt: skip
+    from repoassay.engine import GradingContext, SubmissionEngine
     from repoassay.errors import BadInput
-    from repoassay.grading.registry import names
-    from repoassay.resq import tasks_of
-    from repoassay.run.attempt import Bench
-    from repoassay.run.submit import SubmissionEngine
-    from repoassay.store.verdicts import VerdictCache
-    from repoassay.suites import find_suite
-    from repoassay.workspace import Cache, open_sandbox
+    from repoassay.formats import tasks_of
+    from repoassay.grading import names
+    from repoassay.records import VerdictCache
+    from repoassay.sandbox import Cache, open_sandbox
+    from repoassay.tasks import find_suite
 
     store = Cache()
     repositories = None
@@ -168,7 +174,7 @@ def _engine(
         raise BadInput("Give either --dataset or --suite.", "One of them says which tasks there are.")
     if not tasks:
         raise BadInput(f"{dataset or suite} holds no task that is graded by a patch.", "Choose another.")
-    bench = Bench(repositories, store, open_sandbox(isolation, store), timeout=timeout)
+    bench = GradingContext(repositories, store, open_sandbox(isolation, store), timeout=timeout)
     known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
     return SubmissionEngine(tasks, bench, workers, known)
 

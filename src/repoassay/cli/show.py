@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from repoassay.cli.options import PATH, json_option
+from repoassay.options import PATH, json_option
 
 __all__ = ["show"]
 
@@ -32,16 +32,24 @@ def show(attempt: str, runs: Path, width: int, as_json: bool) -> None:
       repoassay show latest/01K9Z5T7 --json
       repoassay show runs/20260101-120000-starter-aider-ab12/attempts/01K9Z5T7Q8R9S0T1V2W3X4Y5Z6
     """
-    from repoassay.report.diagnosed import Examiner, subject_of
-    from repoassay.report.diagnosis_lines import document, short_lines
-    from repoassay.report.figures import dollars, tokens
-    from repoassay.report.story import find_attempts, lines, read_story, story_document
+    from repoassay.report import (
+        Diagnoser,
+        dollars,
+        find_attempts,
+        read_story,
+        short_lines,
+        story_document,
+        subject_of,
+        tokens,
+    )
+    from repoassay.report.attempt_timeline import lines
+    from repoassay.report.diagnosis_lines import document
     from repoassay.text import one_line
 
     found = find_attempts(attempt, runs)
     if len(found) == 1:
         story = read_story(*found[0])
-        looked = Examiner(found[0][0]).look(subject_of(*found[0]))
+        looked = Diagnoser(found[0][0]).look(subject_of(*found[0]))
         if as_json:
             click.echo(json.dumps(story_document(story) | {"diagnosis": document(looked)}, indent=2))
         else:

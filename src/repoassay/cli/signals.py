@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.diagnose_options import runs_option
-from repoassay.cli.options import isolation_option, json_option, task_option, workers_option
+from repoassay.options import isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.run.signals import Change, Signalled
-    from repoassay.store import RunFolder
+    from repoassay.engine import MeasuredChange, MeasuredOutcome
+    from repoassay.records import RunFolder
 
 __all__ = ["signals"]
 
@@ -47,8 +47,8 @@ def signals(
       repoassay signals latest/01K9Z5T7 --again
       repoassay signals runs/nightly --reference --json
     """
-    from repoassay.run.signals import Nothing, measure
-    from repoassay.workspace import Cache, open_sandbox
+    from repoassay.engine import NothingToMeasure, measure
+    from repoassay.sandbox import Cache, open_sandbox
 
     run, changes, passed_over, whole = _changes(where, runs, tasks, reference)
     cache = Cache()
@@ -57,7 +57,7 @@ def signals(
         found = measure(run, changes, sandbox, cache, workers=workers, again=again, told=watching.told)
     if not whole and found[0].problem is not None:
         raise found[0].problem
-    failed = [one for one in found if one.problem is not None and not isinstance(one.problem, Nothing)]
+    failed = [one for one in found if one.problem is not None and not isinstance(one.problem, NothingToMeasure)]
     loud = [one for one in found if not one.change.attempt and _findings(one)]
     if as_json:
         _print_document(run, found, passed_over)
@@ -69,7 +69,7 @@ def signals(
 
 def _changes(
     where: str, runs: Path, tasks: tuple[str, ...], reference: bool
-) -> tuple[RunFolder, list[Change], int, bool]:
+) -> tuple[RunFolder, list[MeasuredChange], int, bool]:
     """The run, what is to be measured, how many attempts change no repository, and whether a whole run is meant.
 
     Raises:
@@ -78,13 +78,13 @@ def _changes(
     from fnmatch import fnmatchcase
 
     from repoassay.cli.diagnose_options import find_subjects
+    from repoassay.engine import MeasuredChange
     from repoassay.errors import BadInput
-    from repoassay.run.signals import Change
 
     run, subjects, whole = find_subjects(where, runs)
     subjects = [one for one in subjects if not tasks or any(fnmatchcase(one.task, glob) for glob in tasks)]
     changes = [
-        Change(one.planned, one.attempt, one.agent, one.number)
+        MeasuredChange(one.planned, one.attempt, one.agent, one.number)
         for one in subjects
         if one.planned is not None and one.planned.kind.changes_repository
     ]
@@ -96,7 +96,7 @@ def _changes(
         )
     if reference:
         planned = {change.planned.id: change.planned for change in changes}
-        changes += [Change(task) for task in planned.values()]
+        changes += [MeasuredChange(task) for task in planned.values()]
     return run, changes, len(subjects) - sum(bool(change.attempt) for change in changes), whole
 
 
@@ -121,9 +121,9 @@ class _Watching:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def told(self, one: Signalled) -> None:
+    def told(self, one: MeasuredOutcome) -> None:
         """One change is done."""
-        from repoassay.report.signal_lines import short
+        from repoassay.report import short
 
         self._done += 1
         self._bar.advance(self._row)
@@ -134,11 +134,11 @@ class _Watching:
             self._bar.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _findings(one: Signalled) -> int:
+def _findings(one: MeasuredOutcome) -> int:
     return sum(each.state.value == "finding" for each in one.measured.signals) if one.measured is not None else 0
 
 
-def _print_document(run: RunFolder, found: list[Signalled], passed_over: int) -> None:
+def _print_document(run: RunFolder, found: list[MeasuredOutcome], passed_over: int) -> None:
     from repoassay.report.signal_lines import document
 
     told: dict[str, Any] = {
@@ -148,7 +148,7 @@ def _print_document(run: RunFolder, found: list[Signalled], passed_over: int) ->
     click.echo(json.dumps(told, indent=2))
 
 
-def _print_lines(found: list[Signalled], passed_over: int, width: int, *, whole: bool) -> None:
+def _print_lines(found: list[MeasuredOutcome], passed_over: int, width: int, *, whole: bool) -> None:
     from repoassay.report.signal_lines import lines
 
     for one in found:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.options import PATH, json_option
 from repoassay.cli.stats_results import results
+from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
-    from repoassay.interop.dataset_stats import DatasetStats, Spread
+    from repoassay.formats import DatasetStats, Spread
     from repoassay.survey import Composition, Share, Survey
 
 __all__ = ["stats"]
@@ -120,8 +120,8 @@ def suite(suite: str, as_json: bool) -> None:
       repoassay stats suite starter
       repoassay stats suite ./my-tasks --json
     """
-    from repoassay.suites import find_suite
     from repoassay.survey import survey_suite
+    from repoassay.tasks import find_suite
     from repoassay.text import printable
 
     found = find_suite(suite, metrics=None)
@@ -216,9 +216,7 @@ def dataset(file: Path, mirrors: tuple[str, ...], fetch: bool, as_json: bool) ->
       repoassay stats dataset rows.jsonl
       repoassay stats dataset rows.json --mirror https://github.com/me/it=./it --json
     """
-    from repoassay.interop.base_trees import BaseTrees, read_mirrors
-    from repoassay.interop.dataset_stats import DEFINITIONS, QUARTILES, TOKENISER, dataset_stats
-    from repoassay.interop.rows import read_rows
+    from repoassay.formats import DEFINITIONS, QUARTILES, TOKENISER, BaseTrees, dataset_stats, read_mirrors, read_rows
 
     trees = BaseTrees(read_mirrors(mirrors), fetch)
     found = dataset_stats(read_rows(file), trees.find_or_say)

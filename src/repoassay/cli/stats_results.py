@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.options import PATH, json_option
+from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
-    from repoassay.stats.pass_at_k import PassAtK
+    from repoassay.stats import PassAtK
 
 __all__ = ["results"]
 
@@ -67,7 +67,7 @@ def results(file: Path, ks: str, as_json: bool) -> None:
       repoassay stats results results.jsonl --k 1,5,10 --json
     """
     from repoassay.errors import BadInput
-    from repoassay.interop.results import read_results
+    from repoassay.formats import read_results
 
     if not all(part.strip().isdigit() and 0 < int(part) <= 10_000 for part in ks.split(",")):
         raise BadInput(f"--k {ks} is no list of numbers.", "Write it as 1,5,10.")
@@ -87,7 +87,7 @@ def results(file: Path, ks: str, as_json: bool) -> None:
 
 
 def _group(name: str, records: list[dict[str, Any]], ks: list[int]) -> _Group:
-    from repoassay.stats.pass_at_k import pass_at_k
+    from repoassay.stats import pass_at_k
 
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for record in records:

@@ -6,19 +6,18 @@ import hashlib
 import json
 import threading
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import PATH, assurance_options, isolation_option, json_option, workers_option
+from repoassay.options import PATH, assurance_options, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.interop.submissions import PatchSubmission
-    from repoassay.model import Feedback
-    from repoassay.run.submit import Answer, SubmissionEngine
-    from repoassay.tasks import TaskFolder
+    from repoassay.api import Grader
+    from repoassay.engine import GradedSubmission
+    from repoassay.formats import PatchSubmission
+    from repoassay.types import Feedback
 
 __all__ = ["submit"]
 
@@ -58,83 +57,62 @@ def submit(
       repoassay submit --suite starter --submissions patches.jsonl --workers 4 --json
       repoassay submit --dataset demo.jsonl --submissions patches.jsonl --repeat 5 --no-cache
     """
+    from repoassay.api import Grader
     from repoassay.cli.interrupts import interrupt_sets
-    from repoassay.interop.submissions import read_submissions
-    from repoassay.run.attempt import Bench
-    from repoassay.run.feedback import Ledger
-    from repoassay.run.submit import SubmissionEngine
-    from repoassay.store.verdicts import VerdictCache
-    from repoassay.workspace import Cache, open_sandbox
+    from repoassay.errors import BadInput
+    from repoassay.formats import read_submissions
 
-    store = Cache()
-    tasks = _tasks(dataset, suite, mirrors, store.path / "rows")
+    if (dataset is None) == (suite is None):
+        raise BadInput("Give either --dataset or --suite.", "One of them says which tasks there are.")
     given = read_submissions(submissions)
-    bench = Bench(_repositories(suite), store, open_sandbox(isolation, store), timeout=timeout)
-    known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
     cancel = threading.Event()
-    ledger = Ledger(feedback)
-    with SubmissionEngine(
-        tasks, bench, workers, known, repeat, lenient, ledger=ledger, required=require_attested
-    ) as engine:
+    with Grader(
+        dataset, suite=suite, mirrors=_places(mirrors), workers=workers, timeout=timeout, repeat=repeat,
+        lenient=lenient, feedback=feedback, require_attested=require_attested, cache=cache, isolation=isolation,
+    ) as grader:  # fmt: skip
         for each in given:
-            engine.task(each.id)
+            grader.task(each.id)
         keep = (
             f"Repeat the command: {results} keeps what is done." if results else "Use --results to keep what is done."
         )
         with interrupt_sets(cancel, keep):
-            counts, failed = _grade(engine, given, results, junit, as_json, cancel)
+            counts, failed = _grade(grader, given, results, junit, as_json, cancel)
     if not as_json:
         summary = ", ".join(f"{count} {name}" for name, count in counts.most_common()) or "none"
         click.echo(f"{len(given)} submissions: {summary}" + (f"; written to {results}" if results else ""))
     raise SystemExit(1 if failed else 0)
 
 
-def _tasks(dataset: Path | None, suite: str | None, mirrors: tuple[str, ...], place: Path) -> Mapping[str, TaskFolder]:
+def _places(mirrors: tuple[str, ...]) -> dict[str, str]:
     from repoassay.errors import BadInput
-    from repoassay.grading.registry import names
-    from repoassay.suites import find_suite
 
-    if (dataset is None) == (suite is None):
-        raise BadInput("Give either --dataset or --suite.", "One of them says which tasks there are.")
-    if suite is not None:
-        found = find_suite(suite, metrics=names()).tasks
-        return {folder.task.id: folder for folder in found if folder.task.kind.changes_repository}
-    from repoassay.resq import tasks_of
-
-    assert dataset is not None
     pairs = [mirror.partition("=") for mirror in mirrors]
     if bad := [url for url, equals, path in pairs if not equals or not path]:
         raise BadInput(f"--mirror {bad[0]} names no path.", "Write it as URL=PATH.")
-    return tasks_of(dataset, place, {url: Path(path) for url, _, path in pairs})
-
-
-def _repositories(suite: str | None) -> Path | None:
-    from repoassay.suites import locate
-
-    return locate(suite).repositories if suite else None
+    return {url: path for url, _, path in pairs}
 
 
 def _grade(
-    engine: SubmissionEngine, given: list[PatchSubmission], results: Path | None, junit: Path | None, as_json: bool,
+    grader: Grader, given: list[PatchSubmission], results: Path | None, junit: Path | None, as_json: bool,
     cancel: threading.Event,
 ) -> tuple[Counter[str], int]:  # fmt: skip
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from repoassay.interop.results import Results, write_results_junit
+    from repoassay.formats import ResultLog, write_results_junit
 
     counts: Counter[str] = Counter()
     console = Console(stderr=True)
-    with Results(results) as kept:
+    with ResultLog(results) as kept:
         left = [each for each in given if not kept.has(each.id, each.number, _digest(each))]
         for record in kept.records:
             counts[record["message"]] += 1
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=console, disable=as_json or not console.is_terminal, transient=True) as bar:
             row = bar.add_task("grading", total=len(given), completed=len(given) - len(left))
-            answers = engine.grade_many(((each.id, each.patch) for each in left), cancel)
+            answers = grader.submit_many(((each.id, each.patch) for each in left), cancel=cancel)
             for each, answer in zip(left, answers, strict=False):
-                record = _record(each, answer, engine.task(each.id).task.repository.source)
+                record = _record(each, answer, grader.task(each.id).task.repository.source)
                 kept.add(record)
                 counts[str(record["message"])] += 1
                 bar.advance(row)
@@ -153,9 +131,9 @@ def _digest(each: PatchSubmission) -> str:
     return hashlib.sha256(each.patch.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _record(each: PatchSubmission, answer: Answer, repository: str) -> dict[str, object]:
-    from repoassay.resq import feedback
-    from repoassay.run.submit import word
+def _record(each: PatchSubmission, answer: GradedSubmission, repository: str) -> dict[str, object]:
+    from repoassay.engine import word
+    from repoassay.engine.submit import failure_feedback
 
     verdict = answer.verdict
     record: dict[str, object] = {
@@ -166,7 +144,7 @@ def _record(each: PatchSubmission, answer: Answer, repository: str) -> dict[str,
         "patch_sha256": _digest(each),
         "success": bool(verdict.result),
         "message": word(verdict),
-        "test_suite_feedback": feedback(verdict),
+        "test_suite_feedback": failure_feedback(verdict),
         "comments": list(verdict.comments),
         "outcome": verdict.outcome.value,
         "seconds": verdict.seconds,

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.options import json_option
 from repoassay.cli.validate import validate
+from repoassay.options import json_option
 
 if TYPE_CHECKING:
     from repoassay.errors import Problem
-    from repoassay.model import Criterion
-    from repoassay.suites import SuiteFolder
-    from repoassay.tasks import TaskFolder
+    from repoassay.tasks import SuiteFolder, TaskFolder
+    from repoassay.types import Criterion
 
 __all__ = ["tasks"]
 
@@ -41,7 +40,8 @@ tasks.add_command(validate)
 @click.argument("suite", required=False)
 @json_option
 def list_tasks(suite: str | None, as_json: bool) -> None:
-    """List the tasks of SUITE (a bundled suite's name or a folder); of every bundled suite when none is named.
+    """List the tasks of SUITE (a bundled suite's name or a folder); of every suite known here when none is
+    named.
 
     A table on a terminal; elsewhere one line a task with tabs between suite, id, kind, domain, value in US dollars
     and title.
@@ -52,11 +52,11 @@ def list_tasks(suite: str | None, as_json: bool) -> None:
       repoassay tasks list starter
       repoassay tasks list ./my-tasks --json
     """
-    from repoassay.grading.registry import names
-    from repoassay.suites import bundled_suites, find_suite
+    from repoassay.grading import names
+    from repoassay.tasks import find_suite
     from repoassay.text import printable
 
-    found = [find_suite(name, metrics=names()) for name in ([suite] if suite else bundled_suites())]
+    found = [find_suite(suite, metrics=names())] if suite else list(_every_suite())
     rows = [_row(each, task) for each in found for task in each.tasks]
     if as_json:
         click.echo(json.dumps(rows, indent=2))
@@ -65,6 +65,22 @@ def list_tasks(suite: str | None, as_json: bool) -> None:
     else:
         for row in rows:
             click.echo("\t".join(printable(str(row[key] or ""), 200) for key in _COLUMNS))
+
+
+def _every_suite() -> Iterator[SuiteFolder]:
+    """Bundled suites, and those of plug-ins that can be read; the others are warned of."""
+    from repoassay.errors import RepoAssayError
+    from repoassay.grading import names
+    from repoassay.plugins import warn
+    from repoassay.tasks import bundled_suites, find_suite, named_suites
+
+    for name in named_suites():
+        try:
+            yield find_suite(name, metrics=names())
+        except RepoAssayError as error:
+            if name in bundled_suites():
+                raise
+            warn(str(error))
 
 
 _COLUMNS = ("suite", "id", "kind", "domain", "value", "title")
@@ -115,15 +131,15 @@ def show(suite: str, task: str | None, as_json: bool) -> None:
       repoassay tasks show starter photo-web-set --json
     """
     from repoassay.errors import BadInput
-    from repoassay.grading.registry import names
-    from repoassay.suites import find_suite, locate
-    from repoassay.text import join_names, quoted, suggest
+    from repoassay.grading import names
+    from repoassay.tasks import find_suite, locate
+    from repoassay.text import join_names, quote, suggest
 
     ids = [folder.name for folder in locate(suite).folders]
     if task is None and len(ids) != 1:
-        raise BadInput(f"{quoted(suite)} holds {len(ids)} tasks.", f"Name one of them: {join_names(ids, 200)}.")
+        raise BadInput(f"{quote(suite)} holds {len(ids)} tasks.", f"Name one of them: {join_names(ids, 200)}.")
     if task is not None and task not in ids:
-        raise BadInput(f"{quoted(suite)} has no task {quoted(task)}.", suggest(task, ids))
+        raise BadInput(f"{quote(suite)} has no task {quote(task)}.", suggest(task, ids))
     wanted = task or ids[0]
     # A glob that matches nothing but this id: its name is its folder's, which may hold any letter.
     exact = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in wanted)
@@ -146,8 +162,8 @@ def _facts(folder: TaskFolder) -> dict[str, Any]:
 
 def _page(folder: TaskFolder) -> Iterator[str]:
     """The task as lines to read; whatever it says is made fit to print."""
-    from repoassay.model import Reading
     from repoassay.text import block, printable
+    from repoassay.types import Reading
 
     task = folder.task
     yield click.style(f"{task.id}: {printable(task.title)}", bold=True)
@@ -243,9 +259,8 @@ def lint(suite: str, strict: bool, as_json: bool) -> None:
       repoassay tasks lint ./my-tasks
       repoassay tasks lint ./my-tasks/csv-totals --strict
     """
-    from repoassay.grading.registry import names
-    from repoassay.suites import lint_suite
-    from repoassay.tasks import Advice
+    from repoassay.grading import names
+    from repoassay.tasks import Advice, lint_suite
 
     found = lint_suite(suite, metrics=names())
     every = [problem for problems in found.values() for problem in problems]

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.cli.options import isolation_option, json_option, task_option, workers_option
+from repoassay.options import isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.run import Proof
-    from repoassay.run.assess import TaskAssurance
-    from repoassay.suites import SuiteFolder
+    from repoassay.api import DataCheck
+    from repoassay.engine import Proof, TaskAssurance
 
 __all__ = ["validate"]
 
@@ -59,67 +56,59 @@ def validate(
       repoassay tasks validate ./my-tasks --task 'pdf-*' --repeat 5
       repoassay tasks validate ./my-tasks --require-attested 40
     """
-    from repoassay.grading.preflight import check_packages
-    from repoassay.grading.registry import names
-    from repoassay.run import validate_task
-    from repoassay.run.attempt import Bench
-    from repoassay.suites import find_suite
-    from repoassay.workspace import Cache, open_sandbox
+    from repoassay.api import check_data, validate as prove
 
-    found = find_suite(suite, metrics=names(), only=tasks)
-    found.need_data()
-    check_packages(found.tasks)
-    cache = Cache()
-    bench = Bench(found.repositories, cache, open_sandbox(isolation, cache))
-    bad = _check_data(found, as_json)
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        for proofs in pool.map(lambda folder: validate_task(folder, bench, repeat, require_attested), found.tasks):
-            bad += sum(not (proof.sound and proof.stable) for proof in proofs)
-            _print(proofs, repeat, as_json)
+    proofs = prove(
+        suite, tasks=tasks, repeat=repeat, require_attested=require_attested, workers=workers, isolation=isolation
+    )
+    bad = _print_data(check_data(suite, tasks=tasks), as_json)
+    seen = set()
+    for proof in proofs:
+        seen.add(proof.task)
+        bad += not (proof.sound and proof.stable)
+        _print(proof, repeat, as_json)
     if not as_json:
-        click.echo(f"{len(found.tasks)} tasks, {bad} proofs that do not hold.")
+        click.echo(f"{len(seen)} tasks, {bad} proofs that do not hold.")
     sys.exit(1 if bad else 0)
 
 
-def _check_data(found: SuiteFolder, as_json: bool) -> int:
-    """Check the data of the tasks asked for; say what is absent or changed, and return how many files are changed."""
-    from repoassay.suites import State
+def _print_data(found: DataCheck | None, as_json: bool) -> int:
+    """Say what data is absent or changed, and return how many files are changed."""
+    from repoassay.tasks import DataState
 
-    if found.manifest is None:
+    if found is None:
         return 0
-    files = [file for folder in found.tasks for file in found.manifest.of(folder.task.id)]
-    states = {file.path: file.state(found.manifest.root) for file in files}
-    wrong = {path: state for path, state in states.items() if state is not State.RIGHT}
+    wrong = found.wrong
     if as_json:
         facts = {
-            "checked": len(files),
+            "checked": found.files,
             **{str(s): [path for path in wrong if wrong[path] is s] for s in wrong.values()},
         }
         click.echo(json.dumps({"data": facts}))
     else:
         for path, state in wrong.items():
-            click.echo(f"{'absent' if state is State.MISSING else 'changed':<8} {path}")
-        click.echo(f"data: {len(files)} files, {len(files) - len(wrong)} right, {len(wrong)} absent or changed")
-    return sum(state is State.CHANGED for state in states.values())
+            click.echo(f"{'absent' if state is DataState.MISSING else 'changed':<8} {path}")
+        right = found.files - len(wrong)
+        click.echo(f"data: {found.files} files, {right} right, {len(wrong)} absent or changed")
+    return sum(state is DataState.CHANGED for state in wrong.values())
 
 
-def _print(proofs: Iterable[Proof], repeat: int, as_json: bool) -> None:
+def _print(proof: Proof, repeat: int, as_json: bool) -> None:
     from repoassay.text import printable
 
-    for proof in proofs:
-        if as_json:
-            facts = {"task": proof.task, "proof": proof.name, "sound": proof.sound, "stable": proof.stable,
-                     "outcomes": [outcome.value for outcome in proof.outcomes], "comment": proof.comment,
-                     **({"assurance": _assurance(proof.assurance)} if proof.assurance else {})}  # fmt: skip
-            click.echo(json.dumps(facts))
-            continue
-        mark = click.style("✓", fg="green") if proof.sound and proof.stable else click.style("✗", fg="red")
-        kinds = ", ".join(sorted({outcome.value for outcome in proof.outcomes}))
-        times = f" x{repeat}" if repeat > 1 else ""
-        comment = f"  {proof.comment}" if proof.comment else ""
-        click.echo(f"{mark} {proof.task:<28} {proof.name:<10} {kinds}{times}{comment}")
-        for test, why in proof.assurance.weak.items() if proof.assurance else ():
-            click.echo(f"  strengthen {printable(test, 200)}: {printable(why, 200)}")
+    if as_json:
+        facts = {"task": proof.task, "proof": proof.name, "sound": proof.sound, "stable": proof.stable,
+                 "outcomes": [outcome.value for outcome in proof.outcomes], "comment": proof.comment,
+                 **({"assurance": _assurance(proof.assurance)} if proof.assurance else {})}  # fmt: skip
+        click.echo(json.dumps(facts))
+        return
+    mark = click.style("✓", fg="green") if proof.sound and proof.stable else click.style("✗", fg="red")
+    kinds = ", ".join(sorted({outcome.value for outcome in proof.outcomes}))
+    times = f" x{repeat}" if repeat > 1 else ""
+    comment = f"  {proof.comment}" if proof.comment else ""
+    click.echo(f"{mark} {proof.task:<28} {proof.name:<10} {kinds}{times}{comment}")
+    for test, why in proof.assurance.weak.items() if proof.assurance else ():
+        click.echo(f"  strengthen {printable(test, 200)}: {printable(why, 200)}")
 
 
 def _assurance(found: TaskAssurance) -> dict[str, object]:

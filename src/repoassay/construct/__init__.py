@@ -6,8 +6,29 @@ repository a task is made of is hostile: it is copied over git's own protocol in
 
 from __future__ import annotations
 
-from repoassay.construct.asked import Asked, Proposal
-from repoassay.construct.commit import Constructed, construct_commit
-from repoassay.construct.prove import Case, Finding, Proven, Role
+from repoassay.lazy import attach
 
-__all__ = ["Asked", "Case", "Constructed", "Finding", "Proposal", "Proven", "Role", "construct_commit"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.construct.commit import (
+        Constructed as Constructed,
+        construct_commit as construct_commit,
+        facts as facts,
+    )
+    from repoassay.construct.prove import (
+        ProofCase as ProofCase,
+        ProofFinding as ProofFinding,
+        ProofRole as ProofRole,
+        ProvenTask as ProvenTask,
+        flip_rate as flip_rate,
+    )
+    from repoassay.construct.task_request import Proposal as Proposal, TaskRequest as TaskRequest
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "commit": ("Constructed", "construct_commit", "facts"),
+            "prove": ("ProofCase", "ProofFinding", "ProvenTask", "ProofRole", "flip_rate"),
+            "task_request": ("TaskRequest", "Proposal"),
+        },
+    )

@@ -10,22 +10,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repoassay.construct.asked import Asked
-from repoassay.construct.draft import Draft, draft_commit, evidence
+from repoassay.construct.draft import TaskDraft, draft_commit, evidence
 from repoassay.construct.hints import hints
 from repoassay.construct.history import find_repository, open_history
 from repoassay.construct.pins import pinned
-from repoassay.construct.prove import Case, Finding, Proven, Role, flip_rate, prove
+from repoassay.construct.prove import ProofCase, ProofFinding, ProofRole, ProvenTask, flip_rate, prove
+from repoassay.construct.task_request import TaskRequest
+from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.engine import GradingContext, validate_task
 from repoassay.errors import BadInput, BadTask
-from repoassay.grading.patch import PatchError, apply_patch, read_patch
-from repoassay.interop.resq_tasks import REQUIREMENTS, safe_id
-from repoassay.run.attempt import Bench
-from repoassay.run.validate import validate_task
+from repoassay.formats import REQUIREMENTS, safe_id
+from repoassay.sandbox import Cache, Sandbox, remove_tree
 from repoassay.tasks import TaskFolder, digest_folder, read_task
-from repoassay.text import printable, quoted
-from repoassay.workspace import Cache, Layout, Sandbox, lay_out
-from repoassay.workspace.cache import remove_tree
-from repoassay.workspace.sources import fetch_commit
+from repoassay.text import printable, quote
+from repoassay.workspace import PreparedTask, fetch_commit, lay_out
 
 __all__ = ["Constructed", "construct_commit"]
 
@@ -38,8 +36,8 @@ class Constructed:
     """What became of it. `folder` is None where the task was refused; `reasons` say why, `warnings` what to know."""
 
     id: str
-    finding: Finding
-    proven: Proven
+    finding: ProofFinding
+    proven: ProvenTask
     base: str
     solution: str
     folder: Path | None = None
@@ -48,7 +46,7 @@ class Constructed:
 
 
 def construct_commit(
-    asked: Asked,
+    asked: TaskRequest,
     out: Path,
     cache: Cache,
     sandbox: Sandbox,
@@ -83,12 +81,12 @@ def construct_commit(
         _free(_tasks(out) / draft.task.id)
         with _part(out) as part:
             bundled = _bundle(draft, history.place, part, out) if asked.bundle else None
-            bench = Bench(part / "repositories" if bundled else None, cache, sandbox)
+            bench = GradingContext(part / "repositories" if bundled else None, cache, sandbox)
             return _proved(draft, part, bundled, out, bench, times, workers, step, done)
 
 
 def _proved(
-    draft: Draft, part: Path, bundled: Path | None, out: Path, bench: Bench, times: int, workers: int,
+    draft: TaskDraft, part: Path, bundled: Path | None, out: Path, bench: GradingContext, times: int, workers: int,
     step: Callable[[str], None], done: Callable[[], None],
 ) -> Constructed:  # fmt: skip
     folder = _write(draft, part)
@@ -107,7 +105,7 @@ def _proved(
         draft.task.id, proven.finding, proven, draft.base, draft.solution, reasons=hints(proven),
         warnings=draft.warnings,
     )  # fmt: skip
-    if proven.finding is not Finding.SOUND:
+    if proven.finding is not ProofFinding.SOUND:
         return result
     step("validating the task")
     draft, notes = _finished(draft, proven, layout, times)
@@ -121,14 +119,14 @@ def _proved(
     proofs = validate_task(whole, bench)
     doubts = tuple(f"{proof.name}: {proof.comment}" for proof in proofs if not (proof.sound and proof.stable))
     if doubts:
-        return replace(result, finding=Finding.DOUBTFUL, reasons=doubts)
+        return replace(result, finding=ProofFinding.DOUBTFUL, reasons=doubts)
     return replace(result, folder=_place(whole.path, bundled, out))
 
 
-def _finished(draft: Draft, proven: Proven, layout: Layout, times: int) -> tuple[Draft, list[str]]:
+def _finished(draft: TaskDraft, proven: ProvenTask, layout: PreparedTask, times: int) -> tuple[TaskDraft, list[str]]:
     """The draft with its tests named, its requirements pinned, and the evidence."""
     notes = []
-    guards = [case.id for case in proven.of(Role.GUARD)]
+    guards = [case.id for case in proven.of(ProofRole.GUARD)]
     if len(guards) > _MOST_GUARDS:
         notes.append(f"Of {len(guards)} tests that pass on both sides, {_MOST_GUARDS} are kept as guards.")
     pins = pinned(layout.environment, draft.files[REQUIREMENTS]) if REQUIREMENTS in draft.files else b""
@@ -137,10 +135,10 @@ def _finished(draft: Draft, proven: Proven, layout: Layout, times: int) -> tuple
     elif pins:
         draft = draft.with_file(REQUIREMENTS, pins)
     draft = draft.with_file("solution/proof.json", evidence(draft, [facts(case) for case in proven.cases], times))
-    return draft.with_tests([case.id for case in proven.of(Role.MUST_PASS)], guards[:_MOST_GUARDS]), notes
+    return draft.with_tests([case.id for case in proven.of(ProofRole.MUST_PASS)], guards[:_MOST_GUARDS]), notes
 
 
-def facts(case: Case) -> dict[str, object]:
+def facts(case: ProofCase) -> dict[str, object]:
     """A test's counts, for JSON: passes, runs and flip rate on each side."""
 
     def side(outcomes: tuple[str, ...]) -> dict[str, object]:
@@ -191,7 +189,7 @@ def _writing(place: Path) -> Iterator[None]:
         ) from error
 
 
-def _write(draft: Draft, part: Path) -> Path:
+def _write(draft: TaskDraft, part: Path) -> Path:
     with _writing(part):
         for path, content in draft.files.items():
             file = part / draft.task.id / path
@@ -200,7 +198,7 @@ def _write(draft: Draft, part: Path) -> Path:
     return part / draft.task.id
 
 
-def _bundle(draft: Draft, history: Path, part: Path, out: Path) -> Path:
+def _bundle(draft: TaskDraft, history: Path, part: Path, out: Path) -> Path:
     tree = part / "repositories" / draft.task.repository.source.removeprefix("bundled:")
     tree.mkdir(parents=True)
     fetch_commit(str(history), draft.base, tree)
@@ -215,7 +213,7 @@ def _is_home(home: Path, tree: Path) -> bool:
     if home.is_symlink() or digest_folder(home) != digest_folder(tree):
         raise BadInput(
             f"The folder {printable(str(home), 500)} exists and holds other files.",
-            f"Remove {quoted(home.name)} there.",
+            f"Remove {quote(home.name)} there.",
         )
     return True
 

@@ -10,24 +10,23 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from repoassay.construct.asked import Asked, Proposal
-from repoassay.construct.history import Entry, History
-from repoassay.construct.select import Split, beside, split_change
+from repoassay.construct.history import History, HistoryEntry
+from repoassay.construct.select import CommitSplit, nearby_tests, split_change
+from repoassay.construct.task_request import Proposal, TaskRequest
 from repoassay.errors import BadInput
-from repoassay.grading.hidden.node import NODE_SUFFIXES
-from repoassay.interop.resq_tasks import REQUIREMENTS, safe_id
-from repoassay.interop.task_toml import edit_task_toml
-from repoassay.model import IN_REPOSITORY, Environment, Grading, HiddenTests, Kind, Repository, Task
-from repoassay.tasks.contents import read_regular
-from repoassay.text import join_names, printable, quoted
+from repoassay.formats import REQUIREMENTS, edit_task_toml, safe_id
+from repoassay.grading import NODE_SUFFIXES
+from repoassay.tasks import read_regular
+from repoassay.text import join_names, printable, quote
+from repoassay.types import IN_REPOSITORY, Environment, Grading, HiddenTests, Repository, Task, TaskKind
 
-__all__ = ["Draft", "draft_commit", "evidence"]
+__all__ = ["TaskDraft", "draft_commit", "evidence"]
 
 _MAX_FILE = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class TaskDraft:
     """A task still without its tests' names: files by path in its folder, and what to say of it.
 
     `tests` are the test files below the task's `tests/`; those of them in `scripts` may be scripts without a test.
@@ -42,7 +41,7 @@ class Draft:
     scripts: tuple[str, ...]
     warnings: tuple[str, ...]
 
-    def with_tests(self, must_pass: Sequence[str], guards: Sequence[str] = ()) -> Draft:
+    def with_tests(self, must_pass: Sequence[str], guards: Sequence[str] = ()) -> TaskDraft:
         """The same with these tests named in its task.toml."""
         tests = self.task.grading.tests
         assert tests is not None
@@ -50,12 +49,12 @@ class Draft:
         task = self.task.model_copy(update={"grading": Grading(tests=named)})
         return replace(self, task=task, files={**self.files, "task.toml": edit_task_toml(task).encode()})
 
-    def with_file(self, path: str, content: bytes) -> Draft:
+    def with_file(self, path: str, content: bytes) -> TaskDraft:
         """The same with one more file, or another content of one."""
         return replace(self, files={**self.files, path: content})
 
 
-def draft_commit(asked: Asked, history: History, url: str, *, local: bool) -> Draft:
+def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool) -> TaskDraft:
     """Draft a task of two commits.
 
     Args:
@@ -68,7 +67,7 @@ def draft_commit(asked: Asked, history: History, url: str, *, local: bool) -> Dr
         BadInput: When it cannot be a task; one sentence with the remedy.
     """
     if asked.id is not None and safe_id(asked.id) != asked.id:
-        raise BadInput(f"{quoted(asked.id)} is no task id.", "Write up to 64 letters, digits, '-', '_' and '.'.")
+        raise BadInput(f"{quote(asked.id)} is no task id.", "Write up to 64 letters, digits, '-', '_' and '.'.")
     solution, base = _commits(asked, history)
     trees = history.tree(base), history.tree(solution)
     proposal = asked.proposal
@@ -88,7 +87,7 @@ def draft_commit(asked: Asked, history: History, url: str, *, local: bool) -> Dr
         task = Task(
             id=name,
             title=_title(instruction, name),
-            kind=Kind.PULL_REQUEST if proposal else Kind.EDIT,
+            kind=TaskKind.PULL_REQUEST if proposal else TaskKind.EDIT,
             domain="Software",
             modality="code",
             provenance=f"change {solution} on {base}, taken by repoassay construct",
@@ -123,14 +122,14 @@ def draft_commit(asked: Asked, history: History, url: str, *, local: bool) -> Dr
         files |= _proposed(proposal, history, solution)
     given = tuple(name.removeprefix("tests/") for name in hidden) if asked.tests else ()
     scripts = given if runner == "pytest" else ()
-    draft = Draft(task, base, solution, diff, files, given or split.tests, scripts, tuple(warnings))
+    draft = TaskDraft(task, base, solution, diff, files, given or split.tests, scripts, tuple(warnings))
     return draft.with_tests(("to::prove",))
 
 
 _RULES = tuple(f"{folder}CONTRIBUTING.{suffix}" for folder in ("", ".github/", "docs/") for suffix in ("md", "rst"))
 
 
-def _rules(proposal: Proposal, base: dict[str, Entry], warnings: list[str]) -> str:
+def _rules(proposal: Proposal, base: dict[str, HistoryEntry], warnings: list[str]) -> str:
     """What task.toml says of the rules: a file that comes with the task, or one that the repository has."""
     if proposal.rules is not None:
         return "contributing.md"
@@ -150,7 +149,7 @@ def _proposed(proposal: Proposal, history: History, solution: str) -> dict[str, 
     return files
 
 
-def _commits(asked: Asked, history: History) -> tuple[str, str]:
+def _commits(asked: TaskRequest, history: History) -> tuple[str, str]:
     solution = history.commit(asked.solution)
     if asked.base is not None:
         base = history.commit(asked.base)
@@ -168,7 +167,9 @@ def _commits(asked: Asked, history: History) -> tuple[str, str]:
     return solution, base
 
 
-def _hidden(asked: Asked, history: History, split: Split, tree: dict[str, Entry]) -> dict[str, bytes]:
+def _hidden(
+    asked: TaskRequest, history: History, split: CommitSplit, tree: dict[str, HistoryEntry]
+) -> dict[str, bytes]:
     """Hidden files by path in the task folder: tests, and what they may need beside themselves."""
     node = asked.proposal is not None and asked.proposal.runner == "node"
     if asked.tests is not None:
@@ -183,30 +184,28 @@ def _hidden(asked: Asked, history: History, split: Split, tree: dict[str, Entry]
             f"The change adds or alters no test: no {names}.",
             "Write hidden tests for it and name the file with --tests.",
         )
-    near = () if node else beside(split.tests, tree)  # tests for node run in the repository, where these are
+    near = () if node else nearby_tests(split.tests, tree)  # tests for node run in the repository, where these are
     paths = dict.fromkeys((*split.tests, *near, *split.support))
     return {f"tests/{path}": history.content(tree[path]) for path in paths}
 
 
-def _test_place(tree: dict[str, Entry]) -> str:
+def _test_place(tree: dict[str, HistoryEntry]) -> str:
     """Folder of a repository where tests for node lie, with a slash; empty for its root."""
     return next((f"{name}/" for name in ("test", "tests") if any(path.startswith(f"{name}/") for path in tree)), "")
 
 
 def _given(path: Path, *, node: bool) -> bytes:
     if node and path.suffix not in NODE_SUFFIXES:
-        raise BadInput(f"The test file {quoted(path)} is no JavaScript file.", "Name a .js, .mjs or .cjs file.")
+        raise BadInput(f"The test file {quote(path)} is no JavaScript file.", "Name a .js, .mjs or .cjs file.")
     if not node and path.suffix != ".py":
-        raise BadInput(f"The test file {quoted(path)} is no Python file.", "Name a .py file.")
+        raise BadInput(f"The test file {quote(path)} is no Python file.", "Name a .py file.")
     try:
         return read_regular(path, _MAX_FILE)
     except OSError as error:
-        raise BadInput(
-            f"The test file {quoted(path)} cannot be read: {error.strerror}.", "Correct the name."
-        ) from error
+        raise BadInput(f"The test file {quote(path)} cannot be read: {error.strerror}.", "Correct the name.") from error
 
 
-def _instruction(asked: Asked, history: History, solution: str, warnings: list[str]) -> str:
+def _instruction(asked: TaskRequest, history: History, solution: str, warnings: list[str]) -> str:
     if asked.instruction is not None:
         if not asked.instruction.strip():
             raise BadInput("The instruction is empty.", "Say what the agent is to do.")
@@ -223,7 +222,7 @@ def _instruction(asked: Asked, history: History, solution: str, warnings: list[s
     return message + "\n"
 
 
-def _repository(asked: Asked, url: str, base: str, local: bool, warnings: list[str]) -> Repository:
+def _repository(asked: TaskRequest, url: str, base: str, local: bool, warnings: list[str]) -> Repository:
     homepage = "" if local else url
     if asked.bundle:
         name = re.sub(r"[^a-z0-9_-]+", "-", _plain_name(url).lower()).strip("-")[:40] or "repository"
@@ -251,11 +250,11 @@ def _title(instruction: str, name: str) -> str:
 def _python(version: str) -> str:
     plain = version.strip().removeprefix(">=").strip()
     if not re.fullmatch(r"3\.\d{1,2}", plain):
-        raise BadInput(f"{quoted(version)} is no Python version.", "Write it as 3.11.")
+        raise BadInput(f"{quote(version)} is no Python version.", "Write it as 3.11.")
     return f">={plain}"
 
 
-def _import_path(base: dict[str, Entry]) -> tuple[str, ...]:
+def _import_path(base: dict[str, HistoryEntry]) -> tuple[str, ...]:
     return (".", "src") if any(path.startswith("src/") for path in base) else (".",)
 
 
@@ -270,7 +269,7 @@ def _requirements(lines: Sequence[str]) -> list[str]:
     return found
 
 
-def evidence(draft: Draft, cases: Sequence[dict[str, object]], times: int) -> bytes:
+def evidence(draft: TaskDraft, cases: Sequence[dict[str, object]], times: int) -> bytes:
     """What was proved, as JSON to keep with the solution."""
     facts = {"base": draft.base, "solution": draft.solution, "proofs": times, "tests": list(cases)}
     return (json.dumps(facts, indent=1) + "\n").encode()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from repoassay.construct.prove import Finding, Proven, Role
-from repoassay.text import join_names, printable, quoted
+from repoassay.construct.prove import ProofFinding, ProofRole, ProvenTask
+from repoassay.text import join_names, printable, quote
 
 __all__ = ["hints"]
 
@@ -13,9 +13,9 @@ _MODULE = re.compile(r"No module named '([A-Za-z0-9_.]{1,100})'")
 _FIXTURE = re.compile(r"fixture '([A-Za-z0-9_]{1,100})' not found")
 
 
-def hints(proven: Proven) -> tuple[str, ...]:
+def hints(proven: ProvenTask) -> tuple[str, ...]:
     """Sentences that say why there is no sound task, and the remedy; none where there is one."""
-    if proven.finding is Finding.SOUND:
+    if proven.finding is ProofFinding.SOUND:
         return ()
     said = [*proven.unread.values(), *(case.solution_message for case in proven.cases)]
     found = [_reason(proven)]
@@ -35,15 +35,15 @@ def hints(proven: Proven) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _reason(proven: Proven) -> str:
+def _reason(proven: ProvenTask) -> str:
     match proven.finding:
-        case Finding.VACUOUS:
+        case ProofFinding.VACUOUS:
             return "Every test passes at the base already, so none tells whether the task was done."
-        case Finding.UNSTABLE:
+        case ProofFinding.UNSTABLE:
             return (
                 "No test fails at the base and passes with the solution every time; those that do at times are flaky."
             )
-        case _ if broken := proven.of(Role.BREAKS):
+        case _ if broken := proven.of(ProofRole.BREAKS):
             return f"The solution breaks what passed before: {join_names((case.id for case in broken), 3)}."
         case _ if not proven.cases:
             return "No test could be run with the solution."
@@ -51,9 +51,9 @@ def _reason(proven: Proven) -> str:
             return f"With the solution no test that fails at the base passes; the first to fail is {_first(proven)}."
 
 
-def _first(proven: Proven) -> str:
-    case = proven.of(Role.FAILS)[0]
-    return f"{quoted(case.id)}: {_last(case.solution_message)}"
+def _first(proven: ProvenTask) -> str:
+    case = proven.of(ProofRole.FAILS)[0]
+    return f"{quote(case.id)}: {_last(case.solution_message)}"
 
 
 def _last(message: str) -> str:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.errors import BadInput, InfraFault
-from repoassay.interop.task_source import repository_of
-from repoassay.text import printable, quoted
-from repoassay.workspace.git import ATTRIBUTES, run_git
+from repoassay.formats import repository_of
+from repoassay.text import printable, quote
+from repoassay.workspace import ATTRIBUTES, run_git
 
-__all__ = ["Entry", "History", "find_repository", "open_history"]
+__all__ = ["History", "HistoryEntry", "find_repository", "open_history"]
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _REGULAR = ("100644", "100755")
@@ -22,7 +22,7 @@ _MOST_SECONDS = 1800
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """One entry of a commit's tree: git's mode, the id of its content, and bytes (0 for what is no file)."""
 
     mode: str
@@ -54,7 +54,7 @@ class History:
             )
         except (InfraFault, ValueError) as error:
             raise BadInput(
-                f"The repository {printable(self.name, 300)} has no commit {quoted(revision)}.",
+                f"The repository {printable(self.name, 300)} has no commit {quote(revision)}.",
                 "Name a branch, a tag or a commit id, as `git log --oneline --all` lists them there.",
             ) from error
         return found.decode().strip()
@@ -67,18 +67,20 @@ class History:
         """What its author wrote about a commit; bytes that are no UTF-8 are replaced."""
         return run_git(self.place, "log", "-1", "--format=%B", commit).decode(errors="replace").strip()
 
-    def tree(self, commit: str) -> dict[str, Entry]:
+    def tree(self, commit: str) -> dict[str, HistoryEntry]:
         """Every file, link and submodule of a commit by its path; bytes that are no UTF-8 are lone surrogates."""
         listing = run_git(self.place, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
-        found: dict[str, Entry] = {}
+        found: dict[str, HistoryEntry] = {}
         for line in listing.split(b"\0"):
             about, _, name = line.partition(b"\t")
             if name:
                 mode, _, content, size = about.decode().split()
-                found[name.decode(errors="surrogateescape")] = Entry(mode, content, int(size) if size != "-" else 0)
+                found[name.decode(errors="surrogateescape")] = HistoryEntry(
+                    mode, content, int(size) if size != "-" else 0
+                )
         return found
 
-    def content(self, entry: Entry) -> bytes:
+    def content(self, entry: HistoryEntry) -> bytes:
         """What a file holds."""
         return run_git(self.place, "cat-file", "blob", entry.object)
 
@@ -109,7 +111,7 @@ def find_repository(name: str) -> tuple[str, Path | None]:
             return repository_of(name, "0" * 40, {}).source.removeprefix("git:"), None
         except BadInput as error:
             raise BadInput(
-                f"{quoted(name)} is neither a folder nor a URL of https, ssh or git.", "Correct --repo."
+                f"{quote(name)} is neither a folder nor a URL of https, ssh or git.", "Correct --repo."
             ) from error
     if not ((local / ".git").exists() or (local / "HEAD").is_file()):
         raise BadInput(

@@ -13,17 +13,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from repoassay.errors import Interrupted
-from repoassay.grading.hidden.run import Ran, run_hidden
-from repoassay.interop.script_tests import SCRIPT
-from repoassay.model import Ended
-from repoassay.workspace import FileEdit, Layout, Sandbox
+from repoassay.formats import SCRIPT
+from repoassay.grading import HiddenTestRun, run_hidden
+from repoassay.sandbox import Sandbox
+from repoassay.types import Ended, FileEdit
+from repoassay.workspace import PreparedTask
 
-__all__ = ["Case", "Finding", "Proven", "Role", "prove"]
+__all__ = ["ProofCase", "ProofFinding", "ProofRole", "ProvenTask", "prove"]
 
 _MESSAGE = 2000
 
 
-class Role(StrEnum):
+class ProofRole(StrEnum):
     """What a test is to a task."""
 
     MUST_PASS = "fail_to_pass"  # noqa: S105 - a role of tests, no password
@@ -33,7 +34,7 @@ class Role(StrEnum):
     BREAKS = "breaks"
 
 
-class Finding(StrEnum):
+class ProofFinding(StrEnum):
     """What proving came to; only a sound task is kept."""
 
     SOUND = "sound"
@@ -44,7 +45,7 @@ class Finding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ProofCase:
     """One test: its outcome in every run at the base and at the solution, and why it first did not pass there."""
 
     id: str
@@ -54,37 +55,37 @@ class Case:
     solution_message: str = ""
 
     @property
-    def role(self) -> Role:
+    def role(self) -> ProofRole:
         """What the test can be to the task."""
         if flip_rate(self.base) or flip_rate(self.solution):
-            return Role.FLAKY
+            return ProofRole.FLAKY
         before, after = self.base[:1] == ("passed",), self.solution[:1] == ("passed",)
         if after:
-            return Role.GUARD if before else Role.MUST_PASS
-        return Role.BREAKS if before else Role.FAILS
+            return ProofRole.GUARD if before else ProofRole.MUST_PASS
+        return ProofRole.BREAKS if before else ProofRole.FAILS
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
+class ProvenTask:
     """Every test's counts, files without a test that could be run with the reason, and what follows from it."""
 
-    cases: tuple[Case, ...]
+    cases: tuple[ProofCase, ...]
     unread: Mapping[str, str] = field(default_factory=dict)
 
-    def of(self, role: Role) -> tuple[Case, ...]:
+    def of(self, role: ProofRole) -> tuple[ProofCase, ...]:
         """The tests with this role."""
         return tuple(case for case in self.cases if case.role is role)
 
     @property
-    def finding(self) -> Finding:
+    def finding(self) -> ProofFinding:
         """A test that the solution breaks, or none that it makes pass, refuses the task."""
-        if self.of(Role.BREAKS):
-            return Finding.BROKEN
-        if self.of(Role.MUST_PASS):
-            return Finding.SOUND
-        if self.of(Role.FLAKY):
-            return Finding.UNSTABLE
-        return Finding.BROKEN if self.of(Role.FAILS) or not self.cases else Finding.VACUOUS
+        if self.of(ProofRole.BREAKS):
+            return ProofFinding.BROKEN
+        if self.of(ProofRole.MUST_PASS):
+            return ProofFinding.SOUND
+        if self.of(ProofRole.FLAKY):
+            return ProofFinding.UNSTABLE
+        return ProofFinding.BROKEN if self.of(ProofRole.FAILS) or not self.cases else ProofFinding.VACUOUS
 
 
 def flip_rate(outcomes: Sequence[str]) -> float:
@@ -94,7 +95,7 @@ def flip_rate(outcomes: Sequence[str]) -> float:
 
 
 def prove(
-    layout: Layout,
+    layout: PreparedTask,
     edits: Mapping[str, FileEdit | None],
     files: Sequence[str],
     sandbox: Sandbox,
@@ -103,7 +104,7 @@ def prove(
     workers: int = 1,
     scripts: Sequence[str] = (),
     done: Callable[[], None] = lambda: None,
-) -> Proven:
+) -> ProvenTask:
     """Run the tests of `files` at the base and with the solution's `edits`, `times` times each.
 
     At the base every file runs by itself, since one that cannot be imported there would keep the others from running;
@@ -153,14 +154,14 @@ def prove(
             cancel.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-    return Proven(_cases(asked, based, solved), unread)
+    return ProvenTask(_cases(asked, based, solved), unread)
 
 
 _Told = dict[str, tuple[str, str]]
 """Outcome and message by test id; what was asked for and has no test of its own stands by its own name."""
 
 
-def _told(ran: Ran, layout: Layout) -> _Told:
+def _told(ran: HiddenTestRun, layout: PreparedTask) -> _Told:
     told: _Told = {test.id: (test.outcome, test.message) for test in (*ran.told.tests, *ran.told.others)}
     tests = layout.folder.task.grading.tests
     if ran.exit.ended is Ended.TIMED_OUT and tests is not None:
@@ -186,7 +187,7 @@ def _asked(found: Mapping[str, _Told], scripts: Sequence[str]) -> tuple[list[str
     return asked, unread
 
 
-def _cases(asked: Sequence[str], based: Sequence[_Told], solved: Sequence[_Told]) -> tuple[Case, ...]:
+def _cases(asked: Sequence[str], based: Sequence[_Told], solved: Sequence[_Told]) -> tuple[ProofCase, ...]:
     """A case for every test that any run with the solution, or any at the base, reported."""
     whole = {name for name in asked if not name.endswith(f"::{SCRIPT}")}
     names = sorted({name for told in (*solved, *based) for name in told} - whole)
@@ -201,5 +202,5 @@ def _cases(asked: Sequence[str], based: Sequence[_Told], solved: Sequence[_Told]
     for name in names:
         base, base_message = outcomes(name, based)
         solution, solution_message = outcomes(name, solved)
-        cases.append(Case(name, base, solution, base_message, solution_message))
+        cases.append(ProofCase(name, base, solution, base_message, solution_message))
     return tuple(cases)

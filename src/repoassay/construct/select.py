@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from repoassay.construct.history import Entry
+from repoassay.construct.history import HistoryEntry
+from repoassay.diffs import PatchError, safe_path
 from repoassay.errors import BadInput
-from repoassay.grading.hidden.node import NODE_SUFFIXES
-from repoassay.grading.patch import PatchError
-from repoassay.grading.patch.names import safe_path
-from repoassay.text import join_names, printable, quoted
+from repoassay.grading import NODE_SUFFIXES
+from repoassay.text import join_names, printable, quote
 
-__all__ = ["Split", "beside", "is_test", "split_change"]
+__all__ = ["CommitSplit", "is_test", "nearby_tests", "split_change"]
 
 _FOLDERS = frozenset({"test", "tests"})
 _MOST_FILES = 500
@@ -26,7 +25,7 @@ _NODE_TEST = re.compile(r"(test-.+|test|.+[-._]test|.+\.spec)\.[mc]?js")
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class CommitSplit:
     """Paths that a change touches: the solution's, the tests that the later commit has, and other files of tests.
 
     `whole` are all of them that a patch can carry, as a pull request does.
@@ -47,8 +46,11 @@ def is_test(path: str, runner: str = "pytest") -> bool:
 
 
 def split_change(
-    base: Mapping[str, Entry], solution: Mapping[str, Entry], only: Sequence[str] = (), runner: str = "pytest"
-) -> Split:
+    base: Mapping[str, HistoryEntry],
+    solution: Mapping[str, HistoryEntry],
+    only: Sequence[str] = (),
+    runner: str = "pytest",
+) -> CommitSplit:
     """Sort what differs between two trees.
 
     Args:
@@ -81,10 +83,10 @@ def split_change(
     tests = tuple(path for path in ours if is_test(path, runner))
     whole = [path for path in paths if all(tree[path].regular for tree in (base, solution) if path in tree)]
     support = tuple(path for path in ours if not is_test(path, runner))
-    return Split(tuple(code), tests, support, tuple(path for path in whole if _refusal(path) is None))
+    return CommitSplit(tuple(code), tests, support, tuple(path for path in whole if _refusal(path) is None))
 
 
-def beside(tests: Sequence[str], solution: Mapping[str, Entry]) -> tuple[str, ...]:
+def nearby_tests(tests: Sequence[str], solution: Mapping[str, HistoryEntry]) -> tuple[str, ...]:
     """Return files that tests may read or import beside themselves: those of their test folder that are no tests.
 
     None where they come to more than a task should carry.
@@ -117,6 +119,6 @@ def _check(path: str) -> None:
     reason = _refusal(path)
     if reason is not None:
         raise BadInput(
-            f"The change touches {quoted(path)}, which no task can carry: {printable(reason)}.",
+            f"The change touches {quote(path)}, which no task can carry: {printable(reason)}.",
             "Leave it out with --only.",
         )

@@ -5,16 +5,23 @@ SQLAlchemy, which the extra `serve` brings; PostgreSQL needs the extra `postgres
 `BadInput` for a place that cannot be opened or is of another version, `Unavailable` for what stops to answer.
 """
 
-from repoassay.errors import MissingExtra
+from __future__ import annotations
 
-try:
-    import sqlalchemy as _sqlalchemy  # noqa: F401 - said here, once, for every file of the room
-except ImportError as _missing:
-    raise MissingExtra("sqlalchemy", "serve") from _missing
+from repoassay.lazy import attach
 
-from repoassay.db.clock import epoch_now
-from repoassay.db.connect import connect_database
-from repoassay.db.database import Database
-from repoassay.db.migrations import Schema, migrate
-
-__all__ = ["Database", "Schema", "connect_database", "epoch_now", "migrate"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.db.clock import epoch_now as epoch_now
+    from repoassay.db.connect import connect_database as connect_database
+    from repoassay.db.database import Database as Database
+    from repoassay.db.migrations import Schema as Schema, migrate as migrate
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "clock": ("epoch_now",),
+            "connect": ("connect_database",),
+            "database": ("Database",),
+            "migrations": ("Schema", "migrate"),
+        },
+    )

@@ -5,47 +5,64 @@ Knows nothing of run folders, agents' own formats or reports: it is given a traj
 
 from __future__ import annotations
 
-from repoassay.diagnosis.case import Case
-from repoassay.diagnosis.classes import SUBCLASSES, ErrorClass, Named, Subclass, parse_class
-from repoassay.diagnosis.classifier import Answer, Ask, classify, score_classifier
-from repoassay.diagnosis.diagnose import Assigned, Diagnosis, diagnose
-from repoassay.diagnosis.evidence import Evidence, evidence_text
-from repoassay.diagnosis.integrity import Check, Finding, Severity, State, integrity
-from repoassay.diagnosis.labels import LABELS, Effective, Label, effective, label_book, label_from_text
-from repoassay.diagnosis.rules import Rule, builtin_rules, load_rules
-from repoassay.diagnosis.scoring import Score, confusion_text, score
+from repoassay.lazy import attach
 
-__all__ = [
-    "LABELS",
-    "SUBCLASSES",
-    "Answer",
-    "Ask",
-    "Assigned",
-    "Case",
-    "Check",
-    "Diagnosis",
-    "Effective",
-    "ErrorClass",
-    "Evidence",
-    "Finding",
-    "Label",
-    "Named",
-    "Rule",
-    "Score",
-    "Severity",
-    "State",
-    "Subclass",
-    "builtin_rules",
-    "classify",
-    "confusion_text",
-    "diagnose",
-    "effective",
-    "evidence_text",
-    "integrity",
-    "label_book",
-    "label_from_text",
-    "load_rules",
-    "parse_class",
-    "score",
-    "score_classifier",
-]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.diagnosis.case import AttemptCase as AttemptCase
+    from repoassay.diagnosis.classes import (
+        SUBCLASSES as SUBCLASSES,
+        ErrorClass as ErrorClass,
+        Named as Named,
+        Subclass as Subclass,
+        parse_class as parse_class,
+    )
+    from repoassay.diagnosis.classifier import (
+        Ask as Ask,
+        ClassifierReply as ClassifierReply,
+        classify as classify,
+        score_classifier as score_classifier,
+    )
+    from repoassay.diagnosis.diagnoser import (
+        AssignedClass as AssignedClass,
+        Diagnosis as Diagnosis,
+        diagnose as diagnose,
+    )
+    from repoassay.diagnosis.evidence import Evidence as Evidence, evidence_text as evidence_text, fact as fact
+    from repoassay.diagnosis.integrity_checks import integrity as integrity
+    from repoassay.diagnosis.integrity_checks.finding import (
+        IntegrityCheck as IntegrityCheck,
+        IntegrityFinding as IntegrityFinding,
+        IntegrityState as IntegrityState,
+        Severity as Severity,
+    )
+    from repoassay.diagnosis.labels import (
+        LABELS as LABELS,
+        Effective as Effective,
+        Label as Label,
+        effective as effective,
+        label_book as label_book,
+        label_from_text as label_from_text,
+    )
+    from repoassay.diagnosis.rules import (
+        DiagnosisRule as DiagnosisRule,
+        builtin_rules as builtin_rules,
+        load_rules as load_rules,
+    )
+    from repoassay.diagnosis.scoring import Score as Score, confusion_text as confusion_text, score as score
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "case": ("AttemptCase",),
+            "classes": ("ErrorClass", "Named", "SUBCLASSES", "Subclass", "parse_class"),
+            "classifier": ("ClassifierReply", "Ask", "classify", "score_classifier"),
+            "diagnoser": ("AssignedClass", "Diagnosis", "diagnose"),
+            "evidence": ("Evidence", "evidence_text", "fact"),
+            "integrity_checks": ("integrity",),
+            "integrity_checks.finding": ("IntegrityCheck", "IntegrityFinding", "Severity", "IntegrityState"),
+            "labels": ("Effective", "LABELS", "Label", "effective", "label_book", "label_from_text"),
+            "rules": ("DiagnosisRule", "builtin_rules", "load_rules"),
+            "scoring": ("Score", "confusion_text", "score"),
+        },
+    )

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from repoassay.diagnosis import purpose
-from repoassay.diagnosis.embedded import embedded_calls
-from repoassay.diagnosis.evidence import Evidence, Where, call_text, quoted
+from repoassay.diagnosis.embedded_code import embedded_calls
+from repoassay.diagnosis.evidence import Evidence, Where, call_text, quotation
 from repoassay.diagnosis.patches import Authored, from_patch
-from repoassay.diagnosis.purpose import Kind
+from repoassay.diagnosis.purpose import CommandKind
 from repoassay.diagnosis.shell import Simple, parse
-from repoassay.model.trajectory import Source, Step, StepCall, Trajectory
+from repoassay.types import Source, StepCall, Trajectory, TrajectoryStep
 
-__all__ = ["Action", "Line", "actions_of"]
+__all__ = ["Action", "ActionLine", "actions_of"]
 
 _MOST = 5000
 _HEAD, _TAIL = 4_000, 12_000
@@ -56,7 +56,7 @@ _BY_NAME = {name: tool for tool, names in _NAMES.items() for name in names.split
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ActionLine:
     """A line of an observation, cut to a bound, and where it begins in the whole text."""
 
     start: int
@@ -82,14 +82,14 @@ class Action:
 
     step: int
     number: int
-    kind: Kind
+    kind: CommandKind
     where: Where = "call"
-    commands: tuple[tuple[Kind, Simple], ...] = ()
+    commands: tuple[tuple[CommandKind, Simple], ...] = ()
     authored: tuple[Authored, ...] = ()
     paths: tuple[str, ...] = ()
     query: str = ""
     said: str = ""
-    lines: tuple[Line, ...] = ()
+    lines: tuple[ActionLine, ...] = ()
     answer: int = 0
     observation: int = 0
     answer_where: Where = "observation"
@@ -100,9 +100,9 @@ class Action:
         """Evidence in what it says: the quote where it stands there, the beginning where it does not."""
         start = max(0, self.said.find(quote)) if quote else 0
         size = len(quote) if quote and quote in self.said else 200
-        return quoted(self.step, self.where, self.number, self.said, start, start + size)
+        return quotation(self.step, self.where, self.number, self.said, start, start + size)
 
-    def seen(self, line: Line, start: int = 0, end: int | None = None) -> Evidence:
+    def seen(self, line: ActionLine, start: int = 0, end: int | None = None) -> Evidence:
         """Evidence in what came back."""
         text = line.text[start:end]
         return Evidence(
@@ -138,7 +138,7 @@ def actions_of(trajectory: Trajectory) -> tuple[Action, ...]:
     return tuple(found)
 
 
-def _agent(step: Step, found: list[Action], budget: list[int]) -> int:
+def _agent(step: TrajectoryStep, found: list[Action], budget: list[int]) -> int:
     """Add the actions of one step; returns the place of one that still waits for its answer, -1 when none does."""
     calls = step.calls
     where: Where = "call"
@@ -146,7 +146,9 @@ def _agent(step: Step, found: list[Action], budget: list[int]) -> int:
         calls = embedded_calls(step.text)
         where = "text"
     if step.text.strip() or not calls:
-        found.append(Action(step=step.index, number=0, kind=Kind.MESSAGE, where="text", said=step.text[:_AUTHORED]))
+        found.append(
+            Action(step=step.index, number=0, kind=CommandKind.MESSAGE, where="text", said=step.text[:_AUTHORED])
+        )
     if not calls:
         return -1
     first, by_id = len(found), dict[str, int]()
@@ -169,7 +171,7 @@ def _agent(step: Step, found: list[Action], budget: list[int]) -> int:
     return waiting[0] if waiting else -1
 
 
-def _answer(step: Step, found: list[Action], place: int, budget: list[int]) -> None:
+def _answer(step: TrajectoryStep, found: list[Action], place: int, budget: list[int]) -> None:
     if step.observations:
         for number, observation in enumerate(step.observations):
             at = min(place + number, len(found) - 1)
@@ -191,7 +193,7 @@ def _heard(action: Action, text: str, step: int, number: int, where: Where, fail
     )
 
 
-def _lines(text: str) -> Iterator[Line]:
+def _lines(text: str) -> Iterator[ActionLine]:
     """The lines of the beginning and the end of a text."""
     parts = [(0, text)] if len(text) <= _HEAD + _TAIL else [(0, text[:_HEAD]), (len(text) - _TAIL, text[-_TAIL:])]
     for offset, part in parts:
@@ -200,14 +202,14 @@ def _lines(text: str) -> Iterator[Line]:
             # A progress bar rewrites its line; what stands last is what a terminal shows.
             shown = line.rstrip("\r").rpartition("\r")[2]
             skipped = len(line.rstrip("\r")) - len(shown)
-            yield Line(at + skipped, shown[:_LINE])
+            yield ActionLine(at + skipped, shown[:_LINE])
             at += len(line) + 1
 
 
 def _called(step: int, number: int, call: StepCall) -> Action:
     arguments, said = call.arguments, call_text(call)
     tool = _tool(call.name, arguments)
-    base = Action(step=step, number=number, kind=Kind.OTHER, said=said[:_AUTHORED])
+    base = Action(step=step, number=number, kind=CommandKind.OTHER, said=said[:_AUTHORED])
     if tool is _Tool.SHELL:
         return _shell(base, _command(arguments, said))
     if tool is _Tool.PYTHON:
@@ -218,16 +220,16 @@ def _called(step: int, number: int, call: StepCall) -> Action:
     if tool is _Tool.EDITOR:
         return _editor(base, arguments)
     if tool is _Tool.PATCH:
-        return replace(base, kind=Kind.EDIT, authored=from_patch(said[:_AUTHORED]))
+        return replace(base, kind=CommandKind.EDIT, authored=from_patch(said[:_AUTHORED]))
     if tool is _Tool.WRITE:
-        return replace(base, kind=Kind.EDIT, authored=_written(arguments))
+        return replace(base, kind=CommandKind.EDIT, authored=_written(arguments))
     if tool is _Tool.NETWORK:
-        return replace(base, kind=Kind.NETWORK, query=said[:2000])
-    plain = {_Tool.SUBMIT: Kind.SUBMIT, _Tool.MESSAGE: Kind.MESSAGE, _Tool.READ: Kind.READ}.get(
-        tool or _Tool.SHELL, Kind.OTHER
+        return replace(base, kind=CommandKind.NETWORK, query=said[:2000])
+    plain = {_Tool.SUBMIT: CommandKind.SUBMIT, _Tool.MESSAGE: CommandKind.MESSAGE, _Tool.READ: CommandKind.READ}.get(
+        tool or _Tool.SHELL, CommandKind.OTHER
     )
     path = _first(arguments, "file_path", "path", "absolute_path", "filename", "file", "dir_path", "target_file")
-    return replace(base, kind=plain, paths=(path[:1000],) if path and plain is Kind.READ else ())
+    return replace(base, kind=plain, paths=(path[:1000],) if path and plain is CommandKind.READ else ())
 
 
 def _tool(name: str, arguments: Mapping[str, object]) -> _Tool | None:
@@ -274,7 +276,7 @@ def _shell(base: Action, text: str) -> Action:
     authored, paths = list[Authored](), list[str]()
     for kind, simple in commands:
         authored.extend(purpose.authored_by(simple))
-        if kind is Kind.READ:
+        if kind is CommandKind.READ:
             paths.extend(purpose.paths_read(simple))
     kind = purpose.weightiest(tuple(kind for kind, _ in commands))
     return replace(base, kind=kind, commands=commands, authored=tuple(authored), paths=tuple(paths[:200]))
@@ -283,8 +285,8 @@ def _shell(base: Action, text: str) -> Action:
 def _editor(base: Action, arguments: Mapping[str, object]) -> Action:
     path = (_first(arguments, "path", "file_path") or "")[:1000]
     if arguments.get("command") == "view":
-        return replace(base, kind=Kind.READ, paths=(path,))
-    return replace(base, kind=Kind.EDIT, authored=_written(arguments))
+        return replace(base, kind=CommandKind.READ, paths=(path,))
+    return replace(base, kind=CommandKind.EDIT, authored=_written(arguments))
 
 
 def _written(arguments: Mapping[str, object]) -> tuple[Authored, ...]:

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from repoassay.model.task import Kind, Task
-from repoassay.model.verdict import Outcome, Verdict
+from repoassay.types import Outcome, Task, TaskKind, Verdict
 
-__all__ = ["Case"]
+__all__ = ["AttemptCase"]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class AttemptCase:
     """Facts about one attempt; every one may be unknown, and rules that need an unknown fact stay silent.
 
     Attributes:
@@ -51,7 +50,7 @@ class Case:
     @classmethod
     def of(
         cls, task: Task, *, left: Iterable[str] | None = None, packages: Iterable[str] = (), instruction: str = ""
-    ) -> Case:
+    ) -> AttemptCase:
         """The facts that a task tells; `left` are names of files found, `packages` what the repository imports as."""
         release = task.repository.source.partition("==")[2]
         return cls(
@@ -61,12 +60,12 @@ class Case:
             instruction=instruction,
             expected=task.outputs.files,
             left=None if left is None else tuple(left),
-            edit=task.kind is not Kind.DELIVERABLE,
+            edit=task.kind is not TaskKind.DELIVERABLE,
             version=release,
             inputs=task.inputs.files,
         )
 
-    def judged(self, verdict: Verdict | None) -> Case:
+    def judged(self, verdict: Verdict | None) -> AttemptCase:
         """With the outcome of a verdict, where there is one."""
         return self if verdict is None else replace(self, outcome=verdict.outcome)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from repoassay.diagnosis.classes import ErrorClass, Subclass
 from repoassay.diagnosis.evidence import Evidence
 
-__all__ = ["Cause"]
+__all__ = ["RootCause"]
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class RootCause:
     """A class with its confidence (0 to 1), the rule that says so, why in words, and where it is seen."""
 
     code: ErrorClass

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from repoassay.model.base import Record
+from repoassay.types import Record
 
 __all__ = ["SUBCLASSES", "ErrorClass", "Named", "Subclass", "class_of", "parse_class"]
 

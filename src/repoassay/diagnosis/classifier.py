@@ -11,20 +11,17 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from itertools import accumulate
 
-from repoassay.diagnosis.case import Case
+from repoassay.diagnosis.case import AttemptCase
 from repoassay.diagnosis.classes import SUBCLASSES, ErrorClass, Subclass, class_of, parse_class
-from repoassay.diagnosis.diagnose import Assigned
-from repoassay.diagnosis.evidence import Evidence, Where, call_text, quoted
+from repoassay.diagnosis.diagnoser import AssignedClass
+from repoassay.diagnosis.evidence import Evidence, Where, call_text, quotation
 from repoassay.diagnosis.labels import Label
 from repoassay.diagnosis.scoring import Score, score
 from repoassay.errors import BadInput
-from repoassay.model.base import Record
-from repoassay.model.task import Task
-from repoassay.model.trajectory import Trajectory
-from repoassay.model.verdict import Verdict
 from repoassay.text import block, join_names, printable
+from repoassay.types import Record, Task, Trajectory, Verdict
 
-__all__ = ["Answer", "Ask", "classify", "prompt_of", "read_answer", "score_classifier"]
+__all__ = ["Ask", "ClassifierReply", "classify", "prompt_of", "read_answer", "score_classifier"]
 
 Ask = Callable[[str], str]
 """Gives a prompt to a model and returns its answer; callers pass one that goes through the gateway."""
@@ -37,11 +34,11 @@ _SHORTEST = 8
 _KEYS = {"primary", "subclass", "also", "confidence", "why", "evidence"}
 
 
-class Answer(Record):
+class ClassifierReply(Record):
     """What a model said, as far as it holds: `value` is E1 to E5, none or unclear."""
 
     value: str
-    assigned: Assigned | None
+    assigned: AssignedClass | None
     also: tuple[ErrorClass, ...] = ()
 
     def label(self, attempt: str, author: str, at: datetime | None = None) -> Label:
@@ -59,13 +56,13 @@ class Answer(Record):
         )
 
 
-def prompt_of(trajectory: Trajectory, verdict: Verdict | None = None, facts: Task | Case | None = None) -> str:
+def prompt_of(trajectory: Trajectory, verdict: Verdict | None = None, facts: Task | AttemptCase | None = None) -> str:
     """The prompt: the classes, the facts, and the trajectory cut to 60,000 characters, its end kept whole first.
 
     The trajectory is fenced and said to be data, with nothing hidden in it; whatever it orders is not for the model
     to follow.
     """
-    case = (Case.of(facts) if isinstance(facts, Task) else facts or Case()).judged(verdict)
+    case = (AttemptCase.of(facts) if isinstance(facts, Task) else facts or AttemptCase()).judged(verdict)
     classes = "\n".join(
         f"{code.value} {code.meaning}: {', '.join(part.value for part in parts)}" for code, parts in SUBCLASSES.items()
     )
@@ -117,8 +114,8 @@ def _cut(text: str) -> str:
 
 
 def classify(
-    ask: Ask, trajectory: Trajectory, verdict: Verdict | None = None, facts: Task | Case | None = None
-) -> Answer:
+    ask: Ask, trajectory: Trajectory, verdict: Verdict | None = None, facts: Task | AttemptCase | None = None
+) -> ClassifierReply:
     """Ask once and check the answer.
 
     Raises:
@@ -127,7 +124,7 @@ def classify(
     return read_answer(ask(prompt_of(trajectory, verdict, facts)), trajectory)
 
 
-def read_answer(text: str, trajectory: Trajectory) -> Answer:
+def read_answer(text: str, trajectory: Trajectory) -> ClassifierReply:
     """Read a model's answer strictly; one code fence around it is forgiven.
 
     Raises:
@@ -136,7 +133,7 @@ def read_answer(text: str, trajectory: Trajectory) -> Answer:
     told = _json(text)
     value = told.get("primary")
     if value in {"none", "unclear"}:
-        return Answer(value=str(value), assigned=None)
+        return ClassifierReply(value=str(value), assigned=None)
     try:
         code = parse_class(str(value)).code
         subclass = Subclass(str(told["subclass"])) if told.get("subclass") else None
@@ -151,7 +148,7 @@ def read_answer(text: str, trajectory: Trajectory) -> Answer:
     evidence = tuple(_cited(one, trajectory) for one in _list(told.get("evidence", []))[:20])
     if not evidence:
         raise BadInput("The model's answer cites nothing of the trajectory; ask again or leave its label out.")
-    assigned = Assigned(
+    assigned = AssignedClass(
         code=code,
         subclass=subclass,
         confidence=float(confidence),
@@ -159,7 +156,7 @@ def read_answer(text: str, trajectory: Trajectory) -> Answer:
         why=str(told.get("why", ""))[:1000],
         evidence=evidence,
     )
-    return Answer(value=code.value, assigned=assigned, also=tuple(one for one in also if one is not code))
+    return ClassifierReply(value=code.value, assigned=assigned, also=tuple(one for one in also if one is not code))
 
 
 def _json(text: str) -> dict[str, object]:
@@ -206,11 +203,11 @@ def _cited(one: object, trajectory: Trajectory) -> Evidence:
             first, last = (
                 _unescaped(text, place) if shown is not text else place for place in (start, start + len(quote))
             )
-            return quoted(step.index, where, at, text, first, last)
+            return quotation(step.index, where, at, text, first, last)
     raise BadInput(f"The model cites words that step {step.index} does not hold; its label is left out.")
 
 
-def score_classifier(ask: Ask, cases: Iterable[tuple[str, str, Trajectory, Case]]) -> Score:
+def score_classifier(ask: Ask, cases: Iterable[tuple[str, str, Trajectory, AttemptCase]]) -> Score:
     """Score a model against people's labels; an answer that was refused counts as `unclear`.
 
     Args:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from repoassay.diagnosis.actions import Action
-from repoassay.diagnosis.case import Case
+from repoassay.diagnosis.case import AttemptCase
 from repoassay.diagnosis.shell import Simple
 
 __all__ = ["beside_the_point", "is_expected", "missing", "name_of", "saved_in", "siblings", "written_by"]
@@ -36,13 +36,13 @@ def _patterns(expected: str) -> tuple[str, ...]:
     return tuple(found[:50])
 
 
-def is_expected(path: str, case: Case) -> bool:
+def is_expected(path: str, case: AttemptCase) -> bool:
     """Whether a path has the name of a deliverable that was asked for."""
     name = name_of(path)
     return any(fnmatchcase(name, pattern) for entry in case.expected for pattern in _patterns(entry))
 
 
-def missing(case: Case) -> bool | None:
+def missing(case: AttemptCase) -> bool | None:
     """Whether a deliverable is not there; None when nothing tells."""
     if case.left is not None and case.expected:
         names = [name_of(path) for path in case.left]
@@ -59,7 +59,7 @@ def beside_the_point(name: str) -> bool:
     return _BESIDE.search(name) is not None
 
 
-def siblings(case: Case) -> tuple[str, ...]:
+def siblings(case: AttemptCase) -> tuple[str, ...]:
     """Files left that no name asked for fits, but which look like a deliverable under another name or format."""
     stems = {PurePosixPath(part).stem for entry in case.expected for part in _patterns(entry)}
     ends = {PurePosixPath(part).suffix for entry in case.expected for part in _patterns(entry)}

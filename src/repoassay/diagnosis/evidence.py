@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from repoassay.model.base import Record
-from repoassay.model.trajectory import StepCall, Trajectory
+from repoassay.types import Record, StepCall, Trajectory
 
-__all__ = ["Evidence", "Where", "call_text", "evidence_text", "fact", "quoted"]
+__all__ = ["Evidence", "Where", "call_text", "evidence_text", "fact", "quotation"]
 
 Where = Literal["text", "reasoning", "call", "observation"]
 _QUOTE = 200
@@ -31,7 +30,7 @@ class Evidence(Record):
     quote: Annotated[str, Field(max_length=_QUOTE)]
 
 
-def quoted(step: int, where: Where, number: int, text: str, start: int, end: int) -> Evidence:
+def quotation(step: int, where: Where, number: int, text: str, start: int, end: int) -> Evidence:
     """Evidence at a place of a text that is at hand."""
     end = min(max(start, end), len(text))
     return Evidence(

@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from repoassay.diagnosis.actions import Line
-from repoassay.diagnosis.case import Case
+from repoassay.diagnosis.actions import ActionLine
+from repoassay.diagnosis.case import AttemptCase
 from repoassay.diagnosis.classes import ErrorClass, Subclass
 from repoassay.diagnosis.words import words
 
-__all__ = ["Owner", "Raised", "origin", "raised_in"]
+__all__ = ["ExceptionRecord", "Owner", "origin", "raised_in"]
 
 _FRAME = re.compile(r'\s{0,40}(?:[|+] )?\s{0,40}File "([^"\n]{1,400})", line \d{1,9}(?:, in (\S{1,100}))?')
 _FINAL = re.compile(
@@ -61,13 +61,13 @@ class Owner(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Raised:
+class ExceptionRecord:
     """An exception: its name without package, its message, and the owners of the frames from outermost to innermost."""
 
     name: str
     message: str
     owners: tuple[Owner, ...]
-    line: Line
+    line: ActionLine
     place: int
     files: tuple[str, ...] = ()
 
@@ -77,9 +77,9 @@ class Raised:
         return Owner.REPOSITORY in self.owners
 
 
-def raised_in(lines: tuple[Line, ...], case: Case, scripts: frozenset[str]) -> tuple[Raised, ...]:
+def raised_in(lines: tuple[ActionLine, ...], case: AttemptCase, scripts: frozenset[str]) -> tuple[ExceptionRecord, ...]:
     """The exceptions that an output shows, with or without their frames; `scripts` are files the agent wrote."""
-    found: list[Raised] = []
+    found: list[ExceptionRecord] = []
     owners: list[Owner] = []
     files: list[str] = []
     for place, line in enumerate(lines):
@@ -94,17 +94,17 @@ def raised_in(lines: tuple[Line, ...], case: Case, scripts: frozenset[str]) -> t
                 continue
             message = final[2] if final.re is _FINAL else ""
             own = [] if owners else _named_owner(final[1], case)
-            found.append(Raised(name, message, tuple(owners or own), line, place, tuple(files)))
+            found.append(ExceptionRecord(name, message, tuple(owners or own), line, place, tuple(files)))
             owners, files = [], []
     return tuple(found[-50:])
 
 
-def _named_owner(qualified: str, case: Case) -> list[Owner]:
+def _named_owner(qualified: str, case: AttemptCase) -> list[Owner]:
     head = qualified.partition(".")[0]
     return [Owner.REPOSITORY] if "." in qualified and case.owns(head) else []
 
 
-def _owner(path: str, case: Case, scripts: frozenset[str]) -> Owner:
+def _owner(path: str, case: AttemptCase, scripts: frozenset[str]) -> Owner:
     if path.startswith("<") and "frozen" not in path:
         return Owner.AGENT
     parts = path.split("/")
@@ -120,7 +120,7 @@ def _is_script(path: str, scripts: frozenset[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ExceptionOrigin:
     """What an exception says about the cause. `module` is the top-level module that was missing, if one was."""
 
     code: ErrorClass
@@ -130,7 +130,7 @@ class Origin:
     module: str = ""
 
 
-def origin(raised: Raised, case: Case) -> Origin | None:
+def origin(raised: ExceptionRecord, case: AttemptCase) -> ExceptionOrigin | None:
     """The class of an exception; None where it says nothing (an exit, or an exception of unknown origin)."""
     name, message = raised.name, raised.message
     if name == "ModuleNotFoundError" or (name == "ImportError" and "No module named" in message):
@@ -140,15 +140,15 @@ def origin(raised: Raised, case: Case) -> Origin | None:
     if name == "AttributeError" and (found := _ATTRIBUTE.search(message)):
         return _missing_attribute(found[1], raised, case)
     if _NETWORK.search(name) or (name == "TimeoutError" and "connection" in message.lower()):
-        return Origin(ErrorClass.E1, Subclass.NETWORK, 0.82, f"{name}: the network was not there")
+        return ExceptionOrigin(ErrorClass.E1, Subclass.NETWORK, 0.82, f"{name}: the network was not there")
     if name in {"KeyboardInterrupt", "MemoryError", "TimeoutError", "TimeoutExpired", "RecursionError"}:
-        return Origin(ErrorClass.E4, Subclass.TIMEOUT_MEMORY, 0.8, f"{name} while running")
+        return ExceptionOrigin(ErrorClass.E4, Subclass.TIMEOUT_MEMORY, 0.8, f"{name} while running")
     if name in {"SystemExit", "CalledProcessError", "DistributionNotFound"}:
         return None
     return _misuse(raised)
 
 
-def _missing_module(raised: Raised, case: Case) -> Origin | None:
+def _missing_module(raised: ExceptionRecord, case: AttemptCase) -> ExceptionOrigin | None:
     found = _MODULE.search(raised.message)
     if found is None:
         return None
@@ -156,52 +156,56 @@ def _missing_module(raised: Raised, case: Case) -> Origin | None:
     top, _, rest = module.partition(".")
     innermost = raised.owners[-1] if raised.owners else None
     if rest and (case.owns(top) or top.lower() in _LOCAL):
-        return Origin(ErrorClass.E3, Subclass.WRONG_ENTRY, 0.85, f"{top} is there but has no {rest}", module)
+        return ExceptionOrigin(ErrorClass.E3, Subclass.WRONG_ENTRY, 0.85, f"{top} is there but has no {rest}", module)
     if rest and "is not a package" in raised.message:
-        return Origin(ErrorClass.E3, Subclass.WRONG_ENTRY, 0.75, f"{top} is no package", module)
+        return ExceptionOrigin(ErrorClass.E3, Subclass.WRONG_ENTRY, 0.75, f"{top} is no package", module)
     if rest and (innermost in {Owner.LIBRARY, Owner.REPOSITORY} or not case.own):
         inside = innermost in {Owner.LIBRARY, Owner.REPOSITORY}
         code, part = (ErrorClass.E1, Subclass.VERSION_CONFLICT) if inside else (ErrorClass.E3, Subclass.WRONG_ENTRY)
-        return Origin(code, part, 0.8, f"the installed {top} has no {rest}", module)
+        return ExceptionOrigin(code, part, 0.8, f"the installed {top} has no {rest}", module)
     if rest:
-        return Origin(ErrorClass.E1, Subclass.VERSION_CONFLICT, 0.6, f"the installed {top} has no {rest}", module)
+        return ExceptionOrigin(
+            ErrorClass.E1, Subclass.VERSION_CONFLICT, 0.6, f"the installed {top} has no {rest}", module
+        )
     if top.lower() in _LOCAL and not case.owns(top):
-        return Origin(
+        return ExceptionOrigin(
             ErrorClass.E3, Subclass.WRONG_ENTRY, 0.55, f"{top} is a folder of the repository, not on the path", top
         )
-    return Origin(ErrorClass.E1, Subclass.MISSING_PACKAGE, 0.9, f"the package {top} is absent", top)
+    return ExceptionOrigin(ErrorClass.E1, Subclass.MISSING_PACKAGE, 0.9, f"the package {top} is absent", top)
 
 
-def _missing_symbol(raised: Raised, case: Case) -> Origin | None:
+def _missing_symbol(raised: ExceptionRecord, case: AttemptCase) -> ExceptionOrigin | None:
     found = _SYMBOL.search(raised.message)
     if found is None:
         if "relative import" in raised.message:
-            return Origin(ErrorClass.E3, Subclass.WRONG_ENTRY, 0.8, "a file of a package was run by itself")
+            return ExceptionOrigin(ErrorClass.E3, Subclass.WRONG_ENTRY, 0.8, "a file of a package was run by itself")
         if re.search(r"require[sd]|install|DLL load failed|shared object|backend", raised.message):
-            return Origin(ErrorClass.E1, Subclass.MISSING_PACKAGE, 0.75, "an import needs something that is absent")
-        return Origin(ErrorClass.E1, Subclass.VERSION_CONFLICT, 0.6, "an import failed")
+            return ExceptionOrigin(
+                ErrorClass.E1, Subclass.MISSING_PACKAGE, 0.75, "an import needs something that is absent"
+            )
+        return ExceptionOrigin(ErrorClass.E1, Subclass.VERSION_CONFLICT, 0.6, "an import failed")
     symbol, module, where = found[1], found[2], found[3]
     why = f"{module} is there but has no {symbol}"
     if case.owns(module):
-        return Origin(ErrorClass.E3, Subclass.API_MISUSE, 0.9, why)
+        return ExceptionOrigin(ErrorClass.E3, Subclass.API_MISUSE, 0.9, why)
     innermost = raised.owners[-1] if raised.owners else None
     third_party = any(mark in where for mark in _LIBRARY)
     if innermost is Owner.LIBRARY or (third_party and innermost is not Owner.AGENT):
-        return Origin(ErrorClass.E1, Subclass.VERSION_CONFLICT, 0.85, why)
+        return ExceptionOrigin(ErrorClass.E1, Subclass.VERSION_CONFLICT, 0.85, why)
     if innermost is Owner.REPOSITORY and case.own and third_party:
-        return Origin(ErrorClass.E1, Subclass.VERSION_CONFLICT, 0.8, why)
-    return Origin(ErrorClass.E3, Subclass.API_MISUSE, 0.7, why)
+        return ExceptionOrigin(ErrorClass.E1, Subclass.VERSION_CONFLICT, 0.8, why)
+    return ExceptionOrigin(ErrorClass.E3, Subclass.API_MISUSE, 0.7, why)
 
 
-def _missing_attribute(module: str, raised: Raised, case: Case) -> Origin:
+def _missing_attribute(module: str, raised: ExceptionRecord, case: AttemptCase) -> ExceptionOrigin:
     top = module.partition(".")[0]
     innermost = raised.owners[-1] if raised.owners else None
     why = f"{module} has no such attribute"
     if case.owns(top):
-        return Origin(ErrorClass.E3, Subclass.API_MISUSE, 0.88, why)
+        return ExceptionOrigin(ErrorClass.E3, Subclass.API_MISUSE, 0.88, why)
     if innermost in {Owner.LIBRARY, Owner.REPOSITORY} or top.lower() in _REMOVED:
-        return Origin(ErrorClass.E1, Subclass.VERSION_CONFLICT, 0.82, why)
-    return Origin(ErrorClass.E3, Subclass.API_MISUSE, 0.6, why)
+        return ExceptionOrigin(ErrorClass.E1, Subclass.VERSION_CONFLICT, 0.82, why)
+    return ExceptionOrigin(ErrorClass.E3, Subclass.API_MISUSE, 0.6, why)
 
 
 _MISUSE = words(
@@ -210,27 +214,27 @@ _MISUSE = words(
 )
 
 
-def _misuse(raised: Raised) -> Origin | None:
+def _misuse(raised: ExceptionRecord) -> ExceptionOrigin | None:
     """An exception at the boundary of the repository's interface, or of its own code, or of nobody known."""
     name, message = raised.name, raised.message
     if name in {"FileNotFoundError", "NotADirectoryError", "IsADirectoryError"}:
         if raised.within_repository:
-            return Origin(
+            return ExceptionOrigin(
                 ErrorClass.E3, Subclass.WRONG_ENTRY, 0.6, "the repository's code was given a path that is not there"
             )
-        return Origin(ErrorClass.E4, Subclass.INTERRUPTION, 0.5, "a file was not there at run time")
+        return ExceptionOrigin(ErrorClass.E4, Subclass.INTERRUPTION, 0.5, "a file was not there at run time")
     if name in {"OSError", "PermissionError"}:
-        return Origin(ErrorClass.E4, Subclass.INTERRUPTION, 0.5, f"{name} at run time")
+        return ExceptionOrigin(ErrorClass.E4, Subclass.INTERRUPTION, 0.5, f"{name} at run time")
     if name in {"SyntaxError", "IndentationError"}:
-        return Origin(ErrorClass.E4, Subclass.INTERRUPTION, 0.55, "a program is not valid Python")
+        return ExceptionOrigin(ErrorClass.E4, Subclass.INTERRUPTION, 0.55, "a program is not valid Python")
     if raised.within_repository:
-        return Origin(ErrorClass.E3, Subclass.API_MISUSE, 0.8, f"{name} inside the repository's code")
+        return ExceptionOrigin(ErrorClass.E3, Subclass.API_MISUSE, 0.8, f"{name} inside the repository's code")
     if name == "TypeError" and re.search(r"keyword argument|positional argument|required .{0,20}argument", message):
-        return Origin(ErrorClass.E3, Subclass.API_MISUSE, 0.78, "a call with the wrong arguments")
+        return ExceptionOrigin(ErrorClass.E3, Subclass.API_MISUSE, 0.78, "a call with the wrong arguments")
     if name in {"RuntimeError", "ValueError"} and _SHAPES.search(message):
-        return Origin(ErrorClass.E3, Subclass.API_MISUSE, 0.65, f"{name}: what was passed does not fit")
+        return ExceptionOrigin(ErrorClass.E3, Subclass.API_MISUSE, 0.65, f"{name}: what was passed does not fit")
     if name == "AttributeError" and "has no attribute" in message:
-        return Origin(ErrorClass.E3, Subclass.API_MISUSE, 0.62, "an object has no such attribute")
+        return ExceptionOrigin(ErrorClass.E3, Subclass.API_MISUSE, 0.62, "an object has no such attribute")
     if name in _MISUSE:
-        return Origin(ErrorClass.E3, Subclass.API_MISUSE, 0.5, f"{name} in the agent's use of the repository")
-    return Origin(ErrorClass.E4, Subclass.INTERRUPTION, 0.55, f"{name} at run time")
+        return ExceptionOrigin(ErrorClass.E3, Subclass.API_MISUSE, 0.5, f"{name} in the agent's use of the repository")
+    return ExceptionOrigin(ErrorClass.E4, Subclass.INTERRUPTION, 0.55, f"{name} at run time")

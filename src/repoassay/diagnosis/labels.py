@@ -12,10 +12,10 @@ from typing import Annotated, Literal, Self
 from pydantic import AwareDatetime, Field, model_validator
 
 from repoassay.diagnosis.classes import SUBCLASSES, ErrorClass, Subclass, parse_class
-from repoassay.diagnosis.diagnose import Diagnosis
+from repoassay.diagnosis.diagnoser import Diagnosis
 from repoassay.errors import BadInput
-from repoassay.model.base import Record
-from repoassay.store.lines import JsonLines, record_codec
+from repoassay.records import JsonLines, record_codec
+from repoassay.types import Record
 
 __all__ = ["LABELS", "Effective", "Label", "effective", "label_book", "label_from_text"]
 

@@ -6,13 +6,13 @@ from collections import Counter
 from enum import StrEnum
 
 from repoassay.diagnosis.actions import Action
-from repoassay.diagnosis.purpose import Kind
-from repoassay.model.base import Record
+from repoassay.diagnosis.purpose import CommandKind
+from repoassay.types import Record
 
-__all__ = ["Phase", "Profile", "profile_of"]
+__all__ = ["Profile", "WorkPhase", "profile_of"]
 
 
-class Phase(StrEnum):
+class WorkPhase(StrEnum):
     """What a stretch of an attempt is for."""
 
     EXPLORE = "explore"
@@ -24,13 +24,13 @@ class Phase(StrEnum):
 
 
 _PHASES = {
-    Kind.READ: Phase.EXPLORE,
-    Kind.NETWORK: Phase.EXPLORE,
-    Kind.INSTALL: Phase.SETUP,
-    Kind.EDIT: Phase.IMPLEMENT,
-    Kind.EXECUTE: Phase.EXECUTE,
-    Kind.VERIFY: Phase.VERIFY,
-    Kind.SUBMIT: Phase.SUBMIT,
+    CommandKind.READ: WorkPhase.EXPLORE,
+    CommandKind.NETWORK: WorkPhase.EXPLORE,
+    CommandKind.INSTALL: WorkPhase.SETUP,
+    CommandKind.EDIT: WorkPhase.IMPLEMENT,
+    CommandKind.EXECUTE: WorkPhase.EXECUTE,
+    CommandKind.VERIFY: WorkPhase.VERIFY,
+    CommandKind.SUBMIT: WorkPhase.SUBMIT,
 }
 
 
@@ -44,8 +44,8 @@ class Profile(Record):
         ended: Whether the agent itself ended the attempt, by handing in or by a last message without a call.
     """
 
-    actions: dict[Phase, int]
-    stretches: tuple[Phase, ...]
+    actions: dict[WorkPhase, int]
+    stretches: tuple[WorkPhase, ...]
     repeated: int = 0
     ended: bool = False
 
@@ -54,10 +54,10 @@ def profile_of(actions: tuple[Action, ...]) -> Profile:
     """The profile of the actions of one attempt."""
     phases = [_PHASES[action.kind] for action in actions if action.kind in _PHASES]
     stretches = [phase for at, phase in enumerate(phases) if at == 0 or phases[at - 1] is not phase]
-    reads = Counter(action.said for action in actions if action.kind in {Kind.READ, Kind.NETWORK})
+    reads = Counter(action.said for action in actions if action.kind in {CommandKind.READ, CommandKind.NETWORK})
     return Profile(
-        actions={phase: phases.count(phase) for phase in Phase if phase in phases},
+        actions={phase: phases.count(phase) for phase in WorkPhase if phase in phases},
         stretches=tuple(stretches[:200]),
         repeated=max(reads.values(), default=0),
-        ended=bool(actions) and actions[-1].kind in {Kind.SUBMIT, Kind.MESSAGE},
+        ended=bool(actions) and actions[-1].kind in {CommandKind.SUBMIT, CommandKind.MESSAGE},
     )

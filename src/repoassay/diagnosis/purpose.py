@@ -10,10 +10,19 @@ from repoassay.diagnosis.patches import Authored
 from repoassay.diagnosis.shell import Simple
 from repoassay.diagnosis.words import words
 
-__all__ = ["Kind", "authored_by", "install_targets", "kind_of", "paths_read", "script_of", "told_failure", "weightiest"]
+__all__ = [
+    "CommandKind",
+    "authored_by",
+    "install_targets",
+    "kind_of",
+    "paths_read",
+    "script_of",
+    "told_failure",
+    "weightiest",
+]
 
 
-class Kind(StrEnum):
+class CommandKind(StrEnum):
     """What an action is for."""
 
     READ = "read"
@@ -28,14 +37,14 @@ class Kind(StrEnum):
 
 
 _WEIGHT = (
-    Kind.SUBMIT,
-    Kind.EXECUTE,
-    Kind.VERIFY,
-    Kind.INSTALL,
-    Kind.NETWORK,
-    Kind.EDIT,
-    Kind.READ,
-    Kind.OTHER,
+    CommandKind.SUBMIT,
+    CommandKind.EXECUTE,
+    CommandKind.VERIFY,
+    CommandKind.INSTALL,
+    CommandKind.NETWORK,
+    CommandKind.EDIT,
+    CommandKind.READ,
+    CommandKind.OTHER,
 )
 _READ = words(
     "cat head tail less more ls ll find grep egrep fgrep rg ag sed awk wc file stat tree du nl which "
@@ -73,36 +82,36 @@ _CHECK = re.compile(r"\s*(?:$|import\s|from\s|print\s*\(|#|help\s*\(|sys\.|inspe
 _ASKS = frozenset({"--help", "-h", "--version", "-V"})
 
 
-def kind_of(simple: Simple) -> Kind:
+def kind_of(simple: Simple) -> CommandKind:
     """What one simple command is for; a command nobody knows is taken to execute something."""
     name, words = simple.name, simple.words
     if not words:
-        return Kind.EDIT
+        return CommandKind.EDIT
     if name == "submit" or any("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT" in word for word in words[:3]):
-        return Kind.SUBMIT
+        return CommandKind.SUBMIT
     if _installs(name, words):
-        return Kind.INSTALL
+        return CommandKind.INSTALL
     if name == "str_replace_editor":
-        return Kind.READ if "view" in words[1:2] else Kind.EDIT
+        return CommandKind.READ if "view" in words[1:2] else CommandKind.EDIT
     if name == "sed" and any(word.startswith("-i") or word == "--in-place" for word in words[1:]):
-        return Kind.EDIT
+        return CommandKind.EDIT
     if name == "git":
         return _git(words)
     if name in _EDIT:
-        return Kind.EDIT
+        return CommandKind.EDIT
     if name in _NETWORK:
-        return Kind.NETWORK
+        return CommandKind.NETWORK
     if name in _READ | {"echo", "printf"}:
         if simple.writes and simple.writes != ("1",):
-            return Kind.EDIT
-        return Kind.READ if name in _READ else Kind.OTHER
+            return CommandKind.EDIT
+        return CommandKind.READ if name in _READ else CommandKind.OTHER
     if name in _OTHER or name in {"pip", "pip3", "npm"}:
-        return Kind.READ if name.startswith(("pip", "npm")) else Kind.OTHER
+        return CommandKind.READ if name.startswith(("pip", "npm")) else CommandKind.OTHER
     if name in _TESTERS or (name == "make" and any(word in {"test", "check", "tests", "lint"} for word in words[1:])):
-        return Kind.VERIFY
+        return CommandKind.VERIFY
     if not _ASKS.isdisjoint(words[1:]) and "-c" not in words:
-        return Kind.VERIFY
-    return _python(simple) if _PYTHON.match(name) else Kind.EXECUTE
+        return CommandKind.VERIFY
+    return _python(simple) if _PYTHON.match(name) else CommandKind.EXECUTE
 
 
 def _installs(name: str, words: tuple[str, ...]) -> bool:
@@ -123,11 +132,11 @@ def _installs(name: str, words: tuple[str, ...]) -> bool:
     return verbs is not None and any(word in verbs for word in words[1:5])
 
 
-def _git(words: tuple[str, ...]) -> Kind:
+def _git(words: tuple[str, ...]) -> CommandKind:
     rest = [word for word in words[1:] if not word.startswith("-")]
     verb = next((word for word in rest if not word.startswith("/")), "")
     if verb in {"clone", "fetch", "pull", "push", "ls-remote", "submodule", "lfs"}:
-        return Kind.NETWORK
+        return CommandKind.NETWORK
     if verb in {
         "apply",
         "checkout",
@@ -141,33 +150,33 @@ def _git(words: tuple[str, ...]) -> Kind:
         "commit",
         "add",
     }:
-        return Kind.EDIT
-    return Kind.READ
+        return CommandKind.EDIT
+    return CommandKind.READ
 
 
-def _python(simple: Simple) -> Kind:
+def _python(simple: Simple) -> CommandKind:
     words = simple.words
     code = inline_code(simple)
     if code is not None:
         statements = [part for line in code.split("\n") for part in line.split(";")]
         short = len(code) <= 600 and len(statements) <= 12
         return (
-            Kind.VERIFY
+            CommandKind.VERIFY
             if short and all(_CHECK.match(part) for part in statements) and not _called(code)
-            else Kind.EXECUTE
+            else CommandKind.EXECUTE
         )
     if (
         "-m" in words
         and words[words.index("-m") + 1 : words.index("-m") + 2]
         and words[words.index("-m") + 1] in _TESTERS
     ):
-        return Kind.VERIFY
+        return CommandKind.VERIFY
     if "py_compile" in words or "compileall" in words:
-        return Kind.VERIFY
+        return CommandKind.VERIFY
     script = script_of(simple)
     if script.rpartition("/")[2].startswith(("test_", "check_", "verify")):
-        return Kind.VERIFY
-    return Kind.EXECUTE
+        return CommandKind.VERIFY
+    return CommandKind.EXECUTE
 
 
 def _called(code: str) -> bool:
@@ -243,7 +252,7 @@ def authored_by(simple: Simple) -> Iterator[Authored]:
         for word in simple.words[1:]:
             if not word.startswith("-"):
                 yield Authored(word, "")
-    elif simple.name == "sed" and kind_of(simple) is Kind.EDIT:
+    elif simple.name == "sed" and kind_of(simple) is CommandKind.EDIT:
         plain = [word for word in simple.words[1:] if not word.startswith("-")]
         if len(plain) > 1:
             yield Authored(plain[-1], plain[0])
@@ -278,6 +287,6 @@ def told_failure(lines: tuple[str, ...]) -> bool:
     return any(_EXIT.search(line[:300]) for line in lines)
 
 
-def weightiest(kinds: tuple[Kind, ...]) -> Kind:
+def weightiest(kinds: tuple[CommandKind, ...]) -> CommandKind:
     """The kind that an action of several commands has."""
-    return next((kind for kind in _WEIGHT if kind in kinds), Kind.OTHER)
+    return next((kind for kind in _WEIGHT if kind in kinds), CommandKind.OTHER)

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from repoassay.diagnosis.actions import Action, Line
-from repoassay.diagnosis.case import Case
+from repoassay.diagnosis.actions import Action, ActionLine
+from repoassay.diagnosis.case import AttemptCase
 from repoassay.diagnosis.classes import ErrorClass, Subclass
 from repoassay.diagnosis.evidence import Evidence
 from repoassay.diagnosis.exceptions import origin, raised_in
-from repoassay.diagnosis.purpose import Kind, install_targets, script_of
-from repoassay.diagnosis.rules import HINTS, Rule
+from repoassay.diagnosis.purpose import CommandKind, install_targets, script_of
+from repoassay.diagnosis.rules import HINTS, DiagnosisRule
 
-__all__ = ["Trouble", "Troubles", "scripts_of", "troubles_of"]
+__all__ = ["RecoveryTrouble", "Troubles", "scripts_of", "troubles_of"]
 
-_SEARCHED = frozenset({Kind.INSTALL, Kind.EXECUTE, Kind.VERIFY, Kind.NETWORK})
+_SEARCHED = frozenset({CommandKind.INSTALL, CommandKind.EXECUTE, CommandKind.VERIFY, CommandKind.NETWORK})
 _INSTALLED = re.compile(
     r"Successfully (?:installed|built)|already satisfied|is already the newest|added \d+ packages"
     r"|Installed \d+ packages?|Setting up \S+ \(|Audited \d+ packages"
@@ -47,11 +47,11 @@ _ALIASES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class RecoveryTrouble:
     """An error seen at the action at `place`. `timeout` tells that a limit of time cut it off."""
 
     place: int
-    kind: Kind
+    kind: CommandKind
     code: ErrorClass
     subclass: Subclass | None
     weight: float
@@ -67,9 +67,9 @@ class Trouble:
 class Troubles:
     """All errors; those nothing overcame (`open`); those overcome only by something else that ran (`doubtful`)."""
 
-    all: tuple[Trouble, ...]
-    open: tuple[Trouble, ...]
-    doubtful: tuple[Trouble, ...]
+    all: tuple[RecoveryTrouble, ...]
+    open: tuple[RecoveryTrouble, ...]
+    doubtful: tuple[RecoveryTrouble, ...]
     succeeded: tuple[int, ...]
 
 
@@ -83,12 +83,12 @@ def scripts_of(actions: tuple[Action, ...]) -> frozenset[str]:
     )
 
 
-def troubles_of(actions: tuple[Action, ...], case: Case, rules: tuple[Rule, ...]) -> Troubles:
+def troubles_of(actions: tuple[Action, ...], case: AttemptCase, rules: tuple[DiagnosisRule, ...]) -> Troubles:
     """Walk the actions in order, opening errors and closing what later success overcame."""
     scripts, logs = scripts_of(actions), set[str]()
-    found: list[Trouble] = []
-    left: list[Trouble] = []
-    doubtful: list[Trouble] = []
+    found: list[RecoveryTrouble] = []
+    left: list[RecoveryTrouble] = []
+    doubtful: list[RecoveryTrouble] = []
     succeeded: list[int] = []
     for place, original in enumerate(actions):
         action = _as_log(original, logs)
@@ -100,7 +100,7 @@ def troubles_of(actions: tuple[Action, ...], case: Case, rules: tuple[Rule, ...]
             found.append(seen)
             left = [*(old for old in left if not _same(old, seen)), seen]
             continue
-        if action.failed or (not action.answered and action.kind is not Kind.INSTALL):
+        if action.failed or (not action.answered and action.kind is not CommandKind.INSTALL):
             continue
         succeeded.append(place)
         left, gone = _overcome(left, action)
@@ -110,8 +110,10 @@ def troubles_of(actions: tuple[Action, ...], case: Case, rules: tuple[Rule, ...]
 
 def _as_log(action: Action, logs: set[str]) -> Action:
     """Reading the log of a background run shows what the run printed."""
-    if action.kind in {Kind.READ, Kind.OTHER} and any(path in logs and _is_log(path) for path in action.paths):
-        return replace(action, kind=Kind.EXECUTE)
+    if action.kind in {CommandKind.READ, CommandKind.OTHER} and any(
+        path in logs and _is_log(path) for path in action.paths
+    ):
+        return replace(action, kind=CommandKind.EXECUTE)
     return action
 
 
@@ -125,19 +127,19 @@ def _key(action: Action) -> str:
     return names[-1].rpartition("/")[2] if names else action.kind
 
 
-def _same(old: Trouble, new: Trouble) -> bool:
-    return old.key == new.key and old.kind is new.kind and old.kind is not Kind.INSTALL
+def _same(old: RecoveryTrouble, new: RecoveryTrouble) -> bool:
+    return old.key == new.key and old.kind is new.kind and old.kind is not CommandKind.INSTALL
 
 
 def _seen(
-    place: int, action: Action, case: Case, rules: tuple[Rule, ...], scripts: frozenset[str]
-) -> Iterator[Trouble]:
+    place: int, action: Action, case: AttemptCase, rules: tuple[DiagnosisRule, ...], scripts: frozenset[str]
+) -> Iterator[RecoveryTrouble]:
     lines, key = _since_success(action), _key(action)
     kinds = {action.kind, *(kind for kind, _ in action.commands if kind in _SEARCHED)}
     for raised in raised_in(lines, case, scripts):
         told = origin(raised, case)
         if told is not None and not _passed_over(lines, raised.place, action):
-            yield Trouble(
+            yield RecoveryTrouble(
                 place,
                 action.kind,
                 told.code,
@@ -150,7 +152,7 @@ def _seen(
                 told.module,
             )
     for number, line in enumerate(lines):
-        if not line.text.strip() or (_QUIETLY.match(line.text) and action.kind is not Kind.INSTALL):
+        if not line.text.strip() or (_QUIETLY.match(line.text) and action.kind is not CommandKind.INSTALL):
             continue
         low = line.text.lower()
         telling = any(hint in low for hint in HINTS)
@@ -161,9 +163,9 @@ def _seen(
             if match is None or _passed_over(lines, number, action):
                 continue
             code, part, timeout = rule.code, rule.subclass, rule.id == "timed-out"
-            if timeout and action.kind is Kind.INSTALL:
+            if timeout and action.kind is CommandKind.INSTALL:
                 code, part = ErrorClass.E1, Subclass.NETWORK
-            yield Trouble(
+            yield RecoveryTrouble(
                 place,
                 action.kind,
                 code,
@@ -178,15 +180,15 @@ def _seen(
             )
 
 
-def _since_success(action: Action) -> tuple[Line, ...]:
+def _since_success(action: Action) -> tuple[ActionLine, ...]:
     """What an installer printed after it last said that it had installed; a whole output otherwise."""
-    if Kind.INSTALL not in {kind for kind, _ in action.commands}:
+    if CommandKind.INSTALL not in {kind for kind, _ in action.commands}:
         return action.lines
     last = max((at for at, line in enumerate(action.lines) if _INSTALLED.search(line.text)), default=-1)
     return action.lines[last + 1 :]
 
 
-def _passed_over(lines: tuple[Line, ...], place: int, action: Action) -> bool:
+def _passed_over(lines: tuple[ActionLine, ...], place: int, action: Action) -> bool:
     """Whether the program went on to its end after a line that looks like an error."""
     if action.failed:
         return False
@@ -194,7 +196,7 @@ def _passed_over(lines: tuple[Line, ...], place: int, action: Action) -> bool:
     return any(_WENT_ON.search(text) and not _NOT_SO.search(text) for text in rest[-3:])
 
 
-def _best(place: int, action: Action, seen: tuple[Trouble, ...]) -> Trouble | None:
+def _best(place: int, action: Action, seen: tuple[RecoveryTrouble, ...]) -> RecoveryTrouble | None:
     """Of several signs in one output the surest, and of equals the last."""
     if not seen:
         return None
@@ -208,27 +210,27 @@ def _best(place: int, action: Action, seen: tuple[Trouble, ...]) -> Trouble | No
     )
 
 
-def _overcome(left: list[Trouble], action: Action) -> tuple[list[Trouble], list[Trouble]]:
+def _overcome(left: list[RecoveryTrouble], action: Action) -> tuple[list[RecoveryTrouble], list[RecoveryTrouble]]:
     """What stays open after an action that went well, and what was closed by something other than a second try."""
-    key, kept, doubtful = _key(action), list[Trouble](), list[Trouble]()
+    key, kept, doubtful = _key(action), list[RecoveryTrouble](), list[RecoveryTrouble]()
     for old in left:
-        if action.kind is Kind.INSTALL:
+        if action.kind is CommandKind.INSTALL:
             if not _installs_away(old, action):
                 kept.append(old)
-        elif action.kind is Kind.VERIFY:
-            if not (old.key == key and old.kind is Kind.VERIFY and old.code is not ErrorClass.E1) and not _imported(
-                old, action
-            ):
+        elif action.kind is CommandKind.VERIFY:
+            if not (
+                old.key == key and old.kind is CommandKind.VERIFY and old.code is not ErrorClass.E1
+            ) and not _imported(old, action):
                 kept.append(old)
-        elif action.kind is Kind.NETWORK:
-            if old.kind is not Kind.NETWORK:
+        elif action.kind is CommandKind.NETWORK:
+            if old.kind is not CommandKind.NETWORK:
                 kept.append(old)
-        elif old.key != key or old.kind is Kind.INSTALL:
+        elif old.key != key or old.kind is CommandKind.INSTALL:
             doubtful.append(old)
     return kept, doubtful
 
 
-def _installs_away(old: Trouble, action: Action) -> bool:
+def _installs_away(old: RecoveryTrouble, action: Action) -> bool:
     if old.code is not ErrorClass.E1:
         return False
     targets = {name for _, simple in action.commands for name in install_targets(simple)}
@@ -246,5 +248,5 @@ def _installs_away(old: Trouble, action: Action) -> bool:
     return broad or not targets or any(wanted in name or top in name or name in wanted for name in targets)
 
 
-def _imported(old: Trouble, action: Action) -> bool:
+def _imported(old: RecoveryTrouble, action: Action) -> bool:
     return bool(old.module) and old.module.partition(".")[0] in action.said

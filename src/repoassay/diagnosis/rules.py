@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.diagnosis.classes import SUBCLASSES, ErrorClass, Subclass
-from repoassay.diagnosis.purpose import Kind
+from repoassay.diagnosis.purpose import CommandKind
 from repoassay.diagnosis.words import words
 from repoassay.errors import BadInput
 
-__all__ = ["HINTS", "Rule", "builtin_rules", "load_rules"]
+__all__ = ["HINTS", "DiagnosisRule", "builtin_rules", "load_rules"]
 
 _LARGEST = 2**20
 _MOST = 1000
@@ -38,12 +38,12 @@ _NESTED = re.compile(r"\([^()]*[*+}][^()]*\)(?:[*+]|\{\d*,)")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class DiagnosisRule:
     """One pattern: see the head of `rules.toml`."""
 
     id: str
     pattern: re.Pattern[str]
-    scope: frozenset[Kind]
+    scope: frozenset[CommandKind]
     code: ErrorClass
     subclass: Subclass | None
     weight: float
@@ -51,13 +51,13 @@ class Rule:
 
 
 @cache
-def builtin_rules() -> tuple[Rule, ...]:
+def builtin_rules() -> tuple[DiagnosisRule, ...]:
     """The rules that are shipped."""
     text = files("repoassay.diagnosis").joinpath("rules.toml").read_text("utf-8")
     return tuple(replace(rule, shipped=True) for rule in _rules(text, "rules.toml"))
 
 
-def load_rules(path: Path) -> tuple[Rule, ...]:
+def load_rules(path: Path) -> tuple[DiagnosisRule, ...]:
     """The shipped rules with those of a user's file: the same id replaces, a new one is added.
 
     Raises:
@@ -73,7 +73,7 @@ def load_rules(path: Path) -> tuple[Rule, ...]:
     return tuple(merged.values())
 
 
-def _rules(text: str, name: str) -> tuple[Rule, ...]:
+def _rules(text: str, name: str) -> tuple[DiagnosisRule, ...]:
     try:
         told = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -84,7 +84,7 @@ def _rules(text: str, name: str) -> tuple[Rule, ...]:
     return tuple(_rule(entry, f"{name}, rule {number}") for number, entry in enumerate(entries, 1))
 
 
-def _rule(entry: Any, where: str) -> Rule:
+def _rule(entry: Any, where: str) -> DiagnosisRule:
     known = {"id", "pattern", "scope", "class", "subclass", "weight"}
     if not isinstance(entry, dict) or set(entry) - known or not {"id", "pattern", "class"} <= set(entry):
         raise BadInput(f"{where} needs id, pattern and class, and has no other keys than {', '.join(sorted(known))}")
@@ -92,7 +92,7 @@ def _rule(entry: Any, where: str) -> Rule:
         code = ErrorClass(entry["class"])
         subclass = Subclass(entry["subclass"]) if "subclass" in entry else None
         weight = float(entry.get("weight", 0.7))
-        scope = frozenset(Kind(part) for part in entry.get("scope", ["install", "execute", "verify", "network"]))
+        scope = frozenset(CommandKind(part) for part in entry.get("scope", ["install", "execute", "verify", "network"]))
         pattern = re.compile(str(entry["pattern"]), re.IGNORECASE)
     except (ValueError, TypeError, re.error) as error:
         raise BadInput(f"{where} is wrong: {error}; correct it") from error
@@ -104,4 +104,4 @@ def _rule(entry: Any, where: str) -> Rule:
         raise BadInput(f"{where} has subclass {subclass.value}, which is none of {code.value}; correct it")
     if not 0 < weight <= 1:
         raise BadInput(f"{where} has a weight that is not between 0 and 1; correct it")
-    return Rule(str(entry["id"]), pattern, scope, code, subclass, weight)
+    return DiagnosisRule(str(entry["id"]), pattern, scope, code, subclass, weight)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from repoassay.stats.intervals import Interval, wilson
+from repoassay.stats import Interval, wilson
 
 __all__ = ["VALUES", "ClassScore", "Score", "confusion_text", "score"]
 

@@ -6,55 +6,81 @@ dollars throughout. What is unknown is None, stays out of every mean, and is nam
 
 from __future__ import annotations
 
-from repoassay.economics.alpha import Alpha, AlphaRow, Group, LeftOut, Success, alpha, by, group, mean_of_groups, worth
-from repoassay.economics.decisions import BreakEven, PerDollar, PerSolved, break_even, cost_per_solved, value_per_dollar
-from repoassay.economics.pareto import ParetoCurve, ParetoPoint, pareto
-from repoassay.economics.quality import LEVELS, Quality, QualitySource, Rule, by_result, from_ratings
-from repoassay.economics.rates import alpha_from_rates
-from repoassay.economics.uncertainty import (
-    DollarInterval,
-    ValueRange,
-    bootstrap,
-    quality_readings,
-    range_of_alpha,
-    value_range,
-)
-from repoassay.economics.value import Ceiling, ceiling, mean_value
+from repoassay.lazy import attach
 
-__all__ = [
-    "LEVELS",
-    "Alpha",
-    "AlphaRow",
-    "BreakEven",
-    "Ceiling",
-    "DollarInterval",
-    "Group",
-    "LeftOut",
-    "ParetoCurve",
-    "ParetoPoint",
-    "PerDollar",
-    "PerSolved",
-    "Quality",
-    "QualitySource",
-    "Rule",
-    "Success",
-    "ValueRange",
-    "alpha",
-    "alpha_from_rates",
-    "bootstrap",
-    "break_even",
-    "by",
-    "by_result",
-    "ceiling",
-    "cost_per_solved",
-    "from_ratings",
-    "group",
-    "mean_of_groups",
-    "mean_value",
-    "pareto",
-    "quality_readings",
-    "range_of_alpha",
-    "value_per_dollar",
-    "value_range",
-    "worth",
-]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.economics.decisions import (
+        BreakEven as BreakEven,
+        PerDollar as PerDollar,
+        PerSolved as PerSolved,
+        break_even as break_even,
+        cost_per_solved as cost_per_solved,
+        value_per_dollar as value_per_dollar,
+    )
+    from repoassay.economics.net_benefit import (
+        Alpha as Alpha,
+        AlphaRow as AlphaRow,
+        ExcludedRow as ExcludedRow,
+        Group as Group,
+        Success as Success,
+        alpha as alpha,
+        group as group,
+        group_by as group_by,
+        mean_of_groups as mean_of_groups,
+        worth as worth,
+    )
+    from repoassay.economics.pareto_curve import (
+        ParetoCurve as ParetoCurve,
+        ParetoPoint as ParetoPoint,
+        pareto as pareto,
+    )
+    from repoassay.economics.quality import (
+        LEVELS as LEVELS,
+        Quality as Quality,
+        QualityRule as QualityRule,
+        QualitySource as QualitySource,
+        by_result as by_result,
+        from_ratings as from_ratings,
+    )
+    from repoassay.economics.rates import alpha_from_rates as alpha_from_rates
+    from repoassay.economics.uncertainty import (
+        DollarInterval as DollarInterval,
+        ValueRange as ValueRange,
+        bootstrap as bootstrap,
+        quality_readings as quality_readings,
+        range_of_alpha as range_of_alpha,
+        value_range as value_range,
+    )
+    from repoassay.economics.value import Ceiling as Ceiling, ceiling as ceiling, mean_value as mean_value
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "decisions": ("BreakEven", "PerDollar", "PerSolved", "break_even", "cost_per_solved", "value_per_dollar"),
+            "net_benefit": (
+                "Alpha",
+                "AlphaRow",
+                "Group",
+                "ExcludedRow",
+                "Success",
+                "alpha",
+                "group_by",
+                "group",
+                "mean_of_groups",
+                "worth",
+            ),
+            "pareto_curve": ("ParetoCurve", "ParetoPoint", "pareto"),
+            "quality": ("LEVELS", "Quality", "QualitySource", "QualityRule", "by_result", "from_ratings"),
+            "rates": ("alpha_from_rates",),
+            "uncertainty": (
+                "DollarInterval",
+                "ValueRange",
+                "bootstrap",
+                "quality_readings",
+                "range_of_alpha",
+                "value_range",
+            ),
+            "value": ("Ceiling", "ceiling", "mean_value"),
+        },
+    )

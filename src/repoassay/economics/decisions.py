@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from repoassay.economics.alpha import AlphaRow, LeftOut, Success, worth
+from repoassay.economics.net_benefit import AlphaRow, ExcludedRow, Success, worth
 
 __all__ = ["BreakEven", "PerDollar", "PerSolved", "break_even", "cost_per_solved", "value_per_dollar"]
 
@@ -30,7 +30,7 @@ class PerSolved:
     cost: Decimal
     solved: int
     n: int
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[ExcludedRow, ...] = ()
     note: str = ""
 
 
@@ -43,7 +43,7 @@ class PerDollar:
     cost: Decimal
     counted: int
     n: int
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[ExcludedRow, ...] = ()
     note: str = ""
 
 
@@ -59,7 +59,7 @@ class BreakEven:
     factor: Decimal | None
     counted: int
     n: int
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[ExcludedRow, ...] = ()
     note: str = ""
 
 
@@ -70,7 +70,7 @@ def cost_per_solved(rows: Iterable[AlphaRow]) -> PerSolved:
     solved = sum(row.passed is True for row in attempts)
     possible = sum(row.passed is not False for row in attempts)
     left_out = tuple(
-        LeftOut(row.task, "cost unknown" if row.cost is None else "not known whether passed")
+        ExcludedRow(row.task, "cost unknown" if row.cost is None else "not known whether passed")
         for row in attempts
         if row.cost is None or row.passed is None
     )
@@ -97,15 +97,15 @@ def break_even(rows: Iterable[AlphaRow], success: Success = Success.EXECUTED) ->
     return BreakEven(per_attempt, value / cost if cost else None, counted, n, left_out, note)
 
 
-def _sums(rows: Iterable[AlphaRow], success: Success) -> tuple[Decimal, Decimal, int, int, tuple[LeftOut, ...]]:
+def _sums(rows: Iterable[AlphaRow], success: Success) -> tuple[Decimal, Decimal, int, int, tuple[ExcludedRow, ...]]:
     value = cost = _ZERO
     counted = n = 0
-    left_out: list[LeftOut] = []
+    left_out: list[ExcludedRow] = []
     for row in rows:
         n += 1
         found = worth(row, success)
         if found.benefit is None or row.cost is None:
-            left_out.append(LeftOut(row.task, ", ".join(found.missing)))
+            left_out.append(ExcludedRow(row.task, ", ".join(found.missing)))
             continue
         counted += 1
         value += found.benefit

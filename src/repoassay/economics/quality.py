@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-__all__ = ["LEVELS", "Quality", "QualitySource", "Rule", "by_result", "from_ratings"]
+__all__ = ["LEVELS", "Quality", "QualityRule", "QualitySource", "by_result", "from_ratings"]
 
 LEVELS = tuple(Decimal(level) for level in ("0", "0.25", "0.5", "0.75", "1"))
 """Far below what a person delivers, large gap, moderate gap, near parity, as good as a person's or better."""
@@ -27,7 +27,7 @@ class QualitySource(StrEnum):
     BY_RESULT = "by result"
 
 
-class Rule(StrEnum):
+class QualityRule(StrEnum):
     """What made one level of several ratings."""
 
     MAJORITY = "strict majority"
@@ -46,19 +46,19 @@ class Quality:
     """
 
     level: Decimal
-    rule: Rule
+    rule: QualityRule
     source: QualitySource
     ratings: tuple[tuple[str, Decimal], ...] = ()
 
     @property
     def flagged(self) -> bool:
         """Whether the level is anything less than a strict majority's."""
-        return self.rule in (Rule.PLURALITY, Rule.MEDIAN)
+        return self.rule in (QualityRule.PLURALITY, QualityRule.MEDIAN)
 
     @property
     def adjudicate(self) -> bool:
         """Whether somebody should decide: no level was chosen most often."""
-        return self.rule is Rule.MEDIAN
+        return self.rule is QualityRule.MEDIAN
 
     @property
     def median(self) -> Decimal:
@@ -100,17 +100,17 @@ def from_ratings(ratings: Mapping[str, Decimal] | Iterable[Decimal]) -> Quality:
     counts = Counter(levels).most_common(2)
     top, votes = counts[0]
     if 2 * votes > len(levels):
-        return Quality(top, Rule.MAJORITY, QualitySource.REVIEWED, named)
+        return Quality(top, QualityRule.MAJORITY, QualitySource.REVIEWED, named)
     if len(counts) == 1 or votes > counts[1][1]:
-        return Quality(top, Rule.PLURALITY, QualitySource.REVIEWED, named)
-    return Quality(_median(levels), Rule.MEDIAN, QualitySource.REVIEWED, named)
+        return Quality(top, QualityRule.PLURALITY, QualitySource.REVIEWED, named)
+    return Quality(_median(levels), QualityRule.MEDIAN, QualitySource.REVIEWED, named)
 
 
 def by_result(passed: bool | None) -> Quality | None:
     """Quality until somebody has rated: 1 where the task was passed, 0 where it was not, None where that is unknown."""
     if passed is None:
         return None
-    return Quality(Decimal(int(passed)), Rule.RESULT, QualitySource.BY_RESULT)
+    return Quality(Decimal(int(passed)), QualityRule.RESULT, QualitySource.BY_RESULT)
 
 
 def _median(levels: list[Decimal]) -> Decimal:

@@ -12,7 +12,7 @@ def alpha_from_rates(success: Decimal, value: Decimal, quality: Decimal, cost: D
 
     The two worked cases of GitTaskBench (arXiv 2508.18993) multiply averages: .95 x 10 x 1 - .5 = 9.00 and
     .85 x 100 x .75 - 2 = 61.75. That equals Equation 1 only where success, value and quality do not go together
-    (the mean of a product is not the product of means); over rows use `repoassay.economics.alpha`.
+    (the mean of a product is not the product of means); over rows use `repoassay.economics.net_benefit`.
 
     Args:
         success: Share of tasks executed, 0 to 1.

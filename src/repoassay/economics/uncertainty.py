@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from random import Random
 
-from repoassay.economics.alpha import Alpha, AlphaRow, Success, alpha, worth
+from repoassay.economics.net_benefit import Alpha, AlphaRow, Success, alpha, worth
 from repoassay.economics.quality import Quality, QualitySource
-from repoassay.model.task import Economics
+from repoassay.types import Economics
 
 __all__ = ["DollarInterval", "ValueRange", "bootstrap", "quality_readings", "range_of_alpha", "value_range"]
 

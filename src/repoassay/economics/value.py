@@ -1,6 +1,6 @@
 """Market value: the mean of a group, and the ceiling it puts on alpha.
 
-A task's value, its range and its source are `repoassay.model.Economics`. Alpha is at most the mean market value,
+A task's value, its range and its source are `repoassay.types.Economics`. Alpha is at most the mean market value,
 because T and Q are at most 1 and costs are not negative; a published alpha above it was made with other values than
 those it is read with (GitTaskBench, Tables 9 and 10: PyPDF2).
 """

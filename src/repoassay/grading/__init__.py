@@ -2,3 +2,111 @@
 
 Knows tasks and the sandbox; not who made a submission or where it is kept. `judge.py` is the way in.
 """
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.grading.canary_check import can_doubt as can_doubt
+    from repoassay.grading.deliverable import Graded as Graded, Job as Job, grade_deliverables as grade_deliverables
+    from repoassay.grading.edit import grade_edit as grade_edit, run_tests as run_tests
+    from repoassay.grading.hidden_tests.javascript_script import SCRIPT as SCRIPT
+    from repoassay.grading.hidden_tests.javascript_tokens import (
+        LARGEST as LARGEST,
+        Token as Token,
+        argument_ends as argument_ends,
+        pairs_of as pairs_of,
+        tokens_of as tokens_of,
+    )
+    from repoassay.grading.hidden_tests.node import NODE_SUFFIXES as NODE_SUFFIXES, can_run_node as can_run_node
+    from repoassay.grading.hidden_tests.parsing import parse as parse
+    from repoassay.grading.hidden_tests.prefork import WarmPool as WarmPool
+    from repoassay.grading.hidden_tests.run import HiddenTestRun as HiddenTestRun, run_hidden as run_hidden
+    from repoassay.grading.metrics.documents import read_pdf as read_pdf
+    from repoassay.grading.metrics.opening import (
+        content as content,
+        mapped as mapped,
+        need as need,
+        pixels as pixels,
+        reference as reference,
+        workbook as workbook,
+    )
+    from repoassay.grading.metrics.text import normal as normal
+    from repoassay.grading.oracle.oracle import Oracle as Oracle
+    from repoassay.grading.oracle.reference import Reference as Reference
+    from repoassay.grading.oracle.sites import SiteMode as SiteMode
+    from repoassay.grading.outcome import (
+        fault as fault,
+        judge as judge,
+        not_gradable as not_gradable,
+        with_ending as with_ending,
+    )
+    from repoassay.grading.preflight import check_packages as check_packages
+    from repoassay.grading.preview import (
+        FILE as FILE,
+        MOST_CELL as MOST_CELL,
+        MOST_COLUMNS as MOST_COLUMNS,
+        MOST_ROWS as MOST_ROWS,
+        MOST_SIDE as MOST_SIDE,
+        MOST_TEXT as MOST_TEXT,
+        PLACE as PLACE,
+    )
+    from repoassay.grading.protocol import (
+        Measurement as Measurement,
+        Metric as Metric,
+        NotGradable as NotGradable,
+        UnreadableOutput as UnreadableOutput,
+    )
+    from repoassay.grading.pull_request import (
+        COMMITS as COMMITS,
+        DESCRIPTION_FILE as DESCRIPTION_FILE,
+        PULL_DIFF as PULL_DIFF,
+        PullRequest as PullRequest,
+        diff_name as diff_name,
+        head_tree as head_tree,
+        read_pull_request as read_pull_request,
+        reference_pull_request as reference_pull_request,
+    )
+    from repoassay.grading.registry import all_metrics as all_metrics, get as get, metric as metric, names as names
+    from repoassay.grading.sandboxed_module import hit_limit as hit_limit, run_sandboxed as run_sandboxed
+    from repoassay.grading.test_run import ENOUGH as ENOUGH
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "canary_check": ("can_doubt",),
+            "deliverable": ("Graded", "Job", "grade_deliverables"),
+            "edit": ("grade_edit", "run_tests"),
+            "hidden_tests.javascript_script": ("SCRIPT",),
+            "hidden_tests.javascript_tokens": ("LARGEST", "Token", "argument_ends", "pairs_of", "tokens_of"),
+            "hidden_tests.node": ("NODE_SUFFIXES", "can_run_node"),
+            "hidden_tests.parsing": ("parse",),
+            "hidden_tests.prefork": ("WarmPool",),
+            "hidden_tests.run": ("HiddenTestRun", "run_hidden"),
+            "metrics.documents": ("read_pdf",),
+            "metrics.opening": ("content", "mapped", "need", "pixels", "reference", "workbook"),
+            "metrics.text": ("normal",),
+            "oracle.oracle": ("Oracle",),
+            "oracle.reference": ("Reference",),
+            "oracle.sites": ("SiteMode",),
+            "outcome": ("fault", "judge", "not_gradable", "with_ending"),
+            "preflight": ("check_packages",),
+            "preview": ("FILE", "MOST_CELL", "MOST_COLUMNS", "MOST_ROWS", "MOST_SIDE", "MOST_TEXT", "PLACE"),
+            "protocol": ("Measurement", "Metric", "NotGradable", "UnreadableOutput"),
+            "pull_request": (
+                "COMMITS",
+                "DESCRIPTION_FILE",
+                "PULL_DIFF",
+                "PullRequest",
+                "diff_name",
+                "head_tree",
+                "read_pull_request",
+                "reference_pull_request",
+            ),
+            "registry": ("all_metrics", "get", "metric", "names"),
+            "sandboxed_module": ("run_sandboxed", "hit_limit"),
+            "test_run": ("ENOUGH",),
+        },
+    )

@@ -13,10 +13,10 @@ import repoassay
 from repoassay.errors import InfraFault
 from repoassay.grading.registry import get, names
 from repoassay.grading.select import select
-from repoassay.grading.worker import Asked, Told, measure
-from repoassay.model import Criterion, CriterionResult, Limits, Outcome, Reading, Verdict
+from repoassay.grading.worker import MetricRequest, Told, measure
+from repoassay.sandbox import Sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Sandbox
+from repoassay.types import Criterion, CriterionResult, Limits, Outcome, Reading, Verdict
 
 __all__ = ["LIMITS", "Job", "grade_deliverable", "grade_deliverables"]
 
@@ -104,7 +104,7 @@ def grade_deliverables(
 class _Prepared:
     """A job ready to be measured: which file is which output, and what is to be said of the choice."""
 
-    asked: Asked
+    asked: MetricRequest
     notes: tuple[str, ...]
 
 
@@ -134,7 +134,7 @@ def _prepare(job: Job, reading: Reading) -> _Prepared | Verdict:
     dangerous = [reason for reason in unusable if reason.endswith(_DANGEROUS)]
     if dangerous:
         return _verdict(job, reading, Outcome.NO_OUTPUT, dangerous)
-    return _Prepared(Asked(outputs, folder.inputs, folder.tests, criteria, files), tuple(notes))
+    return _Prepared(MetricRequest(outputs, folder.inputs, folder.tests, criteria, files), tuple(notes))
 
 
 _DANGEROUS = ("allowed.", "no output.", "not a regular file.")

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import repoassay
-from repoassay.grading.doubt import doubt_tests
-from repoassay.grading.examine import Subject, examine
-from repoassay.grading.hidden.node import can_run_node
-from repoassay.grading.hidden.run import Ran, run_hidden
-from repoassay.grading.hidden.warm import WarmPool
+from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.grading.canary_check import doubt_tests
+from repoassay.grading.hidden_tests.node import can_run_node
+from repoassay.grading.hidden_tests.prefork import WarmPool
+from repoassay.grading.hidden_tests.run import HiddenTestRun, run_hidden
 from repoassay.grading.oracle.oracle import Oracle
-from repoassay.grading.patch import PatchError, apply_patch, read_patch
-from repoassay.model import Assurance, Ended, Outcome, TestResult, Verdict, Whose
+from repoassay.grading.test_run import HiddenTestSubject, examine
+from repoassay.sandbox import Sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import FileEdit, Sandbox
+from repoassay.types import Assurance, Attribution, Ended, FileEdit, Outcome, TestResult, Verdict
 
 __all__ = ["FUZZ", "LENIENT", "grade_edit", "run_tests"]
 
@@ -67,8 +67,8 @@ def grade_edit(
             task=folder.task.id,
             task_digest=folder.digest,
             outcome=outcome,
-            process=process if outcome.whose is Whose.AGENT else None,
-            result=outcome is Outcome.PASSED if outcome.whose is Whose.AGENT else None,
+            process=process if outcome.whose is Attribution.AGENT else None,
+            result=outcome is Outcome.PASSED if outcome.whose is Attribution.AGENT else None,
             tests=tuple(tests),
             comments=comments,
             grader=f"repoassay/{repoassay.__version__}",
@@ -90,7 +90,7 @@ def grade_edit(
         failed = f"The patch does not apply: {error}"
         return verdict(Outcome.PATCH_FAILED, failed, *([LENIENT] if lenient else []))
     notes = (*([LENIENT] if lenient else []), *changes.notes)
-    subject = Subject(folder, base, environment, changes.edits, sandbox, cancel, pool)
+    subject = HiddenTestSubject(folder, base, environment, changes.edits, sandbox, cancel, pool)
     reference = oracle.reference(folder, base, environment) if oracle else None
     examined = examine(subject, reference, oracle)
     ran, tests = examined.ran, examined.tests
@@ -135,7 +135,7 @@ def _seconds(folder: TaskFolder) -> str:
     return f"{folder.task.grading.tests.seconds:g}"
 
 
-def _failures(ran: Ran, tests: Sequence[TestResult]) -> list[str]:
+def _failures(ran: HiddenTestRun, tests: Sequence[TestResult]) -> list[str]:
     comments = []
     if ran.exit.ended is Ended.OUT_OF_MEMORY:
         comments.append("The tests ran out of memory.")

@@ -26,7 +26,7 @@ from typing import Any
 
 from repoassay.errors import MissingExtra, RepoAssayError
 from repoassay.grading.protocol import NotGradable, UnreadableOutput
-from repoassay.grading.registry import get
+from repoassay.grading.registry import get, use_modules
 
 __all__ = ["main"]
 
@@ -46,7 +46,9 @@ def main() -> None:
     """Measure every task of the batch."""
     batch = json.load(sys.stdin)
     channel = int(os.environ.pop("REPOASSAY_CHANNEL"))
-    get("opens")  # registers every metric
+    use_modules(batch["metrics"])
+    for name in batch["bundled"]:  # shared by every task; a plug-in's module is imported where it costs one task
+        get(name)
     _tell(channel, {"ready": True})
     waiting = list(enumerate(batch["tasks"]))
     modules = deque(dict.fromkeys(name for _, task in waiting for name in task["modules"]))
@@ -152,7 +154,7 @@ def _measure(task: dict[str, str], criterion: dict[str, Any]) -> dict[str, Any]:
         return {"status": "unreadable", "value": None, "comment": "it is nested too deeply"}
     except RepoAssayError as error:
         return {"status": "fault", "value": None, "comment": str(error)[:1000]}
-    except Exception as error:  # noqa: BLE001 - a metric's bug must cost one criterion and be told as ours
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a metric's bug must cost one criterion and be told as ours
         return {"status": "fault", "value": None, "comment": f"{type(error).__name__}: {error}"[:1000]}
     value = float(measured.value)
     if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124 - NaN alone differs from itself

@@ -13,11 +13,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from repoassay.grading.patch import Changes, apply_patch, read_patch
-from repoassay.model import Kind
-from repoassay.model.pull_request import Commits
-from repoassay.tasks import TaskFolder
-from repoassay.tasks.contents import read_regular
+from repoassay.diffs import Changes, apply_patch, read_patch
+from repoassay.tasks import TaskFolder, read_regular
+from repoassay.types import Commits, TaskKind
 
 __all__ = [
     "COMMITS",
@@ -59,9 +57,9 @@ class PullRequest:
         return apply_patch(read_patch(self.diff), base) if self.diff.strip() else Changes({})
 
 
-def diff_name(kind: Kind) -> str:
+def diff_name(kind: TaskKind) -> str:
     """Name of the diff in a submission's folder."""
-    return PULL_DIFF if kind is Kind.PULL_REQUEST else DIFF
+    return PULL_DIFF if kind is TaskKind.PULL_REQUEST else DIFF
 
 
 def read_pull_request(files: Path) -> PullRequest:

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.errors import InfraFault
-from repoassay.grading.confined import confined, struck
+from repoassay.grading.plugin_code import plugin_code
 from repoassay.grading.preflight import packages_of
-from repoassay.model import Criterion, Limits
-from repoassay.suites import data_folder
-from repoassay.workspace import Command, Completed, Mount, Sandbox
+from repoassay.grading.registry import module_of, plugin_of
+from repoassay.grading.sandboxed_module import hit_limit, run_sandboxed
+from repoassay.sandbox import Command, Completed, Mount, Sandbox
+from repoassay.tasks import data_folder
+from repoassay.types import Criterion, Limits
 
-__all__ = ["Asked", "Told", "measure", "weights_folder"]
+__all__ = ["MetricRequest", "Told", "measure", "weights_folder"]
 
 _MOST_HEARD = 64 * 2**20
 """Bytes of answers that a batch may give."""
@@ -44,7 +46,7 @@ _PRELOAD = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MetricRequest:
     """What is to be measured: three folders, criteria, and which file stands for each `of`."""
 
     outputs: Path
@@ -56,7 +58,7 @@ class Asked:
 
 @dataclass(slots=True)
 class _Answers:
-    """Answers to one `Asked`, one for each criterion, and how long they took."""
+    """Answers to one `MetricRequest`, one for each criterion, and how long they took."""
 
     answers: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
@@ -81,7 +83,12 @@ def weights_folder() -> Path:
 
 
 def measure(
-    asked: Sequence[Asked], sandbox: Sandbox, *, workers: int, limits: Limits, cancel: threading.Event | None = None
+    asked: Sequence[MetricRequest],
+    sandbox: Sandbox,
+    *,
+    workers: int,
+    limits: Limits,
+    cancel: threading.Event | None = None,
 ) -> Iterator[Told]:
     """Yield the answers for each of `asked`, in order, as soon as they are there.
 
@@ -107,7 +114,12 @@ class _Batch:
     """One run of the worker, in a thread of its own, listened to while it runs."""
 
     def __init__(
-        self, asked: Sequence[Asked], sandbox: Sandbox, workers: int, limits: Limits, cancel: threading.Event | None
+        self,
+        asked: Sequence[MetricRequest],
+        sandbox: Sandbox,
+        workers: int,
+        limits: Limits,
+        cancel: threading.Event | None,
     ) -> None:
         self.fault: InfraFault | None = None
         self._tasks = [_Progress() for _ in asked]
@@ -140,7 +152,7 @@ class _Batch:
     def struck(self) -> str:
         """What ended the worker while it was at a file."""
         assert self._done is not None
-        return struck(self._done.exit)
+        return hit_limit(self._done.exit)
 
     def _run(self, sandbox: Sandbox, command: Command, cancel: threading.Event | None) -> None:
         try:
@@ -184,7 +196,7 @@ class _Batch:
             task.ended = str(line["ended"])
 
 
-def _answers(asked: Asked, progress: _Progress, struck: str = "") -> Told:
+def _answers(asked: MetricRequest, progress: _Progress, struck: str = "") -> Told:
     if not struck:
         struck = {"time": "opening it takes more time than is allowed", "done": ""}.get(
             progress.ended, f"the program that opens it crashed ({progress.ended})"
@@ -197,7 +209,7 @@ def _answers(asked: Asked, progress: _Progress, struck: str = "") -> Told:
     return _Answers(found, time.monotonic() - progress.started if progress.started else 0.0)
 
 
-def _command(asked: Sequence[Asked], workers: int, limits: Limits, told: Any) -> Command:
+def _command(asked: Sequence[MetricRequest], workers: int, limits: Limits, told: Any) -> Command:
     tasks = []
     wanted = [_modules(each) for each in asked]
     counts = Counter(name for names in wanted for name in names)
@@ -212,7 +224,12 @@ def _command(asked: Sequence[Asked], workers: int, limits: Limits, told: Any) ->
         })  # fmt: skip
         folders = (each.outputs, each.inputs, each.truth)
         mounts += [Mount(path, to) for path, to in zip(folders, places.values(), strict=True) if path.is_dir()]
+    metrics = {item.metric: module_of(item.metric) for each in asked for item in each.criteria}
+    brought = {name: plugin for name in metrics if (plugin := plugin_of(name)) is not None}
+    code, path = plugin_code(brought.values())
     batch = {
+        "metrics": {name: value for name, value in metrics.items() if value},
+        "bundled": [name for name, value in metrics.items() if value and name not in brought],
         "parallel": workers,
         "seconds": limits.seconds,
         "memory": limits.memory,
@@ -220,17 +237,18 @@ def _command(asked: Sequence[Asked], workers: int, limits: Limits, told: Any) ->
     }
     rounds = math.ceil(len(asked) / workers)
     whole = {"seconds": limits.seconds * rounds + 60, "memory": limits.memory * workers + _SPARE}
-    return confined(
+    return run_sandboxed(
         "repoassay.grading.measure",
         stdin=json.dumps(batch).encode(),
-        mounts=mounts,
+        mounts=[*mounts, *code],
+        path=path,
         limits=limits.model_copy(update=whole),
         channel=True,
         told=told,
     )
 
 
-def _modules(asked: Asked) -> list[str]:
+def _modules(asked: MetricRequest) -> list[str]:
     """Modules worth importing before the task is measured, in the order of what they rest on."""
     packages = packages_of(asked.criteria)
     return [module for package, found in _PRELOAD.items() if package in packages for module in found]

@@ -6,29 +6,119 @@ demand, since a command that shows one attempt needs neither tables nor pages.
 
 from __future__ import annotations
 
-from importlib import import_module
+from repoassay.lazy import attach
 
-TYPE_CHECKING = False  # as typing has it, without the price of importing typing
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.report.document import SCHEMA, dumps
-    from repoassay.report.page import render, write_html
-    from repoassay.report.summary import Summary, summarise
-    from repoassay.report.table import print_table
-
-_HOMES = {
-    "SCHEMA": "document",
-    "Summary": "summary",
-    "dumps": "document",
-    "print_table": "table",
-    "render": "page",
-    "summarise": "summary",
-    "write_html": "page",
-}
-
-__all__ = ["SCHEMA", "Summary", "dumps", "print_table", "render", "summarise", "write_html"]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    from repoassay.report.attempt_timeline import (
+        AttemptTimeline as AttemptTimeline,
+        find_attempts as find_attempts,
+        read_story as read_story,
+        read_trajectory as read_trajectory,
+        story_document as story_document,
+    )
+    from repoassay.report.comparison.comparison_output import (
+        as_json as as_json,
+        as_markdown as as_markdown,
+        as_text as as_text,
+    )
+    from repoassay.report.comparison.gate import RegressionGate as RegressionGate, rule as rule
+    from repoassay.report.comparison.junit import write_junit as write_junit
+    from repoassay.report.comparison.pairs import Measure as Measure
+    from repoassay.report.comparison.sides import read_sides as read_sides
+    from repoassay.report.comparison.versus import Comparison as Comparison, compare_sides as compare_sides
+    from repoassay.report.diagnosis_lines import (
+        label_line as label_line,
+        share_lines as share_lines,
+        shares_document as shares_document,
+        short_lines as short_lines,
+    )
+    from repoassay.report.diagnosis_runs import (
+        AttemptRef as AttemptRef,
+        DiagnosedAttempt as DiagnosedAttempt,
+        Diagnoser as Diagnoser,
+        people_said as people_said,
+        shares_of as shares_of,
+        subject_of as subject_of,
+        subjects_of as subjects_of,
+    )
+    from repoassay.report.document import dumps as dumps, plain_value as plain_value
+    from repoassay.report.export import write_figured as write_figured
+    from repoassay.report.exporters import (
+        export_file as export_file,
+        exporter_titles as exporter_titles,
+        find_source as find_source,
+    )
+    from repoassay.report.figures import dollars as dollars, tokens as tokens
+    from repoassay.report.leaderboard.bundle import pack as pack
+    from repoassay.report.leaderboard.entry import Declarations as Declarations
+    from repoassay.report.leaderboard.site import build_site as build_site, rows_of as rows_of
+    from repoassay.report.llm_labels import (
+        LabelRequest as LabelRequest,
+        label_by_model as label_by_model,
+        score_model as score_model,
+        score_rules as score_rules,
+    )
+    from repoassay.report.outcome_tables import ReportTables as ReportTables
+    from repoassay.report.page import render as render, write_html as write_html
+    from repoassay.report.qualities import reviewed_qualities as reviewed_qualities
+    from repoassay.report.report_tables import TableSelection as TableSelection, figure_out as figure_out
+    from repoassay.report.results import read_rows as read_rows
+    from repoassay.report.signal_lines import short as short
+    from repoassay.report.summary import Summary as Summary, summarise as summarise
+    from repoassay.report.table import print_table as print_table
+    from repoassay.report.tables.registry import OfferedTables as OfferedTables, offered_tables as offered_tables
+    from repoassay.report.tables.value import (
+        Cell as Cell,
+        ColumnUnit as ColumnUnit,
+        Estimate as Estimate,
+        Table as Table,
+        TableColumn as TableColumn,
+    )
+    from repoassay.report.user_tables import read_scores as read_scores, read_sizes as read_sizes
+    from repoassay.report.writers.json_file import table_document as table_document
+    from repoassay.report.writers.terminal import print_tables as print_tables
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "attempt_timeline": ("AttemptTimeline", "find_attempts", "read_story", "read_trajectory", "story_document"),
+            "comparison.comparison_output": ("as_json", "as_markdown", "as_text"),
+            "comparison.gate": ("RegressionGate", "rule"),
+            "comparison.junit": ("write_junit",),
+            "comparison.pairs": ("Measure",),
+            "comparison.sides": ("read_sides",),
+            "comparison.versus": ("Comparison", "compare_sides"),
+            "diagnosis_lines": ("label_line", "share_lines", "shares_document", "short_lines"),
+            "diagnosis_runs": (
+                "Diagnoser",
+                "DiagnosedAttempt",
+                "AttemptRef",
+                "people_said",
+                "shares_of",
+                "subject_of",
+                "subjects_of",
+            ),
+            "document": ("dumps", "plain_value"),
+            "export": ("write_figured",),
+            "exporters": ("export_file", "exporter_titles", "find_source"),
+            "figures": ("dollars", "tokens"),
+            "leaderboard.bundle": ("pack",),
+            "leaderboard.entry": ("Declarations",),
+            "leaderboard.site": ("build_site", "rows_of"),
+            "llm_labels": ("LabelRequest", "label_by_model", "score_model", "score_rules"),
+            "outcome_tables": ("ReportTables",),
+            "page": ("render", "write_html"),
+            "qualities": ("reviewed_qualities",),
+            "report_tables": ("TableSelection", "figure_out"),
+            "results": ("read_rows",),
+            "signal_lines": ("short",),
+            "summary": ("Summary", "summarise"),
+            "table": ("print_table",),
+            "tables.registry": ("OfferedTables", "offered_tables"),
+            "tables.value": ("Cell", "TableColumn", "Estimate", "Table", "ColumnUnit"),
+            "user_tables": ("read_scores", "read_sizes"),
+            "writers.json_file": ("table_document",),
+            "writers.terminal": ("print_tables",),
+        },
+    )

@@ -10,13 +10,13 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from repoassay.model import Outcome
 from repoassay.report.figures import cost
-from repoassay.report.outcomes import OUTCOMES, UNFINISHED, Shown
+from repoassay.report.outcomes import OUTCOMES, UNFINISHED, OutcomeLabel
 from repoassay.report.results import ResultRow
 from repoassay.text import one_line
+from repoassay.types import Outcome
 
-__all__ = ["MOST_INSIDE", "PART", "Names", "escaped_json", "kinds", "names_of", "packed", "parts"]
+__all__ = ["MOST_INSIDE", "PART", "BrowseNames", "escaped_json", "kinds", "names_of", "packed", "parts"]
 
 MOST_INSIDE = 2_000
 """More attempts than this lie in files beside the page."""
@@ -26,7 +26,7 @@ _ANSWER = {True: 1, False: 0, None: None}
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class BrowseNames:
     """What packed rows name by number: runs, agents, tasks with their domains, and outcomes."""
 
     runs: tuple[str, ...]
@@ -43,14 +43,14 @@ class Names:
         }
 
 
-def kinds() -> list[Shown]:
+def kinds() -> list[OutcomeLabel]:
     """Outcomes in the order in which packed rows number them; the last is none yet."""
     return [*OUTCOMES.values(), UNFINISHED]
 
 
-def names_of(rows: Sequence[ResultRow]) -> Names:
+def names_of(rows: Sequence[ResultRow]) -> BrowseNames:
     """Every name in the rows, once, made harmless to read."""
-    return Names(
+    return BrowseNames(
         tuple(one_line(name, 120) for name in dict.fromkeys(row.run.title for row in rows)),
         tuple(one_line(name, 160) for name in dict.fromkeys(row.agent for row in rows)),
         tuple((one_line(task, 120), one_line(domain, 80)) for task, domain in dict.fromkeys(map(_task, rows))),

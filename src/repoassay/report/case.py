@@ -1,6 +1,6 @@
 """The facts of an attempt that diagnosis wants: from the task where its folder still is, else from the plan.
 
-`case_of` is the one way to build a `Case` of a run's attempt; tables and `repoassay diagnose` share it.
+`case_of` is the one way to build a `AttemptCase` of a run's attempt; tables and `repoassay diagnose` share it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
-from repoassay.diagnosis import Case
+from repoassay.diagnosis import AttemptCase
 from repoassay.errors import RepoAssayError
-from repoassay.model import Attempt, Kind, Outcome, PlannedTask, Submission
-from repoassay.store.versions import parse
-from repoassay.suites.locate import Located, locate
-from repoassay.tasks import TaskFolder, read_task
-from repoassay.tasks.contents import read_regular
+from repoassay.records import parse
+from repoassay.tasks import Located, TaskFolder, locate, read_regular, read_task
+from repoassay.types import Attempt, Outcome, PlannedTask, Submission, TaskKind
 
 __all__ = ["TaskFacts", "case_of", "read_attempt_file"]
 
@@ -43,9 +41,9 @@ class TaskFacts:
         self._suite = suite
         self._located: Located | None = None
         self._looked = False
-        self._cases: dict[str, Case | None] = {}
+        self._cases: dict[str, AttemptCase | None] = {}
 
-    def of(self, planned: PlannedTask) -> Case | None:
+    def of(self, planned: PlannedTask) -> AttemptCase | None:
         """The facts of one task; None where its folder is gone, cannot be read, or holds another task by now."""
         if planned.id not in self._cases:
             folder = self._folder(planned)
@@ -80,7 +78,7 @@ class TaskFacts:
 def case_of(
     planned: PlannedTask | None, folder: Path, outcome: Outcome | None, facts: TaskFacts | None = None,
     submission: Submission | None = None,
-) -> Case:  # fmt: skip
+) -> AttemptCase:  # fmt: skip
     """The facts of one attempt.
 
     Args:
@@ -94,7 +92,7 @@ def case_of(
         attempt = read_attempt_file(folder)
         submission = attempt.submission if attempt is not None else None
     told = facts.of(planned) if facts is not None and planned is not None else None
-    case = told or (_planned_case(planned) if planned is not None else Case())
+    case = told or (_planned_case(planned) if planned is not None else AttemptCase())
     left = tuple(item.path for item in submission.files[:_MOST_NAMES]) if submission is not None else None
     patch = _text(folder / "submission" / _DIFF) if case.edit else ""
     return replace(case, outcome=outcome, left=left, patch=patch)
@@ -108,14 +106,16 @@ def read_attempt_file(folder: Path) -> Attempt | None:
         return None
 
 
-def _planned_case(planned: PlannedTask) -> Case:
-    return Case(repository=planned.repository, expected=planned.outputs, edit=planned.kind is not Kind.DELIVERABLE)
+def _planned_case(planned: PlannedTask) -> AttemptCase:
+    return AttemptCase(
+        repository=planned.repository, expected=planned.outputs, edit=planned.kind is not TaskKind.DELIVERABLE
+    )
 
 
-def _task_case(folder: TaskFolder, located: Located | None) -> Case:
+def _task_case(folder: TaskFolder, located: Located | None) -> AttemptCase:
     task = folder.task
     tree = _tree(folder, located)
-    case = Case.of(task, packages=tuple(_packages(tree, task.environment.path)), instruction=folder.instruction)
+    case = AttemptCase.of(task, packages=tuple(_packages(tree, task.environment.path)), instruction=folder.instruction)
     edit = task.kind.changes_repository
     return replace(
         case,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from repoassay.report.figures import figure, seconds
-from repoassay.report.tables.value import Cell, Column, Estimate, Table, Unit
+from repoassay.report.tables.value import Cell, ColumnUnit, Estimate, Table, TableColumn
 from repoassay.stats import Proportion
 
 __all__ = ["flat_columns", "flat_rows", "shown_cell"]
@@ -16,7 +16,7 @@ _PARTS = ("successes", "n", "percent", "low", "high")
 _ESTIMATE_PARTS = ("percent", "low", "high", "n")
 
 
-def shown_cell(cell: Cell, column: Column) -> str:
+def shown_cell(cell: Cell, column: TableColumn) -> str:
     """A cell for reading, with its unit; a dash where it is None."""
     if cell is None:
         return _DASH
@@ -34,18 +34,18 @@ def _estimate(cell: Estimate) -> str:
     return f"{100 * cell.value:.1f}%{ends}"
 
 
-def _number(value: int | float | Decimal, column: Column) -> str:
+def _number(value: int | float | Decimal, column: TableColumn) -> str:
     match column.unit:
-        case Unit.COUNT:
+        case ColumnUnit.COUNT:
             return f"{int(value):,}"
-        case Unit.SHARE:
+        case ColumnUnit.SHARE:
             return f"{100 * float(value):.{1 if column.digits is None else column.digits}f}%"
-        case Unit.SECONDS:
+        case ColumnUnit.SECONDS:
             return seconds(float(value))
-        case Unit.DOLLARS:
+        case ColumnUnit.DOLLARS:
             digits = 2 if column.digits is None else column.digits
             return f"{'-' if value < 0 else ''}${abs(value):,.{digits}f}"
-        case Unit.P_VALUE:
+        case ColumnUnit.P_VALUE:
             return "<0.0001" if value < 0.0001 else f"{float(value):.4f}"
         case _:
             return f"{float(value):,.6g}" if column.digits is None else f"{float(value):,.{column.digits}f}"
@@ -54,9 +54,9 @@ def _number(value: int | float | Decimal, column: Column) -> str:
 def flat_columns(table: Table) -> Iterator[str]:
     """Column names with rates and estimates taken apart: `tpr_successes`, `tpr_n`, `tpr_percent`, `tpr_low` ..."""
     for column in table.columns:
-        if column.unit is Unit.RATE:
+        if column.unit is ColumnUnit.RATE:
             yield from (f"{column.key}_{part}" for part in _PARTS)
-        elif column.unit is Unit.ESTIMATE:
+        elif column.unit is ColumnUnit.ESTIMATE:
             yield from (f"{column.key}_{part}" for part in _ESTIMATE_PARTS)
         else:
             yield column.key
@@ -67,9 +67,9 @@ def flat_rows(table: Table) -> Iterator[list[str | int | float | Decimal | None]
     for row in table.rows:
         flat: list[str | int | float | Decimal | None] = []
         for cell, column in zip(row, table.columns, strict=True):
-            if column.unit is Unit.RATE:
+            if column.unit is ColumnUnit.RATE:
                 flat += _proportion_parts(cell) if isinstance(cell, Proportion) else [None] * len(_PARTS)
-            elif column.unit is Unit.ESTIMATE:
+            elif column.unit is ColumnUnit.ESTIMATE:
                 flat += _estimate_parts(cell) if isinstance(cell, Estimate) else [None] * len(_ESTIMATE_PARTS)
             else:
                 assert not isinstance(cell, Proportion | Estimate)

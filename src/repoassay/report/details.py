@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from repoassay.model import Outcome
 from repoassay.report.evidence import log_tail
-from repoassay.report.outcomes import OUTCOMES, UNFINISHED, Shown
-from repoassay.report.summary import Row, Summary, Unfinished
+from repoassay.report.outcomes import OUTCOMES, UNFINISHED, OutcomeLabel
+from repoassay.report.summary import Summary, SummaryRow, Unfinished
+from repoassay.types import Outcome
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from repoassay.model import Plan
+    from repoassay.types import Plan
 
 __all__ = ["DETAILS_BYTES", "LOGS_BYTES", "MOST_ROWS", "Detail", "RunDetails", "details", "run_details"]
 
@@ -51,9 +51,9 @@ class RunDetails:
     """
 
     summary: Summary
-    attempts: Sequence[tuple[Row, Detail]]
+    attempts: Sequence[tuple[SummaryRow, Detail]]
     unfinished: Sequence[Unfinished]
-    outcomes: Sequence[Shown]
+    outcomes: Sequence[OutcomeLabel]
 
     @property
     def plan(self) -> Plan:
@@ -99,7 +99,7 @@ def run_details(summary: Summary, environment: Environment) -> RunDetails:
     )
 
 
-def _bounded(rows: Sequence[Row]) -> list[Row]:
+def _bounded(rows: Sequence[SummaryRow]) -> list[SummaryRow]:
     """At most `MOST_ROWS`, those that passed left out first, in their order."""
     if len(rows) <= MOST_ROWS:
         return list(rows)
@@ -107,7 +107,7 @@ def _bounded(rows: Sequence[Row]) -> list[Row]:
     return [rows[index] for index in sorted(by_need[:MOST_ROWS])]
 
 
-def details(rows: Sequence[Row], environment: Environment) -> list[Detail]:
+def details(rows: Sequence[SummaryRow], environment: Environment) -> list[Detail]:
     """Render the evidence of each row, in the order of `rows`."""
     bodies = _spend(rows, DETAILS_BYTES, lambda row: environment.get_template("attempt.html").render(row=row))
     logs = _spend(rows, LOGS_BYTES, lambda row: _log(row, environment))
@@ -117,12 +117,12 @@ def details(rows: Sequence[Row], environment: Environment) -> list[Detail]:
     ]
 
 
-def _log(row: Row, environment: Environment) -> str:
+def _log(row: SummaryRow, environment: Environment) -> str:
     tail = log_tail(row.finished.folder)
     return environment.get_template("log.html").render(tail=tail) if tail and tail.text.strip() else ""
 
 
-def _spend(rows: Sequence[Row], budget: int, render: Callable[[Row], str]) -> list[str | None]:
+def _spend(rows: Sequence[SummaryRow], budget: int, render: Callable[[SummaryRow], str]) -> list[str | None]:
     """Render rows, those that matter most first, until the budget is spent; None for those left out."""
     found: list[str | None] = [None] * len(rows)
     for index in sorted(range(len(rows)), key=lambda index: _rank(rows[index])):
@@ -134,7 +134,7 @@ def _spend(rows: Sequence[Row], budget: int, render: Callable[[Row], str]) -> li
     return found
 
 
-def _rank(row: Row) -> int:
+def _rank(row: SummaryRow) -> int:
     """A reader looks for why something did not pass, then at what no longer counts, then at what passed."""
     if not row.counts:
         return 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from repoassay.diagnosis import Assigned, ErrorClass, Evidence, Finding, Label, State
-from repoassay.report.diagnosed import Looked, Shares
-from repoassay.report.document import plain
+from repoassay.diagnosis import AssignedClass, ErrorClass, Evidence, IntegrityFinding, IntegrityState, Label
+from repoassay.report.diagnosis_runs import ClassShares, DiagnosedAttempt
+from repoassay.report.document import plain_value
 from repoassay.stats import Proportion
 from repoassay.text import one_line
 
@@ -23,7 +23,7 @@ def meaning(code: str) -> str:
     return words[code] if code in words else ErrorClass(code).meaning
 
 
-def lines(looked: Looked, *, integrity_only: bool = False, width: int = 160) -> Iterator[str]:
+def lines(looked: DiagnosedAttempt, *, integrity_only: bool = False, width: int = 160) -> Iterator[str]:
     """One attempt: its classes with evidence, its labels, and the integrity findings, used ones first."""
     one = looked.subject
     number = f" #{one.number}" if one.number > 1 else ""
@@ -40,7 +40,7 @@ def lines(looked: Looked, *, integrity_only: bool = False, width: int = 160) -> 
             yield "  people who labelled it differ"
 
 
-def _classes(looked: Looked, width: int) -> Iterator[str]:
+def _classes(looked: DiagnosedAttempt, width: int) -> Iterator[str]:
     found = looked.diagnosis
     if looked.holds.source == "person":
         yield f"  {looked.holds.value} {meaning(looked.holds.value)}, by a person; the rules say {found.label}:"
@@ -54,12 +54,12 @@ def _classes(looked: Looked, width: int) -> Iterator[str]:
         yield from _seen(given.evidence, width)
 
 
-def _reason(looked: Looked, width: int) -> str:
+def _reason(looked: DiagnosedAttempt, width: int) -> str:
     """Why it is unclear."""
     return one_line(looked.diagnosis.reason, width) if looked.steps is not None else "verdict and exit do not tell why"
 
 
-def _given(given: Assigned) -> str:
+def _given(given: AssignedClass) -> str:
     part = f": {given.subclass.value}" if given.subclass else ""
     named = f"{given.code.value} {given.code.meaning}{part}"
     return f"{named}, confidence {given.confidence:.2f} (rule {one_line(given.rule, 60)})"
@@ -73,17 +73,17 @@ def _seen(evidence: tuple[Evidence, ...], width: int) -> Iterator[str]:
         yield f"      and {len(evidence) - _MOST_EVIDENCE} more"
 
 
-def _findings(looked: Looked, width: int) -> Iterator[str]:
+def _findings(looked: DiagnosedAttempt, width: int) -> Iterator[str]:
     found = looked.findings
     for one in found[:_MOST_FINDINGS]:
-        yield f"  {one.state.value.upper() if one.state is State.USED else one.state.value} {_lead(one, width)}"
+        yield f"  {one.state.value.upper() if one.state is IntegrityState.USED else one.state.value} {_lead(one, width)}"
         yield from _seen(one.evidence, width)
         yield f"      cleared if {one_line(one.clears, width)}"
     if len(found) > _MOST_FINDINGS:
         yield f"  and {len(found) - _MOST_FINDINGS} more findings; --json has all"
 
 
-def _lead(one: Finding, width: int) -> str:
+def _lead(one: IntegrityFinding, width: int) -> str:
     weight = f"{one.severity.value} severity, confidence {one.confidence:.2f}"
     return f"{one.check.value} {one.rule}: {one_line(one.what, width)} ({weight})"
 
@@ -97,7 +97,7 @@ def label_line(label: Label, width: int = 160) -> str:
     return f"{label.value}{part}{also} by {one_line(label.author, 60)}{kind}, {label.at:%Y-%m-%d %H:%M}{note}"
 
 
-def short_lines(looked: Looked, width: int = 160) -> Iterator[str]:
+def short_lines(looked: DiagnosedAttempt, width: int = 160) -> Iterator[str]:
     """One line of why it failed, and one of the integrity findings; nothing where there is nothing to say."""
     if looked.subject.failed:
         found = looked.diagnosis
@@ -117,7 +117,7 @@ def short_lines(looked: Looked, width: int = 160) -> Iterator[str]:
         yield f"Integrity: {told}; leads for people to confirm"
 
 
-def share_lines(shares: Shares) -> Iterator[str]:
+def share_lines(shares: ClassShares) -> Iterator[str]:
     """The shares as a table, and what they are of."""
     if not shares.counted:
         yield f"No shares: {shares.failed} attempts failed, and none has steps that could be read or a label."
@@ -142,7 +142,7 @@ def _share(found: Proportion) -> str:
     return f"{found.successes}/{found.n} {found.value:.1%} [{interval.low:.1%}, {interval.high:.1%}]"
 
 
-def document(looked: Looked) -> dict[str, Any]:
+def document(looked: DiagnosedAttempt) -> dict[str, Any]:
     """One attempt for programs: everything the lines tell and what they cut."""
     one = looked.subject
     return {
@@ -153,13 +153,13 @@ def document(looked: Looked) -> dict[str, Any]:
         "outcome": one.outcome.value,
         "steps": looked.steps,
         "holds": {"value": looked.holds.value, "by": looked.holds.source, "disputed": looked.holds.disputed},
-        "diagnosis": plain(looked.diagnosis.model_dump(mode="json", exclude={"findings"})),
-        "findings": [plain(found.model_dump(mode="json")) for found in looked.findings],
-        "labels": [plain(label.model_dump(mode="json")) for label in looked.labels],
+        "diagnosis": plain_value(looked.diagnosis.model_dump(mode="json", exclude={"findings"})),
+        "findings": [plain_value(found.model_dump(mode="json")) for found in looked.findings],
+        "labels": [plain_value(label.model_dump(mode="json")) for label in looked.labels],
     }
 
 
-def shares_document(shares: Shares) -> dict[str, Any]:
+def shares_document(shares: ClassShares) -> dict[str, Any]:
     """The shares for programs."""
     return {
         "failed": shares.failed,

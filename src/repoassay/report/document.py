@@ -38,19 +38,19 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from repoassay.model import Spending
-from repoassay.report.summary import AgentSummary, Row, Summary
+from repoassay.records import AttemptStatus
+from repoassay.report.summary import AgentSummary, Summary, SummaryRow
 from repoassay.stats import Proportion, Rate
-from repoassay.store.slots import Standing
+from repoassay.types import Spending
 
-__all__ = ["SCHEMA", "document", "dumps", "plain"]
+__all__ = ["SCHEMA", "document", "dumps", "plain_value"]
 
 SCHEMA = "repoassay/report/1"
 
 
 def dumps(summary: Summary) -> str:
     """The document as indented ASCII JSON, without a final newline."""
-    return json.dumps(plain(document(summary)), indent=2, allow_nan=False)
+    return json.dumps(plain_value(document(summary)), indent=2, allow_nan=False)
 
 
 def document(summary: Summary) -> dict[str, Any]:
@@ -60,10 +60,10 @@ def document(summary: Summary) -> dict[str, Any]:
         "run": summary.plan.model_dump(mode="json"),
         "folder": str(summary.path),
         "planned": summary.plan.size,
-        "finished": summary.of_standing(Standing.COUNTS),
+        "finished": summary.of_standing(AttemptStatus.COUNTS),
         "unfinished": len(summary.unfinished),
-        "superseded": summary.of_standing(Standing.SUPERSEDED),
-        "outside_plan": summary.of_standing(Standing.OUTSIDE_PLAN),
+        "superseded": summary.of_standing(AttemptStatus.SUPERSEDED),
+        "outside_plan": summary.of_standing(AttemptStatus.OUTSIDE_PLAN),
         "torn_lines": list(summary.torn),
         "spent": {
             "counted": _spent(summary.spending.counted),
@@ -124,7 +124,7 @@ def _proportion(proportion: Proportion) -> dict[str, Any]:
     }
 
 
-def _attempt(row: Row) -> dict[str, Any]:
+def _attempt(row: SummaryRow) -> dict[str, Any]:
     return {
         "standing": row.place.standing.value,
         "replaced_by": row.place.replaced_by,
@@ -136,14 +136,14 @@ def _attempt(row: Row) -> dict[str, Any]:
     }
 
 
-def plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """What JSON can hold: enums by value, money as text, NaN and infinities as null."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [plain_value(item) for item in value]
     if isinstance(value, Enum):
-        return plain(value.value)
+        return plain_value(value.value)
     if isinstance(value, Decimal):
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from repoassay.model import Spending
 from repoassay.stats import Proportion
+from repoassay.types import Spending
 
 __all__ = [
     "cost",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from repoassay.model import Spending
+from repoassay.records import JOURNAL, RunFolder, journal_spent
 from repoassay.report.figures import dollars, tokens, why_unknown
-from repoassay.store import RunFolder
-from repoassay.store.spending import JOURNAL, journal_spent
+from repoassay.types import Spending
 
 __all__ = ["RunSpending", "sentence", "spending_of", "sum_of"]
 

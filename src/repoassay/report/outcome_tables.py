@@ -18,11 +18,11 @@ from repoassay.report.tables.value import Table
 if TYPE_CHECKING:
     from repoassay.report.tables.sizes import Sizes
 
-__all__ = ["Figured", "figure_outcomes", "outcome_tables"]
+__all__ = ["ReportTables", "figure_outcomes", "outcome_tables"]
 
 
 @dataclass(frozen=True, slots=True)
-class Figured:
+class ReportTables:
     """Tables by name in the order they are shown, the rows they are of, and the sizes of repositories."""
 
     rows: Sequence[ResultRow]
@@ -30,14 +30,14 @@ class Figured:
     sizes: Sizes = field(default_factory=dict)
 
 
-def figure_outcomes(rows: Sequence[ResultRow]) -> Figured:
+def figure_outcomes(rows: Sequence[ResultRow]) -> ReportTables:
     """Work out those tables that need neither files beside the rows nor market values; quick, also of a large run.
 
     Tables of subdomains and tokens are left out where no task has a subdomain and no agent asked a model.
     """
     tables = {table.name: table for table in (*outcome_tables(rows), tokens(rows))}
     needs = {"subdomains": any(row.subdomain for row in rows), "tokens": any(row.tokens is not None for row in rows)}
-    return Figured(rows, {name: table for name, table in tables.items() if needs.get(name, True)})
+    return ReportTables(rows, {name: table for name, table in tables.items() if needs.get(name, True)})
 
 
 def outcome_tables(rows: Sequence[ResultRow]) -> list[Table]:

@@ -21,10 +21,10 @@ from repoassay.report.charts.build import charts
 from repoassay.report.charts.drawing import Drawing, draw
 from repoassay.report.charts.value import Chart
 from repoassay.report.details import RunDetails, run_details
-from repoassay.report.outcome_tables import Figured, figure_outcomes
+from repoassay.report.outcome_tables import ReportTables, figure_outcomes
 from repoassay.report.results import ResultRow, RunInfo
 from repoassay.report.summary import Summary
-from repoassay.report.tables.value import Cell, Column, Estimate, Table
+from repoassay.report.tables.value import Cell, Estimate, Table, TableColumn
 from repoassay.report.templating import environment, policy_hash, source, write_whole
 from repoassay.stats import Proportion
 
@@ -58,7 +58,7 @@ class _Plot:
     drawing: Drawing
 
 
-def page(figured: Figured, plots: Sequence[Chart], files: Sequence[str] = ()) -> str:
+def page(figured: ReportTables, plots: Sequence[Chart], files: Sequence[str] = ()) -> str:
     """The page of a set of runs as text.
 
     Args:
@@ -109,7 +109,7 @@ def write_html(summary: Summary, path: Path | None = None) -> Path:
 
 
 def _fill(
-    pages: Environment, figured: Figured, tables: Sequence[Table], plots: Sequence[Chart], files: Sequence[str],
+    pages: Environment, figured: ReportTables, tables: Sequence[Table], plots: Sequence[Chart], files: Sequence[str],
     inside: bool, run: RunDetails | None = None, data: Markup | None = None,
 ) -> str:  # fmt: skip
     rows = figured.rows
@@ -141,7 +141,7 @@ def _grid(table: Table) -> _Grid:
     return _Grid(table, rows, len(table.rows) - len(rows))
 
 
-def _cells(row: Sequence[Cell], columns: Sequence[Column]) -> Iterator[_Cell]:
+def _cells(row: Sequence[Cell], columns: Sequence[TableColumn]) -> Iterator[_Cell]:
     for cell, column in zip(row, columns, strict=True):
         yield _Cell(shown_cell(cell, column), _key(cell))
 

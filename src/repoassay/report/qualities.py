@@ -6,15 +6,18 @@ from decimal import Decimal
 from pathlib import Path
 
 from repoassay.db import Database
-from repoassay.economics import LEVELS, Quality, from_ratings
-from repoassay.economics.quality import QualitySource, Rule
+from repoassay.economics import LEVELS, Quality, QualityRule, QualitySource, from_ratings
 from repoassay.errors import BadInput
-from repoassay.review.adjudicate import latest
-from repoassay.review.database import open_database
-from repoassay.review.rubric import Rubric
-from repoassay.review.settle import adjudications_of
-from repoassay.review.studies import items_of, read_rubric_of, study_names
-from repoassay.review.submitting import ratings_of
+from repoassay.review import (
+    Rubric,
+    adjudications_of,
+    items_of,
+    latest,
+    open_database,
+    ratings_of,
+    read_rubric_of,
+    study_names,
+)
 
 __all__ = ["reviewed_qualities"]
 
@@ -66,6 +69,8 @@ def _of_study(database: Database, study: str) -> dict[str, Quality]:
         if item.hidden.attempt and ratings:
             quality = from_ratings(ratings)
             if item.id in settled:
-                quality = Quality(settled[item.id], Rule.ADJUDICATED, QualitySource.REVIEWED, tuple(ratings.items()))
+                quality = Quality(
+                    settled[item.id], QualityRule.ADJUDICATED, QualitySource.REVIEWED, tuple(ratings.items())
+                )
             found[item.hidden.attempt] = quality
     return found

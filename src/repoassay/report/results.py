@@ -17,17 +17,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Verdict
-from repoassay.model.task import Economics
-from repoassay.store import RunFolder
-from repoassay.store.attempts import TABLE, finished_ids, read_attempt
-from repoassay.store.columns import AttemptColumns, VerdictColumns
-from repoassay.store.slots import Slot, counting, slots_of
+from repoassay.records import (
+    TABLE,
+    AttemptColumns,
+    RunFolder,
+    Slot,
+    VerdictColumns,
+    counting_attempts,
+    finished_ids,
+    read_attempt,
+    slots_of,
+)
+from repoassay.types import Attempt, Economics, Outcome, Plan, PlannedTask, Verdict
 
 if TYPE_CHECKING:
-    from repoassay.report.summary import Row
+    from repoassay.report.summary import SummaryRow
 
-__all__ = ["Entry", "ResultRow", "RunInfo", "read_rows", "result_rows"]
+__all__ = ["ResultRow", "RunEntry", "RunInfo", "read_rows", "result_rows"]
 
 _LIMIT = re.compile(r", (?:timeout|max_iterations|max_tokens|context_window|budget_usd)=[^,]*$")
 _STEP = 500
@@ -65,7 +71,7 @@ class RunInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RunEntry:
     """One entry of a plan's `agents`: its name there, the framework (agent), the model, and all settings as text."""
 
     name: str
@@ -85,7 +91,7 @@ class ResultRow:
     """
 
     run: RunInfo
-    entry: Entry
+    entry: RunEntry
     planned: PlannedTask
     number: int
     attempt: str = ""
@@ -185,7 +191,11 @@ def read_rows(paths: Sequence[Path], progress: Callable[[int, int], None] | None
                 if progress is not None and (done % _STEP == 0 or done == total):
                     progress(done, total)
             rows.extend(
-                _rows(run.plan, RunInfo.of(run.plan, run.path, title), counting(run.plan, read, lambda pair: pair[0]))
+                _rows(
+                    run.plan,
+                    RunInfo.of(run.plan, run.path, title),
+                    counting_attempts(run.plan, read, lambda pair: pair[0]),
+                )
             )
     return rows
 
@@ -220,7 +230,7 @@ def _titles(runs: Sequence[RunFolder]) -> list[str]:
     ]
 
 
-def result_rows(plan: Plan, path: Path, attempts: Iterable[Row]) -> list[ResultRow]:
+def result_rows(plan: Plan, path: Path, attempts: Iterable[SummaryRow]) -> list[ResultRow]:
     """The rows of one run whose records are read already, as `read_rows` would give them."""
     filled = {row.place.slot: (row.attempt, row.verdict) for row in attempts if row.counts}
     return list(_rows(plan, RunInfo.of(plan, path), filled))
@@ -239,7 +249,7 @@ def _rows(plan: Plan, info: RunInfo, filled: Mapping[Slot, _Judged]) -> Iterator
 
 def _row(
     info: RunInfo,
-    entry: Entry,
+    entry: RunEntry,
     task: PlannedTask,
     number: int,
     attempt: AttemptColumns | Attempt,
@@ -268,9 +278,9 @@ def _row(
     )
 
 
-def _entry(name: str, settings: Mapping[str, str]) -> Entry:
+def _entry(name: str, settings: Mapping[str, str]) -> RunEntry:
     model = settings.get("model", "")
     framework = name.partition(f" @ {model}")[0] if model else name
     while (cut := _LIMIT.sub("", framework)) != framework:
         framework = cut
-    return Entry(name, framework or name, model, dict(settings))
+    return RunEntry(name, framework or name, model, dict(settings))

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from repoassay.report.document import plain
+from repoassay.engine import MeasuredOutcome, SignalFile
+from repoassay.report.document import plain_value
 from repoassay.report.figures import seconds
-from repoassay.review.signals import Axis, Signal, State
-from repoassay.run.signal_files import Measured
-from repoassay.run.signals import Signalled
+from repoassay.signals import Signal, SignalAxis, SignalState
 from repoassay.text import one_line
 
 __all__ = ["document", "head", "lines", "short"]
@@ -17,7 +16,7 @@ __all__ = ["document", "head", "lines", "short"]
 _MOST_PLACES = 8
 
 
-def head(found: Signalled) -> str:
+def head(found: MeasuredOutcome) -> str:
     """Which change it is, as one line."""
     change = found.change
     if not change.attempt:
@@ -26,30 +25,30 @@ def head(found: Signalled) -> str:
     return f"{one_line(change.attempt, 60)}  {one_line(change.planned.id, 80)}{number} by {one_line(change.agent, 80)}"
 
 
-def short(found: Signalled) -> str:
+def short(found: MeasuredOutcome) -> str:
     """What became of one change, as one line."""
     if found.measured is None:
         return f"{head(found)}: {one_line(str(found.problem), 400)}"
     every = found.measured.signals
-    told = f"{_plural(_count(every, State.FINDING), 'finding')}, {_count(every, State.UNKNOWN)} unknown"
+    told = f"{_plural(_count(every, SignalState.FINDING), 'finding')}, {_count(every, SignalState.UNKNOWN)} unknown"
     return f"{head(found)}: {told}, {'from before' if found.before else seconds(found.measured.seconds)}"
 
 
-def lines(found: Signalled, width: int = 160, *, places: int = _MOST_PLACES) -> Iterator[str]:
+def lines(found: MeasuredOutcome, width: int = 160, *, places: int = _MOST_PLACES) -> Iterator[str]:
     """One change: of each axis what was found, where, and what could not be looked for."""
     if found.measured is None:
         yield short(found)
         return
     yield head(found)
-    for axis in Axis:
+    for axis in SignalAxis:
         yield from _axis(axis, [each for each in found.measured.signals if each.axis is axis], width, places)
 
 
-def _axis(axis: Axis, given: Sequence[Signal], width: int, places: int) -> Iterator[str]:
-    findings = [each for each in given if each.state is State.FINDING]
-    unknown = list(dict.fromkeys(each.id.partition(".")[0] for each in given if each.state is State.UNKNOWN))
+def _axis(axis: SignalAxis, given: Sequence[Signal], width: int, places: int) -> Iterator[str]:
+    findings = [each for each in given if each.state is SignalState.FINDING]
+    unknown = list(dict.fromkeys(each.id.partition(".")[0] for each in given if each.state is SignalState.UNKNOWN))
     told = [_plural(len(findings), "finding")] if findings else []
-    if not findings and any(each.state is State.SILENT for each in given):
+    if not findings and any(each.state is SignalState.SILENT for each in given):
         told = ["silent"]
     if unknown:
         told.append(f"unknown: {', '.join(unknown)}")
@@ -66,29 +65,29 @@ def _axis(axis: Axis, given: Sequence[Signal], width: int, places: int) -> Itera
             yield f"      and {more} more"
 
 
-def document(found: Signalled) -> dict[str, Any]:
+def document(found: MeasuredOutcome) -> dict[str, Any]:
     """One change for programs; what was measured is as it is kept, `problem` says why nothing was."""
     change = found.change
     return {
         "attempt": change.attempt or None,
         "reference": not change.attempt,
         "task": change.planned.id,
-        "agent": plain(change.agent) or None,
+        "agent": plain_value(change.agent) or None,
         "number": change.number if change.attempt else None,
         "before": found.before,
-        "problem": plain(str(found.problem)) if found.problem is not None else None,
+        "problem": plain_value(str(found.problem)) if found.problem is not None else None,
         "measured": _measured(found.measured),
     }
 
 
-def _measured(measured: Measured | None) -> dict[str, Any] | None:
+def _measured(measured: SignalFile | None) -> dict[str, Any] | None:
     if measured is None:
         return None
-    told: dict[str, Any] = plain(measured.model_dump(mode="json", by_alias=True))
+    told: dict[str, Any] = plain_value(measured.model_dump(mode="json", by_alias=True))
     return told
 
 
-def _count(every: Sequence[Signal], state: State) -> int:
+def _count(every: Sequence[Signal], state: SignalState) -> int:
     return sum(each.state is state for each in every)
 
 

@@ -8,31 +8,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from repoassay.model import Attempt, Outcome, Plan, PlannedTask, Spending, Verdict, Whose
+from repoassay.records import AttemptStatus, FinishedAttempt, RunFolder, SlotStatus, places
 from repoassay.report.money import RunSpending, spending_of, sum_of
 from repoassay.report.results import ResultRow, result_rows
-from repoassay.report.tables.grouped import by, rates
+from repoassay.report.tables.groups import group_rows, rates
 from repoassay.stats import Rate
-from repoassay.store import Finished, RunFolder
-from repoassay.store.slots import Place, Standing, places
+from repoassay.types import Attempt, Attribution, Outcome, Plan, PlannedTask, Spending, Verdict
 
-__all__ = ["AgentSummary", "DomainRow", "Row", "Summary", "Unfinished", "WallTime", "summarise"]
+__all__ = ["AgentSummary", "DomainRow", "Summary", "SummaryRow", "Unfinished", "WallTime", "summarise"]
 
 _NOT_PASSED = [outcome for outcome in Outcome if outcome is not Outcome.PASSED]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SummaryRow:
     """One finished attempt, where it stands, and its task (None where the plan does not hold it)."""
 
-    finished: Finished
-    place: Place
+    finished: FinishedAttempt
+    place: SlotStatus
     task: PlannedTask | None
 
     @property
     def counts(self) -> bool:
         """Whether it enters the figures."""
-        return self.place.standing is Standing.COUNTS
+        return self.place.standing is AttemptStatus.COUNTS
 
     @property
     def attempt(self) -> Attempt:
@@ -103,7 +102,7 @@ class AgentSummary:
     process: Rate
     result: Rate
     outcomes: Mapping[Outcome, int]
-    not_passed: Mapping[Whose, int]
+    not_passed: Mapping[Attribution, int]
     domains: tuple[DomainRow, ...]
     wall: WallTime
     spent: Spending | None
@@ -125,13 +124,13 @@ class Summary:
     path: Path
     plan: Plan
     agents: tuple[AgentSummary, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[SummaryRow, ...]
     results: tuple[ResultRow, ...]
     unfinished: tuple[Unfinished, ...]
     torn: tuple[int, ...]
     spending: RunSpending
 
-    def of_standing(self, standing: Standing) -> int:
+    def of_standing(self, standing: AttemptStatus) -> int:
         """How many finished attempts stand so."""
         return sum(row.place.standing is standing for row in self.rows)
 
@@ -164,14 +163,14 @@ def summarise(run: RunFolder) -> Summary:
     )
 
 
-def _rows(run: RunFolder) -> list[Row]:
+def _rows(run: RunFolder) -> list[SummaryRow]:
     finished = list(run.finished())
     tasks = {task.id: task for task in run.plan.tasks}
     found = places(run.plan, [item.attempt for item in finished])
-    return [Row(item, place, tasks.get(item.attempt.task)) for item, place in zip(finished, found, strict=True)]
+    return [SummaryRow(item, place, tasks.get(item.attempt.task)) for item, place in zip(finished, found, strict=True)]
 
 
-def _agent(name: str, plan: Plan, rows: Sequence[Row], results: Sequence[ResultRow]) -> AgentSummary:
+def _agent(name: str, plan: Plan, rows: Sequence[SummaryRow], results: Sequence[ResultRow]) -> AgentSummary:
     mine = [row for row in results if row.agent == name]
     ended = Counter(row.outcome for row in mine)
     process, result = rates(mine)
@@ -180,11 +179,11 @@ def _agent(name: str, plan: Plan, rows: Sequence[Row], results: Sequence[ResultR
         settings=plan.agents[name].settings,
         planned=len(mine),
         finished=sum(row.finished for row in mine),
-        superseded=sum(row.place.standing is Standing.SUPERSEDED and row.place.slot.agent == name for row in rows),
+        superseded=sum(row.place.standing is AttemptStatus.SUPERSEDED and row.place.slot.agent == name for row in rows),
         process=process,
         result=result,
         outcomes={outcome: ended[outcome] for outcome in Outcome},
-        not_passed={whose: sum(ended[one] for one in _NOT_PASSED if one.whose is whose) for whose in Whose},
+        not_passed={whose: sum(ended[one] for one in _NOT_PASSED if one.whose is whose) for whose in Attribution},
         domains=tuple(_domains(mine)),
         wall=_wall([row.seconds for row in mine if row.seconds is not None]),
         spent=sum_of(row.attempt.spent for row in rows if row.counts and row.place.slot.agent == name),
@@ -192,7 +191,7 @@ def _agent(name: str, plan: Plan, rows: Sequence[Row], results: Sequence[ResultR
 
 
 def _domains(rows: Sequence[ResultRow]) -> Iterator[DomainRow]:
-    for domain, members in sorted(by(rows, lambda row: row.domain).items()):
+    for domain, members in sorted(group_rows(rows, lambda row: row.domain).items()):
         process, result = rates(members)
         yield DomainRow(domain, len({row.task for row in members}), len(members), process, result)
 

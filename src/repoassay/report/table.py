@@ -12,13 +12,13 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from repoassay.model import Outcome
+from repoassay.records import AttemptStatus
 from repoassay.report.figures import dollars, figure, moment, seconds, share, tokens
 from repoassay.report.money import sentence
-from repoassay.report.outcomes import UNFINISHED, Shown, shown
-from repoassay.report.summary import AgentSummary, Row, Summary
-from repoassay.store.slots import Standing
+from repoassay.report.outcomes import UNFINISHED, OutcomeLabel, outcome_label
+from repoassay.report.summary import AgentSummary, Summary, SummaryRow
 from repoassay.text import one_line
+from repoassay.types import Outcome
 
 __all__ = ["MOST_ROWS", "print_table", "tables"]
 
@@ -89,7 +89,7 @@ def _agents(summary: Summary) -> Table:
 
 def _outcome_lines(summary: Summary) -> Iterable[Text]:
     for agent in summary.agents:
-        counts = [f"{count} {shown(outcome).word}" for outcome, count in agent.outcomes.items() if count]
+        counts = [f"{count} {outcome_label(outcome).word}" for outcome, count in agent.outcomes.items() if count]
         if agent.unfinished:
             counts.append(f"{agent.unfinished} unfinished")
         wall = agent.wall
@@ -123,7 +123,7 @@ def _domains(summary: Summary) -> Table:
     return table
 
 
-def _attempts(summary: Summary, kept: Iterable[Row], unicode: bool) -> Table:
+def _attempts(summary: Summary, kept: Iterable[SummaryRow], unicode: bool) -> Table:
     several = len(summary.agents) > 1
     metered = summary.spending.total is not None
     money = ["tokens", "cost"] if metered else []
@@ -137,7 +137,7 @@ def _attempts(summary: Summary, kept: Iterable[Row], unicode: bool) -> Table:
         cells += [Text(one_line(attempt.agent, 64))] if several else []
         wall = Text("-" if row.seconds is None else f"{row.seconds:.1f}")
         spent = [Text(tokens(attempt.spent)), Text(dollars(attempt.spent))] if metered else []
-        table.add_row(_outcome(shown(row.verdict.outcome), unicode), *cells, wall, *spent, _comment(row))
+        table.add_row(_outcome(outcome_label(row.verdict.outcome), unicode), *cells, wall, *spent, _comment(row))
     for gap in summary.unfinished[:MOST_ROWS]:
         cells = [Text(_numbered(gap.task.id, gap.number, summary))]
         cells += [Text(one_line(gap.agent, 64))] if several else []
@@ -145,7 +145,7 @@ def _attempts(summary: Summary, kept: Iterable[Row], unicode: bool) -> Table:
     return table
 
 
-def _bounded(rows: tuple[Row, ...]) -> tuple[list[Row], int]:
+def _bounded(rows: tuple[SummaryRow, ...]) -> tuple[list[SummaryRow], int]:
     if len(rows) <= MOST_ROWS:
         return list(rows), 0
     kept = [row for row in rows if row.verdict.outcome is not Outcome.PASSED][:MOST_ROWS]
@@ -156,16 +156,16 @@ def _numbered(task: str, number: int, summary: Summary) -> str:
     return one_line(task if summary.plan.attempts == 1 else f"{task} #{number}", 80)
 
 
-def _outcome(kind: Shown, unicode: bool) -> Text:
+def _outcome(kind: OutcomeLabel, unicode: bool) -> Text:
     return Text(f"{kind.sign if unicode else kind.ascii} {kind.word}", style=kind.style)
 
 
-def _comment(row: Row) -> Text:
+def _comment(row: SummaryRow) -> Text:
     first = one_line(row.verdict.comments[0], 160) if row.verdict.comments else ""
     prefix = {
-        Standing.COUNTS: "",
-        Standing.SUPERSEDED: "(superseded by a retry) ",
-        Standing.OUTSIDE_PLAN: "(outside the plan, not counted) ",
+        AttemptStatus.COUNTS: "",
+        AttemptStatus.SUPERSEDED: "(superseded by a retry) ",
+        AttemptStatus.OUTSIDE_PLAN: "(outside the plan, not counted) ",
     }[row.place.standing]
     return Text.assemble((prefix, "dim"), first)
 

@@ -13,10 +13,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from repoassay.errors import BadInput
+from repoassay.records import AttemptStatus
 from repoassay.report import figures
 from repoassay.report.money import sentence
-from repoassay.report.outcomes import shown
-from repoassay.store.slots import Standing
+from repoassay.report.outcomes import outcome_label
 from repoassay.text import block, clip, code_point, one_line
 
 __all__ = ["environment", "escape_value", "policy_hash", "source", "write_whole"]
@@ -44,7 +44,7 @@ def environment() -> Environment:
     filters: dict[str, Any] = {
         "clip": lambda text, most: clip(_escape(text[: most + 1]), most),
         "line": one_line,
-        "shown": shown,
+        "outcome_label": outcome_label,
         **{
             name: getattr(figures, name)
             for name in (
@@ -64,7 +64,7 @@ def environment() -> Environment:
     }
     made.filters.update(filters)
     made.globals.update(
-        Standing=Standing,
+        Standing=AttemptStatus,
         answer={True: "yes", False: "no", None: "unknown"},
         # Room at both sides, so that a dot at 0 or 100% is not cut.
         place=lambda x: f"{1.5 + 0.97 * x:.2f}%",

@@ -4,7 +4,190 @@ Knows nothing of web pages or run folders: it is given what is to be reviewed, a
 
 What is asked: `rubric`, `answers`. What raters see, and when: `study`, `scrub`, `assignment`. What is kept (these
 import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `raters`, `leases`, `drafts`, `submitting`,
-`comments`, `settle`; `migrations` holds files of SQL. What follows: `adjudicate`, `reviewed`, and of its rows `gap`,
+`comments`, `settle`; `migrations` holds files of SQL. What follows: `adjudicate`, `summarize_items`, and of its rows `gap`,
 `failures`, `minutes`, `golden`, `conduct`, `reliability`. Which runs are reviewed: `sampling`. In and out: `exchange`,
 `simple_table`.
 """
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.review.adjudication import (
+        Adjudication as Adjudication,
+        DisagreementCause as DisagreementCause,
+        consensus as consensus,
+        disputes as disputes,
+        label_of as label_of,
+        latest as latest,
+    )
+    from repoassay.review.adjudication_store import adjudications_of as adjudications_of, settle as settle
+    from repoassay.review.answers import Answers as Answers, missing as missing, parse_answers as parse_answers
+    from repoassay.review.comments import (
+        Comment as Comment,
+        add_comment as add_comment,
+        comments_by as comments_by,
+        comments_on as comments_on,
+        remove_comment as remove_comment,
+    )
+    from repoassay.review.control_items import controls as controls
+    from repoassay.review.database import (
+        Conflict as Conflict,
+        append as append,
+        event_log as event_log,
+        open_database as open_database,
+    )
+    from repoassay.review.drafts import draft_of as draft_of, save_draft as save_draft
+    from repoassay.review.exchange import (
+        FORMATS as FORMATS,
+        ratings_to_jsonl as ratings_to_jsonl,
+        read_ratings as read_ratings,
+        write_ratings as write_ratings,
+    )
+    from repoassay.review.failures import (
+        failure_table as failure_table,
+        problems_per_submission as problems_per_submission,
+    )
+    from repoassay.review.item_summary import (
+        ItemSummary as ItemSummary,
+        set_aside as set_aside,
+        summarize_items as summarize_items,
+    )
+    from repoassay.review.leases import (
+        LeasedItem as LeasedItem,
+        open_item as open_item,
+        open_next as open_next,
+        place_of as place_of,
+        queue_of as queue_of,
+        release as release,
+        renew as renew,
+    )
+    from repoassay.review.mergeability_gap import gap as gap
+    from repoassay.review.minutes import minutes_to_fix as minutes_to_fix
+    from repoassay.review.rater_accounts import (
+        Rater as Rater,
+        RaterRole as RaterRole,
+        add_rater as add_rater,
+        assign as assign,
+        disable_rater as disable_rater,
+        rater_by_token as rater_by_token,
+        raters_of as raters_of,
+    )
+    from repoassay.review.rater_statistics import (
+        anchoring as anchoring,
+        order_effects as order_effects,
+        severity as severity,
+    )
+    from repoassay.review.reliability import agreement as agreement, beside_tests as beside_tests
+    from repoassay.review.rubric import (
+        BUNDLED as BUNDLED,
+        AnswerRole as AnswerRole,
+        Rubric as Rubric,
+        read_rubric as read_rubric,
+    )
+    from repoassay.review.sampling import Candidate as Candidate, Sample as Sample, draw as draw, siblings as siblings
+    from repoassay.review.scrub import scrub_text as scrub_text
+    from repoassay.review.studies import (
+        close_study as close_study,
+        create_study as create_study,
+        hidden_of as hidden_of,
+        is_closed as is_closed,
+        item_names as item_names,
+        items_of as items_of,
+        payload_of as payload_of,
+        read_rubric_of as read_rubric_of,
+        study_names as study_names,
+        study_of as study_of,
+    )
+    from repoassay.review.study import (
+        Golden as Golden,
+        HiddenPart as HiddenPart,
+        Item as Item,
+        ItemPayload as ItemPayload,
+        Output as Output,
+        RaterView as RaterView,
+        Study as Study,
+        StudyMode as StudyMode,
+        blinded as blinded,
+        check_study as check_study,
+        opaque_names as opaque_names,
+        rater_view as rater_view,
+    )
+    from repoassay.review.submitting import (
+        import_ratings as import_ratings,
+        may_reveal as may_reveal,
+        ratings_by as ratings_by,
+        ratings_of as ratings_of,
+        submit as submit,
+    )
+    from repoassay.review.tables import (
+        events as events,
+        judgements as judgements,
+        judges as judges,
+        raters as raters,
+        ratings as ratings,
+        sessions as sessions,
+    )
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "adjudication": ("Adjudication", "DisagreementCause", "consensus", "disputes", "label_of", "latest"),
+            "adjudication_store": ("adjudications_of", "settle"),
+            "answers": ("Answers", "missing", "parse_answers"),
+            "comments": ("Comment", "add_comment", "comments_by", "comments_on", "remove_comment"),
+            "control_items": ("controls",),
+            "database": ("Conflict", "append", "event_log", "open_database"),
+            "drafts": ("draft_of", "save_draft"),
+            "exchange": ("FORMATS", "ratings_to_jsonl", "read_ratings", "write_ratings"),
+            "failures": ("failure_table", "problems_per_submission"),
+            "item_summary": ("ItemSummary", "summarize_items", "set_aside"),
+            "leases": ("LeasedItem", "open_item", "open_next", "place_of", "queue_of", "release", "renew"),
+            "mergeability_gap": ("gap",),
+            "minutes": ("minutes_to_fix",),
+            "rater_accounts": (
+                "Rater",
+                "RaterRole",
+                "add_rater",
+                "assign",
+                "disable_rater",
+                "rater_by_token",
+                "raters_of",
+            ),
+            "rater_statistics": ("anchoring", "order_effects", "severity"),
+            "reliability": ("agreement", "beside_tests"),
+            "rubric": ("BUNDLED", "AnswerRole", "Rubric", "read_rubric"),
+            "sampling": ("Candidate", "Sample", "draw", "siblings"),
+            "scrub": ("scrub_text",),
+            "studies": (
+                "close_study",
+                "is_closed",
+                "create_study",
+                "hidden_of",
+                "item_names",
+                "items_of",
+                "payload_of",
+                "read_rubric_of",
+                "study_names",
+                "study_of",
+            ),
+            "study": (
+                "Golden",
+                "HiddenPart",
+                "Item",
+                "StudyMode",
+                "Output",
+                "ItemPayload",
+                "RaterView",
+                "Study",
+                "blinded",
+                "check_study",
+                "opaque_names",
+                "rater_view",
+            ),
+            "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
+            "tables": ("events", "judgements", "judges", "raters", "ratings", "sessions"),
+        },
+    )

@@ -8,10 +8,9 @@ from typing import Annotated
 from pydantic import Field, ValidationError
 
 from repoassay.errors import BadInput
-from repoassay.model import AxisAnswer, Phase, Rating, Record
-from repoassay.model.fields import Identifier
-from repoassay.review.rubric import OWN_FIELDS, Question, Rubric
+from repoassay.review.rubric import OWN_FIELDS, Rubric, RubricQuestion
 from repoassay.text import printable, suggest
+from repoassay.types import AxisAnswer, Identifier, Rating, RatingPhase, Record
 
 __all__ = ["Answers", "Context", "check_rating", "missing", "parse_answers", "rated"]
 
@@ -37,7 +36,7 @@ class Context(Record):
     study: Identifier
     submission: Identifier
     rater: Identifier
-    phase: Phase = Phase.BLIND
+    phase: RatingPhase = RatingPhase.BLIND
     version: int = 1
     amends: Identifier | None = None
     position: int = 1
@@ -107,7 +106,7 @@ def check_rating(rating: Rating, rubric: Rubric) -> Rating:
     return rating
 
 
-def _given(answers: Answers, question: Question) -> object:
+def _given(answers: Answers, question: RubricQuestion) -> object:
     if question.key in OWN_FIELDS:
         return getattr(answers, question.key)
     return answers.others.get(question.key)
@@ -133,7 +132,7 @@ def _check_known(answers: Answers, rubric: Rubric) -> None:
             raise BadInput(f"{printable(str(value))!r} is no answer to {question.key!r}.", _offered(question))
 
 
-def _fits(value: object, question: Question) -> bool:
+def _fits(value: object, question: RubricQuestion) -> bool:
     if question.kind == "yes_no":
         return isinstance(value, bool)
     if question.kind == "text":
@@ -144,7 +143,7 @@ def _fits(value: object, question: Question) -> bool:
     return number and (question.kind == "minutes" or value in question.chips)
 
 
-def _offered(question: Question) -> str:
+def _offered(question: RubricQuestion) -> str:
     if question.kind == "choice":
         return f"Choose one of {', '.join(choice.key for choice in question.choices)}."
     if question.kind == "level":

@@ -12,7 +12,7 @@ from typing import Literal
 
 from repoassay.errors import BadInput
 
-__all__ = ["LeaseEvent", "Place", "design", "held", "next_item", "order"]
+__all__ = ["LeaseEvent", "QueuePlace", "design", "leased_items", "next_item", "order"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class LeaseEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePlace:
     """An item in a rater's order, and whether that rater has submitted it."""
 
     item: str
@@ -121,7 +121,7 @@ def design(
     return {item: chosen[item] for item in items}
 
 
-def held(events: Iterable[LeaseEvent], now: datetime, seconds: float) -> dict[tuple[str, str], datetime]:
+def leased_items(events: Iterable[LeaseEvent], now: datetime, seconds: float) -> dict[tuple[str, str], datetime]:
     """Return who holds what now, and until when.
 
     Args:
@@ -147,7 +147,7 @@ def held(events: Iterable[LeaseEvent], now: datetime, seconds: float) -> dict[tu
 
 
 def next_item(
-    places: Iterable[Place], others: Mapping[str, int], overlap: int | None, mine: str | None = None
+    places: Iterable[QueuePlace], others: Mapping[str, int], overlap: int | None, mine: str | None = None
 ) -> str | None:
     """Return the item a rater should open next, or None when nothing is left.
 

@@ -10,12 +10,12 @@ from ulid import ULID
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.model import Anchor
 from repoassay.review.database import append, stamp
-from repoassay.review.raters import Rater
+from repoassay.review.rater_accounts import Rater
 from repoassay.review.studies import read_rubric_of
 from repoassay.review.tables import assignments, comments
 from repoassay.text import printable, suggest
+from repoassay.types import Anchor
 
 __all__ = ["Comment", "add_comment", "comments_by", "comments_on", "remove_comment"]
 

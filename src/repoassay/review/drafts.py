@@ -9,18 +9,18 @@ import sqlalchemy as sa
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.model import Phase
 from repoassay.review.answers import Answers
 from repoassay.review.database import Conflict, append, stamp
-from repoassay.review.raters import Rater
+from repoassay.review.rater_accounts import Rater
 from repoassay.review.tables import assignments, drafts
 from repoassay.text import printable
+from repoassay.types import RatingPhase
 
-__all__ = ["Draft", "draft_of", "save_draft"]
+__all__ = ["RatingDraft", "draft_of", "save_draft"]
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class RatingDraft:
     """A saved draft; `version` counts from 1, and 0 stands for none saved yet."""
 
     version: int
@@ -28,7 +28,7 @@ class Draft:
     saved: datetime
 
 
-def draft_of(database: Database, rater: Rater, item: str, phase: Phase = Phase.BLIND) -> Draft | None:
+def draft_of(database: Database, rater: Rater, item: str, phase: RatingPhase = RatingPhase.BLIND) -> RatingDraft | None:
     """Return a rater's draft of an item, if there is one."""
     with database.reading() as connection:
         return _load(connection, rater, item, phase)
@@ -42,8 +42,8 @@ def save_draft(
     *,
     version: int,
     now: datetime,
-    phase: Phase = Phase.BLIND,
-) -> Draft:
+    phase: RatingPhase = RatingPhase.BLIND,
+) -> RatingDraft:
     """Save a draft over the version the page was working on.
 
     Saving what is already stored as the next version (a request repeated after its answer was lost) is no conflict.
@@ -62,17 +62,17 @@ def save_draft(
 
     Raises:
         BadInput: When the item is not the rater's.
-        Conflict: When another window saved meanwhile; it holds both, as a `Draft` and `Answers`.
+        Conflict: When another window saved meanwhile; it holds both, as a `RatingDraft` and `Answers`.
     """
     body = answers.model_dump_json()
 
-    def work(connection: sa.Connection) -> Draft:
+    def work(connection: sa.Connection) -> RatingDraft:
         given = sa.select(assignments.c.submitted).where(
             assignments.c.study == rater.study, assignments.c.item == item, assignments.c.rater == rater.id
         )
         if (found := connection.execute(given).first()) is None:
             raise BadInput(f"The item {printable(item)!r} is not in your queue.", "Open one from your queue.")
-        if found.submitted and phase is Phase.BLIND:
+        if found.submitted and phase is RatingPhase.BLIND:
             # An autosave that was on its way when the form was submitted must not bring the draft back.
             return _same_or_conflict(None, answers, version)
         values = {"version": version + 1, "answers": body, "saved": stamp(now)}
@@ -87,12 +87,12 @@ def save_draft(
             if not connection.execute(sa.update(drafts).where(same).values(values)).rowcount:
                 return _same_or_conflict(_load(connection, rater, item, phase), answers, version)
         append(connection, rater.study, now, "draft_saved", rater.id, item, version=version + 1, phase=phase.value)
-        return Draft(version + 1, answers, now)
+        return RatingDraft(version + 1, answers, now)
 
     return database.write(work)
 
 
-def _same_or_conflict(stored: Draft | None, answers: Answers, version: int) -> Draft:
+def _same_or_conflict(stored: RatingDraft | None, answers: Answers, version: int) -> RatingDraft:
     if stored is not None and stored.version == version + 1 and stored.answers == answers:
         return stored
     raise Conflict(
@@ -103,13 +103,13 @@ def _same_or_conflict(stored: Draft | None, answers: Answers, version: int) -> D
     )
 
 
-def _load(connection: sa.Connection, rater: Rater, item: str, phase: Phase) -> Draft | None:
+def _load(connection: sa.Connection, rater: Rater, item: str, phase: RatingPhase) -> RatingDraft | None:
     row = connection.execute(sa.select(drafts).where(_key(rater, item, phase))).first()
     if row is None:
         return None
-    return Draft(row.version, Answers.model_validate_json(row.answers), datetime.fromisoformat(row.saved))
+    return RatingDraft(row.version, Answers.model_validate_json(row.answers), datetime.fromisoformat(row.saved))
 
 
-def _key(rater: Rater, item: str, phase: Phase) -> sa.ColumnElement[bool]:
+def _key(rater: Rater, item: str, phase: RatingPhase) -> sa.ColumnElement[bool]:
     mine = sa.and_(drafts.c.study == rater.study, drafts.c.item == item, drafts.c.rater == rater.id)
     return sa.and_(mine, drafts.c.phase == phase.value)

@@ -15,9 +15,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput, MissingExtra
-from repoassay.model import Rating
-from repoassay.store.versions import parse
+from repoassay.records import parse
 from repoassay.text import printable
+from repoassay.types import Rating
 
 __all__ = [
     "FORMATS", "ratings_from_csv", "ratings_from_jsonl", "ratings_to_csv", "ratings_to_jsonl", "read_ratings",

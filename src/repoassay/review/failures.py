@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from repoassay.review.reviewed import Reviewed
-from repoassay.review.rubric import Role, Rubric
-from repoassay.stats.figure import Significance
-from repoassay.stats.rates import Proportion
-from repoassay.stats.tables import fisher
+from repoassay.review.item_summary import ItemSummary
+from repoassay.review.rubric import AnswerRole, Rubric
+from repoassay.stats import Proportion, Significance, fisher
 
-__all__ = ["AxisFailures", "Problems", "failure_table", "problems_per_submission"]
+__all__ = ["AxisFailures", "ReviewProblems", "failure_table", "problems_per_submission"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class AxisFailures:
 
 
 @dataclass(frozen=True, slots=True)
-class Problems:
+class ReviewProblems:
     """How many problems each of `n` submissions has: `counts` maps a number of problems to submissions."""
 
     counts: Mapping[int, int]
@@ -46,7 +44,7 @@ class Problems:
         return Proportion(sum(count for number, count in self.counts.items() if number >= problems), self.n)
 
 
-def failure_table(rows: Iterable[Reviewed], rubric: Rubric) -> tuple[AxisFailures, ...]:
+def failure_table(rows: Iterable[ItemSummary], rubric: Rubric) -> tuple[AxisFailures, ...]:
     """Return one line an axis whose scale has a problem, in the rubric's order; controls are left aside.
 
     An axis that does not apply to a submission leaves that axis's denominator: METR's 89 % for documentation is 8 of 9,
@@ -55,7 +53,7 @@ def failure_table(rows: Iterable[Reviewed], rubric: Rubric) -> tuple[AxisFailure
     line = [row for row in rows if row.golden is None]
     table = []
     for axis in rubric.axes:
-        if not any(level.role is Role.PROBLEM for level in rubric.levels(axis.key)):
+        if not any(level.role is AnswerRole.PROBLEM for level in rubric.levels(axis.key)):
             continue
         roles = [(row.tests, _role(row, axis.key, rubric)) for row in line]
         failing, passing = (_share([role for tests, role in roles if tests is want]) for want in (False, True))
@@ -66,24 +64,24 @@ def failure_table(rows: Iterable[Reviewed], rubric: Rubric) -> tuple[AxisFailure
                 failing=failing,
                 passing=passing,
                 pooled=_share([role for _, role in roles]),
-                not_applicable=sum(role is Role.NOT_APPLICABLE for _, role in roles),
-                open=sum(role in {None, Role.UNSURE} for _, role in roles),
+                not_applicable=sum(role is AnswerRole.NOT_APPLICABLE for _, role in roles),
+                open=sum(role in {None, AnswerRole.UNSURE} for _, role in roles),
                 test=fisher((failing.successes, failing.n), (passing.successes, passing.n)),
             )
         )
     return tuple(table)
 
 
-def problems_per_submission(rows: Iterable[Reviewed], rubric: Rubric) -> Problems:
+def problems_per_submission(rows: Iterable[ItemSummary], rubric: Rubric) -> ReviewProblems:
     """Count problems a submission; controls are left aside."""
     numbers = [rubric.problems(dict(row.states)) for row in rows if row.golden is None]
-    return Problems(dict(sorted(Counter(numbers).items())), len(numbers), sum(numbers))
+    return ReviewProblems(dict(sorted(Counter(numbers).items())), len(numbers), sum(numbers))
 
 
-def _role(row: Reviewed, axis: str, rubric: Rubric) -> Role | None:
+def _role(row: ItemSummary, axis: str, rubric: Rubric) -> AnswerRole | None:
     state = row.states.get(axis)
     return None if state is None else rubric.level(axis, state).role
 
 
-def _share(roles: list[Role | None]) -> Proportion:
-    return Proportion(roles.count(Role.PROBLEM), roles.count(Role.PROBLEM) + roles.count(Role.CLEAR))
+def _share(roles: list[AnswerRole | None]) -> Proportion:
+    return Proportion(roles.count(AnswerRole.PROBLEM), roles.count(AnswerRole.PROBLEM) + roles.count(AnswerRole.CLEAR))

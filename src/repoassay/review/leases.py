@@ -9,19 +9,19 @@ import sqlalchemy as sa
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.review.assignment import Place, next_item
+from repoassay.review.assignment import QueuePlace, next_item
 from repoassay.review.database import Conflict, append, stamp
-from repoassay.review.raters import Rater, RaterRole
+from repoassay.review.rater_accounts import Rater, RaterRole
 from repoassay.review.studies import study_of
-from repoassay.review.study import Mode
+from repoassay.review.study import StudyMode
 from repoassay.review.tables import assignments, raters, studies
 from repoassay.text import printable
 
-__all__ = ["Assigned", "open_item", "open_next", "place_of", "queue_of", "release", "renew"]
+__all__ = ["LeasedItem", "open_item", "open_next", "place_of", "queue_of", "release", "renew"]
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
+class LeasedItem:
     """An item in a rater's queue: its place from 1, whether submitted, until when it is held, when first opened."""
 
     item: str
@@ -31,13 +31,13 @@ class Assigned:
     opened: datetime | None
 
 
-def queue_of(database: Database, rater: Rater) -> tuple[Assigned, ...]:
+def queue_of(database: Database, rater: Rater) -> tuple[LeasedItem, ...]:
     """Return everything a rater was given, in order."""
     with database.reading() as connection:
         return _queue(connection, rater)
 
 
-def place_of(database: Database, rater: Rater, item: str) -> Assigned:
+def place_of(database: Database, rater: Rater, item: str) -> LeasedItem:
     """Return one item's place in a rater's queue.
 
     Raises:
@@ -47,7 +47,7 @@ def place_of(database: Database, rater: Rater, item: str) -> Assigned:
         return _one(connection, rater, item)
 
 
-def open_next(database: Database, rater: Rater, now: datetime) -> Assigned | None:
+def open_next(database: Database, rater: Rater, now: datetime) -> LeasedItem | None:
     """Give a rater the next item to rate and hold it for them; the one they hold comes first.
 
     Returns:
@@ -58,9 +58,9 @@ def open_next(database: Database, rater: Rater, now: datetime) -> Assigned | Non
     """
     settings = study_of(database, rater.study)
     seconds = settings.lease_seconds
-    overlap = settings.overlap if settings.mode is Mode.OVERLAP and rater.role is not RaterRole.JUDGE else None
+    overlap = settings.overlap if settings.mode is StudyMode.OVERLAP and rater.role is not RaterRole.JUDGE else None
 
-    def work(connection: sa.Connection) -> Assigned | None:
+    def work(connection: sa.Connection) -> LeasedItem | None:
         _open_study(connection, rater)
         rows = connection.execute(
             sa.select(assignments.c.item, assignments.c.position, assignments.c.lease_until).where(
@@ -69,13 +69,13 @@ def open_next(database: Database, rater: Rater, now: datetime) -> Assigned | Non
         ).all()
         mine = next((item for item, _, until in rows if until is not None and until > now.timestamp()), None)
         others = {} if overlap is None or mine else _others(connection, rater, now)
-        found = next_item([Place(item, position) for item, position, _ in rows], others, overlap, mine)
+        found = next_item([QueuePlace(item, position) for item, position, _ in rows], others, overlap, mine)
         return None if found is None else _take(connection, rater, _one(connection, rater, found), now, seconds)
 
     return database.write(work)
 
 
-def open_item(database: Database, rater: Rater, item: str, now: datetime) -> Assigned:
+def open_item(database: Database, rater: Rater, item: str, now: datetime) -> LeasedItem:
     """Hold one item of the rater's own queue.
 
     Raises:
@@ -83,9 +83,9 @@ def open_item(database: Database, rater: Rater, item: str, now: datetime) -> Ass
         Conflict: When others hold or have submitted as many ratings as it needs.
     """
     settings = study_of(database, rater.study)
-    limited = settings.mode is Mode.OVERLAP and rater.role is not RaterRole.JUDGE
+    limited = settings.mode is StudyMode.OVERLAP and rater.role is not RaterRole.JUDGE
 
-    def work(connection: sa.Connection) -> Assigned:
+    def work(connection: sa.Connection) -> LeasedItem:
         _open_study(connection, rater)
         found = _one(connection, rater, item)
         held = found.until is not None and found.until > now
@@ -125,14 +125,14 @@ def release(database: Database, rater: Rater, item: str, now: datetime) -> None:
     database.write(work)
 
 
-def _take(connection: sa.Connection, rater: Rater, found: Assigned, now: datetime, seconds: int) -> Assigned:
+def _take(connection: sa.Connection, rater: Rater, found: LeasedItem, now: datetime, seconds: int) -> LeasedItem:
     held = found.until is not None and found.until > now
     until = now.timestamp() + seconds
     opened = found.opened or now
     values = {"lease_until": until, "opened": stamp(opened)}
     connection.execute(sa.update(assignments).where(_mine(rater, found.item)).values(values))
     append(connection, rater.study, now, "lease_renewed" if held else "lease_taken", rater.id, found.item)
-    return Assigned(found.item, found.position, found.submitted, datetime.fromtimestamp(until, UTC), opened)
+    return LeasedItem(found.item, found.position, found.submitted, datetime.fromtimestamp(until, UTC), opened)
 
 
 def _others(connection: sa.Connection, rater: Rater, now: datetime) -> dict[str, int]:
@@ -148,20 +148,20 @@ def _others(connection: sa.Connection, rater: Rater, now: datetime) -> dict[str,
     return {str(item): int(count) for item, count in connection.execute(query)}
 
 
-def _queue(connection: sa.Connection, rater: Rater) -> tuple[Assigned, ...]:
+def _queue(connection: sa.Connection, rater: Rater) -> tuple[LeasedItem, ...]:
     query = sa.select(assignments).where(assignments.c.study == rater.study, assignments.c.rater == rater.id)
     return tuple(_assigned(row) for row in connection.execute(query.order_by(assignments.c.position)))
 
 
-def _one(connection: sa.Connection, rater: Rater, item: str) -> Assigned:
+def _one(connection: sa.Connection, rater: Rater, item: str) -> LeasedItem:
     row = connection.execute(sa.select(assignments).where(_mine(rater, item))).first()
     if row is None:
         raise BadInput(f"The item {printable(item)!r} is not in your queue.", "Open one from your queue.")
     return _assigned(row)
 
 
-def _assigned(row: sa.Row[tuple[object, ...]]) -> Assigned:
-    return Assigned(
+def _assigned(row: sa.Row[tuple[object, ...]]) -> LeasedItem:
+    return LeasedItem(
         row.item,
         row.position,
         row.submitted,

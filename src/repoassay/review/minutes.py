@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, geometric_mean, median
 
-from repoassay.review.reviewed import Reviewed
-from repoassay.stats.bootstrap import bootstrap_mean
-from repoassay.stats.figure import Figure
-from repoassay.stats.intervals import Interval
+from repoassay.review.item_summary import ItemSummary
+from repoassay.stats import Figure, Interval, bootstrap_mean
 
 __all__ = ["Minutes", "minutes_of", "minutes_to_fix"]
 
@@ -33,7 +31,7 @@ class Minutes:
     share: Figure
 
 
-def minutes_to_fix(rows: Iterable[Reviewed]) -> dict[str, Minutes]:
+def minutes_to_fix(rows: Iterable[ItemSummary]) -> dict[str, Minutes]:
     """Return minutes to fix overall (`all`), and of submissions whose tests passed (`passing`) and failed (`failing`).
 
     Controls are left aside.
@@ -46,7 +44,7 @@ def minutes_to_fix(rows: Iterable[Reviewed]) -> dict[str, Minutes]:
     }
 
 
-def minutes_of(rows: Sequence[Reviewed]) -> Minutes:
+def minutes_of(rows: Sequence[ItemSummary]) -> Minutes:
     """Return how the minutes of these rows lie."""
     known = [row for row in rows if row.minutes is not None]
     values = [row.minutes for row in known if row.minutes is not None]
@@ -76,7 +74,7 @@ def _geometric(values: Sequence[float]) -> Figure:
     return Figure(geometric_mean(values), method, len(values))
 
 
-def _share(rows: Sequence[Reviewed]) -> Figure:
+def _share(rows: Sequence[ItemSummary]) -> Figure:
     method = "mean minutes to fix over mean human minutes"
     pairs = [(row.minutes, row.human_minutes) for row in rows if row.minutes is not None and row.human_minutes]
     if not pairs:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from repoassay.model import Rating
-from repoassay.review.reviewed import Reviewed
-from repoassay.review.rubric import Role, Rubric
-from repoassay.stats.agreement import (
+from repoassay.review.item_summary import ItemSummary
+from repoassay.review.rubric import AnswerRole, Rubric
+from repoassay.stats import (
+    Figure,
+    Interval,
     LeaveOneOut,
     Ratings,
     agreement_interval,
@@ -17,11 +18,10 @@ from repoassay.stats.agreement import (
     gwet_ac1,
     gwet_ac2,
     krippendorff_alpha,
-    leave_one_out,
     percent_agreement,
 )
-from repoassay.stats.figure import Figure
-from repoassay.stats.intervals import Interval
+from repoassay.stats.agreement import leave_one_out
+from repoassay.types import Rating
 
 __all__ = ["Agreement", "BesideTests", "agreement", "beside_tests"]
 
@@ -78,7 +78,7 @@ def agreement(ratings: Iterable[Rating], rubric: Rubric, draws: int = _DRAWS, se
     line = list(ratings)
     table = []
     for axis in rubric.axes:
-        levels = [level for level in rubric.levels(axis.key) if level.role is not Role.UNSURE]
+        levels = [level for level in rubric.levels(axis.key) if level.role is not AnswerRole.UNSURE]
         known = {level.key for level in levels}
         units = _units(line, partial(_state, axis=axis.key, known=known))
         if rubric.ordered(axis.key):
@@ -95,7 +95,7 @@ def agreement(ratings: Iterable[Rating], rubric: Rubric, draws: int = _DRAWS, se
     return tuple(table)
 
 
-def beside_tests(rows: Iterable[Reviewed], rubric: Rubric, axis: str | None = None) -> BesideTests:
+def beside_tests(rows: Iterable[ItemSummary], rubric: Rubric, axis: str | None = None) -> BesideTests:
     """Hold tests against one axis (its problem is a failure), or against being mergeable where none is named.
 
     Rows where either is unknown or does not apply are left out, and so are controls.
@@ -168,8 +168,8 @@ def _state(rating: Rating, axis: str, known: set[str]) -> str | None:
     return answer.state if answer is not None and answer.state in known else None
 
 
-def _fine(row: Reviewed, axis: str, rubric: Rubric) -> bool | None:
+def _fine(row: ItemSummary, axis: str, rubric: Rubric) -> bool | None:
     rubric.levels(axis)
     state = row.states.get(axis)
     role = None if state is None else rubric.level(axis, state).role
-    return {Role.PROBLEM: False, Role.CLEAR: True}.get(role) if role is not None else None
+    return {AnswerRole.PROBLEM: False, AnswerRole.CLEAR: True}.get(role) if role is not None else None

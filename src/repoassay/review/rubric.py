@@ -12,19 +12,18 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from repoassay.errors import BadInput
-from repoassay.model import Record
-from repoassay.model.fields import Identifier, Number
 from repoassay.text import printable, suggest
+from repoassay.types import Identifier, Number, Record
 
 __all__ = [
     "BUNDLED",
     "OWN_FIELDS",
+    "AnswerRole",
     "Axis",
     "Choice",
     "Level",
-    "Question",
-    "Role",
     "Rubric",
+    "RubricQuestion",
     "read_rubric",
     "rubric_from_toml",
 ]
@@ -40,7 +39,7 @@ _Text = Annotated[str, Field(max_length=10_000)]
 _Title = Annotated[str, Field(min_length=1, max_length=300)]
 
 
-class Role(StrEnum):
+class AnswerRole(StrEnum):
     """What a state of a scale means for the derived rule and for denominators."""
 
     PROBLEM = "problem"
@@ -55,7 +54,7 @@ class Level(Record):
 
     key: Identifier
     title: _Title
-    role: Role = Role.LEVEL
+    role: AnswerRole = AnswerRole.LEVEL
     value: Number | None = None
     meaning: _Text = ""
 
@@ -77,7 +76,7 @@ class Choice(Record):
     title: _Title
 
 
-class Question(Record):
+class RubricQuestion(Record):
     """A question beside the axes. `chips` are numbers offered at a click (minutes, or the levels of confidence)."""
 
     key: Identifier
@@ -110,7 +109,7 @@ class Rubric(Record):
     rule: Literal["no_problem", "none"] = "none"
     scale: Annotated[tuple[Level, ...], Field(max_length=20)] = ()
     axes: Annotated[tuple[Axis, ...], Field(min_length=1, max_length=50)]
-    questions: Annotated[tuple[Question, ...], Field(max_length=50)] = ()
+    questions: Annotated[tuple[RubricQuestion, ...], Field(max_length=50)] = ()
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -121,10 +120,10 @@ class Rubric(Record):
             _distinct(f"state of axis {axis.key!r}", [level.key for level in scale])
             if len(scale) < 2:
                 raise ValueError(f"axis {axis.key!r} needs a scale of at least two states")
-            if any((level.role is Role.LEVEL) != (level.value is not None) for level in scale):
+            if any((level.role is AnswerRole.LEVEL) != (level.value is not None) for level in scale):
                 raise ValueError(f"axis {axis.key!r}: each state needs either a `role` or a `value`")
             roles = {level.role for level in scale}
-            if self.rule == "no_problem" and not {Role.PROBLEM, Role.CLEAR} <= roles:
+            if self.rule == "no_problem" and not {AnswerRole.PROBLEM, AnswerRole.CLEAR} <= roles:
                 raise ValueError(f"axis {axis.key!r}: the rule 'no_problem' needs states of roles problem and clear")
         return self
 
@@ -164,14 +163,14 @@ class Rubric(Record):
         if self.rule == "none":
             return None
         roles = [self.level(axis.key, states[axis.key]).role if axis.key in states else None for axis in self.axes]
-        if Role.PROBLEM in roles:
+        if AnswerRole.PROBLEM in roles:
             return False
-        applicable = [role for role in roles if role is not Role.NOT_APPLICABLE]
-        return True if applicable and all(role is Role.CLEAR for role in applicable) else None
+        applicable = [role for role in roles if role is not AnswerRole.NOT_APPLICABLE]
+        return True if applicable and all(role is AnswerRole.CLEAR for role in applicable) else None
 
     def problems(self, states: dict[str, str]) -> int:
         """How many axes have a problem."""
-        return sum(self.level(axis, state).role is Role.PROBLEM for axis, state in states.items())
+        return sum(self.level(axis, state).role is AnswerRole.PROBLEM for axis, state in states.items())
 
     @property
     def digest(self) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from itertools import zip_longest
 
-from repoassay.grading.patch.lenient import walk
+from repoassay.diffs import walk
 
 __all__ = ["REMOVED", "leaks", "scrub_diff", "scrub_text"]
 

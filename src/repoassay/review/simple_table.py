@@ -12,15 +12,15 @@ from importlib.resources import files
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput
-from repoassay.model import AxisAnswer, Rating
-from repoassay.review.rubric import Role, Rubric, read_rubric
-from repoassay.review.study import Hidden, Item, Study
+from repoassay.review.rubric import AnswerRole, Rubric, read_rubric
+from repoassay.review.study import HiddenPart, Item, Study
 from repoassay.text import join_names, printable
+from repoassay.types import AxisAnswer, Rating
 
 __all__ = ["Imported", "metr_example", "read_table"]
 
 _MAX_TABLE = 64 * 2**20
-_PLAIN = {"1": Role.PROBLEM, "0": Role.CLEAR, "-": Role.NOT_APPLICABLE, "?": Role.UNSURE}
+_PLAIN = {"1": AnswerRole.PROBLEM, "0": AnswerRole.CLEAR, "-": AnswerRole.NOT_APPLICABLE, "?": AnswerRole.UNSURE}
 _TESTS = {"pass": True, "fail": False, "": None}
 _REQUIRED = ("submission", "task")
 
@@ -109,7 +109,7 @@ def _item(row: dict[str, str], system: str, place: str) -> Item:
     tests = _cell(row, "tests").lower()
     if tests not in _TESTS:
         raise BadInput(f"{place}: tests is {printable(tests)!r}.", "Write pass, fail or nothing.")
-    hidden = Hidden(
+    hidden = HiddenPart(
         task=_cell(row, "task"),
         system=_cell(row, "system") or system,
         tests=_TESTS[tests],

@@ -11,13 +11,21 @@ from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.database import append, stamp
 from repoassay.review.rubric import Rubric
-from repoassay.review.study import Hidden, Item, Payload, Study, check_study
+from repoassay.review.study import HiddenPart, Item, ItemPayload, Study, check_study
 from repoassay.review.tables import items, studies
 from repoassay.text import printable
 
 __all__ = [
-    "close_study", "closed", "create_study", "hidden_of", "item_names", "items_of", "payload_of", "read_rubric_of",
-    "study_names", "study_of",
+    "close_study",
+    "create_study",
+    "hidden_of",
+    "is_closed",
+    "item_names",
+    "items_of",
+    "payload_of",
+    "read_rubric_of",
+    "study_names",
+    "study_of",
 ]  # fmt: skip
 
 
@@ -82,7 +90,7 @@ def read_rubric_of(database: Database, name: str) -> Rubric:
     return _load(database, name)[1]
 
 
-def closed(database: Database, name: str) -> bool:
+def is_closed(database: Database, name: str) -> bool:
     """Whether a study takes no more blind ratings."""
     with database.reading() as connection:
         return connection.scalar(sa.select(studies.c.closed).where(studies.c.name == name)) is not None
@@ -117,29 +125,29 @@ def items_of(database: Database, study: str) -> tuple[Item, ...]:
     return tuple(
         Item(
             id=row.id,
-            payload=Payload.model_validate_json(row.payload),
-            hidden=Hidden.model_validate_json(row.hidden),
+            payload=ItemPayload.model_validate_json(row.payload),
+            hidden=HiddenPart.model_validate_json(row.hidden),
         )
         for row in rows
     )
 
 
-def payload_of(database: Database, study: str, item: str) -> Payload:
+def payload_of(database: Database, study: str, item: str) -> ItemPayload:
     """Return what raters see of an item; the hidden half is not read.
 
     Raises:
         BadInput: When there is no such item.
     """
-    return Payload.model_validate_json(_column(database, study, item, items.c.payload))
+    return ItemPayload.model_validate_json(_column(database, study, item, items.c.payload))
 
 
-def hidden_of(database: Database, study: str, item: str) -> Hidden:
+def hidden_of(database: Database, study: str, item: str) -> HiddenPart:
     """Return what raters must not know of an item; callers check first that it may be revealed.
 
     Raises:
         BadInput: When there is no such item.
     """
-    return Hidden.model_validate_json(_column(database, study, item, items.c.hidden))
+    return HiddenPart.model_validate_json(_column(database, study, item, items.c.hidden))
 
 
 def _column(database: Database, study: str, item: str, column: sa.Column[str]) -> str:

@@ -1,6 +1,6 @@
 """A study: which submissions are rated on which rubric, by whom, in what order, and what raters may see.
 
-An item has two halves. `Payload` is what raters are shown; `Hidden` is who made it and what tests, signals and judges
+An item has two halves. `ItemPayload` is what raters are shown; `HiddenPart` is who made it and what tests, signals and judges
 said. `rater_view` is given the payload alone, so nothing of the other half can reach a rater by mistake.
 """
 
@@ -14,14 +14,25 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from repoassay.errors import BadInput
-from repoassay.model import Phase, Record
-from repoassay.model.fields import Identifier, Sha256
 from repoassay.review.rubric import Rubric
 from repoassay.review.scrub import scrub_diff, scrub_text
+from repoassay.types import Identifier, RatingPhase, Record, Sha256
 
 __all__ = [
-    "ChangedFile", "Golden", "Hidden", "Item", "Mode", "Output", "Payload", "RaterView", "Reveal", "Study", "blinded",
-    "check_study", "opaque_names", "rater_view",
+    "ChangedFile",
+    "Golden",
+    "HiddenPart",
+    "Item",
+    "ItemPayload",
+    "Output",
+    "RaterView",
+    "Reveal",
+    "Study",
+    "StudyMode",
+    "blinded",
+    "check_study",
+    "opaque_names",
+    "rater_view",
 ]  # fmt: skip
 
 _Text = Annotated[str, Field(max_length=2_000_000)]
@@ -29,7 +40,7 @@ _Diff = Annotated[str, Field(max_length=32_000_000)]
 _Path = Annotated[str, Field(min_length=1, max_length=1024)]
 
 
-class Mode(StrEnum):
+class StudyMode(StrEnum):
     """Who rates what: everybody everything, `overlap` raters an item as they come, or that many by a fixed design."""
 
     ALL = "all"
@@ -63,10 +74,10 @@ class Study(Record):
     name: Identifier
     title: Annotated[str, Field(max_length=300)] = ""
     rubric: Sha256
-    mode: Mode = Mode.ALL
+    mode: StudyMode = StudyMode.ALL
     overlap: Annotated[int, Field(ge=1, le=1000)] = 1
     min_raters: Annotated[int, Field(ge=1, le=1000)] = 1
-    phases: tuple[Phase, ...] = (Phase.BLIND,)
+    phases: tuple[RatingPhase, ...] = (RatingPhase.BLIND,)
     reveal: Reveal = Reveal.NEVER
     reference: Literal["blind", "revealed", "never"] = "blind"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
@@ -74,9 +85,9 @@ class Study(Record):
 
     @model_validator(mode="after")
     def _phases_agree(self) -> Self:
-        if self.phases not in {(Phase.BLIND,), (Phase.BLIND, Phase.REVEALED)}:
+        if self.phases not in {(RatingPhase.BLIND,), (RatingPhase.BLIND, RatingPhase.REVEALED)}:
             raise ValueError("phases must be blind, or blind and then revealed")
-        if Phase.REVEALED in self.phases and self.reveal is Reveal.NEVER:
+        if RatingPhase.REVEALED in self.phases and self.reveal is Reveal.NEVER:
             raise ValueError("a revealed phase needs `reveal` to be after_submission or after_close")
         return self
 
@@ -99,7 +110,7 @@ class Output(Record):
     truth: Sha256 | None = None
 
 
-class Payload(Record):
+class ItemPayload(Record):
     """What raters are shown of an item, as `blinded` leaves it. `reference` is the human's own change, as a diff."""
 
     title: Annotated[str, Field(max_length=1000)] = ""
@@ -112,7 +123,7 @@ class Payload(Record):
     outputs: Annotated[tuple[Output, ...], Field(max_length=10_000)] = ()
 
 
-class Hidden(Record):
+class HiddenPart(Record):
     """What raters must not know: where the submission comes from, and what was said of it. Shown on revealing.
 
     `system` is what is compared (agent with model); `tests` whether the tests passed, None where not known. `flagged`
@@ -137,8 +148,8 @@ class Item(Record):
     """One submission in a study, under an opaque name."""
 
     id: Identifier
-    payload: Payload = Payload()
-    hidden: Hidden
+    payload: ItemPayload = ItemPayload()
+    hidden: HiddenPart
 
 
 class RaterView(Record):
@@ -147,14 +158,14 @@ class RaterView(Record):
     item: Identifier
     position: int
     of: int
-    payload: Payload
+    payload: ItemPayload
     rubric: Rubric
 
 
-def rater_view(item: str, payload: Payload, rubric: Rubric, study: Study, position: int, of: int) -> RaterView:
+def rater_view(item: str, payload: ItemPayload, rubric: Rubric, study: Study, position: int, of: int) -> RaterView:
     """Make what a rater sees while rating blind.
 
-    It is given no `Hidden`, so it cannot tell agent, model, tests, judges or other raters.
+    It is given no `HiddenPart`, so it cannot tell agent, model, tests, judges or other raters.
 
     Args:
         item: The opaque name.
@@ -168,7 +179,7 @@ def rater_view(item: str, payload: Payload, rubric: Rubric, study: Study, positi
     return RaterView(item=item, position=position, of=of, payload=shown, rubric=rubric)
 
 
-def blinded(payload: Payload, names: Iterable[str] = (), branches: Iterable[str] = ()) -> Payload:
+def blinded(payload: ItemPayload, names: Iterable[str] = (), branches: Iterable[str] = ()) -> ItemPayload:
     """Return a payload with everything scrubbed that tells who made the submission.
 
     Args:

@@ -11,14 +11,14 @@ from ulid import ULID
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.model import Phase, Rating
 from repoassay.review.answers import Answers, Context, check_rating, rated
 from repoassay.review.database import Conflict, append
-from repoassay.review.raters import Rater, RaterRole
+from repoassay.review.rater_accounts import Rater, RaterRole
 from repoassay.review.studies import read_rubric_of, study_of
 from repoassay.review.study import Reveal, Study
 from repoassay.review.tables import assignments, drafts, items, raters, ratings, studies
 from repoassay.text import printable
+from repoassay.types import Rating, RatingPhase
 
 __all__ = ["import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"]
 
@@ -31,7 +31,7 @@ def submit(
     *,
     key: str,
     now: datetime,
-    phase: Phase = Phase.BLIND,
+    phase: RatingPhase = RatingPhase.BLIND,
 ) -> Rating:
     """Submit finished answers. The draft goes, the lease ends, the event is logged: all of it or none.
 
@@ -104,7 +104,7 @@ def may_reveal(database: Database, rater: Rater, item: str) -> bool:
 
 
 def ratings_of(
-    database: Database, study: str, phase: Phase | None = None, *, judges: bool = False
+    database: Database, study: str, phase: RatingPhase | None = None, *, judges: bool = False
 ) -> tuple[Rating, ...]:
     """Return a study's ratings, oldest first; of one phase only, if given. For leads, figures and exports.
 
@@ -173,16 +173,16 @@ def import_ratings(database: Database, study: str, given: Iterable[Rating], *, a
 
 
 def _check_phase(
-    connection: sa.Connection, study: Study, phase: Phase, before: tuple[Rating, ...], answers: Answers
+    connection: sa.Connection, study: Study, phase: RatingPhase, before: tuple[Rating, ...], answers: Answers
 ) -> None:
     closed = connection.scalar(sa.select(studies.c.closed).where(studies.c.name == study.name)) is not None
-    if phase is Phase.BLIND:
+    if phase is RatingPhase.BLIND:
         if before:
             raise Conflict("You have already submitted this item.", "Open the next one.", before[-1], answers)
         if closed:
             raise BadInput(f"The study {study.name!r} is closed.", "Ask its lead.")
         return
-    if Phase.REVEALED not in study.phases:
+    if RatingPhase.REVEALED not in study.phases:
         raise BadInput(f"The study {study.name!r} has no revealed phase.", "Its blind ratings are final.")
     if not before:
         raise BadInput("An item is rated blind before it is revealed.", "Submit the blind rating first.")
@@ -203,7 +203,7 @@ def _versions(connection: sa.Connection, rater: Rater, item: str) -> tuple[Ratin
     return tuple(Rating.model_validate_json(text) for text in connection.scalars(query))
 
 
-def _same(stored: Rating, item: str, phase: Phase, answers: Answers) -> Rating:
+def _same(stored: Rating, item: str, phase: RatingPhase, answers: Answers) -> Rating:
     if (stored.submission, stored.phase) != (item, phase):
         _reused(stored, answers)
     return stored

@@ -7,95 +7,93 @@ correlations (`MissingExtra` without scipy, the extra `stats`) is the standard l
 
 from __future__ import annotations
 
-from repoassay.stats.agreement import (
-    DawidSkene,
-    LeaveOneOut,
-    Ratings,
-    agreement_interval,
-    cohen_kappa,
-    dawid_skene,
-    fleiss_kappa,
-    gwet_ac1,
-    gwet_ac2,
-    krippendorff_alpha,
-    leave_one_out,
-    percent_agreement,
-)
-from repoassay.stats.bootstrap import bootstrap_mean, bootstrap_proportion
-from repoassay.stats.clustered import ClusteredMean, clustered_mean
-from repoassay.stats.consistency import PrintedRate, consistent, smallest_fraction
-from repoassay.stats.corrected import golden_normalised, rogan_gladen
-from repoassay.stats.correlation import kendall, pearson, spearman
-from repoassay.stats.figure import Figure, Significance
-from repoassay.stats.holm import HOLM, holm
-from repoassay.stats.intervals import Interval, clopper_pearson, clopper_pearson_upper, wilson
-from repoassay.stats.kish import effective_number, effective_raters
-from repoassay.stats.paired import agresti_min, discordant_needed, mcnemar, paired_wald, tango
-from repoassay.stats.pass_at_k import PassAtK, pass_at_k, pass_hat_k
-from repoassay.stats.permutation import paired_permutation
-from repoassay.stats.power import (
-    mcnemar_power,
-    smallest_difference,
-    tasks_needed,
-    tasks_needed_independent,
-    tasks_needed_score,
-)
-from repoassay.stats.prediction_powered import PredictionPowered, prediction_powered
-from repoassay.stats.rates import Proportion, Rate
-from repoassay.stats.tables import fisher
+from repoassay.lazy import attach
 
-__all__ = [
-    "HOLM",
-    "ClusteredMean",
-    "DawidSkene",
-    "Figure",
-    "Interval",
-    "LeaveOneOut",
-    "PassAtK",
-    "PredictionPowered",
-    "PrintedRate",
-    "Proportion",
-    "Rate",
-    "Ratings",
-    "Significance",
-    "agreement_interval",
-    "agresti_min",
-    "bootstrap_mean",
-    "bootstrap_proportion",
-    "clopper_pearson",
-    "clopper_pearson_upper",
-    "clustered_mean",
-    "cohen_kappa",
-    "consistent",
-    "dawid_skene",
-    "discordant_needed",
-    "effective_number",
-    "effective_raters",
-    "fisher",
-    "fleiss_kappa",
-    "golden_normalised",
-    "gwet_ac1",
-    "gwet_ac2",
-    "holm",
-    "kendall",
-    "krippendorff_alpha",
-    "leave_one_out",
-    "mcnemar",
-    "mcnemar_power",
-    "paired_permutation",
-    "paired_wald",
-    "pass_at_k",
-    "pass_hat_k",
-    "pearson",
-    "percent_agreement",
-    "prediction_powered",
-    "rogan_gladen",
-    "smallest_difference",
-    "smallest_fraction",
-    "spearman",
-    "tango",
-    "tasks_needed",
-    "tasks_needed_independent",
-    "tasks_needed_score",
-    "wilson",
-]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.stats.agreement.cohen import cohen_kappa as cohen_kappa
+    from repoassay.stats.agreement.dawid_skene import DawidSkene as DawidSkene, dawid_skene as dawid_skene
+    from repoassay.stats.agreement.fleiss import fleiss_kappa as fleiss_kappa
+    from repoassay.stats.agreement.gwet import gwet_ac1 as gwet_ac1, gwet_ac2 as gwet_ac2
+    from repoassay.stats.agreement.krippendorff import krippendorff_alpha as krippendorff_alpha
+    from repoassay.stats.agreement.leave_one_out import LeaveOneOut as LeaveOneOut, leave_one_out as leave_one_out
+    from repoassay.stats.agreement.over_units import agreement_interval as agreement_interval
+    from repoassay.stats.agreement.percent import percent_agreement as percent_agreement
+    from repoassay.stats.agreement.ratings import Ratings as Ratings
+    from repoassay.stats.bootstrap import bootstrap_mean as bootstrap_mean, bootstrap_proportion as bootstrap_proportion
+    from repoassay.stats.clustered import ClusteredMean as ClusteredMean, clustered_mean as clustered_mean
+    from repoassay.stats.consistency import (
+        PrintedRate as PrintedRate,
+        consistent as consistent,
+        smallest_fraction as smallest_fraction,
+    )
+    from repoassay.stats.corrected import golden_normalised as golden_normalised, rogan_gladen as rogan_gladen
+    from repoassay.stats.correlation import kendall as kendall, pearson as pearson, spearman as spearman
+    from repoassay.stats.figure import Figure as Figure, Significance as Significance
+    from repoassay.stats.intervals import (
+        Interval as Interval,
+        clopper_pearson as clopper_pearson,
+        clopper_pearson_upper as clopper_pearson_upper,
+        wilson as wilson,
+    )
+    from repoassay.stats.kish import effective_number as effective_number, effective_raters as effective_raters
+    from repoassay.stats.multiple_testing import HOLM as HOLM, holm as holm
+    from repoassay.stats.paired import (
+        agresti_min as agresti_min,
+        discordant_needed as discordant_needed,
+        mcnemar as mcnemar,
+        paired_wald as paired_wald,
+        tango as tango,
+    )
+    from repoassay.stats.permutation import paired_permutation as paired_permutation
+    from repoassay.stats.power import (
+        mcnemar_power as mcnemar_power,
+        smallest_difference as smallest_difference,
+        tasks_needed as tasks_needed,
+        tasks_needed_independent as tasks_needed_independent,
+        tasks_needed_score as tasks_needed_score,
+    )
+    from repoassay.stats.prediction_powered_inference import (
+        PredictionPowered as PredictionPowered,
+        prediction_powered as prediction_powered,
+    )
+    from repoassay.stats.rates import Proportion as Proportion, Rate as Rate
+    from repoassay.stats.repeated_attempts import PassAtK as PassAtK, pass_at_k as pass_at_k, pass_hat_k as pass_hat_k
+    from repoassay.stats.tables import fisher as fisher
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "agreement.cohen": ("cohen_kappa",),
+            "agreement.dawid_skene": ("DawidSkene", "dawid_skene"),
+            "agreement.fleiss": ("fleiss_kappa",),
+            "agreement.gwet": ("gwet_ac1", "gwet_ac2"),
+            "agreement.krippendorff": ("krippendorff_alpha",),
+            "agreement.leave_one_out": ("LeaveOneOut", "leave_one_out"),
+            "agreement.over_units": ("agreement_interval",),
+            "agreement.percent": ("percent_agreement",),
+            "agreement.ratings": ("Ratings",),
+            "bootstrap": ("bootstrap_mean", "bootstrap_proportion"),
+            "clustered": ("ClusteredMean", "clustered_mean"),
+            "consistency": ("PrintedRate", "consistent", "smallest_fraction"),
+            "corrected": ("golden_normalised", "rogan_gladen"),
+            "correlation": ("kendall", "pearson", "spearman"),
+            "figure": ("Figure", "Significance"),
+            "intervals": ("Interval", "clopper_pearson", "clopper_pearson_upper", "wilson"),
+            "kish": ("effective_number", "effective_raters"),
+            "multiple_testing": ("HOLM", "holm"),
+            "paired": ("agresti_min", "discordant_needed", "mcnemar", "paired_wald", "tango"),
+            "permutation": ("paired_permutation",),
+            "power": (
+                "mcnemar_power",
+                "smallest_difference",
+                "tasks_needed",
+                "tasks_needed_independent",
+                "tasks_needed_score",
+            ),
+            "prediction_powered_inference": ("PredictionPowered", "prediction_powered"),
+            "rates": ("Proportion", "Rate"),
+            "repeated_attempts": ("PassAtK", "pass_at_k", "pass_hat_k"),
+            "tables": ("fisher",),
+        },
+    )

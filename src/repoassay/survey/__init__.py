@@ -5,19 +5,29 @@ Only reads and counts. Must not run anything, unpack anything or know of agents 
 
 from __future__ import annotations
 
-from repoassay.survey.measures import DEFINITIONS, TOKENISER, Measures, Problem
-from repoassay.survey.repository import Survey, survey_repository
-from repoassay.survey.suite import Composition, Share, Worth, survey_suite
+from repoassay.lazy import attach
 
-__all__ = [
-    "DEFINITIONS",
-    "TOKENISER",
-    "Composition",
-    "Measures",
-    "Problem",
-    "Share",
-    "Survey",
-    "Worth",
-    "survey_repository",
-    "survey_suite",
-]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.survey.measures import (
+        DEFINITIONS as DEFINITIONS,
+        TOKENISER as TOKENISER,
+        Measures as Measures,
+        SurveyProblem as SurveyProblem,
+    )
+    from repoassay.survey.repository import Survey as Survey, survey_repository as survey_repository
+    from repoassay.survey.suite import (
+        Composition as Composition,
+        Share as Share,
+        SuiteWorth as SuiteWorth,
+        survey_suite as survey_suite,
+    )
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "measures": ("DEFINITIONS", "Measures", "SurveyProblem", "TOKENISER"),
+            "repository": ("Survey", "survey_repository"),
+            "suite": ("Composition", "Share", "SuiteWorth", "survey_suite"),
+        },
+    )

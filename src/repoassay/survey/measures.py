@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["DEFINITIONS", "TOKENISER", "Measures", "Problem"]
+__all__ = ["DEFINITIONS", "TOKENISER", "Measures", "SurveyProblem"]
 
 TOKENISER = "python-tokenize"
 """Whose tokens are counted: those of Python's own `tokenize` module, not those of a language model."""
@@ -48,7 +48,7 @@ class Measures:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SurveyProblem:
     """A .py file or a folder that could not be counted in full.
 
     `skipped`: nothing in it was counted, except that a file is one of `files`. `unparsed`: its lines and tokens were

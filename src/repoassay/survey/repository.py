@@ -13,10 +13,10 @@ from pathlib import Path
 from repoassay.errors import BadInput
 from repoassay.survey.edges import count_edges
 from repoassay.survey.lexical import code_lines, count_tokens, line_count
-from repoassay.survey.measures import Measures, Problem
-from repoassay.survey.source import Unreadable, read_source
+from repoassay.survey.measures import Measures, SurveyProblem
+from repoassay.survey.source import UnreadableSource, read_source
 from repoassay.survey.syntax import Import, read_syntax
-from repoassay.text import printable, quoted
+from repoassay.text import printable, quote
 
 __all__ = ["SKIPPED_FOLDERS", "Survey", "survey_repository"]
 
@@ -32,7 +32,7 @@ class Survey:
     """The measures of a repository, and every file and folder that could not be counted in full, by path."""
 
     measures: Measures
-    problems: tuple[Problem, ...]
+    problems: tuple[SurveyProblem, ...]
 
 
 def survey_repository(folder: Path) -> Survey:
@@ -73,26 +73,26 @@ class _Counts:
     def __init__(self) -> None:
         self.lines = self.code_lines = self.tokens = self.classes = self.functions = self.calls = 0
         self.imports: dict[str, tuple[Import, ...]] = {}
-        self.problems: list[Problem] = []
+        self.problems: list[SurveyProblem] = []
 
     def add(self, folder: Path, path: str) -> None:
         """Count one file; one that cannot be counted in full becomes a problem."""
         try:
             text = read_source(folder / path)
-        except Unreadable as error:
-            self.problems.append(Problem(path, "skipped", str(error)))
+        except UnreadableSource as error:
+            self.problems.append(SurveyProblem(path, "skipped", str(error)))
             return
         tokens = count_tokens(text)
         self.lines += line_count(text)
         self.code_lines += code_lines(text)
         self.tokens += tokens
         if tokens > MAX_TOKENS:
-            self.problems.append(Problem(path, "unparsed", f"it has more than {MAX_TOKENS} tokens"))
+            self.problems.append(SurveyProblem(path, "unparsed", f"it has more than {MAX_TOKENS} tokens"))
             return
         try:
             syntax = read_syntax(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
-            self.problems.append(Problem(path, "unparsed", _reason(error)))
+            self.problems.append(SurveyProblem(path, "unparsed", _reason(error)))
             return
         self.classes += syntax.classes
         self.functions += syntax.functions
@@ -129,7 +129,7 @@ class _Listing:
 
     sources: dict[str, int]
     size: int
-    problems: list[Problem]
+    problems: list[SurveyProblem]
 
 
 def _list(folder: Path) -> _Listing:
@@ -144,7 +144,7 @@ def _list(folder: Path) -> _Listing:
                     entries += 1
                     if entries > _MAX_ENTRIES:
                         raise BadInput(
-                            f"{quoted(folder)} holds more than {_MAX_ENTRIES} files and folders.",
+                            f"{quote(folder)} holds more than {_MAX_ENTRIES} files and folders.",
                             "Name the part of it that is the repository.",
                         )
                     path = f"{below}{entry.name}"
@@ -158,8 +158,8 @@ def _list(folder: Path) -> _Listing:
                             listing.sources[path] = size
         except OSError as error:
             if not below:
-                raise BadInput(f"{quoted(folder)} cannot be read: {error.strerror}.") from error
-            listing.problems.append(Problem(below, "skipped", f"it cannot be listed: {error.strerror}"))
+                raise BadInput(f"{quote(folder)} cannot be read: {error.strerror}.") from error
+            listing.problems.append(SurveyProblem(below, "skipped", f"it cannot be listed: {error.strerror}"))
     return listing
 
 
@@ -172,6 +172,6 @@ def _check(folder: Path) -> None:
         exists = False
     if exists:
         raise BadInput(
-            f"{quoted(folder)} is a file, not a folder.", "Name a folder; unpack a source distribution first."
+            f"{quote(folder)} is a file, not a folder.", "Name a folder; unpack a source distribution first."
         )
-    raise BadInput(f"There is no folder {quoted(folder)}.", "Name the folder that holds the repository's files.")
+    raise BadInput(f"There is no folder {quote(folder)}.", "Name the folder that holds the repository's files.")

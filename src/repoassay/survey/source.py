@@ -7,10 +7,10 @@ import io
 import tokenize
 from pathlib import Path
 
-from repoassay.tasks.contents import read_regular
+from repoassay.tasks import read_regular
 from repoassay.text import printable
 
-__all__ = ["MAX_BYTES", "Unreadable", "read_source"]
+__all__ = ["MAX_BYTES", "UnreadableSource", "read_source"]
 
 MAX_BYTES = 8 * 2**20
 """Bytes of a file that is read."""
@@ -18,7 +18,7 @@ _SLOW_CODECS = frozenset({"idna", "punycode"})
 """Text encodings a source may name whose decoders take time quadratic in the text."""
 
 
-class Unreadable(Exception):
+class UnreadableSource(Exception):
     """A file is no text that can be had; the message says why, to follow a file name."""
 
 
@@ -31,15 +31,15 @@ def read_source(path: Path) -> str:
     try:
         data = read_regular(path, MAX_BYTES)
     except OSError as error:
-        raise Unreadable(printable(error.strerror or str(error))) from error
+        raise UnreadableSource(printable(error.strerror or str(error))) from error
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError as error:
-        raise Unreadable(printable(error.msg)) from error
+        raise UnreadableSource(printable(error.msg)) from error
     if codecs.lookup(encoding).name in _SLOW_CODECS:
-        raise Unreadable(f"its encoding {printable(encoding)} is not one of source files")
+        raise UnreadableSource(f"its encoding {printable(encoding)} is not one of source files")
     try:
         text = data.decode(encoding)
     except (ValueError, LookupError) as error:  # not in its encoding, or one that makes no text, such as zip
-        raise Unreadable(f"it is not in its encoding, {printable(encoding)}") from error
+        raise UnreadableSource(f"it is not in its encoding, {printable(encoding)}") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from repoassay.model import Economics, Task
+from repoassay.types import Economics, Task
 
-__all__ = ["Composition", "Share", "Worth", "survey_suite"]
+__all__ = ["Composition", "Share", "SuiteWorth", "survey_suite"]
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class SuiteWorth:
     """Market value of tasks in US dollars, over the `tasks` that state one.
 
     `low` is the lowest low end of their ranges, `high` the highest high end, `total` the sum of their values.
@@ -41,7 +41,7 @@ class Share:
     domain: str
     tasks: int
     of: int
-    worth: Worth | None
+    worth: SuiteWorth | None
 
     @property
     def percent(self) -> Decimal:
@@ -93,11 +93,11 @@ def _share(domain: str, name: str, tasks: Sequence[Task], of: int) -> Share:
     return Share(name, domain, len(tasks), of, _worth(task.economics for task in tasks if task.economics))
 
 
-def _worth(economics: Iterable[Economics]) -> Worth | None:
+def _worth(economics: Iterable[Economics]) -> SuiteWorth | None:
     every = list(economics)
     if not every:
         return None
-    return Worth(
+    return SuiteWorth(
         tasks=len(every),
         total=sum((one.value for one in every), Decimal(0)),
         low=min(one.low for one in every),

@@ -1,14 +1,53 @@
-"""The task folder on disk: read strictly, with every problem named; linted; digested.
+"""Tasks and suites on disk: `task.toml`, its files, suite folders; reading, checking and digests.
 
-Knows the model. Must not know what metrics exist (their names are passed in), where suites lie, or how tasks are run.
-Whatever lies in a task folder is taken for hostile: sizes are bounded, links refused, and nothing in it is executed.
+Knows types and records; not how a task is run, nor which suites are bundled.
 """
 
 from __future__ import annotations
 
-from repoassay.tasks.digest import digest_folder
-from repoassay.tasks.folder import Elsewhere, TaskFolder
-from repoassay.tasks.lint import Advice, lint
-from repoassay.tasks.read import read_task, task_from_toml
+from repoassay.lazy import attach
 
-__all__ = ["Advice", "Elsewhere", "TaskFolder", "digest_folder", "lint", "read_task", "task_from_toml"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.tasks.bundled import (
+        bundled_suite as bundled_suite,
+        bundled_suites as bundled_suites,
+        named_suites as named_suites,
+    )
+    from repoassay.tasks.contents import (
+        read_regular as read_regular,
+        real_folder as real_folder,
+        scan as scan,
+        unreadable as unreadable,
+    )
+    from repoassay.tasks.digest import digest_folder as digest_folder
+    from repoassay.tasks.folder import Elsewhere as Elsewhere, TaskFolder as TaskFolder
+    from repoassay.tasks.linter import Advice as Advice, lint as lint
+    from repoassay.tasks.read import read_task as read_task, task_from_toml as task_from_toml
+    from repoassay.tasks.suite import SuiteFolder as SuiteFolder, find_suite as find_suite
+    from repoassay.tasks.suite_data import take_data as take_data
+    from repoassay.tasks.suite_lint import lint_suite as lint_suite
+    from repoassay.tasks.suite_location import Located as Located, locate as locate
+    from repoassay.tasks.suite_manifest import (
+        DataFile as DataFile,
+        DataState as DataState,
+        Manifest as Manifest,
+        data_folder as data_folder,
+    )
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "bundled": ("bundled_suite", "bundled_suites", "named_suites"),
+            "contents": ("read_regular", "real_folder", "scan", "unreadable"),
+            "digest": ("digest_folder",),
+            "folder": ("Elsewhere", "TaskFolder"),
+            "linter": ("Advice", "lint"),
+            "read": ("read_task", "task_from_toml"),
+            "suite": ("SuiteFolder", "find_suite"),
+            "suite_data": ("take_data",),
+            "suite_lint": ("lint_suite",),
+            "suite_location": ("Located", "locate"),
+            "suite_manifest": ("DataFile", "Manifest", "DataState", "data_folder"),
+        },
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from repoassay.errors import Problem
-from repoassay.store.files import read_regular
+from repoassay.records import read_regular
 from repoassay.text import printable
 
 __all__ = ["MAX_FOLDER", "Contents", "is_cache", "read_regular", "real_folder", "scan", "unreadable"]

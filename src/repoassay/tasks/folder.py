@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from repoassay.model import Task
+from repoassay.types import Task
 
 __all__ = ["Elsewhere", "TaskFolder"]
 

@@ -9,14 +9,14 @@ from itertools import islice
 from pathlib import Path
 
 from repoassay.errors import BadTask, Problem
-from repoassay.model import Task
-from repoassay.tasks.agree import disagreements
+from repoassay.tasks.consistency import disagreements
 from repoassay.tasks.contents import read_regular, scan, unreadable
 from repoassay.tasks.digest import digest_folder
 from repoassay.tasks.folder import Elsewhere, TaskFolder
+from repoassay.tasks.task_toml import FILE, TaskDocument, understand
 from repoassay.tasks.toml import MAX_TOML, parse_toml
-from repoassay.tasks.written import FILE, Written, understand
-from repoassay.text import printable, quoted
+from repoassay.text import printable, quote
+from repoassay.types import Task
 
 __all__ = ["INSTRUCTION", "read_task", "task_from_toml"]
 
@@ -57,7 +57,7 @@ def read_task(
     instruction = _instruction(place)
     problems = [*contents.problems, *written.problems]
     if written.id is not None and written.id != place.name:
-        what = f"is {quoted(written.id)}, but the folder is called {quoted(place.name)}."
+        what = f"is {quote(written.id)}, but the folder is called {quote(place.name)}."
         problems.append(Problem(FILE, "task.id", what, "Give both the same name; no two tasks may share one."))
     if isinstance(instruction, Problem):
         problems.append(instruction)
@@ -77,7 +77,7 @@ def task_from_toml(text: str) -> Task:
         BadTask: With every problem found, when there is one.
     """
     data = parse_toml(text.encode("utf-8", "surrogatepass"), FILE)
-    written = Written(problems=[data]) if isinstance(data, Problem) else understand(data)
+    written = TaskDocument(problems=[data]) if isinstance(data, Problem) else understand(data)
     if written.problems or written.task is None:
         raise BadTask(FILE, _at_most(written.problems))
     return written.task
@@ -90,15 +90,15 @@ def _at_most(problems: Sequence[Problem]) -> list[Problem]:
     return [*problems[:_MOST], Problem(".", "", "has more problems than are listed here.", "Solve these first.")]
 
 
-def _written(folder: Path) -> Written:
+def _written(folder: Path) -> TaskDocument:
     try:
         content = read_regular(folder / FILE, MAX_TOML)
     except FileNotFoundError:
-        return Written(problems=[Problem(FILE, "", "is missing.", "A task folder needs one; add it.")])
+        return TaskDocument(problems=[Problem(FILE, "", "is missing.", "A task folder needs one; add it.")])
     except OSError as error:
-        return Written(problems=[unreadable(FILE, error)])
+        return TaskDocument(problems=[unreadable(FILE, error)])
     data = parse_toml(content, FILE)
-    return Written(problems=[data]) if isinstance(data, Problem) else understand(data)
+    return TaskDocument(problems=[data]) if isinstance(data, Problem) else understand(data)
 
 
 def _instruction(folder: Path) -> str | Problem:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from repoassay.errors import Problem
-from repoassay.text import quoted
+from repoassay.text import quote
 
 __all__ = ["check_requirements"]
 
@@ -52,17 +52,17 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _wrong(line: str) -> str:
     if line.startswith("-"):
-        return f"{quoted(line.split(maxsplit=1)[0])} is an option; only pinned packages belong here."
+        return f"{quote(line.split(maxsplit=1)[0])} is an option; only pinned packages belong here."
     name = _NAME.match(line)
     if name is None:
-        return f"{quoted(line)} does not start with the name of a package."
+        return f"{quote(line)} does not start with the name of a package."
     version = _VERSION.match(line, name.end())
     if version is None:
-        return f"{quoted(name[0])} is not pinned to one version with '=='."
+        return f"{quote(name[0])} is not pinned to one version with '=='."
     marker, *hashes = re.split(r"\s(?=--)", line[version.end() :])
     if marker.strip() and not marker.lstrip().startswith(";"):
-        return f"{quoted(name[0])} is followed by {quoted(marker.strip())}, which cannot be understood."
+        return f"{quote(name[0])} is followed by {quote(marker.strip())}, which cannot be understood."
     if not hashes:
-        return f"{quoted(name[0])} has no --hash=sha256:..."
+        return f"{quote(name[0])} has no --hash=sha256:..."
     bad = next((text for text in hashes if not _HASH.fullmatch(text.strip())), None)
-    return f"{quoted(name[0])} has {quoted(bad.strip())}, which is no sha256 digest." if bad else ""
+    return f"{quote(name[0])} has {quote(bad.strip())}, which is no sha256 digest." if bad else ""

@@ -1,90 +1,59 @@
-"""Where work happens: the cache of checkouts and environments, and the sandbox. The only room that starts processes.
+"""Workspaces: checkouts, environments and prepared tasks in the cache, and what an agent left in one. Starts processes.
 
-Knows tasks and the model; not who works in a workspace, nor how what they leave is graded. Names are imported on
-demand, since the launcher, which starts with every sandbox, passes through here.
+Knows tasks and the sandbox; not who works in a workspace, nor how what they leave is graded.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from repoassay.lazy import attach
 
-TYPE_CHECKING = False  # as typing has it, without the price of importing typing
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.workspace.cache import Cache
-    from repoassay.workspace.changes import changes_between
-    from repoassay.workspace.commits import collect_git, read_left
-    from repoassay.workspace.doors import open_door
-    from repoassay.workspace.environment import build_environment
-    from repoassay.workspace.layout import Layout, lay_out
-    from repoassay.workspace.network import network_of, permitted
-    from repoassay.workspace.probe import Finding, examine
-    from repoassay.workspace.protocol import (
-        Access,
-        Collect,
-        Command,
-        Completed,
-        Door,
-        FileEdit,
-        Mount,
-        Network,
-        Sandbox,
+    from repoassay.workspace.agent_install import (
+        AgentInterpreter as AgentInterpreter,
+        Installed as Installed,
+        Recipe as Recipe,
+        find_node as find_node,
+        find_python as find_python,
+        install_agent as install_agent,
+        installed_at as installed_at,
     )
-    from repoassay.workspace.sandbox import ISOLATIONS, open_sandbox
-
-_HOMES = {
-    "Access": "protocol",
-    "Cache": "cache",
-    "Collect": "protocol",
-    "Command": "protocol",
-    "Completed": "protocol",
-    "Door": "protocol",
-    "FileEdit": "protocol",
-    "Finding": "probe",
-    "ISOLATIONS": "sandbox",
-    "Layout": "layout",
-    "Mount": "protocol",
-    "Network": "protocol",
-    "Sandbox": "protocol",
-    "build_environment": "environment",
-    "changes_between": "changes",
-    "collect_git": "commits",
-    "examine": "probe",
-    "lay_out": "layout",
-    "network_of": "network",
-    "open_door": "doors",
-    "open_sandbox": "sandbox",
-    "permitted": "network",
-    "read_left": "commits",
-}
-
-__all__ = [
-    "ISOLATIONS",
-    "Access",
-    "Cache",
-    "Collect",
-    "Command",
-    "Completed",
-    "Door",
-    "FileEdit",
-    "Finding",
-    "Layout",
-    "Mount",
-    "Network",
-    "Sandbox",
-    "build_environment",
-    "changes_between",
-    "collect_git",
-    "examine",
-    "lay_out",
-    "network_of",
-    "open_door",
-    "open_sandbox",
-    "permitted",
-    "read_left",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    from repoassay.workspace.bytecode import bytecode_of as bytecode_of
+    from repoassay.workspace.cache_limits import entries as entries, prune as prune
+    from repoassay.workspace.changes import changes_between as changes_between
+    from repoassay.workspace.checkouts import checkout as checkout
+    from repoassay.workspace.commits import collect_git as collect_git, read_left as read_left
+    from repoassay.workspace.environment import build_environment as build_environment
+    from repoassay.workspace.git import ATTRIBUTES as ATTRIBUTES, run_git as run_git
+    from repoassay.workspace.preparation import (
+        BASE_BRANCH as BASE_BRANCH,
+        DESCRIPTION as DESCRIPTION,
+        PreparedTask as PreparedTask,
+        lay_out as lay_out,
+        rules_place as rules_place,
+    )
+    from repoassay.workspace.sources import fetch_commit as fetch_commit, fetch_folders as fetch_folders
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "agent_install": (
+                "Installed",
+                "AgentInterpreter",
+                "Recipe",
+                "find_node",
+                "find_python",
+                "install_agent",
+                "installed_at",
+            ),
+            "bytecode": ("bytecode_of",),
+            "cache_limits": ("entries", "prune"),
+            "changes": ("changes_between",),
+            "checkouts": ("checkout",),
+            "commits": ("collect_git", "read_left"),
+            "environment": ("build_environment",),
+            "git": ("ATTRIBUTES", "run_git"),
+            "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"),
+            "sources": ("fetch_commit", "fetch_folders"),
+        },
+    )

@@ -19,14 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.errors import BadInput, Unavailable
-from repoassay.model import Limits
+from repoassay.sandbox import Cache, Command, Mount, Sandbox, remove_tree, uv_program
+from repoassay.types import Limits
+from repoassay.workspace.build_output import is_intact, take_over
 from repoassay.workspace.building import run_build
-from repoassay.workspace.cache import Cache, remove_tree
-from repoassay.workspace.programs import uv_program
-from repoassay.workspace.protocol import Command, Mount, Sandbox
-from repoassay.workspace.takeover import intact, take_over
 
-__all__ = ["Installed", "Interpreter", "Recipe", "find_node", "find_python", "install_agent", "installed_at"]
+__all__ = ["AgentInterpreter", "Installed", "Recipe", "find_node", "find_python", "install_agent", "installed_at"]
 
 _FILE = re.compile(r"file:(?://)?(/\S+)")
 _PIP = """\
@@ -45,7 +43,7 @@ npm ls --prefix /agent --all --parseable --long 2>/dev/null | sed 's/.*://' >/ag
 
 
 @dataclass(frozen=True, slots=True)
-class Interpreter:
+class AgentInterpreter:
     """A Python or Node of this machine: its program, the folder of its installation, and its version."""
 
     program: Path
@@ -77,7 +75,7 @@ class Installed:
     packages: tuple[str, ...] = ()
 
 
-def find_python(wanted: str) -> Interpreter:
+def find_python(wanted: str) -> AgentInterpreter:
     """A Python of this machine: ours when it will do, else one that uv or the path knows.
 
     Args:
@@ -89,7 +87,7 @@ def find_python(wanted: str) -> Interpreter:
     if _within(sys.version_info[:2], wanted):
         base = Path(sys.base_prefix)
         program = base / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
-        return Interpreter(program, base, tuple(sys.version_info[:3]))
+        return AgentInterpreter(program, base, tuple(sys.version_info[:3]))
     found = _other_python(wanted)
     if found is None:
         ours = ".".join(map(str, sys.version_info[:3]))
@@ -108,7 +106,7 @@ def _within(version: tuple[int, ...], wanted: str) -> bool:
 
 
 @functools.cache
-def _other_python(wanted: str) -> Interpreter | None:
+def _other_python(wanted: str) -> AgentInterpreter | None:
     found = _say([uv_program(), "python", "find", "--no-project", "--no-python-downloads", wanted])
     if not found:
         return None
@@ -116,18 +114,18 @@ def _other_python(wanted: str) -> Interpreter | None:
     base, _, version = said.partition("\n")
     if not version:
         return None
-    return Interpreter(Path(found), Path(base), tuple(int(part) for part in version.split()))
+    return AgentInterpreter(Path(found), Path(base), tuple(int(part) for part in version.split()))
 
 
 @functools.cache
-def find_node() -> Interpreter | None:
+def find_node() -> AgentInterpreter | None:
     """The machine's Node, with npm beside it; None when it has none."""
     found = shutil.which("node")
     if found is None or shutil.which("npm") is None:
         return None
     program = Path(found).resolve()
     version = tuple(int(part) for part in re.findall(r"\d+", _say([str(program), "--version"]))[:3])
-    return Interpreter(program, program.parent.parent, version)
+    return AgentInterpreter(program, program.parent.parent, version)
 
 
 def _say(argv: list[str]) -> str:
@@ -145,10 +143,10 @@ def installed_at(key: str, cache: Cache) -> Installed | None:
         return None
     with contextlib.suppress(OSError):  # when it was last of use, for collection by age
         os.utime(entry)
-    return _read(entry) if intact(entry / "tree", entry / "manifest") else None
+    return _read(entry) if is_intact(entry / "tree", entry / "manifest") else None
 
 
-def install_agent(key: str, recipe: Recipe, interpreter: Interpreter, cache: Cache, sandbox: Sandbox) -> Installed:
+def install_agent(key: str, recipe: Recipe, interpreter: AgentInterpreter, cache: Cache, sandbox: Sandbox) -> Installed:
     """Return an agent of the cache, installing it when it is not there.
 
     Args:
@@ -165,9 +163,9 @@ def install_agent(key: str, recipe: Recipe, interpreter: Interpreter, cache: Cac
         _build(part, recipe, interpreter, cache, sandbox)
 
     entry = cache.entry("agents", key, build)
-    if not intact(entry / "tree", entry / "manifest"):
+    if not is_intact(entry / "tree", entry / "manifest"):
         remove_tree(entry)
-        intact.cache_clear()
+        is_intact.cache_clear()
         entry = cache.entry("agents", key, build)
     return _read(entry)
 
@@ -182,7 +180,7 @@ def _read(entry: Path) -> Installed:
     )
 
 
-def _build(part: Path, recipe: Recipe, interpreter: Interpreter, cache: Cache, sandbox: Sandbox) -> None:
+def _build(part: Path, recipe: Recipe, interpreter: AgentInterpreter, cache: Cache, sandbox: Sandbox) -> None:
     tree = part / "tree"
     tree.mkdir()
     requirements, local = _local(recipe.requirements)

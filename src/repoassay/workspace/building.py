@@ -12,16 +12,24 @@ import os
 from pathlib import Path
 
 from repoassay.errors import InfraFault
-from repoassay.model import Ended
-from repoassay.workspace.cache import SANDBOX_UID, Cache, remove_tree
-from repoassay.workspace.doors import open_door
-from repoassay.workspace.growth import MOST_FILES, Growth
-from repoassay.workspace.protocol import Access, Command, Completed, Mount, Network, Sandbox
-from repoassay.workspace.proxy.indexes import Indexes
-from repoassay.workspace.proxy.packages import PackageProxy, Visit
-from repoassay.workspace.supply.relay import Relay
-from repoassay.workspace.supply.store import Store
-from repoassay.workspace.supply.upstream import Upstream
+from repoassay.package_proxy import Indexes, PackageProxy, Visit
+from repoassay.sandbox import (
+    SANDBOX_UID,
+    Access,
+    Cache,
+    Command,
+    Completed,
+    Mount,
+    Sandbox,
+    SandboxNetwork,
+    open_door,
+    remove_tree,
+)
+from repoassay.types import Ended
+from repoassay.workspace.build_index.relay import Relay
+from repoassay.workspace.build_index.store import Store
+from repoassay.workspace.build_index.upstream import IndexUpstream
+from repoassay.workspace.disk_limit import MOST_FILES, Growth
 
 __all__ = ["run_build"]
 
@@ -55,19 +63,19 @@ def run_build(what: str, tree: Path, at: str, command: Command, cache: Cache, sa
             refused[:] = [f"{visit.why} REPOASSAY_PACKAGE_HOSTS names further hosts that may be reached."]
 
     with contextlib.ExitStack() as ends:
-        relay = Relay(indexes, Store(cache, Upstream(dict(indexes.logins), indexes.bundle)))
+        relay = Relay(indexes, Store(cache, IndexUpstream(dict(indexes.logins), indexes.bundle)))
         ends.callback(relay.close)
         visitor = ends.enter_context(PackageProxy()).admit(indexes.public_rules(), note)
         doors = (
-            open_door(sandbox, Network.NONE, _RELAY, relay.serve),
-            open_door(sandbox, Network.NONE, _PROXY, visitor.serve, visitor.close),
+            open_door(sandbox, SandboxNetwork.NONE, _RELAY, relay.serve),
+            open_door(sandbox, SandboxNetwork.NONE, _PROXY, visitor.serve, visitor.close),
         )
         env = {**indexes.env(doors[1].port), **relay.env(doors[0].port), **command.env}
         env |= {"DOWNLOADS": f"{at}/{_DOWNLOADS}", "UV_CACHE_DIR": f"{at}/{_DOWNLOADS}/uv", "UV_NO_CONFIG": "1"}
         env["npm_config_cache"] = f"{at}/{_DOWNLOADS}/npm"
         mounts = (Mount(tree, at, Access.WRITE), *command.mounts, *indexes.mounts())
         growth = ends.enter_context(Growth(tree, _MOST_BYTES))
-        whole = dataclasses.replace(command, env=env, mounts=mounts, doors=doors, network=Network.NONE)
+        whole = dataclasses.replace(command, env=env, mounts=mounts, doors=doors, network=SandboxNetwork.NONE)
         done = sandbox.run(whole, growth.exceeded)
         reasons = [*relay.troubles[-1:], *refused]
         if growth.exceeded.is_set():

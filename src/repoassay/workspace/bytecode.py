@@ -11,9 +11,8 @@ import sys
 from pathlib import Path
 
 from repoassay.errors import InfraFault
-from repoassay.model import Ended, Limits
-from repoassay.workspace.cache import Cache, settle
-from repoassay.workspace.protocol import Collect, Command, Mount, Sandbox
+from repoassay.sandbox import Cache, Command, ExportSpec, Mount, Sandbox, settle
+from repoassay.types import Ended, Limits
 
 __all__ = ["bytecode_of"]
 
@@ -61,7 +60,7 @@ def bytecode_of(base: Path, cache: Cache, sandbox: Sandbox) -> Path:
                 mounts=(Mount(base, "/workspace/repo"),),
                 scratch=("/compiled",),
                 limits=_LIMITS,
-                collect=(Collect("/compiled", part, max_bytes=_LIMITS.disk, max_files=200_000),),
+                collect=(ExportSpec("/compiled", part, max_bytes=_LIMITS.disk, max_files=200_000),),
             )
         )
         if done.exit.ended is not Ended.EXITED or done.exit.code:

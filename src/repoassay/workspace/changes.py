@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from repoassay.workspace.cache import remove_tree
+from repoassay.sandbox import remove_tree
 from repoassay.workspace.git import run_git
 
 __all__ = ["changes_between"]

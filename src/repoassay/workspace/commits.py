@@ -18,14 +18,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from repoassay.model import Ended, Limits
-from repoassay.model.pull_request import Commit, Commits
+from repoassay.sandbox import Command, ExportSpec, Mount, Sandbox
 from repoassay.text import block
+from repoassay.types import Commit, Commits, Ended, FileEdit, Limits
 from repoassay.workspace.changes import changes_between
 from repoassay.workspace.git import run_git
-from repoassay.workspace.protocol import Collect, Command, FileEdit, Mount, Sandbox
 
-__all__ = ["Left", "collect_git", "read_left"]
+__all__ = ["LeftCommits", "collect_git", "read_left"]
 
 _SCRIPT = Path(__file__).with_name("read_commits.py")
 _LIMITS = Limits(seconds=120, memory=2 * 2**30, disk=2 * 2**30, processes=64, output=32 * 2**20)
@@ -37,20 +36,22 @@ _NOT_READ = (
 )  # fmt: skip
 
 
-def collect_git(into: Path) -> Collect:
+def collect_git(into: Path) -> ExportSpec:
     """What crosses of the agent's `.git`, to be read by `read_left`, which wants a folder for it of its own."""
-    return Collect("/workspace/repo/.git", into, max_bytes=_MAX_GIT, max_files=50_000, skip=_NOT_READ)
+    return ExportSpec("/workspace/repo/.git", into, max_bytes=_MAX_GIT, max_files=50_000, skip=_NOT_READ)
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class LeftCommits:
     """What an agent left in its repository: the diff that counts, and its commits."""
 
     diff: bytes
     commits: Commits
 
 
-def read_left(base: Path, tree: Path, git: Path, sandbox: Sandbox, cancel: threading.Event | None = None) -> Left:
+def read_left(
+    base: Path, tree: Path, git: Path, sandbox: Sandbox, cancel: threading.Event | None = None
+) -> LeftCommits:
     """Take the diff and the commits of what an agent left.
 
     The working tree counts, committed or not. Where it is as it was given, and the branch that is checked out, or else
@@ -72,14 +73,14 @@ def read_left(base: Path, tree: Path, git: Path, sandbox: Sandbox, cancel: threa
         told = _read(base, start, git, Path(tip), sandbox, cancel)
         commits = _commits(told, start)
         if not commits.tip:
-            return Left(diff, _with(commits, uncommitted=bool(diff.strip())))
+            return LeftCommits(diff, _with(commits, uncommitted=bool(diff.strip())))
         if not told.get("wrote"):
-            return Left(diff, _with(commits, uncommitted=True))
+            return LeftCommits(diff, _with(commits, uncommitted=True))
         committed = changes_between(base, Path(tip))
     if diff.strip() or not committed.strip():
-        return Left(diff, _with(commits, uncommitted=diff != committed))
+        return LeftCommits(diff, _with(commits, uncommitted=diff != committed))
     note = "The working tree was as it was given; the files of the branch were taken."
-    return Left(committed, _with(commits, taken="branch", notes=(*commits.notes, note)))
+    return LeftCommits(committed, _with(commits, taken="branch", notes=(*commits.notes, note)))
 
 
 def _with(commits: Commits, **changes: object) -> Commits:
@@ -100,7 +101,7 @@ def _read(
             scratch=("/workspace/tip",),
             edits={"/run/commits.py": FileEdit(_SCRIPT.read_bytes())},
             limits=_LIMITS,
-            collect=(Collect("/workspace/tip", tip, max_bytes=_MAX_TREE),),
+            collect=(ExportSpec("/workspace/tip", tip, max_bytes=_MAX_TREE),),
         ),
         cancel,
     )

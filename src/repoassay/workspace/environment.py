@@ -13,13 +13,11 @@ import sys
 from pathlib import Path
 
 from repoassay.errors import Unavailable
-from repoassay.model import Limits
+from repoassay.sandbox import Cache, Command, Mount, Sandbox, remove_tree, uv_program
 from repoassay.tasks import TaskFolder
+from repoassay.types import Limits
+from repoassay.workspace.build_output import is_intact, take_over
 from repoassay.workspace.building import run_build
-from repoassay.workspace.cache import Cache, remove_tree
-from repoassay.workspace.programs import uv_program
-from repoassay.workspace.protocol import Command, Mount, Sandbox
-from repoassay.workspace.takeover import intact, take_over
 
 __all__ = ["build_environment"]
 
@@ -57,9 +55,9 @@ def build_environment(folder: TaskFolder, cache: Cache, sandbox: Sandbox) -> Pat
         _build(part, requirements, cache, sandbox, resolve=bool(wanted.resolve))
 
     entry = cache.entry("environments", key, build)
-    if not intact(entry, _manifest(entry)):
+    if not is_intact(entry, _manifest(entry)):
         remove_tree(entry)
-        intact.cache_clear()
+        is_intact.cache_clear()
         entry = cache.entry("environments", key, build)
     return entry
 

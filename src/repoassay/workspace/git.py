@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from repoassay.errors import InfraFault
-from repoassay.workspace.programs import git_program
+from repoassay.sandbox import git_program
 
 __all__ = ["ATTRIBUTES", "run_git"]
 

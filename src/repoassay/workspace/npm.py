@@ -9,7 +9,7 @@ import urllib.parse
 from pathlib import Path
 
 from repoassay.errors import InfraFault
-from repoassay.workspace.cache import Cache
+from repoassay.sandbox import Cache
 from repoassay.workspace.sources import download, open_url, reason
 
 __all__ = ["fetch_npm"]

@@ -29,7 +29,7 @@ SETTINGS = (
 )  # fmt: skip
 
 
-class Failed(Exception):
+class ReadFailed(Exception):
     """Git could not read something."""
 
 
@@ -67,7 +67,7 @@ class Reader:
             process.wait()
             late.cancel()
         if len(said) <= most and process.returncode != 0:
-            raise Failed(arguments[0])
+            raise ReadFailed(arguments[0])
         return said[:most]
 
     def refs(self) -> dict[str, str]:
@@ -138,7 +138,7 @@ def read(reader: Reader) -> dict[str, Any]:
         if at and name not in ahead:
             try:
                 ahead[name] = reader.ahead(at)
-            except Failed:
+            except ReadFailed:
                 notes.append(f"The branch {name[:NAME]} cannot be read.")
     others = [name for name, commits in ahead.items() if commits and name != branch]
     if not ahead.get(branch) and len(others) == 1:
@@ -155,13 +155,13 @@ def read(reader: Reader) -> dict[str, Any]:
     for name in commits[:MOST_COMMITS]:
         try:
             told.append(reader.commit(name))
-        except Failed:
+        except ReadFailed:
             notes.append(f"The commit {name[:12]} cannot be read.")
     wrote = False
     try:
         reader.write(tip)
         wrote = True
-    except Failed:
+    except ReadFailed:
         notes.append("The files of the last commit cannot be read.")
     more = max(0, len(commits) - MOST_COMMITS)
     return {"branch": branch, "tip": tip, "commits": told, "more": more, "notes": notes, "wrote": wrote}
@@ -171,7 +171,7 @@ def related(reader: Reader, tip: str) -> bool:
     """Whether a tip and the base have a commit in common."""
     try:
         reader.git("merge-base", reader.base, tip)
-    except Failed:
+    except ReadFailed:
         return False
     return True
 
@@ -182,7 +182,7 @@ def main() -> None:
     place = Path(tempfile.mkdtemp(), "git")
     try:
         answer = read(Reader(job, place))
-    except (Failed, OSError, ValueError) as error:
+    except (ReadFailed, OSError, ValueError) as error:
         answer = {"failed": str(error)[:200]}
     json.dump(answer, sys.stdout)
 

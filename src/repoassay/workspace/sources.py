@@ -21,8 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from repoassay.errors import InfraFault
-from repoassay.workspace.cache import Cache
-from repoassay.workspace.programs import uv_program
+from repoassay.sandbox import Cache, uv_program
 
 __all__ = ["download", "fetch_commit", "fetch_folders", "fetch_sdist", "open_url", "reason", "unpack"]
 

@@ -10,17 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.grading.oracle.bits import Weighed, bits_of, weigh_all
+from repoassay.engine.attempt import GradingContext
+from repoassay.grading.oracle.assurance_bits import key_of_node
+from repoassay.grading.oracle.bits import ValueBits, bits_of, weigh_all
 from repoassay.grading.oracle.guesses import Key, kind_of
 from repoassay.grading.oracle.observer import encode
 from repoassay.grading.oracle.reference import Occurrence, Reference
 from repoassay.grading.oracle.rewrite import rewrite
-from repoassay.grading.oracle.worth import key_of_node
 from repoassay.grading.registry import names
-from repoassay.run.attempt import Bench
-from repoassay.suites import find_suite
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, lay_out, open_sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.workspace.preparation import lay_out
 
 
 def bits(statement: str, *values: object, telling: bool = True, instruction: str = "") -> float:
@@ -107,29 +109,29 @@ def test_nobody_is_asked_for_what_nobody_can_tell() -> None:
 # Attackers, each with an oracle that says right or wrong of one value at a time
 
 
-def listed(one: Weighed) -> Iterator[Key]:
+def listed(one: ValueBits) -> Iterator[Key]:
     """Whatever the generator says, in its order."""
     return iter(one.guesses)
 
 
-def of_the_right_kind(one: Weighed) -> Iterator[Key]:
+def of_the_right_kind(one: ValueBits) -> Iterator[Key]:
     """The same for who somehow knows what sort of value it is."""
     kind = kind_of(key_of_node(one.node))
     return (key for key in one.guesses if kind_of(key) == kind)
 
 
-def counting(one: Weighed) -> Iterator[Key]:
+def counting(one: ValueBits) -> Iterator[Key]:
     """Numbers, up and down."""
     return itertools.chain.from_iterable((number, -number) for number in range(20_000))
 
 
-def short_words(one: Weighed) -> Iterator[Key]:
+def short_words(one: ValueBits) -> Iterator[Key]:
     """Words of one, two and three letters and digits."""
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
     return ("".join(word) for size in (1, 2, 3) for word in itertools.product(letters, repeat=size))
 
 
-def short_lists(one: Weighed) -> Iterator[Key]:
+def short_lists(one: ValueBits) -> Iterator[Key]:
     """Lists of what stands near."""
     items = list(itertools.islice(one.guesses, 24))
     return (("q", *made) for size in (0, 1, 2, 3) for made in itertools.product(items, repeat=size))
@@ -138,7 +140,7 @@ def short_lists(one: Weighed) -> Iterator[Key]:
 ATTACKERS = (listed, of_the_right_kind, counting, short_words, short_lists)
 
 
-def tries(one: Weighed, attacker: Callable[[Weighed], Iterator[Key]]) -> float:
+def tries(one: ValueBits, attacker: Callable[[ValueBits], Iterator[Key]]) -> float:
     """How many guesses an attacker takes to come to a value; all of them and more when it does not come to it."""
     wanted, count = key_of_node(one.node), 0
     for count, key in enumerate(attacker(one), 1):
@@ -176,7 +178,7 @@ def recorded(name: str) -> tuple[TaskFolder, Reference]:
     """A bundled task and its reference."""
     suite = find_suite("starter", metrics=names(), only=(name,))
     store = Cache()
-    bench = Bench(suite.repositories, store, open_sandbox("namespaces", store))
+    bench = GradingContext(suite.repositories, store, open_sandbox("namespaces", store))
     layout = lay_out(suite.tasks[0], suite.repositories, store, bench.sandbox)
     reference = bench.oracle.reference(suite.tasks[0], layout.base, layout.environment)
     assert reference is not None

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from repoassay.grading.oracle.compare import Finding, compare
-from repoassay.grading.oracle.judge import Judge
+from repoassay.grading.oracle.compare import Mismatch, compare
+from repoassay.grading.oracle.judge import OracleJudge
 from repoassay.grading.oracle.language import Python
+from repoassay.grading.oracle.quick_decision import DecisionQuestion
 from repoassay.grading.oracle.reference import Occurrence, Reference
 from repoassay.grading.oracle.rewrite import rewrite
-from repoassay.grading.oracle.weigh import Question
-from repoassay.workspace import Cache
+from repoassay.sandbox.cache import Cache
 
 SOURCE = """\
 import pytest
@@ -39,7 +39,7 @@ ROWS: list[tuple[int, list[Any]]] = [(LIST, [["list", "a", 1]]), (LOOP, [4]), (L
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Python]:
-    with Judge(Cache()) as found:
+    with OracleJudge(Cache()) as found:
         yield Python(found)
 
 
@@ -59,14 +59,14 @@ def reference() -> Reference:
     )
 
 
-def found(reference: Reference, judge: Python, test: str, seen: list[tuple[int, list[Any]]]) -> Finding:
+def found(reference: Reference, judge: Python, test: str, seen: list[tuple[int, list[Any]]]) -> Mismatch:
     return compare(reference, {test: seen}, judge)[test]
 
 
 def test_what_the_reference_yields_is_right(reference: Reference, judge: Python) -> None:
     for test, rows in reference.expected.items():
         finding = found(reference, judge, test, [(one.site, one.nodes) for one in rows])
-        assert finding == Finding()
+        assert finding == Mismatch()
 
 
 @pytest.mark.parametrize(
@@ -125,18 +125,18 @@ def test_as_deep_as_can_just_be_read(reference: Reference, judge: Python) -> Non
 
 
 def test_another_text_that_holds_what_is_looked_for(reference: Reference, judge: Python) -> None:
-    assert found(reference, judge, "t.py::test_text", [(TEXT, ["a needle"])]) == Finding()
+    assert found(reference, judge, "t.py::test_text", [(TEXT, ["a needle"])]) == Mismatch()
     assert found(reference, judge, "t.py::test_text", [(TEXT, ["a pin"])]).wrong == [15]
 
 
 def test_a_test_unknown_to_the_reference_is_left_alone(reference: Reference, judge: Python) -> None:
-    assert found(reference, judge, "t.py::test_other", [(0, [1])]) == Finding(attested=False, why="no reference")
+    assert found(reference, judge, "t.py::test_other", [(0, [1])]) == Mismatch(attested=False, why="no reference")
 
 
 def test_the_type_of_an_exception_is_decided_here(judge: Python, monkeypatch: pytest.MonkeyPatch) -> None:
     """No judge is asked where the text does not matter."""
     site = rewrite("import pytest\ndef test():\n    with pytest.raises((KeyError, OSError)):\n        f()\n").sites[0]
-    monkeypatch.setattr(Judge, "decide", None)
+    monkeypatch.setattr(OracleJudge, "decide", None)
     mro = ["builtins.KeyError", "builtins.LookupError", "builtins.Exception"]
     asked = [
         ["exc", "builtins.KeyError", mro, ["tuple", "a"], "a"],
@@ -145,5 +145,5 @@ def test_the_type_of_an_exception_is_decided_here(judge: Python, monkeypatch: py
         "builtins.KeyError",
         None,
     ]
-    questions = [Question(site, [node]) for node in asked]
+    questions = [DecisionQuestion(site, [node]) for node in asked]
     assert judge.decide(questions, "") == ["holds", "fails", "fails", "fails", "fails"]

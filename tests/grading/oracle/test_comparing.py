@@ -10,8 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from repoassay.grading.oracle.comparing import almost, approx, count_equal, raised
 from repoassay.grading.oracle.observer import describe_exception

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from repoassay.grading.oracle.javascript import rewrite
-from repoassay.grading.oracle.sites import Mode
+from repoassay.grading.oracle.sites import SiteMode
 
 HEAD = "const assert = require('node:assert'); const { test } = require('node:test'); const lib = require('..');\n"
 
@@ -95,10 +94,10 @@ def test_a_script_is_one_test() -> None:
         "function more() { assert.deepEqual(lib(), [1]); }\nmore();\n"  # fmt: skip
     found = rewrite(source, script=True)
     assert [(site.test, site.always, site.mode) for site in found.sites] == [
-        ("__script__", True, Mode.WITHHELD), ("__script__", False, Mode.WITHHELD),
+        ("__script__", True, SiteMode.WITHHELD), ("__script__", False, SiteMode.WITHHELD),
     ]  # fmt: skip
     assert "deepStrictEqual" in found.sites[1].check
-    assert rewrite(source).sites[0].mode is Mode.LEFT  # in a file of tests nothing waits for it
+    assert rewrite(source).sites[0].mode is SiteMode.LEFT  # in a file of tests nothing waits for it
 
 
 def test_what_is_left_stays_with_all_it_needs_and_the_numbers_too() -> None:
@@ -110,7 +109,7 @@ def test_what_is_left_stays_with_all_it_needs_and_the_numbers_too() -> None:
     assert "want = [1]" in part.source
     assert "assert.deepEqual(lib.g(), want)" in part.source
     assert [site.number for site in whole.sites] == [site.number for site in part.sites] == [0, 1, 2]
-    assert part.sites[1].mode is Mode.LEFT
+    assert part.sites[1].mode is SiteMode.LEFT
     assert rewrite(source, left=range(3)).source == source
 
 
@@ -126,7 +125,7 @@ def test_what_is_left_stays_with_all_it_needs_and_the_numbers_too() -> None:
 )  # fmt: skip
 def test_the_library_under_any_name(imported: str) -> None:
     found = rewrite(f"{imported}\ntest('t', () => {{ assert(lib.f() === 4); }});")
-    assert [site.mode for site in found.sites] == [Mode.WITHHELD]
+    assert [site.mode for site in found.sites] == [SiteMode.WITHHELD]
     assert found.definitions.startswith("const assert = require")
 
 

@@ -8,9 +8,10 @@ import pytest
 
 from javascript_runs import Observed, Task
 from repoassay.errors import Unavailable
-from repoassay.grading.oracle.sites import Mode
-from repoassay.workspace import Cache, open_sandbox
-from repoassay.workspace.programs import node_program
+from repoassay.grading.oracle.sites import SiteMode
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.programs import node_program
+from repoassay.sandbox.sandbox import open_sandbox
 
 try:
     node_program()
@@ -105,7 +106,7 @@ def reference(task: Task) -> Observed:
 
 def test_the_solution_is_attested_and_the_base_is_not(task: Task, reference: Observed) -> None:
     assert reference.passed, reference
-    assert {site.mode for file in task.rewritten().values() for site in file.sites} == {Mode.WITHHELD}
+    assert {site.mode for file in task.rewritten().values() for site in file.sites} == {SiteMode.WITHHELD}
     assert set(task.judged(reference).values()) == {""}
     assert set(task.attested(task.run({"index.js": RIGHT.replace("found", "result")}), reference).values()) == {""}
     base = task.run({})

@@ -6,8 +6,10 @@ import pytest
 
 from repoassay.errors import Unavailable
 from repoassay.grading.oracle.javascript_judge import decide
-from repoassay.workspace import Cache, Sandbox, open_sandbox
-from repoassay.workspace.programs import node_program
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.programs import node_program
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.sandbox.sandbox import open_sandbox
 
 try:
     node_program()

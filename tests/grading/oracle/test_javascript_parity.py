@@ -6,9 +6,10 @@ import pytest
 
 from javascript_runs import Task
 from repoassay.errors import Unavailable
-from repoassay.grading.oracle.sites import Mode
-from repoassay.workspace import Cache, open_sandbox
-from repoassay.workspace.programs import node_program
+from repoassay.grading.oracle.sites import SiteMode
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.programs import node_program
+from repoassay.sandbox.sandbox import open_sandbox
 
 try:
     node_program()
@@ -144,10 +145,10 @@ def task(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def test_every_form_finds_its_mode(task: Task) -> None:
-    modes: dict[str, set[Mode]] = {}
+    modes: dict[str, set[SiteMode]] = {}
     for site in task.rewritten()["test/all.test.js"].sites:
         modes.setdefault(ASSERTIONS[int(site.test.split()[0])], set()).add(site.mode)
-    expected = {name: Mode.OBSERVED if name in OBSERVED else Mode.WITHHELD
+    expected = {name: SiteMode.OBSERVED if name in OBSERVED else SiteMode.WITHHELD
                 for name in ASSERTIONS}  # fmt: skip
     assert modes == {name: {mode} for name, mode in expected.items()}
 

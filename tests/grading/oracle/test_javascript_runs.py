@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from javascript_runs import Task
+from repoassay.diffs import apply_patch, read_patch
 from repoassay.errors import RepoAssayError, Unavailable
-from repoassay.grading.oracle.sites import Mode
-from repoassay.grading.patch import apply_patch, read_patch
+from repoassay.grading.oracle.sites import SiteMode
 from repoassay.resq import tasks_of
-from repoassay.suites import find_suite
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.programs import node_program
+from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, lay_out, open_sandbox
-from repoassay.workspace.programs import node_program
+from repoassay.tasks.suite import find_suite
+from repoassay.workspace.preparation import lay_out
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 CONCURRENT = """\
@@ -76,7 +78,7 @@ def _folders(place: Path) -> list[tuple[TaskFolder, Path | None]]:
 def test_solutions_hold_outside_and_bases_come_to_what_they_came_to(tmp_path: Path) -> None:
     cache = Cache()
     sandbox = open_sandbox("namespaces", cache)
-    modes: dict[str, list[Mode]] = {}
+    modes: dict[str, list[SiteMode]] = {}
     for folder, repositories in _folders(tmp_path):
         assert folder.task.grading.tests is not None
         try:
@@ -97,4 +99,4 @@ def test_solutions_hold_outside_and_bases_come_to_what_they_came_to(tmp_path: Pa
     assert {name: len(found) for name, found in modes.items()} == {
         "pr-bytes-iec-units": 35, "ms-compound": 17, "yocto-queue-remove": 14,
     }  # fmt: skip
-    assert {mode for found in modes.values() for mode in found} == {Mode.WITHHELD}
+    assert {mode for found in modes.values() for mode in found} == {SiteMode.WITHHELD}

@@ -12,8 +12,9 @@ from javascript_runs import Task
 from repoassay.errors import Unavailable
 from repoassay.grading.oracle.javascript import rewrite
 from repoassay.grading.oracle.javascript_twins import twins
-from repoassay.workspace import Cache, open_sandbox
-from repoassay.workspace.programs import node_program
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.programs import node_program
+from repoassay.sandbox.sandbox import open_sandbox
 
 try:
     node_program()

@@ -11,10 +11,12 @@ import pytest
 
 from repoassay.errors import Unavailable
 from repoassay.grading import oracle
-from repoassay.grading.oracle.javascript_values import same, tells
-from repoassay.workspace import Cache, Command, open_sandbox
-from repoassay.workspace.programs import node_program
-from repoassay.workspace.protocol import FileEdit
+from repoassay.grading.oracle.javascript_values import same_javascript_value, tells
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.programs import node_program
+from repoassay.sandbox.protocol import Command
+from repoassay.sandbox.sandbox import open_sandbox
+from repoassay.types.files import FileEdit
 
 try:
     node_program()
@@ -87,8 +89,8 @@ def test_every_value_comes_back_as_it_was_whatever_is_patched(told: dict[str, An
 
 
 def test_no_two_values_are_the_same(told: dict[str, Any]) -> None:
-    assert all(same(each, each) for each in told["texts"])
-    assert not [(one, other) for one, other in combinations(told["texts"], 2) if same(one, other)]
+    assert all(same_javascript_value(each, each) for each in told["texts"])
+    assert not [(one, other) for one, other in combinations(told["texts"], 2) if same_javascript_value(one, other)]
 
 
 def test_nothing_of_theirs_is_run_and_all_is_bounded(told: dict[str, Any]) -> None:
@@ -106,10 +108,10 @@ def test_nothing_of_theirs_is_run_and_all_is_bounded(told: dict[str, Any]) -> No
 def test_order_is_no_difference_where_it_is_none() -> None:
     one = ["object", ["Object"], [["a", 1], ["b", ["set", [1, 2]]]]]
     other = ["object", ["Object"], [["b", ["set", [2, 1]]], ["a", 1]]]
-    assert same(one, other)
-    assert not same(["array", [1, 2]], ["array", [2, 1]])
-    assert not same(1, True)
+    assert same_javascript_value(one, other)
+    assert not same_javascript_value(["array", [1, 2]], ["array", [2, 1]])
+    assert not same_javascript_value(1, True)
     nested: object = 1
     for _ in range(5000):
         nested = [nested]
-    assert not same(nested, nested)
+    assert not same_javascript_value(nested, nested)

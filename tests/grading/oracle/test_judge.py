@@ -10,28 +10,28 @@ from typing import Any
 
 import pytest
 
-from repoassay.grading.oracle.judge import Check, Judge
+from repoassay.grading.oracle.judge import OracleJudge, WithheldCheck
 from repoassay.grading.oracle.observer import describe_exception, encode
-from repoassay.workspace import Cache
+from repoassay.sandbox.cache import Cache
 
 
 @pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
-    with Judge(Cache(tmp_path_factory.mktemp("cache"))) as judge:
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OracleJudge]:
+    with OracleJudge(Cache(tmp_path_factory.mktemp("cache"))) as judge:
         yield judge
 
 
 @pytest.fixture(scope="module")
-def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
-    with Judge(Cache(tmp_path_factory.mktemp("cache")), seconds=1) as judge:
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OracleJudge]:
+    with OracleJudge(Cache(tmp_path_factory.mktemp("cache")), seconds=1) as judge:
         yield judge
 
 
-def ask(judge: Judge, expression: str, *values: Any, definitions: str = "") -> str:
-    return judge.decide(definitions, [Check(expression, [encode(value) for value in values])])[0]
+def ask(judge: OracleJudge, expression: str, *values: Any, definitions: str = "") -> str:
+    return judge.decide(definitions, [WithheldCheck(expression, [encode(value) for value in values])])[0]
 
 
-def test_checks_are_decided_in_order(judge: Judge) -> None:
+def test_checks_are_decided_in_order(judge: OracleJudge) -> None:
     definitions = (
         "import datetime\nfrom pytest import approx as near\nfrom decimal import Decimal\nWANTED = {'a': [1, 2]}"
     )
@@ -44,26 +44,26 @@ def test_checks_are_decided_in_order(judge: Judge) -> None:
         ("_0 < 3", ["a"], "error: TypeError: "), ("missing", [], "error: NameError: "), ("_0", [[]], "fails"),
     ]  # fmt: skip
     answers = judge.decide(
-        definitions, [Check(text, [encode(value) for value in values]) for text, values, _ in checks]
+        definitions, [WithheldCheck(text, [encode(value) for value in values]) for text, values, _ in checks]
     )
     for answer, (text, _, wanted) in zip(answers, checks, strict=True):
         assert answer.startswith(wanted) if wanted.startswith("error") else answer == wanted, text
     assert judge.decide("", []) == []
 
 
-def test_exceptions_are_decided_by_class_and_text(judge: Judge) -> None:
+def test_exceptions_are_decided_by_class_and_text(judge: OracleJudge) -> None:
     node = describe_exception(KeyError("abc"))
     checks = ["raised(_0, ['builtins.LookupError'], 'a.c')", "raised(_0, 'builtins.KeyError', '^abc')"]
-    assert judge.decide("", [Check(text, [node]) for text in checks]) == ["holds", "fails"]
+    assert judge.decide("", [WithheldCheck(text, [node]) for text in checks]) == ["holds", "fails"]
 
 
 @pytest.mark.parametrize("name", ["socket", "subprocess", "ctypes", "repository_package", "multiprocessing"])
-def test_definitions_import_the_standard_library_of_values_alone(judge: Judge, name: str) -> None:
+def test_definitions_import_the_standard_library_of_values_alone(judge: OracleJudge, name: str) -> None:
     assert ask(judge, "True", definitions=f"import {name}").startswith("error: definitions: ImportError")
     assert ask(judge, f"__import__({name!r})").startswith("error: ImportError")
 
 
-def test_definitions_may_import_what_values_need(judge: Judge) -> None:
+def test_definitions_may_import_what_values_need(judge: OracleJudge) -> None:
     assert ask(judge, "re.escape(_0) and Path(_0) and OrderedDict()is not None", "a",
                definitions="import re, json, os.path, urllib.parse\nfrom pathlib import Path\n"
                            "from collections import OrderedDict\nfrom __future__ import annotations"
@@ -83,33 +83,33 @@ TAKING_OVER = [
 ]  # fmt: skip
 
 
-def test_no_forged_node_equals_a_text(judge: Judge) -> None:
+def test_no_forged_node_equals_a_text(judge: OracleJudge) -> None:
     """Whatever claims to be equal to everything is equal to nothing, either way round."""
-    checks = [Check(text, [node]) for node in TAKING_OVER for text in ("_0 == 'a'", "'a' == _0", "_0 in ['a']")]
+    checks = [WithheldCheck(text, [node]) for node in TAKING_OVER for text in ("_0 == 'a'", "'a' == _0", "_0 in ['a']")]
     answers = judge.decide("", checks)
     assert "holds" not in answers
     assert all(answer == "fails" or answer.startswith("error: ValueError") for answer in answers)
 
 
-def test_what_does_not_end_costs_one_answer(hasty: Judge) -> None:
+def test_what_does_not_end_costs_one_answer(hasty: OracleJudge) -> None:
     checks = [
-        Check("_0 == 1", [1]), Check("re.match('(a+)+b$', _0) is None", ["a" * 60]), Check("_0 == 2", [2]),
-        Check("'x' * _0", [10**12]), Check("[0] * _0 == 1", [10**15]), Check("_0 == 3", [3]),
+        WithheldCheck("_0 == 1", [1]), WithheldCheck("re.match('(a+)+b$', _0) is None", ["a" * 60]), WithheldCheck("_0 == 2", [2]),
+        WithheldCheck("'x' * _0", [10**12]), WithheldCheck("[0] * _0 == 1", [10**15]), WithheldCheck("_0 == 3", [3]),
     ]  # fmt: skip
     answers = hasty.decide("import re", checks)
     assert answers == ["holds", "error: time", "holds", "error: memory", "error: memory", "holds"]
 
 
-def test_after_three_the_rest_is_not_tried(judge: Judge) -> None:
+def test_after_three_the_rest_is_not_tried(judge: OracleJudge) -> None:
     ending = "import os\ndef end():\n    os._exit(3)"
-    answers = judge.decide(ending, [Check("end()", []) for _ in range(5)] + [Check("True", [])])
+    answers = judge.decide(ending, [WithheldCheck("end()", []) for _ in range(5)] + [WithheldCheck("True", [])])
     assert answers[:3] == ["error: the judge ended (exited, 3)"] * 3
     assert answers[3:] == ["error: time"] * 3
 
 
-def test_equal_hashes_cost_no_more_than_the_limit(hasty: Judge) -> None:
+def test_equal_hashes_cost_no_more_than_the_limit(hasty: OracleJudge) -> None:
     keys = ["dict", *(part for number in range(1, 100_000) for part in (number * (2**61 - 1), None))]
-    assert hasty.decide("", [Check("_0 == {}", [keys]), Check("True", [])])[1] == "holds"
+    assert hasty.decide("", [WithheldCheck("_0 == {}", [keys]), WithheldCheck("True", [])])[1] == "holds"
 
 
 INSIDE = """
@@ -124,7 +124,7 @@ def reach(what):
 """
 
 
-def test_it_reaches_neither_network_nor_files_of_the_host(judge: Judge, tmp_path: Any) -> None:
+def test_it_reaches_neither_network_nor_files_of_the_host(judge: OracleJudge, tmp_path: Any) -> None:
     """The author's code is trusted; were an attacker to take it over, this is what they would find."""
     secret = tmp_path / "secret.txt"
     secret.write_text("secret")
@@ -143,17 +143,17 @@ def test_it_reaches_neither_network_nor_files_of_the_host(judge: Judge, tmp_path
     }  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TOKEN_OF_THE_HOST", "1")
-        answers = judge.decide(INSIDE, [Check(text, []) for text in expressions])
+        answers = judge.decide(INSIDE, [WithheldCheck(text, []) for text in expressions])
     assert dict(zip(expressions, answers, strict=True)) == expressions
 
 
-def test_jobs_share_nothing(judge: Judge) -> None:
+def test_jobs_share_nothing(judge: OracleJudge) -> None:
     assert ask(judge, "vars(math).update(pi=3) is None and math.pi == 3", definitions="import math") == "holds"
     assert ask(judge, "math.pi == 3", definitions="import math") == "fails"
 
 
 def test_it_is_started_again_when_it_died(tmp_path: Any) -> None:
-    with Judge(Cache(tmp_path)) as judge:
+    with OracleJudge(Cache(tmp_path)) as judge:
         assert ask(judge, "_0 == 1", 1) == "holds"
         parent = judge._parent
         assert parent is not None
@@ -166,7 +166,7 @@ def test_it_is_started_again_when_it_died(tmp_path: Any) -> None:
     judge.close()
 
 
-def test_threads_share_it(judge: Judge) -> None:
+def test_threads_share_it(judge: OracleJudge) -> None:
     found: dict[int, str] = {}
 
     def one(number: int) -> None:

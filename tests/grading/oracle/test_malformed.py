@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from repoassay.grading.oracle.nodes import check, plain, same, size
+from repoassay.grading.oracle.nodes import check, is_plain, same_node, size
 from repoassay.grading.oracle.observer import encode
-from repoassay.grading.oracle.values import Kind, Raised, Structure, decode
+from repoassay.grading.oracle.values import RaisedValue, Structure, ValueKind, decode
 
 CODE = "__import__('os').system('id')"
 DATE = ["datetime", 2024, 1, 1, 0, 0, 0, 0, 0, None, None]
@@ -69,15 +69,15 @@ def test_what_is_malformed_is_refused(number: int) -> None:
     for node in (MALFORMED[number], ["list", MALFORMED[number]], ["dict", 1, MALFORMED[number]]):
         with pytest.raises(ValueError):
             decode(node)
-        assert not same(node, encode([1]))
-        assert plain(node) in (True, False)
+        assert not same_node(node, encode([1]))
+        assert is_plain(node) in (True, False)
 
 
 @pytest.mark.parametrize("node", [["dict", 1, 2, 3], ["defaultdict"], {}, ["nothing"], deep(100_000), lasting()],
                          ids=["odd", "short", "object", "tag", "deep", "ring"])  # fmt: skip
 def test_what_cannot_be_walked_equals_nothing(node: Any) -> None:
-    assert not same(node, node)
-    assert not plain(node)
+    assert not same_node(node, node)
+    assert not is_plain(node)
     with pytest.raises(ValueError):
         size(node)
     with pytest.raises(ValueError):
@@ -112,12 +112,12 @@ def test_a_type_is_a_builtin_one_or_a_name() -> None:
     assert decode(["type", "builtins.KeyError"]) is KeyError
     assert decode(["type", "datetime.date"]).__name__ == "date"
     for name in ("builtins.eval", "builtins.exec", "os.system", "builtins.__import__", "subprocess.Popen"):
-        assert decode(["type", name]) == Kind(name)
+        assert decode(["type", name]) == ValueKind(name)
 
 
 def test_what_was_raised_is_no_exception() -> None:
     found = decode(["exc", "builtins.SystemExit", ["builtins.SystemExit"], ["tuple", 0], "0"])
-    assert isinstance(found, Raised)
+    assert isinstance(found, RaisedValue)
     assert "SystemExit" not in [base.__name__ for base in type(found).__mro__]
 
 
@@ -138,8 +138,8 @@ def test_hostile_shapes_are_compared_in_one_walk() -> None:
         nest = ["dict", 1, nest]
     for node in (colliding, alike, nest):
         turned = node if node is nest else [node[0], *_pairs_reversed(node)]
-        assert same(node, turned)
-        assert not same(node, [node[0], *turned[1:-2]])
+        assert same_node(node, turned)
+        assert not same_node(node, [node[0], *turned[1:-2]])
 
 
 def _pairs_reversed(node: list[Any]) -> list[Any]:
@@ -155,7 +155,7 @@ def _pairs_reversed(node: list[Any]) -> list[Any]:
      (None, True), (object(), False), ([object()], False), (ValueError(), False), (int, False), (2**80, True)],
 )  # fmt: skip
 def test_plain(value: object, expected: bool) -> None:
-    assert plain(encode(value)) is expected
+    assert is_plain(encode(value)) is expected
 
 
 def test_size_is_that_of_the_text() -> None:

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from repoassay.grading.oracle.nodes import TAGS, check, same
+from repoassay.grading.oracle.nodes import TAGS, check, same_node
 from repoassay.grading.oracle.observer import describe_exception, encode
-from repoassay.grading.oracle.shipped import observer_source
+from repoassay.grading.oracle.sandbox_code import observer_source
 
 NAMES = (
     "__eq__", "__ne__", "__hash__", "__iter__", "__len__", "__bool__", "__getitem__", "__contains__", "__repr__",
@@ -182,8 +182,8 @@ def test_every_value_has_a_node_that_the_other_side_takes(value: Any) -> None:
         node = encode(asked)
         text = json.dumps(node)
         assert len(text) < 4 * 2**20
-        assert same(node, json.loads(text))
-        assert same(node, encode(asked))
+        assert same_node(node, json.loads(text))
+        assert same_node(node, encode(asked))
     nested_text = encode([value, "beside"])
     assert nested_text[0] in ("digest", "?") or nested_text[2] == "beside"
 
@@ -191,10 +191,10 @@ def test_every_value_has_a_node_that_the_other_side_takes(value: Any) -> None:
 def test_digests_tell_values_apart() -> None:
     many = list(range(60_000))
     assert encode(many)[0] == "digest"
-    assert not same(encode(many), encode([*many[:-1], 0]))
-    assert not same(encode("x" * 2**21), encode("x" * 2**21 + "y"))
+    assert not same_node(encode(many), encode([*many[:-1], 0]))
+    assert not same_node(encode("x" * 2**21), encode("x" * 2**21 + "y"))
     turned = {number: number for number in reversed(many)}
-    assert same(encode({number: number for number in many}), encode(turned))
+    assert same_node(encode({number: number for number in many}), encode(turned))
 
 
 def test_at_the_end_of_the_stack() -> None:

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from repoassay.grading.oracle.rewrite import HOOK, rewrite
-from repoassay.grading.oracle.sites import Mode, Rewritten, Site
+from repoassay.grading.oracle.sites import AssertionSite, Rewritten, SiteMode
 
 HEAD = """\
 import datetime
@@ -33,7 +33,7 @@ def made(body: str) -> Rewritten:
     return result
 
 
-def one(body: str) -> tuple[str, Site]:
+def one(body: str) -> tuple[str, AssertionSite]:
     """The text of a test with one assertion, and its site."""
     result = made("def test_it():\n" + textwrap.indent(textwrap.dedent(body), "    "))
     (site,) = result.sites
@@ -77,7 +77,7 @@ WITHHELD = [
 @pytest.mark.parametrize(("statement", "inside", "check"), WITHHELD, ids=[each[0][:60] for each in WITHHELD])
 def test_what_is_expected_leaves(statement: str, inside: str, check: str) -> None:
     text, site = one(statement)
-    assert site.mode is Mode.WITHHELD
+    assert site.mode is SiteMode.WITHHELD
     assert inside in text
     assert site.check == check
     assert "secret" not in text
@@ -107,19 +107,19 @@ def test_methods_of_unittest(statement: str, check: str) -> None:
     body = textwrap.indent(statement, "        ")
     result = made(f"class T(unittest.TestCase):\n    def test_it(self):\n{body}\n")
     (site,) = result.sites
-    assert (site.mode, site.check, site.test) == (Mode.WITHHELD, check, "T::test_it")
+    assert (site.mode, site.check, site.test) == (SiteMode.WITHHELD, check, "T::test_it")
     assert "secret" not in result.source
     assert "5171" not in result.source
 
 
 def test_both_sides_of_the_code_are_observed() -> None:
     text, site = one("assert f(1) == g(2)")
-    assert site.mode is Mode.OBSERVED
+    assert site.mode is SiteMode.OBSERVED
     assert f"assert {HOOK}(0,f(1)) == {HOOK}(0,g(2))" in text
 
 
-@pytest.mark.parametrize("mode", [Mode.OBSERVED, Mode.LEFT])
-def test_what_does_not_hold_outside_can_stay_inside(mode: Mode) -> None:
+@pytest.mark.parametrize("mode", [SiteMode.OBSERVED, SiteMode.LEFT])
+def test_what_does_not_hold_outside_can_stay_inside(mode: SiteMode) -> None:
     result = rewrite(f"{HEAD}def test_it():\n    assert f(1) == 5171\n", {0: mode})
     assert result.sites[0].mode is mode
     assert "5171" in result.source
@@ -148,7 +148,7 @@ def test_a_column_that_is_needed_inside_stays() -> None:
             assert f(expected) == expected
     """)
     assert "secret" in result.source
-    assert result.sites[0].mode is Mode.OBSERVED
+    assert result.sites[0].mode is SiteMode.OBSERVED
 
 
 def test_constants_leave_when_nothing_else_needs_them() -> None:
@@ -165,7 +165,7 @@ def test_constants_leave_when_nothing_else_needs_them() -> None:
     assert "secret" not in result.source
     assert "shared" in result.source
     assert "kept" in result.source
-    assert [site.mode for site in result.sites] == [Mode.WITHHELD, Mode.WITHHELD, Mode.OBSERVED]
+    assert [site.mode for site in result.sites] == [SiteMode.WITHHELD, SiteMode.WITHHELD, SiteMode.OBSERVED]
     assert "_c_ONLY = {'secret': 1}" in result.definitions
 
 
@@ -180,7 +180,7 @@ def test_constants_leave_when_nothing_else_needs_them() -> None:
     ],
 )
 def test_a_name_that_may_change_is_not_taken_for_a_constant(body: str) -> None:
-    assert one(body)[1].mode is Mode.OBSERVED
+    assert one(body)[1].mode is SiteMode.OBSERVED
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_name_that_may_change_is_not_taken_for_a_constant(body: str) -> None:
     ],
 )
 def test_an_assertion_that_may_be_caught_stays(body: str) -> None:
-    assert one(body)[1].mode is Mode.LEFT
+    assert one(body)[1].mode is SiteMode.LEFT
 
 
 def test_only_what_every_run_reaches_is_asked_of_every_run() -> None:

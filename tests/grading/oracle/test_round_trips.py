@@ -22,11 +22,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from repoassay.grading.oracle.observer import describe_exception, encode
-from repoassay.grading.oracle.values import Kind, Opaque, Raised, Structure, decode, same
+from repoassay.grading.oracle.values import Opaque, RaisedValue, Structure, ValueKind, decode, same_node
 
 HOUR = datetime.timedelta(hours=1)
 ZONED = datetime.datetime(2024, 2, 29, 23, 59, 58, 7, tzinfo=datetime.timezone(-HOUR, "X"), fold=1)
@@ -63,13 +62,13 @@ def test_plain_values_return_as_themselves(value: Any) -> None:
 def test_no_two_of_them_are_the_same() -> None:
     nodes = [encode(value) for value in VALUES]
     for number, node in enumerate(nodes):
-        assert [other for other in range(len(nodes)) if same(node, nodes[other])] == [number]
+        assert [other for other in range(len(nodes)) if same_node(node, nodes[other])] == [number]
 
 
 def test_nan() -> None:
     assert math.isnan(through(math.nan))
     assert Decimal.is_nan(through(Decimal("NaN")))
-    assert same(encode(math.nan), encode(-math.nan))
+    assert same_node(encode(math.nan), encode(-math.nan))
 
 
 SCALARS = (
@@ -92,7 +91,7 @@ TREES = st.recursive(
 def test_any_tree_of_them_returns(value: Any) -> None:
     found = through(value)
     assert found == value
-    assert same(encode(found), encode(value))
+    assert same_node(encode(found), encode(value))
 
 
 @settings(max_examples=15)
@@ -101,8 +100,8 @@ def test_the_order_of_a_mapping_is_kept_and_does_not_count(value: dict[Any, Any]
     items = list(value.items())
     chance.shuffle(items)
     assert list(through(dict(items))) == [key for key, _ in items]
-    assert same(encode(value), encode(dict(items)))
-    assert same(encode(OrderedDict(value)), encode(OrderedDict(items))) == (list(value) == list(dict(items)))
+    assert same_node(encode(value), encode(dict(items)))
+    assert same_node(encode(OrderedDict(value)), encode(OrderedDict(items))) == (list(value) == list(dict(items)))
 
 
 def test_sets_have_one_text_whatever_the_seed() -> None:
@@ -154,7 +153,7 @@ def test_what_compares_as_a_plain_value_still_does(value: Any, equals: Any) -> N
     assert value == equals
     assert found == equals
     assert type(found) is not type(equals) or isinstance(value, (pathlib.Path, memoryview))
-    assert not same(encode(value), encode(equals))
+    assert not same_node(encode(value), encode(equals))
 
 
 class Sly(str):
@@ -207,7 +206,7 @@ def test_structures_equal_their_like_and_nothing_else(value: Any, other: Any) ->
 
 
 def test_classes_of_others_are_names() -> None:
-    assert through(Box) == Kind(f"{Box.__module__}.Box")
+    assert through(Box) == ValueKind(f"{Box.__module__}.Box")
     assert through(Box) != through(Slotted)
 
 
@@ -227,7 +226,7 @@ def test_a_cycle_is_told_by_its_height_and_sharing_is_not_told() -> None:
     ring.append({"back": ring})
     assert encode(ring) == ["list", 1, ["dict", "back", ["up", 2]]]
     shared = [1]
-    assert same(encode([shared, shared]), encode([[1], [1]]))
+    assert same_node(encode([shared, shared]), encode([[1], [1]]))
     assert isinstance(through(ring)[1]["back"], Opaque)
 
 
@@ -237,7 +236,7 @@ def test_exceptions() -> None:
             raise ValueError
 
     found = decode(describe_exception(KeyError("a", 1)))
-    assert isinstance(found, Raised)
+    assert isinstance(found, RaisedValue)
     assert found.args == ("a", 1)
     assert str(found) == "('a', 1)"
     assert found.names[:2] == ("builtins.KeyError", "builtins.LookupError")
@@ -246,7 +245,7 @@ def test_exceptions() -> None:
     assert "builtins.KeyError" in odd.names
     huge = decode(describe_exception(ValueError("x" * 2**21)))
     assert huge.kind == "builtins.ValueError"
-    assert same(encode(KeyError("a")), describe_exception(KeyError("a")))
+    assert same_node(encode(KeyError("a")), describe_exception(KeyError("a")))
 
 
 def test_numpy() -> None:
@@ -255,12 +254,12 @@ def test_numpy() -> None:
     assert through(numpy.int64(3)) == 3
     assert through(numpy.bool_(True)) is True
     small = numpy.arange(6).reshape(2, 3)
-    assert same(encode(small), encode(small.copy()))
-    assert not same(encode(small), encode(small.reshape(3, 2)))
-    assert not same(encode(small), encode(small.astype("int32")))
+    assert same_node(encode(small), encode(small.copy()))
+    assert not same_node(encode(small), encode(small.reshape(3, 2)))
+    assert not same_node(encode(small), encode(small.astype("int32")))
     large = numpy.arange(100_000)
     other = large.copy()
     other[-1] = 0
-    assert same(encode(large), encode(large[::1]))
-    assert not same(encode(large), encode(other))
+    assert same_node(encode(large), encode(large[::1]))
+    assert not same_node(encode(large), encode(other))
     assert encode(large)[3][0] == "digest"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from repoassay.model import Outcome
 from repoassay.report.charts.build import MOST_SERIES, charts
 from repoassay.report.charts.drawing import draw
 from repoassay.report.charts.palette import Look, look, style
 from repoassay.report.charts.picture import picture
-from repoassay.report.charts.value import Axis, Chart, Form, Point, Series
-from repoassay.report.figuring import Wanted, figure_out
+from repoassay.report.charts.value import Chart, ChartAxis, ChartForm, Point, Series
 from repoassay.report.outcomes import OUTCOMES, UNFINISHED
+from repoassay.report.report_tables import TableSelection, figure_out
+from repoassay.types import Outcome
 from report.made_rows import entry, row, task
 
 HOSTILE = "$x^{$ </svg><script>alert(1)</script>\u202e ]]> \x00" + "long " * 60
@@ -30,7 +30,7 @@ def some(name: str = "hare", models: int = 3) -> list[Chart]:
     ]
     sizes = {"lines": {f"{name} r{n}": 10.0 ** (n + 1) for n in range(4)}}
     scores = {f"{name} HE": {f"m{model}": float(model) for model in range(models)}}
-    return charts(figure_out(rows, Wanted(sizes=sizes, scores=scores, diagnosed=0)))
+    return charts(figure_out(rows, TableSelection(sizes=sizes, scores=scores, diagnosed=0)))
 
 
 def test_all_plots_are_there() -> None:
@@ -39,7 +39,7 @@ def test_all_plots_are_there() -> None:
         "alpha",
         "alpha_pareto", "tokens", "tokens_by_lines", "benchmark_1",
     ]  # fmt: skip
-    assert charts(figure_out([], Wanted())) == []
+    assert charts(figure_out([], TableSelection())) == []
 
 
 @pytest.mark.parametrize("name", ["hare", HOSTILE])
@@ -57,7 +57,7 @@ def test_everything_lies_inside(name: str, models: int) -> None:
 
 
 def test_stacked_bars_fill_the_whole() -> None:
-    stacked = next(chart for chart in some() if chart.form is Form.STACKED)
+    stacked = next(chart for chart in some() if chart.form is ChartForm.STACKED)
     drawing = draw(stacked)
     for place in {mark.y for mark in drawing.marks}:
         bars = [mark for mark in drawing.marks if mark.y == place]
@@ -65,13 +65,13 @@ def test_stacked_bars_fill_the_whole() -> None:
 
 
 @pytest.mark.parametrize("values", [[0.0], [5.0, 5.0], [-3.0, 4.0], [1e-9, 2e-9], [1e12, 3e12], [0.0, 1e6]])
-@pytest.mark.parametrize("form", [Form.LINES, Form.SCATTER, Form.BARS])
-def test_odd_ranges_draw(values: list[float], form: Form) -> None:
+@pytest.mark.parametrize("form", [ChartForm.LINES, ChartForm.SCATTER, ChartForm.BARS])
+def test_odd_ranges_draw(values: list[float], form: ChartForm) -> None:
     points = tuple(
         Point(value, number, "v") if form.by_category else Point(number, value, "v")
         for number, value in enumerate(values)
     )
-    chart = Chart("c", "C", "", form, Axis("x", log=True), Axis("y"), (Series("s", points),), ("a", "b"))
+    chart = Chart("c", "C", "", form, ChartAxis("x", log=True), ChartAxis("y"), (Series("s", points),), ("a", "b"))
     assert all(-0.01 <= mark.x <= 100.01 for mark in draw(chart).marks)
 
 
@@ -97,7 +97,7 @@ def test_an_agent_looks_the_same_in_every_plot() -> None:
         for n, (outcome, value) in enumerate(((Outcome.PASSED, "10" if number else None), (Outcome.BUDGET, None)))
     ]
     looks: dict[str, set[Look]] = {}
-    for chart in charts(figure_out(rows, Wanted(diagnosed=0))):
+    for chart in charts(figure_out(rows, TableSelection(diagnosed=0))):
         for number, series in enumerate(chart.series):
             if series.name.startswith("agent "):
                 looks.setdefault(series.name, set()).add(look(series, number))
@@ -107,7 +107,7 @@ def test_an_agent_looks_the_same_in_every_plot() -> None:
 
 def test_an_outcome_looks_the_same_in_every_plot() -> None:
     rows = [row(outcome, of=task(outcome.value)) for outcome in (Outcome.PASSED, Outcome.BUDGET, Outcome.INFRA_FAULT)]
-    found = {chart.name: chart for chart in charts(figure_out(rows, Wanted(diagnosed=0)))}
+    found = {chart.name: chart for chart in charts(figure_out(rows, TableSelection(diagnosed=0)))}
     for name in ("outcomes", "seconds"):
         assert [series.kind for series in found[name].series] == ["passed", "budget", "infra_fault"]
     assert [series.kind for series in found["rates"].series] == ["ecr", "tpr"]
@@ -116,7 +116,7 @@ def test_an_outcome_looks_the_same_in_every_plot() -> None:
 def test_wall_times_are_sorted_by_their_median_and_bounded() -> None:
     rows = [row(Outcome.FAILED, of=task(f"t{n:02d}"), seconds=float(n)) for n in range(60)]
     rows += [row(Outcome.PASSED, of=task("t59"), number=number, seconds=59.0) for number in range(2, 50)]
-    chart = next(chart for chart in charts(figure_out(rows, Wanted(diagnosed=0))) if chart.name == "seconds")
+    chart = next(chart for chart in charts(figure_out(rows, TableSelection(diagnosed=0))) if chart.name == "seconds")
     assert len(chart.categories) == 40 and chart.categories[:2] == ("t59", "t58")
     assert chart.figures[:2] == ("59.0 s, n = 49", "58.0 s, n = 1")
     assert chart.note.startswith("20 more tasks are left out here") and "10 attempts are drawn" in chart.note

@@ -9,26 +9,26 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.gateway.journal import CallJournal
-from repoassay.model import (
+from repoassay.model_proxy.journal import CallJournal
+from repoassay.records import RunFolder
+from repoassay.report.leaderboard import Declarations, pack
+from repoassay.types import (
     Attempt,
     CriterionResult,
     Economics,
     Ended,
     Exit,
-    Kind,
     Outcome,
     Plan,
     PlannedTask,
     Spending,
     Submission,
+    TaskKind,
     TestResult,
     Usage,
     Verdict,
 )
-from repoassay.model.calls import Call
-from repoassay.report.leaderboard import Declarations, pack
-from repoassay.store import RunFolder
+from repoassay.types.calls import Call
 
 START = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 NOW = START + timedelta(days=1)
@@ -36,10 +36,10 @@ MODEL = "vendor/model-1"
 SYSTEM = f"solver @ {MODEL}"
 DECLARED = Declarations(no_test_knowledge=True, every_attempt=True, no_human_help=True, one_attempt=True)
 PLANNED = (
-    ("a-reads", Kind.DELIVERABLE, Outcome.PASSED),
-    ("b-sums", Kind.EDIT, Outcome.FAILED),
-    ("c-draws", Kind.DELIVERABLE, Outcome.NO_OUTPUT),
-    ("d-again", Kind.EDIT, Outcome.PASSED),
+    ("a-reads", TaskKind.DELIVERABLE, Outcome.PASSED),
+    ("b-sums", TaskKind.EDIT, Outcome.FAILED),
+    ("c-draws", TaskKind.DELIVERABLE, Outcome.NO_OUTPUT),
+    ("d-again", TaskKind.EDIT, Outcome.PASSED),
 )
 STATES = {
     Outcome.PASSED: (True, True),

@@ -17,8 +17,8 @@ import pytest
 
 from browser import Opened
 from repoassay.errors import BadInput
+from repoassay.records import RunFolder
 from repoassay.report.leaderboard import build_site, rows_of
-from repoassay.store import RunFolder
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

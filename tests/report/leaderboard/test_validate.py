@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from repoassay.errors import BadInput
-from repoassay.report.leaderboard import figures_of, sealed, validate
+from repoassay.report.leaderboard import figures_of, manifest as sealed, validate
 from repoassay.report.results import read_rows
 
 NOW = datetime(2026, 2, 1, 12, 0, tzinfo=UTC)

@@ -6,14 +6,14 @@ from decimal import Decimal
 
 import pytest
 
-from repoassay.model import Outcome
-from repoassay.report.figuring import Wanted, figure_out
+from repoassay.report.report_tables import TableSelection, figure_out
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.external import score_of
-from repoassay.report.tables.sampled import sampled
+from repoassay.report.tables.samples import sample_table
 from repoassay.report.tables.sizes import size_correlations
-from repoassay.report.tables.value import Column, Estimate, Table
+from repoassay.report.tables.value import Estimate, Table, TableColumn
 from repoassay.stats import Proportion, wilson
+from repoassay.types import Outcome
 from report.made_rows import entry, info, row, task
 
 FEW, MANY = entry(max_iterations="30"), entry(max_iterations="100")
@@ -38,7 +38,7 @@ def only(table: Table, key: str) -> list[object]:
 
 
 def test_frameworks_count_unknown_in_all_and_not_in_judged() -> None:
-    table = figure_out(some(), Wanted(diagnosed=0)).tables["frameworks"]
+    table = figure_out(some(), TableSelection(diagnosed=0)).tables["frameworks"]
     assert only(table, "limits") == ["max_iterations=30", "max_iterations=100"]
     assert only(table, "ecr_all") == [Proportion(2, 4), Proportion(2, 4)]
     assert only(table, "ecr_judged") == [Proportion(2, 2), Proportion(2, 3)]
@@ -50,15 +50,15 @@ def test_frameworks_count_unknown_in_all_and_not_in_judged() -> None:
 
 
 def test_sweeps_are_in_the_order_of_their_numbers() -> None:
-    table = figure_out(some(), Wanted(diagnosed=0)).tables["sweeps"]
+    table = figure_out(some(), TableSelection(diagnosed=0)).tables["sweeps"]
     assert only(table, "value") == ["30", "100"]
     assert only(table, "tpr") == [Proportion(1, 4), Proportion(2, 4)]
     assert only(table, "timed_out") == [Proportion(0, 3), Proportion(1, 3)]
-    assert not figure_out([row()], Wanted()).tables["sweeps"].rows
+    assert not figure_out([row()], TableSelection()).tables["sweeps"].rows
 
 
 def test_alpha_is_worked_out_by_repository_beside_strict_alpha() -> None:
-    tables = figure_out(some(), Wanted(diagnosed=0)).tables
+    tables = figure_out(some(), TableSelection(diagnosed=0)).tables
     alpha = tables["alpha_by_repository"]
     found = {(line[0], line[1]): line[2:] for line in alpha.rows}
     # 1 x 10 x 1 - 1; the attempt that our fault spoiled has no cost and is left out.
@@ -74,7 +74,7 @@ def test_alpha_is_worked_out_by_repository_beside_strict_alpha() -> None:
 
 
 def test_domains_and_outcomes_add_up() -> None:
-    tables = figure_out(some(), Wanted(diagnosed=0)).tables
+    tables = figure_out(some(), TableSelection(diagnosed=0)).tables
     assert sum(int(str(cell)) for cell in only(tables["domains"], "n")) == 8
     outcomes = tables["outcomes"]
     assert [sum(int(str(cell)) for cell in line[2:]) for line in outcomes.rows] == only(outcomes, "n") == [4, 4]
@@ -83,7 +83,7 @@ def test_domains_and_outcomes_add_up() -> None:
 def test_success_and_pass_at_1_are_over_tasks() -> None:
     rows = [row(Outcome.PASSED, number=1), row(Outcome.FAILED, number=2), row(Outcome.FAILED, of=RIDGE)]
     rows = [row(one.outcome, run=info(attempts=2), of=one.planned, number=one.number) for one in rows]
-    tables = figure_out(rows, Wanted(diagnosed=0)).tables
+    tables = figure_out(rows, TableSelection(diagnosed=0)).tables
     (estimate,) = only(tables["pass_at_1"], "pass_at_1")
     assert isinstance(estimate, Estimate) and estimate.value == pytest.approx(0.25) and estimate.n == 2
     (success,) = only(tables["success"], "success")
@@ -99,7 +99,7 @@ def test_scores_of_other_benchmarks_are_found_by_either_name_and_correlated() ->
         by = entry(model=f"p/Model {number}")
         rows += [row(Outcome.PASSED if n < passes else Outcome.FAILED, by=by, of=task(f"t{n}")) for n in range(4)]
     scores = {"HE": {"model-0": 10.0, "P/MODEL_1": 20.0, "model 2": 30.0, "Model 3": 50.0, "other": 1.0}}
-    tables = figure_out(rows, Wanted(scores=scores, diagnosed=0)).tables
+    tables = figure_out(rows, TableSelection(scores=scores, diagnosed=0)).tables
     (line,) = tables["benchmark_correlation"].rows
     assert line[:2] == ("HE", 4)
     assert line[2] == pytest.approx(1) and line[4] == pytest.approx(1)
@@ -116,41 +116,41 @@ def test_sizes_need_three_repositories() -> None:
 
 
 def test_published_figures_stand_beside_when_the_suite_has_some() -> None:
-    tables = figure_out([row(run=info(suite="gittaskbench"))], Wanted(diagnosed=0)).tables
+    tables = figure_out([row(run=info(suite="gittaskbench"))], TableSelection(diagnosed=0)).tables
     beside = tables["published_frameworks"]
     assert beside.rows[0][0] == "these runs"
     assert ("GitTaskBench Table 3", "Aider", "GPT-4o") in {line[:3] for line in beside.rows}
     assert "published_pass_at_1" not in tables
-    assert not [name for name in figure_out([row()], Wanted()).tables if name.startswith("published")]
-    assert "published_pass_at_1" in figure_out([row()], Wanted(published=("resq",))).tables
+    assert not [name for name in figure_out([row()], TableSelection()).tables if name.startswith("published")]
+    assert "published_pass_at_1" in figure_out([row()], TableSelection(published=("resq",))).tables
 
 
 def test_runs_are_named_where_an_agent_is_in_several() -> None:
     rows = [row(run=info("first")), row(run=info("second"))]
-    assert only(figure_out(rows, Wanted()).tables["frameworks"], "run") == ["first", "second"]
-    assert "run" not in {column.key for column in figure_out(rows[:1], Wanted()).tables["frameworks"].columns}
+    assert only(figure_out(rows, TableSelection()).tables["frameworks"], "run") == ["first", "second"]
+    assert "run" not in {column.key for column in figure_out(rows[:1], TableSelection()).tables["frameworks"].columns}
 
 
 def test_no_rows_at_all_make_empty_tables() -> None:
-    assert not any(table.rows for table in figure_out([], Wanted()).tables.values())
+    assert not any(table.rows for table in figure_out([], TableSelection()).tables.values())
 
 
 def test_a_sample_is_the_same_whatever_the_order() -> None:
     rows = [row(number=number) for number in range(1, 60)]
-    ids = {one.attempt for one in sampled(rows, 7)}
+    ids = {one.attempt for one in sample_table(rows, 7)}
     assert len(ids) == 7
-    assert {one.attempt for one in sampled(rows[::-1], 7)} == ids
-    assert sampled(rows, 99) == rows
-    assert sampled(rows, 0) == []
+    assert {one.attempt for one in sample_table(rows[::-1], 7)} == ids
+    assert sample_table(rows, 99) == rows
+    assert sample_table(rows, 0) == []
 
 
 def test_a_table_refuses_a_row_of_another_length() -> None:
     with pytest.raises(ValueError, match="2 cells"):
-        Table("t", "T", "", (Column("a", "A"),), (("x", "y"),))
+        Table("t", "T", "", (TableColumn("a", "A"),), (("x", "y"),))
     with pytest.raises(KeyError):
-        Table("t", "T", "", (Column("a", "A"),), ()).column("b")
+        Table("t", "T", "", (TableColumn("a", "A"),), ()).column("b")
 
 
 def test_rates_have_wilson_intervals() -> None:
-    (cell,) = only(figure_out([row()], Wanted()).tables["frameworks"], "tpr_all")
+    (cell,) = only(figure_out([row()], TableSelection()).tables["frameworks"], "tpr_all")
     assert isinstance(cell, Proportion) and cell.interval == wilson(1, 1)

@@ -9,18 +9,17 @@ import re
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rich.console import Console
 
-from repoassay.report.tables.value import Cell, Column, Estimate, Table, Unit
+from repoassay.report.tables.value import Cell, ColumnUnit, Estimate, Table, TableColumn
 from repoassay.report.writers import csv_text, json_text, latex, markdown
 from repoassay.report.writers.terminal import print_tables
 from repoassay.stats import Proportion
 
 COLUMNS = (
-    Column("name", "Name"), Column("rate", "Rate", Unit.RATE), Column("share", "Share", Unit.ESTIMATE),
-    Column("cost", "Cost", Unit.DOLLARS, 2), Column("p", "p", Unit.P_VALUE),
+    TableColumn("name", "Name"), TableColumn("rate", "Rate", ColumnUnit.RATE), TableColumn("share", "Share", ColumnUnit.ESTIMATE),
+    TableColumn("cost", "Cost", ColumnUnit.DOLLARS, 2), TableColumn("p", "p", ColumnUnit.P_VALUE),
 )  # fmt: skip
 HOSTILE = "=cmd|' /C calc'!A0 </script><b>\u202e | \\input{/etc/passwd} $x$ [red]`a`\n# b"
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Hashable
 from itertools import permutations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from statsmodels.stats import inter_rater
 
 from repoassay.stats import (

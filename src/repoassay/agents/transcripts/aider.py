@@ -9,9 +9,8 @@ from pathlib import Path
 
 from repoassay.agents.transcripts.building import Building, moment, money
 from repoassay.agents.transcripts.files import json_lines, mapping, matching, text_file
-from repoassay.gateway.vendors import Chat
-from repoassay.model.trajectory import Source
-from repoassay.model.usage import Usage
+from repoassay.model_proxy import Chat
+from repoassay.types import Source, Usage
 
 __all__ = ["read"]
 

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from repoassay.model.trajectory import Observation, OwnFigures, Source, Step, StepCall, Trajectory
-from repoassay.model.usage import Usage
+from repoassay.types import Observation, OwnFigures, Source, StepCall, Trajectory, TrajectoryStep, Usage
 
 __all__ = ["Building", "moment", "money"]
 
@@ -40,7 +39,7 @@ class Building:
         self.dollars: Decimal | None = None
         self.calls: int | None = None
         self.note = ""
-        self._steps: list[Step] = []
+        self._steps: list[TrajectoryStep] = []
         self._problems: list[str] = []
         self._where: dict[str, int] = {}
         self._left = _ALL_TEXT
@@ -63,7 +62,7 @@ class Building:
         kept = tuple(self._call(call) for call in (calls or [])[:_CALLS])
         index = len(self._steps) + 1
         self._steps.append(
-            Step(
+            TrajectoryStep(
                 index=index, source=source, text=self._bound(text), reasoning=self._bound(reasoning), calls=kept,
                 time=time, usage=usage, dollars=dollars,
             )

@@ -9,9 +9,8 @@ from typing import Any
 
 from repoassay.agents.transcripts.building import Building, moment
 from repoassay.agents.transcripts.files import entries, json_lines, mapping, matching
-from repoassay.gateway.vendors import Responses
-from repoassay.model.trajectory import Source, StepCall
-from repoassay.model.usage import Usage
+from repoassay.model_proxy import Responses
+from repoassay.types import Source, StepCall, Usage
 
 __all__ = ["read"]
 

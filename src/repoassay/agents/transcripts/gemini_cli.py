@@ -8,9 +8,8 @@ from typing import Any
 
 from repoassay.agents.transcripts.building import Building, moment
 from repoassay.agents.transcripts.files import entries, json_lines, mapping, matching, text_file
-from repoassay.gateway.vendors import Gemini
-from repoassay.model.trajectory import Source, StepCall
-from repoassay.model.usage import Usage
+from repoassay.model_proxy import Gemini
+from repoassay.types import Source, StepCall, Usage
 
 __all__ = ["read"]
 

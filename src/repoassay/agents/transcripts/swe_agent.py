@@ -8,8 +8,8 @@ from typing import Any
 from repoassay.agents.transcripts.building import Building, money
 from repoassay.agents.transcripts.files import entries, json_file, mapping, matching
 from repoassay.agents.transcripts.mini_swe_agent import chat_calls, chat_text
-from repoassay.gateway.vendors import Chat
-from repoassay.model.trajectory import Source, StepCall
+from repoassay.model_proxy import Chat
+from repoassay.types import Source, StepCall
 
 __all__ = ["read"]
 

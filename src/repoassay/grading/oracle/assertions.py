@@ -6,8 +6,8 @@ import ast
 import builtins
 from dataclasses import dataclass
 
-from repoassay.grading.oracle.names import Names
-from repoassay.grading.oracle.split import Split
+from repoassay.grading.oracle.names import ClosedNames
+from repoassay.grading.oracle.split import SplitCall
 
 __all__ = ["COMPARISONS", "Raises", "method", "raises", "unittest_check"]
 
@@ -54,7 +54,7 @@ def method(node: ast.stmt) -> ast.Call | None:
     return None
 
 
-def unittest_check(split: Split, call: ast.Call) -> ast.expr | None:
+def unittest_check(split: SplitCall, call: ast.Call) -> ast.expr | None:
     """What an assertion method asks, as a check; None where it is not understood."""
     assert isinstance(call.func, ast.Attribute)
     name, args = call.func.attr, call.args
@@ -85,7 +85,7 @@ def unittest_check(split: Split, call: ast.Call) -> ast.expr | None:
     return None
 
 
-def _almost(split: Split, name: str, args: list[ast.expr], options: dict[str | None, ast.expr]) -> ast.expr | None:
+def _almost(split: SplitCall, name: str, args: list[ast.expr], options: dict[str | None, ast.expr]) -> ast.expr | None:
     given = dict(options)
     for place, option in ((2, "places"), (4, "delta")):
         if len(args) > place:
@@ -100,7 +100,7 @@ def _almost(split: Split, name: str, args: list[ast.expr], options: dict[str | N
     return asked if name == "assertAlmostEqual" else ast.UnaryOp(ast.Not(), asked)
 
 
-def raises(call: ast.expr, names: Names) -> Raises | None:
+def raises(call: ast.expr, names: ClosedNames) -> Raises | None:
     """An expectation of an exception, in any of its forms; None where it is something else or not understood."""
     if not isinstance(call, ast.Call) or not call.args or any(isinstance(each, ast.Starred) for each in call.args[:1]):
         return None
@@ -125,7 +125,7 @@ def raises(call: ast.expr, names: Names) -> Raises | None:
     return Raises(call, owner, call.args[0], _names(call.args[0], names), pattern, called)
 
 
-def _names(kind: ast.expr, names: Names) -> tuple[str, ...]:
+def _names(kind: ast.expr, names: ClosedNames) -> tuple[str, ...]:
     """Names of builtin exceptions; nothing where one is not."""
     each = kind.elts if isinstance(kind, ast.Tuple) else [kind]
     found = []
@@ -139,6 +139,6 @@ def _names(kind: ast.expr, names: Names) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _is(names: Names, call: ast.Call, name: str, origin: tuple[str, str]) -> bool:
+def _is(names: ClosedNames, call: ast.Call, name: str, origin: tuple[str, str]) -> bool:
     func = call.func.value if isinstance(call.func, ast.Attribute) else call.func
     return names.imported(names.scope_of.get(func, names.module), name) == origin

@@ -14,24 +14,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from repoassay.grading.oracle.assurance_bits import BitsPerTest, KnownValues
 from repoassay.grading.oracle.guesses import Common, Guesses
 from repoassay.grading.oracle.hits import Demand, demand_of
-from repoassay.grading.oracle.literals import Reader
-from repoassay.grading.oracle.nearby import literals_of_imports
-from repoassay.grading.oracle.sites import Mode, Rewritten
-from repoassay.grading.oracle.worth import Known, Worth
+from repoassay.grading.oracle.imported_files import literals_of_imports
+from repoassay.grading.oracle.literals import LiteralReader
+from repoassay.grading.oracle.sites import Rewritten, SiteMode
 
 if TYPE_CHECKING:
     from repoassay.grading.oracle.reference import Occurrence
 
-__all__ = ["Weighed", "bits_of", "weigh_all"]
+__all__ = ["ValueBits", "bits_of", "weigh_all"]
 
 _ROOM = 50_000
 """How many candidates a forged container holds; a text of 1 MiB holds about as many."""
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class ValueBits:
     """One value that counts: of which test and site, the candidates at its place, what is asked, and its bits."""
 
     test: str
@@ -68,10 +68,10 @@ def weigh_all(
     expected: Mapping[str, Sequence[Occurrence]],
     instruction: str = "",
     base: Path | None = None,
-) -> Iterator[Weighed]:
+) -> Iterator[ValueBits]:
     """Every value that counts, in order; see `bits_of`."""
     places = {name: _Places(file, instruction, base) for name, file in files.items()}
-    known = Known()
+    known = KnownValues()
     for occurrences in expected.values():
         for one in occurrences:
             if not one.telling:
@@ -92,16 +92,16 @@ class _Places:
     def __init__(self, file: Rewritten, instruction: str, base: Path | None) -> None:
         self._sites = {site.number: site for site in file.sites}
         self._definitions = file.definitions
-        self._reader = Reader(file.source)
+        self._reader = LiteralReader(file.source)
         near = literals_of_imports(self._reader.tree, base) if base is not None else []
         self._common = Common(self._reader, instruction, near)
         self._guesses: dict[tuple[int, int, tuple[int, ...]], Guesses] = {}
 
-    def weighed(self, test: str, one: Occurrence, time: int, known: Known) -> Iterator[Weighed]:
+    def weighed(self, test: str, one: Occurrence, time: int, known: KnownValues) -> Iterator[ValueBits]:
         """The operands of one occurrence, each with its bits; `known` learns them."""
         site = self._sites[one.site]
         demand = demand_of(site, one.nodes, self._definitions)
-        if site.mode is Mode.OBSERVED:  # the other operand stands beside it, to be read and sent
+        if site.mode is SiteMode.OBSERVED:  # the other operand stands beside it, to be read and sent
             for node in one.nodes:
                 known.add(node)
             return
@@ -112,10 +112,10 @@ class _Places:
             if place in site.pinned:
                 continue
             guesses = self._at(one.site, place if len(one.nodes) > 1 else time, rows)
-            bits = _bits(demand, node, Worth(guesses, known, self._common))
+            bits = _bits(demand, node, BitsPerTest(guesses, known, self._common))
             known.add(node)
             if bits > 0:
-                yield Weighed(test, one.site, node, guesses, demand, bits)
+                yield ValueBits(test, one.site, node, guesses, demand, bits)
 
     def _at(self, site: int, place: int, rows: tuple[int, ...]) -> Guesses:
         place %= self._reader.count(site)
@@ -125,7 +125,7 @@ class _Places:
         return found
 
 
-def _bits(demand: Demand, node: Any, worth: Worth) -> float:
+def _bits(demand: Demand, node: Any, worth: BitsPerTest) -> float:
     match demand.kind:
         case "hit":
             return worth.bits(node)

@@ -8,20 +8,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from repoassay.grading.hidden.results import Seen
+from repoassay.grading.hidden_tests.results import Seen
 from repoassay.grading.oracle.language import Language
+from repoassay.grading.oracle.quick_decision import DecisionQuestion
 from repoassay.grading.oracle.reference import Occurrence, Reference
-from repoassay.grading.oracle.sites import Mode, Site
-from repoassay.grading.oracle.weigh import Question
+from repoassay.grading.oracle.sites import AssertionSite, SiteMode
 
-__all__ = ["Finding", "compare"]
+__all__ = ["Mismatch", "compare"]
 
 _MORE = 10_000
 """Observations of a test beyond twice the reference's that are still looked at; more would only take time."""
 
 
 @dataclass(slots=True)
-class Finding:
+class Mismatch:
     """One test that was reported passed, as seen from outside.
 
     Attributes:
@@ -44,19 +44,19 @@ class Finding:
 @dataclass(frozen=True, slots=True)
 class _Pending:
     test: str
-    question: Question
+    question: DecisionQuestion
 
 
-def compare(reference: Reference, seen: Mapping[str, Sequence[Seen]], language: Language) -> dict[str, Finding]:
+def compare(reference: Reference, seen: Mapping[str, Sequence[Seen]], language: Language) -> dict[str, Mismatch]:
     """Judge every test of `seen` (observations by the test's real id) that the reference knows.
 
     Raises:
         InfraFault: When the judge cannot be started.
     """
-    findings: dict[str, Finding] = {}
+    findings: dict[str, Mismatch] = {}
     pending: defaultdict[str, list[_Pending]] = defaultdict(list)
     for test, observed in seen.items():
-        finding = findings[test] = Finding()
+        finding = findings[test] = Mismatch()
         if test in reference.open:
             finding.doubt(reference.open[test])
         if test not in reference.expected:
@@ -76,10 +76,10 @@ def compare(reference: Reference, seen: Mapping[str, Sequence[Seen]], language: 
 
 def _against(
     test: str,
-    finding: Finding,
+    finding: Mismatch,
     expected: Sequence[Occurrence],
     observed: Sequence[Seen],
-    sites: Mapping[int, Site],
+    sites: Mapping[int, AssertionSite],
     language: Language,
 ) -> list[_Pending]:
     """Compare one test's observations, site by site in the order in which each site was reached."""
@@ -97,7 +97,7 @@ def _against(
         wanted[occurrence.site].append(occurrence)
     for number, nodes in observed:
         site = sites.get(number)
-        if site is None or site.mode is Mode.LEFT:
+        if site is None or site.mode is SiteMode.LEFT:
             finding.doubt("it observed what is not asked")
             continue
         one = wanted[number].pop(0) if wanted[number] else None
@@ -108,11 +108,11 @@ def _against(
             finding.doubt(f"line {site.line} was reached more often than by the reference")
         if one is not None and language.alike(one.nodes, nodes):
             continue
-        if site.mode is Mode.OBSERVED:
+        if site.mode is SiteMode.OBSERVED:
             if one is not None and one.stable:
                 finding.doubt(f"line {site.line} compares other values than the reference's")
             continue
-        pending.append(_Pending(test, Question(site, _operands(site, one, nodes, finding, language))))
+        pending.append(_Pending(test, DecisionQuestion(site, _operands(site, one, nodes, finding, language))))
     for number, left in wanted.items():
         if left and sites[number].always:
             finding.absent.append(sites[number].line)
@@ -128,7 +128,9 @@ def _to_the_letter(expected: Sequence[Occurrence], observed: Sequence[Seen]) -> 
         return False
 
 
-def _operands(site: Site, one: Occurrence | None, nodes: list[Any], finding: Finding, language: Language) -> list[Any]:
+def _operands(
+    site: AssertionSite, one: Occurrence | None, nodes: list[Any], finding: Mismatch, language: Language
+) -> list[Any]:
     """What the check is asked about: rows of tables are the reference's, since a forger would choose an easy one."""
     if one is None:
         return nodes

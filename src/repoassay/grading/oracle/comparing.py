@@ -14,7 +14,7 @@ from decimal import Decimal
 from numbers import Complex
 from typing import Any
 
-from repoassay.grading.oracle.values import Raised
+from repoassay.grading.oracle.values import RaisedValue
 
 __all__ = ["almost", "approx", "count_equal", "raised", "searched"]
 
@@ -138,7 +138,7 @@ def count_equal(first: Any, second: Any) -> bool:
 
 def raised(value: Any, names: Any, match: Any = None) -> bool:
     """Whether it is an exception of one of the classes `names`, and its text matches as `pytest.raises` has it."""
-    if not isinstance(value, Raised):
+    if not isinstance(value, RaisedValue):
         return False
     wanted = (names,) if isinstance(names, str) else tuple(names)
     if not any(name in value.names for name in wanted):

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from repoassay.grading.oracle.derive import about, about_two
-from repoassay.grading.oracle.literals import Around, Reader, told_in
+from repoassay.grading.oracle.literals import Around, LiteralReader, told_in
 
 __all__ = ["Common", "Guesses", "Key", "key_of"]
 
@@ -97,7 +97,7 @@ class Common:
         base: Literals of the repository's modules that the file imports.
     """
 
-    def __init__(self, reader: Reader, instruction: str = "", base: Sequence[Any] = ()) -> None:
+    def __init__(self, reader: LiteralReader, instruction: str = "", base: Sequence[Any] = ()) -> None:
         self.reader = reader
         told = told_in(instruction)
         self.words = [word for word in (*reader.file, *told, *base) if isinstance(word, str)]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from repoassay.grading.oracle.sites import Mode, Site
+from repoassay.grading.oracle.sites import AssertionSite, SiteMode
 
 __all__ = ["Demand", "demand_of"]
 
@@ -34,12 +34,12 @@ class Demand:
 _HIT, _NOTHING = Demand("hit"), Demand("nothing")
 
 
-def demand_of(site: Site, nodes: Sequence[Any], definitions: str) -> Demand:
+def demand_of(site: AssertionSite, nodes: Sequence[Any], definitions: str) -> Demand:
     """What a site asks of its operands, which are what the reference yields.
 
     Of operands that depend on each other each must be the reference's, or the pass is not attested.
     """
-    if site.mode is not Mode.WITHHELD:
+    if site.mode is not SiteMode.WITHHELD:
         return _HIT
     try:
         check = _parsed(site.check)

@@ -9,15 +9,15 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from repoassay.grading.hidden.javascript_tokens import LARGEST
+from repoassay.grading.hidden_tests.javascript_tokens import LARGEST
 from repoassay.grading.oracle.javascript_assertions import Assertion, Library, find_assertions
-from repoassay.grading.oracle.javascript_closed import Closed, is_compound
-from repoassay.grading.oracle.javascript_forms import NAME, Form, Forms
-from repoassay.grading.oracle.javascript_places import Place, place_of
-from repoassay.grading.oracle.javascript_scopes import Binding, Scopes
+from repoassay.grading.oracle.javascript_closed import ClosedBindings, is_compound
+from repoassay.grading.oracle.javascript_forms import NAME, AssertionForm, Forms
+from repoassay.grading.oracle.javascript_places import JavaScriptPlace, place_of
+from repoassay.grading.oracle.javascript_scopes import JavaScriptBinding, JavaScriptScopes
 from repoassay.grading.oracle.javascript_tables import find_columns
 from repoassay.grading.oracle.javascript_tree import parse, text_of, walk
-from repoassay.grading.oracle.sites import Mode, Rewritten, Site
+from repoassay.grading.oracle.sites import AssertionSite, Rewritten, SiteMode
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -55,7 +55,9 @@ def _rewrite(source: str, left: frozenset[int], script: bool) -> Rewritten:
     found = _File(raw, root, left, script)
     changed = found.text()
     if parse(changed).has_error:  # rather no site than a test that cannot run
-        return Rewritten(source, tuple(Site(each.number, each.test, each.line, Mode.LEFT) for each in found.sites()))
+        return Rewritten(
+            source, tuple(AssertionSite(each.number, each.test, each.line, SiteMode.LEFT) for each in found.sites())
+        )
     return Rewritten(changed.decode(), found.sites(), found.definitions())
 
 
@@ -73,7 +75,7 @@ class _File:
 
     def __init__(self, raw: bytes, root: Node, left: frozenset[int], script: bool) -> None:
         self._raw, self._root = raw, root
-        self._scopes = Scopes(root)
+        self._scopes = JavaScriptScopes(root)
         self._assertions, self._library = find_assertions(root, self._scopes)
         calls = frozenset(each.call.id for each in self._assertions)
         self._places = [place_of(each.call, calls, script) for each in self._assertions]
@@ -83,24 +85,26 @@ class _File:
             if binding.kind == "const" and (value := _value(binding)) is not None
         }
         self._columns = find_columns(root, self._scopes)
-        self._forms: list[Form] = []
+        self._forms: list[AssertionForm] = []
         self._gone = _Spans([])
         self._settle(left)
 
     def _settle(self, left: frozenset[int]) -> None:
         """Find all forms; a name that is also used otherwise than as what is expected is no closed one then."""
         while True:
-            closed = Closed(self._scopes, self._constants, self._columns, self._library)
+            closed = ClosedBindings(self._scopes, self._constants, self._columns, self._library)
             self._constants = {name: value for name, value in self._constants.items()
                                if closed.text(value, []) is not None}  # fmt: skip
-            closed = Closed(self._scopes, self._constants, self._columns, self._library)
+            closed = ClosedBindings(self._scopes, self._constants, self._columns, self._library)
             forms = Forms(self._scopes, closed)
             self._forms = [
-                forms.of(each) if (place.usable or each.method == "fail") and number not in left else Form(Mode.LEFT)
+                forms.of(each)
+                if (place.usable or each.method == "fail") and number not in left
+                else AssertionForm(SiteMode.LEFT)
                 for number, (each, place) in enumerate(zip(self._assertions, self._places, strict=True))
             ]
             gone = [gap for each, form in zip(self._assertions, self._forms, strict=True)
-                    for gap in _gaps(each, form) if form.mode is Mode.WITHHELD]  # fmt: skip
+                    for gap in _gaps(each, form) if form.mode is SiteMode.WITHHELD]  # fmt: skip
             self._gone = _Spans(gone)
             gone += [_span(cell) for name in self._leaving(self._columns) for cell in self._columns[name]]
             gone += [_span(self._constants[name]) for name in self._leaving(self._constants)]
@@ -113,14 +117,14 @@ class _File:
             if not stays:
                 return
 
-    def _leaves(self, name: Binding) -> bool:
+    def _leaves(self, name: JavaScriptBinding) -> bool:
         """Whether whatever uses a name has left the file."""
         return bool(name.uses) and all(self._gone.hold(use.start_byte) for use in name.uses)
 
-    def _leaving(self, names: Collection[Binding]) -> list[Binding]:
+    def _leaving(self, names: Collection[JavaScriptBinding]) -> list[JavaScriptBinding]:
         return [name for name in names if self._leaves(name)]
 
-    def sites(self) -> tuple[Site, ...]:
+    def sites(self) -> tuple[AssertionSite, ...]:
         """Every assertion, in order, save those that left the file within what another expects."""
         found = enumerate(zip(self._assertions, self._places, self._forms, strict=True))
         return tuple(
@@ -155,7 +159,7 @@ class _File:
         return found + self._raw[at:]
 
 
-def _value(binding: Binding) -> Node | None:
+def _value(binding: JavaScriptBinding) -> Node | None:
     declarator = binding.name.parent
     if declarator is None or declarator.type != "variable_declarator" or binding.name.type != "identifier":
         return None
@@ -180,14 +184,14 @@ class _Spans:
         return before > 0 and self._ends[before - 1] > place
 
 
-def _gaps(found: Assertion, form: Form) -> list[tuple[int, int]]:
+def _gaps(found: Assertion, form: AssertionForm) -> list[tuple[int, int]]:
     """What of an assertion is not an operand."""
     edges = [found.call.start_byte, *(edge for each in form.operands for edge in _span(each)), found.call.end_byte]
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-def _changes(number: int, found: Assertion, form: Form) -> list[_Change]:
-    if form.mode is Mode.LEFT:
+def _changes(number: int, found: Assertion, form: AssertionForm) -> list[_Change]:
+    if form.mode is SiteMode.LEFT:
         return []
     name, _, rest = form.start.partition("(")
     begin = f"{NAME}.{name}({number}" + (f", {' '.join(rest.split())}" if rest else "")
@@ -199,13 +203,13 @@ def _changes(number: int, found: Assertion, form: Form) -> list[_Change]:
     return [_Change(start, end, text) for (start, end), text in zip(gaps, texts, strict=True)]
 
 
-def _site(number: int, found: Assertion, place: Place, form: Form) -> Site:
-    return Site(
+def _site(number: int, found: Assertion, place: JavaScriptPlace, form: AssertionForm) -> AssertionSite:
+    return AssertionSite(
         number,
         place.test,
         found.call.start_point[0] + 1,
         form.mode,
-        form.check if form.mode is Mode.WITHHELD else "",
-        tuple(range(len(form.rows))) if form.mode is Mode.WITHHELD else (),
-        place.always and form.mode is not Mode.LEFT,
+        form.check if form.mode is SiteMode.WITHHELD else "",
+        tuple(range(len(form.rows))) if form.mode is SiteMode.WITHHELD else (),
+        place.always and form.mode is not SiteMode.LEFT,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from repoassay.grading.oracle.javascript_scopes import Binding, Scopes
+from repoassay.grading.oracle.javascript_scopes import JavaScriptBinding, JavaScriptScopes
 from repoassay.grading.oracle.javascript_tree import arguments_of, called, plain_text, text_of, walk
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Assertion:
     given: tuple[Node, ...]
 
 
-def find_assertions(root: Node, scopes: Scopes) -> tuple[list[Assertion], dict[Binding, Library]]:
+def find_assertions(root: Node, scopes: JavaScriptScopes) -> tuple[list[Assertion], dict[JavaScriptBinding, Library]]:
     """Every assertion in the order of the text, and the names of the library."""
     library = {
         binding: part
@@ -68,7 +68,7 @@ def find_assertions(root: Node, scopes: Scopes) -> tuple[list[Assertion], dict[B
     return sorted(found, key=lambda each: (each.call.start_byte, -each.call.end_byte)), library
 
 
-def _method(callee: Node, scopes: Scopes, library: dict[Binding, Library]) -> str | None:
+def _method(callee: Node, scopes: JavaScriptScopes, library: dict[JavaScriptBinding, Library]) -> str | None:
     if callee.type == "identifier":
         binding = scopes.of(callee)
         known = library.get(binding) if binding else None
@@ -82,7 +82,7 @@ def _method(callee: Node, scopes: Scopes, library: dict[Binding, Library]) -> st
     return None if strict is None else _canonical(text_of(name), strict)
 
 
-def _whole(owner: Node, scopes: Scopes, library: dict[Binding, Library]) -> bool | None:
+def _whole(owner: Node, scopes: JavaScriptScopes, library: dict[JavaScriptBinding, Library]) -> bool | None:
     """Whether an expression is the whole library, strict or not; None when it is something else."""
     if owner.type == "identifier":
         binding = scopes.of(owner)
@@ -114,7 +114,7 @@ def _assigned(use: Node) -> bool:
     )  # fmt: skip
 
 
-def _library(binding: Binding) -> Library | None:
+def _library(binding: JavaScriptBinding) -> Library | None:
     """What a declared name has of the assertion library, if anything."""
     if binding.kind == "import":
         return _imported(binding.name)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from repoassay.grading.oracle.sites import Mode, Rewritten, Site
+from repoassay.grading.oracle.sites import AssertionSite, Rewritten, SiteMode
 
 if TYPE_CHECKING:
     from repoassay.grading.oracle.reference import Occurrence
@@ -46,9 +46,9 @@ def bits_of(
     return bits, round(math.fsum(bits.values()), 1)
 
 
-def _hits(site: Site) -> bool:
+def _hits(site: AssertionSite) -> bool:
     """Whether hardly more than one value satisfies a check."""
-    return site.mode is Mode.WITHHELD and not site.check.lstrip().startswith("!") and bool(_HITS.search(site.check))
+    return site.mode is SiteMode.WITHHELD and not site.check.lstrip().startswith("!") and bool(_HITS.search(site.check))
 
 
 def _worth(node: Any, words: Sequence[str]) -> float:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from repoassay.grading.oracle.javascript_scopes import Binding, Scopes
+from repoassay.grading.oracle.javascript_scopes import JavaScriptBinding, JavaScriptScopes
 from repoassay.grading.oracle.javascript_tree import FUNCTIONS, arguments_of, called, named, text_of, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-__all__ = ["CLASSES", "Closed", "is_compound"]
+__all__ = ["CLASSES", "ClosedBindings", "is_compound"]
 
 _ERRORS = frozenset(
     {"Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError", "EvalError", "URIError", "AggregateError"}
@@ -47,7 +47,7 @@ def is_compound(node: Node) -> bool:
     return inner.type in _COMPOUND or inner.type in FUNCTIONS or inner.type == "ternary_expression"
 
 
-class Closed:
+class ClosedBindings:
     """Tells closed expressions, given which names stand for such.
 
     `constants` are names bound to closed values; `columns` those that walk over a column of a table, row by row;
@@ -56,15 +56,15 @@ class Closed:
 
     def __init__(
         self,
-        scopes: Scopes,
-        constants: Mapping[Binding, Node],
-        columns: Mapping[Binding, Sequence[Node]],
-        judges: Iterable[Binding],
+        scopes: JavaScriptScopes,
+        constants: Mapping[JavaScriptBinding, Node],
+        columns: Mapping[JavaScriptBinding, Sequence[Node]],
+        judges: Iterable[JavaScriptBinding],
     ) -> None:
         self._scopes, self._constants, self._columns, self._judges = scopes, constants, columns, frozenset(judges)
-        self._open: list[Binding] = []
+        self._open: list[JavaScriptBinding] = []
 
-    def text(self, node: Node, rows: list[Binding], *, classes: bool = False) -> str | None:
+    def text(self, node: Node, rows: list[JavaScriptBinding], *, classes: bool = False) -> str | None:
         """The expression as the judge is to read it, or None when it is not closed.
 
         Columns stand in it as `{number}`-th of `rows`, to which they are added: `[...][\\0number\\0]`.
@@ -75,7 +75,7 @@ class Closed:
             return self._function(node, rows)
         return self._text(node, rows)
 
-    def _text(self, node: Node, rows: list[Binding]) -> str | None:
+    def _text(self, node: Node, rows: list[JavaScriptBinding]) -> str | None:
         if node.type in _LITERALS or node.type in ("property_identifier", "string_fragment", "escape_sequence"):
             return text_of(node)
         if node.type == "identifier":
@@ -91,7 +91,7 @@ class Closed:
             return self._call(node, rows)
         return None
 
-    def _whole(self, node: Node, rows: list[Binding]) -> str | None:
+    def _whole(self, node: Node, rows: list[JavaScriptBinding]) -> str | None:
         """The text of a node with that of its parts in their places."""
         found, at = b"", node.start_byte
         whole = node.text or b""
@@ -103,7 +103,7 @@ class Closed:
             at = part.end_byte
         return (found + whole[at - node.start_byte :]).decode(errors="replace")
 
-    def _name(self, node: Node, rows: list[Binding]) -> str | None:
+    def _name(self, node: Node, rows: list[JavaScriptBinding]) -> str | None:
         binding = self._scopes.of(node)
         if binding is None:
             return text_of(node) if text_of(node) in _VALUES else None
@@ -127,7 +127,7 @@ class Closed:
             node is not None and node.type == "identifier" and text_of(node) in names and self._scopes.of(node) is None
         )
 
-    def _member(self, node: Node, rows: list[Binding]) -> str | None:
+    def _member(self, node: Node, rows: list[JavaScriptBinding]) -> str | None:
         owner, name = node.child_by_field_name("object"), node.child_by_field_name("property")
         if owner is None or name is None or name.type != "property_identifier":
             return None
@@ -138,7 +138,7 @@ class Closed:
             return None if text is None else f"{text}.{text_of(name)}"
         return None
 
-    def _call(self, node: Node, rows: list[Binding]) -> str | None:
+    def _call(self, node: Node, rows: list[JavaScriptBinding]) -> str | None:
         new = node.type == "new_expression"
         function = node.child_by_field_name("constructor") if new else called(node)
         given = arguments_of(node)
@@ -159,7 +159,7 @@ class Closed:
             return None
         return f"{'new ' if new else ''}{callee}({', '.join(text or '' for text in texts)})"
 
-    def _function(self, node: Node, rows: list[Binding]) -> str | None:
+    def _function(self, node: Node, rows: list[JavaScriptBinding]) -> str | None:
         """A function whose names are all its own, global, constant, or the assertion library's."""
         replaced: list[tuple[int, int, str]] = []
         for part in walk(node):

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from repoassay.grading.oracle.javascript_assertions import COMPARED, ENDINGS, Assertion
-from repoassay.grading.oracle.javascript_closed import CLASSES, Closed
-from repoassay.grading.oracle.javascript_scopes import Binding, Scopes
+from repoassay.grading.oracle.javascript_closed import CLASSES, ClosedBindings
+from repoassay.grading.oracle.javascript_scopes import JavaScriptBinding, JavaScriptScopes
 from repoassay.grading.oracle.javascript_tree import arguments_of, called, named, text_of, walk
-from repoassay.grading.oracle.sites import Mode
+from repoassay.grading.oracle.sites import SiteMode
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-__all__ = ["NAME", "Form", "Forms"]
+__all__ = ["NAME", "AssertionForm", "Forms"]
 
 NAME = "__repoassay"
 """What the observer is called inside; it says nothing of what is expected."""
@@ -31,7 +31,7 @@ _ROW = re.compile("\0(\\d+)\0")
 
 
 @dataclass(slots=True)
-class Form:
+class AssertionForm:
     """What becomes of one assertion.
 
     Attributes:
@@ -43,14 +43,14 @@ class Form:
         after: Whether rows come after the operand in the text inside.
     """
 
-    mode: Mode
+    mode: SiteMode
     start: str = ""
     operands: list[Node] = field(default_factory=list)
-    rows: list[Binding] = field(default_factory=list)
+    rows: list[JavaScriptBinding] = field(default_factory=list)
     check: str = ""
     after: bool = False
 
-    def settle(self) -> Form:
+    def settle(self) -> AssertionForm:
         """With operands in the numbers of the check behind the rows, which are sent first."""
         shift = len(self.rows)
         check = re.sub("\1(\\d+)\1", lambda found: f"_{int(found[1]) + shift}", self.check)
@@ -61,19 +61,19 @@ class Form:
 class Forms:
     """Finds the form of an assertion, given what is closed."""
 
-    def __init__(self, scopes: Scopes, closed: Closed) -> None:
+    def __init__(self, scopes: JavaScriptScopes, closed: ClosedBindings) -> None:
         self._scopes, self._closed = scopes, closed
 
-    def of(self, found: Assertion) -> Form:
+    def of(self, found: Assertion) -> AssertionForm:
         """The form of an assertion; `left` where nothing better is certain."""
         if any(each.type == "spread_element" for each in found.given):
-            return Form(Mode.LEFT)
+            return AssertionForm(SiteMode.LEFT)
         if found.method == "fail":  # stays, but whether it was reached is told
-            return Form(Mode.OBSERVED, f"observed(0, {text_of(found.callee)}", list(found.given))
+            return AssertionForm(SiteMode.OBSERVED, f"observed(0, {text_of(found.callee)}", list(found.given))
         if not found.given:
-            return Form(Mode.LEFT)
+            return AssertionForm(SiteMode.LEFT)
         if found.method in COMPARED:
-            form = self._compared(found) if len(found.given) > 1 else Form(Mode.LEFT)
+            form = self._compared(found) if len(found.given) > 1 else AssertionForm(SiteMode.LEFT)
             used = 2
         elif found.method in ENDINGS:
             form, used = self._ending(found)
@@ -81,23 +81,23 @@ class Forms:
             form, used = self._truth(found), 1
         messages = found.given[used:]
         if any(part.type in _ACTING for message in messages for part in walk(message)):
-            return Form(Mode.LEFT)
+            return AssertionForm(SiteMode.LEFT)
         return form.settle()
 
-    def _compared(self, found: Assertion) -> Form:
-        rows: list[Binding] = []
+    def _compared(self, found: Assertion) -> AssertionForm:
+        rows: list[JavaScriptBinding] = []
         texts = [self._closed.text(each, rows) for each in found.given[:2]]
         operands = [each for each, text in zip(found.given, texts, strict=False) if text is None]
         if len(operands) < 2:  # with none it is told that it was reached
             asked = ", ".join("\1" + "0\1" if text is None else text for text in texts)
             check = f'(require("node:assert").{found.method}({asked}), true)'
-            return Form(Mode.WITHHELD, "seen", operands, rows, check)
-        return Form(Mode.OBSERVED, f"observed(2, {text_of(found.callee)}", operands)
+            return AssertionForm(SiteMode.WITHHELD, "seen", operands, rows, check)
+        return AssertionForm(SiteMode.OBSERVED, f"observed(2, {text_of(found.callee)}", operands)
 
-    def _ending(self, found: Assertion) -> tuple[Form, int]:
+    def _ending(self, found: Assertion) -> tuple[AssertionForm, int]:
         """Functions and promises: how they end is sent, and judged as if it were to end so again."""
         given, method = found.given, found.method
-        rows: list[Binding] = []
+        rows: list[JavaScriptBinding] = []
         expected = given[1] if len(given) > 1 and given[1].type not in ("string", "template_string") else None
         text = "" if expected is None else self._closed.text(expected, rows, classes=True)
         waits = method in ("rejects", "doesNotReject")
@@ -105,32 +105,34 @@ class Forms:
         if text is not None:
             judged = "doesNotThrow" if method.startswith("doesNot") else "throws"
             check = f'(require("node:assert").{judged}(\0010\001{", " + text if text else ""}), true)'
-            return Form(Mode.WITHHELD, "rejected" if waits else "threw", [given[0]], rows, check, after=True), used
+            return AssertionForm(
+                SiteMode.WITHHELD, "rejected" if waits else "threw", [given[0]], rows, check, after=True
+            ), used
         observer = "observedReject" if waits else "observedThrow"
-        return Form(Mode.OBSERVED, f"{observer}({text_of(found.callee)}", list(given[:2])), used
+        return AssertionForm(SiteMode.OBSERVED, f"{observer}({text_of(found.callee)}", list(given[:2])), used
 
-    def _truth(self, found: Assertion) -> Form:
+    def _truth(self, found: Assertion) -> AssertionForm:
         operands: list[Node] = []
-        rows: list[Binding] = []
+        rows: list[JavaScriptBinding] = []
         if found.method == "ifError":
-            return Form(
-                Mode.WITHHELD, "seen", [found.given[0]], [], '(require("node:assert").ifError(\0010\001), true)'
+            return AssertionForm(
+                SiteMode.WITHHELD, "seen", [found.given[0]], [], '(require("node:assert").ifError(\0010\001), true)'
             )
         inside = [False]
         check = self._condition(found.given[0], operands, rows, inside)
         if inside[0]:  # two values of the code's own are compared: that stays, with both sent
             if rows or any(self._takes(each) for each in operands):
-                return Form(Mode.OBSERVED, f"observed(1, {text_of(found.callee)}", [found.given[0]])
+                return AssertionForm(SiteMode.OBSERVED, f"observed(1, {text_of(found.callee)}", [found.given[0]])
             names = ", ".join(f"_{at}" for at in range(len(operands)))
             compare = re.sub("\1(\\d+)\1", r"_\1", check)
-            return Form(Mode.OBSERVED, f"compared(({names}) => {compare}", operands)
-        return Form(Mode.WITHHELD, "seen", operands, rows, f"Boolean({check})")
+            return AssertionForm(SiteMode.OBSERVED, f"compared(({names}) => {compare}", operands)
+        return AssertionForm(SiteMode.WITHHELD, "seen", operands, rows, f"Boolean({check})")
 
     @staticmethod
     def _takes(node: Node) -> bool:
         return node.type == "sequence_expression"
 
-    def _condition(self, node: Node, operands: list[Node], rows: list[Binding], inside: list[bool]) -> str:
+    def _condition(self, node: Node, operands: list[Node], rows: list[JavaScriptBinding], inside: list[bool]) -> str:
         """A condition as the judge asks it, its open parts as operands."""
 
         def part(each: Node) -> str:
@@ -154,7 +156,7 @@ class Forms:
         operands.append(node)
         return f"\1{len(operands) - 1}\1"
 
-    def _binary(self, node: Node, operands: list[Node], rows: list[Binding], inside: list[bool]) -> str:
+    def _binary(self, node: Node, operands: list[Node], rows: list[JavaScriptBinding], inside: list[bool]) -> str:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         operator = text_of(node.child_by_field_name("operator"))  # type: ignore[arg-type]
         assert left is not None
@@ -178,7 +180,7 @@ class Forms:
                  for each, text in zip((left, right), sides, strict=True)]  # fmt: skip
         return f"{texts[0]} {operator} {texts[1]}"
 
-    def _call(self, node: Node, operands: list[Node], rows: list[Binding]) -> str:
+    def _call(self, node: Node, operands: list[Node], rows: list[JavaScriptBinding]) -> str:
         """A question to a builtin of a value, or to the language itself; empty when it is another."""
         function, given = called(node), arguments_of(node) or []
         assert function is not None

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from repoassay.errors import InfraFault
-from repoassay.model import Ended, Limits
-from repoassay.workspace import Command, FileEdit, Sandbox
-from repoassay.workspace.programs import node_program
+from repoassay.sandbox import Command, Sandbox, node_program
+from repoassay.types import Ended, FileEdit, Limits
 
 __all__ = ["decide"]
 

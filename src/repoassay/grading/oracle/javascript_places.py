@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from repoassay.grading.hidden.javascript_script import SCRIPT
+from repoassay.grading.hidden_tests.javascript_script import SCRIPT
 from repoassay.grading.oracle.javascript_tree import FUNCTIONS, arguments_of, called, plain_text, text_of
 
 if TYPE_CHECKING:
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-__all__ = ["Place", "place_of"]
+__all__ = ["JavaScriptPlace", "place_of"]
 
 _TESTS, _SUITES, _ONCE = frozenset({"test", "it"}), frozenset({"describe", "suite"}), frozenset({"before", "after"})
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JavaScriptPlace:
     """Where an assertion stands.
 
     Attributes:
@@ -33,7 +33,7 @@ class Place:
     usable: bool
 
 
-def place_of(call: Node, assertions: AbstractSet[int], script: bool) -> Place:
+def place_of(call: Node, assertions: AbstractSet[int], script: bool) -> JavaScriptPlace:
     """Where an assertion stands, given the ids of all calls that are assertions."""
     names: list[str | None] = []
     body: Node | None = None
@@ -57,11 +57,11 @@ def place_of(call: Node, assertions: AbstractSet[int], script: bool) -> Place:
         below = at
         at = at.parent
     if script:
-        return Place(SCRIPT, functions == 0 and _at_top(call, None), usable)
+        return JavaScriptPlace(SCRIPT, functions == 0 and _at_top(call, None), usable)
     usable = usable and functions > 0 and owner not in ("suite", "once")
     tested = body is not None and None not in names
     test = "::".join(name or "" for name in names) if tested else ""
-    return Place(test, tested and _at_top(call, body), usable)
+    return JavaScriptPlace(test, tested and _at_top(call, body), usable)
 
 
 def _declared(function: Node) -> tuple[str, str | None]:

@@ -10,7 +10,7 @@ from repoassay.grading.oracle.javascript_tree import FUNCTIONS, text_of, walk
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-__all__ = ["Binding", "Scopes"]
+__all__ = ["JavaScriptBinding", "JavaScriptScopes"]
 
 _BLOCKS = frozenset(
     {"program", "statement_block", "for_statement", "for_in_statement", "catch_clause", "switch_body",
@@ -20,7 +20,7 @@ _NAMES = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 
 
 @dataclass(slots=True, eq=False)
-class Binding:
+class JavaScriptBinding:
     """One declared name: the identifier that declares it, how (`const`, `let`, `var`, `import`, `parameter`, ...),
     and every other place where it is meant.
     """
@@ -30,12 +30,12 @@ class Binding:
     uses: list[Node] = field(default_factory=list)
 
 
-class Scopes:
+class JavaScriptScopes:
     """Every name of a source and what it refers to."""
 
     def __init__(self, root: Node) -> None:
-        self._declared: dict[int, dict[str, Binding]] = {}
-        self._at: dict[int, Binding] = {}
+        self._declared: dict[int, dict[str, JavaScriptBinding]] = {}
+        self._at: dict[int, JavaScriptBinding] = {}
         nodes = list(walk(root))
         for node in nodes:
             self._declare(node)
@@ -43,11 +43,11 @@ class Scopes:
             if node.type in ("identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern"):
                 self._refer(node)
 
-    def of(self, name: Node) -> Binding | None:
+    def of(self, name: Node) -> JavaScriptBinding | None:
         """What a name refers to; None for a global."""
         return self._at.get(name.id)
 
-    def bindings(self) -> list[Binding]:
+    def bindings(self) -> list[JavaScriptBinding]:
         """Every declaration."""
         return [binding for names in self._declared.values() for binding in names.values()]
 
@@ -90,7 +90,7 @@ class Scopes:
                 names[text].kind = "several"
                 self._at[name.id] = names[text]
             else:
-                names[text] = self._at[name.id] = Binding(name, kind)
+                names[text] = self._at[name.id] = JavaScriptBinding(name, kind)
 
     def _refer(self, node: Node) -> None:
         if node.id in self._at:

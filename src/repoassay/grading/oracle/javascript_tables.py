@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from repoassay.grading.oracle.javascript_scopes import Binding, Scopes
+from repoassay.grading.oracle.javascript_scopes import JavaScriptBinding, JavaScriptScopes
 from repoassay.grading.oracle.javascript_tree import FUNCTIONS, arguments_of, called, named, text_of, walk
 
 if TYPE_CHECKING:
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 __all__ = ["find_columns"]
 
 
-def find_columns(root: Node, scopes: Scopes) -> dict[Binding, list[Node]]:
+def find_columns(root: Node, scopes: JavaScriptScopes) -> dict[JavaScriptBinding, list[Node]]:
     """Names that take the values of one column of a table in turn, and these values.
 
     `for (const [input, expected] of TABLE)` and `TABLE.forEach(({input, expected}) => ...)`, where the table is
     written out in place or is a constant that nothing else uses.
     """
-    found: dict[Binding, list[Node]] = {}
+    found: dict[JavaScriptBinding, list[Node]] = {}
     for node in walk(root):
         if node.type == "for_in_statement" and text_of(node.child_by_field_name("operator") or node) == "of":
             if text_of(node.child_by_field_name("kind") or node) in ("const", "let"):
@@ -36,11 +36,11 @@ def find_columns(root: Node, scopes: Scopes) -> dict[Binding, list[Node]]:
     return found
 
 
-def _columns(pattern: Node | None, table: Node | None, scopes: Scopes) -> dict[Binding, list[Node]]:
+def _columns(pattern: Node | None, table: Node | None, scopes: JavaScriptScopes) -> dict[JavaScriptBinding, list[Node]]:
     rows = None if table is None else _rows(table, scopes)
     if pattern is None or not rows:
         return {}
-    found: dict[Binding, list[Node]] = {}
+    found: dict[JavaScriptBinding, list[Node]] = {}
     for name, key in _names(pattern):
         binding = scopes.of(name)
         cells = [_cell(row, key) for row in rows]
@@ -49,7 +49,7 @@ def _columns(pattern: Node | None, table: Node | None, scopes: Scopes) -> dict[B
     return found
 
 
-def _rows(table: Node, scopes: Scopes) -> list[Node]:
+def _rows(table: Node, scopes: JavaScriptScopes) -> list[Node]:
     """The rows of a table written out; none where they are not certain."""
     if table.type == "identifier":
         binding = scopes.of(table)

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from repoassay.grading.oracle.javascript_forms import NAME
-from repoassay.grading.oracle.sites import Mode, Rewritten
+from repoassay.grading.oracle.sites import Rewritten, SiteMode
 
 __all__ = ["Twin", "twins"]
 
@@ -37,7 +37,7 @@ def twins(found: Rewritten, chance: random.Random, count: int) -> list[Twin]:
 
     Only observed assertions that every passing run reaches are turned round.
     """
-    certain = {site.number: site.test for site in found.sites if site.always and site.mode is Mode.OBSERVED}
+    certain = {site.number: site.test for site in found.sites if site.always and site.mode is SiteMode.OBSERVED}
     made = []
     for _ in range(count):
         failing: set[str] = set()

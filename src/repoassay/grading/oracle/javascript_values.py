@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
-__all__ = ["same", "tells"]
+__all__ = ["same_javascript_value", "tells"]
 
 _DEEPEST = 100
 _SILENT = frozenset({"opaque", "accessor", "more", "deeper"})
@@ -19,7 +19,7 @@ _PARTS = {
 }  # fmt: skip
 
 
-def same(one: object, other: object) -> bool:
+def same_javascript_value(one: object, other: object) -> bool:
     """Whether two operands are the same value, however their properties, keys and members are ordered."""
     try:
         if len(json.dumps(one)) != len(json.dumps(other)):  # another order does not change it

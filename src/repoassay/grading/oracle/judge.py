@@ -12,11 +12,10 @@ from pathlib import Path
 from repoassay.errors import InfraFault
 from repoassay.grading.oracle.judge_program import PLACE
 from repoassay.grading.oracle.nodes import check
-from repoassay.model import Ended, Exit, Limits
-from repoassay.workspace import Cache, FileEdit
-from repoassay.workspace.warm import WarmJob, WarmParent
+from repoassay.sandbox import Cache, WarmJob, WarmParent
+from repoassay.types import Ended, Exit, FileEdit, Limits
 
-__all__ = ["Check", "Judge"]
+__all__ = ["OracleJudge", "WithheldCheck"]
 
 _HERE = Path(__file__).parent
 _PARTS = ("forms", "nodes", "values", "comparing")
@@ -26,14 +25,14 @@ _DEATHS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class WithheldCheck:
     """An expression over `_0`, `_1`, ... and the nodes of these values."""
 
     expression: str
     values: Sequence[object]
 
 
-class Judge:
+class OracleJudge:
     """Decides checks, each call in a fork of its own without network; safe for threads; to be closed when done.
 
     Args:
@@ -48,7 +47,7 @@ class Judge:
         self._parent: WarmParent | None = None
         self._lock = threading.Lock()
 
-    def decide(self, definitions: str, checks: Sequence[Check]) -> list[str]:
+    def decide(self, definitions: str, checks: Sequence[WithheldCheck]) -> list[str]:
         """Answer `holds`, `fails` or `error: TEXT` for each check, in order.
 
         A check that takes too long or too much memory is an `error: time` or `error: memory`; after three of them
@@ -74,7 +73,7 @@ class Judge:
             open_ = open_[len(told) :]
         return [answer or "error: time" for answer in answers]
 
-    def _ask(self, definitions: str, checks: Sequence[Check], seconds: int) -> tuple[tuple[str, ...], str]:
+    def _ask(self, definitions: str, checks: Sequence[WithheldCheck], seconds: int) -> tuple[tuple[str, ...], str]:
         """The answers of one job, and what to say of the check at which it ended early."""
         document = json.dumps([(each.expression, each.values) for each in checks])
         facts = {"definitions": definitions, "checks": document, "seconds": seconds}
@@ -115,7 +114,7 @@ class Judge:
         with contextlib.suppress(Exception):  # at the end of the interpreter much is gone, the parent's pipe too
             self.close()
 
-    def __enter__(self) -> Judge:
+    def __enter__(self) -> OracleJudge:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -131,7 +130,7 @@ def _files() -> Mapping[str, FileEdit | None]:
     }
 
 
-def _refusal(asked: Check) -> str:
+def _refusal(asked: WithheldCheck) -> str:
     try:
         for node in asked.values:
             check(node)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from repoassay.grading.oracle import javascript_bits, nodes
 from repoassay.grading.oracle.bits import bits_of
-from repoassay.grading.oracle.judge import Judge
+from repoassay.grading.oracle.judge import OracleJudge
+from repoassay.grading.oracle.quick_decision import DecisionQuestion, decide
 from repoassay.grading.oracle.rewrite import rewrite
-from repoassay.grading.oracle.sites import Mode, Rewritten
-from repoassay.grading.oracle.weigh import Question, decide
-from repoassay.workspace import Sandbox
+from repoassay.grading.oracle.sites import Rewritten, SiteMode
+from repoassay.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from repoassay.grading.oracle.reference import Occurrence
@@ -23,7 +23,7 @@ __all__ = ["JavaScript", "Language", "Python"]
 class Language(Protocol):
     """One language of hidden tests."""
 
-    def rewrite(self, source: str, modes: Mapping[int, Mode], *, script: bool) -> Rewritten:
+    def rewrite(self, source: str, modes: Mapping[int, SiteMode], *, script: bool) -> Rewritten:
         """A test file without what it expects; raises SyntaxError or ValueError for one that cannot be read."""
 
     def alike(self, first: Sequence[Any], second: Sequence[Any]) -> bool:
@@ -32,7 +32,7 @@ class Language(Protocol):
     def opaque(self, operands: Sequence[Any]) -> bool:
         """Whether something in a row of operands is known by its type alone."""
 
-    def decide(self, questions: Sequence[Question], definitions: str) -> list[str]:
+    def decide(self, questions: Sequence[DecisionQuestion], definitions: str) -> list[str]:
         """Answer `holds`, `fails` or `error: TEXT` for each; raises InfraFault when the judge cannot be started."""
 
     def function(self, test: str) -> str:
@@ -51,10 +51,10 @@ class Python:
         judge: Decides what cannot be decided here.
     """
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: OracleJudge) -> None:
         self._judge = judge
 
-    def rewrite(self, source: str, modes: Mapping[int, Mode], *, script: bool) -> Rewritten:
+    def rewrite(self, source: str, modes: Mapping[int, SiteMode], *, script: bool) -> Rewritten:
         """See `Language`."""
         del script
         return rewrite(source, modes)
@@ -67,7 +67,7 @@ class Python:
         """See `Language`."""
         return nodes.opaque(operands)
 
-    def decide(self, questions: Sequence[Question], definitions: str) -> list[str]:
+    def decide(self, questions: Sequence[DecisionQuestion], definitions: str) -> list[str]:
         """See `Language`."""
         return decide(questions, definitions, self._judge)
 
@@ -92,7 +92,7 @@ class JavaScript:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
-    def rewrite(self, source: str, modes: Mapping[int, Mode], *, script: bool) -> Rewritten:
+    def rewrite(self, source: str, modes: Mapping[int, SiteMode], *, script: bool) -> Rewritten:
         """See `Language`; a site that does not hold outside stays as it was."""
         from repoassay.grading.oracle.javascript import rewrite as rewrite_javascript
 
@@ -100,9 +100,9 @@ class JavaScript:
 
     def alike(self, first: Sequence[Any], second: Sequence[Any]) -> bool:
         """See `Language`."""
-        from repoassay.grading.oracle.javascript_values import same
+        from repoassay.grading.oracle.javascript_values import same_javascript_value
 
-        return len(first) == len(second) and all(map(same, first, second))
+        return len(first) == len(second) and all(map(same_javascript_value, first, second))
 
     def opaque(self, operands: Sequence[Any]) -> bool:
         """See `Language`."""
@@ -110,7 +110,7 @@ class JavaScript:
 
         return not all(map(tells, operands))
 
-    def decide(self, questions: Sequence[Question], definitions: str) -> list[str]:
+    def decide(self, questions: Sequence[DecisionQuestion], definitions: str) -> list[str]:
         """See `Language`."""
         from repoassay.grading.oracle.javascript_judge import decide as decide_javascript
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from repoassay.grading.hidden.parsing import parse
+from repoassay.grading.hidden_tests.parsing import parse
 from repoassay.grading.oracle.rewrite import HOOK
 
-__all__ = ["Around", "Reader", "told_in"]
+__all__ = ["Around", "LiteralReader", "told_in"]
 
 _LONG, _MANY = 4000, 400
 _CODE = re.compile(r"`+([^`]+)`+|'([^'\n]{1,80})'|\"([^\"\n]{1,80})\"")
@@ -40,7 +40,7 @@ class Around:
     shape: str = ""
 
 
-class Reader:
+class LiteralReader:
     """Finds literals in a rewritten test file.
 
     Args:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from repoassay.grading.oracle.scopes import CHANGERS, Binding, Key, Scope, Scopes
 
-__all__ = ["MODULES", "Binding", "Names", "Scope"]
+__all__ = ["MODULES", "Binding", "ClosedNames", "Scope"]
 
 MODULES = frozenset({
     "datetime", "decimal", "fractions", "math", "cmath", "re", "collections", "itertools", "functools", "operator",
@@ -36,7 +36,7 @@ _EXCEPTIONS = frozenset(
 )
 
 
-class Names(Scopes):
+class ClosedNames(Scopes):
     """The scopes of a module, and what in it is closed.
 
     Attributes:

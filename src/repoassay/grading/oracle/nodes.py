@@ -13,7 +13,7 @@ from typing import Any
 
 from repoassay.grading.oracle.forms import PAIRED, UNORDERED, canonical
 
-__all__ = ["alike", "check", "opaque", "plain", "same", "size"]
+__all__ = ["alike", "check", "is_plain", "opaque", "same_node", "size"]
 
 _DEPTH, _ITEMS, _LENGTH, _BITS = 64, 1_000_000, 16 * 2**20, 14_284
 _PLAIN = frozenset(
@@ -74,7 +74,7 @@ def _check_list(node: list[Any], depth: int) -> None:
             raise ValueError(f"an {tag} has no list of its own")
 
 
-def same(first: object, second: object) -> bool:
+def same_node(first: object, second: object) -> bool:
     """Whether two nodes stand for equal values: structurally, types too, without the order of mappings and sets.
 
     NaN equals NaN, a digest equals the same digest, 1 equals neither 1.0 nor True. What is no node equals nothing.
@@ -97,7 +97,7 @@ def alike(first: Sequence[object], second: Sequence[object]) -> bool:
         return False
     if len(texts[0]) != len(texts[1]):  # another order does not change it; spares large nodes the walk
         return False
-    return texts[0] == texts[1] or all(map(same, first, second))
+    return texts[0] == texts[1] or all(map(same_node, first, second))
 
 
 def opaque(nodes: Sequence[object]) -> bool:
@@ -112,7 +112,7 @@ def opaque(nodes: Sequence[object]) -> bool:
     return False
 
 
-def plain(node: object) -> bool:
+def is_plain(node: object) -> bool:
     """Whether it holds scalars and containers of exact builtin types only."""
     try:
         check(node)

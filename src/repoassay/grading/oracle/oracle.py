@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from repoassay.grading.oracle.judge import Judge
+from repoassay.grading.oracle.judge import OracleJudge
 from repoassay.grading.oracle.language import JavaScript, Language, Python
 from repoassay.grading.oracle.reference import Reference, reference_of
+from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import TaskFolder
-from repoassay.workspace import Cache, Sandbox
 
 __all__ = ["Oracle"]
 
@@ -24,7 +24,7 @@ class Oracle:
 
     def __init__(self, cache: Cache, sandbox: Sandbox) -> None:
         self._cache, self._sandbox = cache, sandbox
-        self._judge = Judge(cache)
+        self._judge = OracleJudge(cache)
         self._python, self._javascript = Python(self._judge), JavaScript(sandbox)
         self._known: dict[tuple[str, Path, Path], Reference] = {}
         self._lock = threading.Lock()

@@ -16,20 +16,18 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.errors import InfraFault
-from repoassay.grading.hidden.results import Seen, Told
-from repoassay.grading.hidden.run import run_hidden
+from repoassay.grading.hidden_tests.results import ChannelReport, Seen
+from repoassay.grading.hidden_tests.run import run_hidden
 from repoassay.grading.oracle.language import Language
-from repoassay.grading.oracle.proving import prove
-from repoassay.grading.oracle.sites import Mode, Rewritten
-from repoassay.grading.oracle.twins import Unit
-from repoassay.grading.oracle.weigh import Question
-from repoassay.grading.patch import PatchError, apply_patch, read_patch
-from repoassay.model import HiddenTests
-from repoassay.model.base import Record
-from repoassay.tasks import TaskFolder
-from repoassay.tasks.contents import read_regular
-from repoassay.workspace import Cache, FileEdit, Sandbox
+from repoassay.grading.oracle.quick_decision import DecisionQuestion
+from repoassay.grading.oracle.sites import Rewritten, SiteMode
+from repoassay.grading.oracle.twin_proof import prove
+from repoassay.grading.oracle.twins import TwinUnit
+from repoassay.sandbox import Cache, Sandbox
+from repoassay.tasks import TaskFolder, read_regular
+from repoassay.types import FileEdit, HiddenTests, Record
 
 __all__ = ["Occurrence", "Reference", "reference_of"]
 
@@ -38,7 +36,7 @@ _MAX_DIFF = 256 * 2**20
 _MAX_KEPT = 64 * 2**20
 _SEEDS = ("1", "2", "3")
 _ROUNDS = 6
-_Run = Callable[[Mapping[str, FileEdit | None], Sequence[str], Mapping[str, str], str], Told]
+_Run = Callable[[Mapping[str, FileEdit | None], Sequence[str], Mapping[str, str], str], ChannelReport]
 
 
 class Occurrence(Record):
@@ -73,7 +71,7 @@ class Reference(Record):
     bits: dict[str, float] = Field(default_factory=dict)
     total: float = 0.0
     open: dict[str, str] = Field(default_factory=dict)
-    twins: dict[str, Unit] = Field(default_factory=dict)
+    twins: dict[str, TwinUnit] = Field(default_factory=dict)
 
 
 def reference_of(
@@ -132,7 +130,7 @@ class _Recording:
             raise InfraFault(
                 f"The solution of {self.folder.task.id} does not pass {missing[0]} here, so nobody is judged by it."
             )
-        modes: dict[str, dict[int, Mode]] = {name: {} for name in self.names}
+        modes: dict[str, dict[int, SiteMode]] = {name: {} for name in self.names}
         for attempt in range(_ROUNDS):
             files = self._rewritten(modes)
             sources = {name: file.source for name, file in files.items()}
@@ -148,7 +146,9 @@ class _Recording:
         twins = prove(self.folder, self.base, self.ids, partial(self._beside, solution))
         return self._reference(files, inner, runs, before).model_copy(update={"twins": twins})
 
-    def _beside(self, solution: Mapping[str, FileEdit | None], ids: Sequence[str], files: Mapping[str, bytes]) -> Told:
+    def _beside(
+        self, solution: Mapping[str, FileEdit | None], ids: Sequence[str], files: Mapping[str, bytes]
+    ) -> ChannelReport:
         return run_hidden(
             self.folder, self.base, solution, self.sandbox, self.environment, ids=ids, files=files
         ).told  # fmt: skip
@@ -167,14 +167,14 @@ class _Recording:
 
     def _run(
         self, edits: Mapping[str, FileEdit | None], ids: Sequence[str], changed: Mapping[str, str], seed: str
-    ) -> Told:
+    ) -> ChannelReport:
         ran = run_hidden(
             self.folder, self.base, edits, self.sandbox, self.environment, ids=ids, changed=changed,
             env={"PYTHONHASHSEED": seed, "TMPDIR": f"/tmp{'/other' if seed == _SEEDS[-1] else ''}"},  # noqa: S108 - inside
         )  # fmt: skip
         return ran.told
 
-    def _rewritten(self, modes: Mapping[str, Mapping[int, Mode]]) -> dict[str, Rewritten]:
+    def _rewritten(self, modes: Mapping[str, Mapping[int, SiteMode]]) -> dict[str, Rewritten]:
         files = {}
         for name in self.names:
             try:
@@ -184,7 +184,7 @@ class _Recording:
                 continue  # stays as it is, and is doubted
         return files
 
-    def _inner(self, plain: Told, run: Told, files: Mapping[str, Rewritten]) -> dict[str, str]:
+    def _inner(self, plain: ChannelReport, run: ChannelReport, files: Mapping[str, Rewritten]) -> dict[str, str]:
         """Ids of tests when their files are rewritten: the n-th of a file is the n-th."""
         inner: dict[str, str] = {}
         for name in self.names:
@@ -194,13 +194,13 @@ class _Recording:
         return {test: inner[test] for test in self.ids if test in inner}
 
     def _broken(
-        self, files: Mapping[str, Rewritten], inner: Mapping[str, str], runs: Sequence[Told]
+        self, files: Mapping[str, Rewritten], inner: Mapping[str, str], runs: Sequence[ChannelReport]
     ) -> dict[str, set[int]]:
         """Sites of each file that do not hold outside on the solution, or whose test no longer passes."""
         found: dict[str, set[int]] = {}
         for name, file in files.items():
             sites = {site.number: site for site in file.sites}
-            questions: list[Question] = []
+            questions: list[DecisionQuestion] = []
             broken: set[int] = set()
             for told in runs:
                 results = {test.id: test.outcome for test in (*told.tests, *told.others)}
@@ -210,33 +210,37 @@ class _Recording:
                             site.number for site in file.sites if site.test in (self.language.function(test), "")
                         }
                     questions += [
-                        Question(sites[number], nodes)
+                        DecisionQuestion(sites[number], nodes)
                         for number, nodes in told.seen.get(inner.get(test, ""), ())
-                        if number in sites and sites[number].mode is Mode.WITHHELD
+                        if number in sites and sites[number].mode is SiteMode.WITHHELD
                     ]
             answers = self.language.decide(questions, file.definitions)
             pairs = zip(questions, answers, strict=True)
             broken |= {question.site.number for question, answer in pairs if answer != "holds"}
-            broken = {number for number in broken if sites[number].mode is not Mode.LEFT}
+            broken = {number for number in broken if sites[number].mode is not SiteMode.LEFT}
             if broken:
                 found[name] = broken
         return found
 
     @staticmethod
     def _demote(
-        files: Mapping[str, Rewritten], broken: Mapping[str, set[int]], modes: dict[str, dict[int, Mode]],
+        files: Mapping[str, Rewritten], broken: Mapping[str, set[int]], modes: dict[str, dict[int, SiteMode]],
         *, give_up: bool,
     ) -> None:  # fmt: skip
         """Decide inside what does not hold outside; in the end, everything of such a file."""
         for name, numbers in broken.items():
             for site in files[name].sites:
                 if give_up:
-                    modes[name][site.number] = Mode.LEFT
+                    modes[name][site.number] = SiteMode.LEFT
                 elif site.number in numbers:
-                    modes[name][site.number] = Mode.OBSERVED if site.mode is Mode.WITHHELD else Mode.LEFT
+                    modes[name][site.number] = SiteMode.OBSERVED if site.mode is SiteMode.WITHHELD else SiteMode.LEFT
 
     def _reference(
-        self, files: Mapping[str, Rewritten], inner: Mapping[str, str], runs: Sequence[Told], before: Told
+        self,
+        files: Mapping[str, Rewritten],
+        inner: Mapping[str, str],
+        runs: Sequence[ChannelReport],
+        before: ChannelReport,
     ) -> Reference:
         expected: dict[str, tuple[Occurrence, ...]] = {}
         open_: dict[str, str] = {}
@@ -264,10 +268,10 @@ class _Recording:
         if not expected:
             return "it has no assertion that sends a value"
         for site in file.sites:
-            if site.test == self.language.function(test) and site.mode is Mode.LEFT:
+            if site.test == self.language.function(test) and site.mode is SiteMode.LEFT:
                 return f"what line {site.line} asserts is decided inside"
         for one in expected:
-            if sites[one.site].mode is Mode.OBSERVED and (not one.stable or self.language.opaque(one.nodes)):
+            if sites[one.site].mode is SiteMode.OBSERVED and (not one.stable or self.language.opaque(one.nodes)):
                 return f"what line {sites[one.site].line} compares changes from run to run or cannot be seen"
         return ""
 
@@ -289,6 +293,6 @@ def _patient(folder: TaskFolder, tests: HiddenTests) -> TaskFolder:
     return replace(folder, task=folder.task.model_copy(update={"grading": grading}))
 
 
-def _of_file(told: Told, name: str) -> list[str]:
+def _of_file(told: ChannelReport, name: str) -> list[str]:
     results = (*told.tests, *told.others)
     return [test.id for test in results if test.id.partition("::")[0] == name and test.id != name]

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from repoassay.grading.hidden.parsing import parse
+from repoassay.grading.hidden_tests.parsing import parse
 from repoassay.grading.oracle.assertions import Raises, method, raises, unittest_check
-from repoassay.grading.oracle.names import Names
-from repoassay.grading.oracle.sites import Mode, Rewritten, Site
-from repoassay.grading.oracle.split import Definitions, Split
-from repoassay.grading.oracle.tables import Column, columns
+from repoassay.grading.oracle.names import ClosedNames
+from repoassay.grading.oracle.sites import AssertionSite, Rewritten, SiteMode
+from repoassay.grading.oracle.split import Definitions, SplitCall
+from repoassay.grading.oracle.tables import ParameterColumn, columns
 from repoassay.grading.oracle.text import Edits
 
-__all__ = ["HOOK", "SCRIPT", "Place", "Rewriting", "rewrite"]
+__all__ = ["HOOK", "SCRIPT", "AssertionPlace", "Rewriting", "rewrite"]
 
 HOOK = "ɵ"
 """The builtin by which a rewritten test sends values."""
@@ -29,7 +29,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AssertionPlace:
     """An assertion where it was found; `fixed` when whatever fails in it may be caught, so that it must stay."""
 
     node: ast.stmt | Raises
@@ -39,7 +39,7 @@ class Place:
     fixed: bool
 
 
-def rewrite(source: str, modes: Mapping[int, Mode] | None = None) -> Rewritten:
+def rewrite(source: str, modes: Mapping[int, SiteMode] | None = None) -> Rewritten:
     """Take the expected side out of every assertion of a test file that allows it.
 
     Args:
@@ -55,11 +55,11 @@ def rewrite(source: str, modes: Mapping[int, Mode] | None = None) -> Rewritten:
 class Rewriting:
     """One test file on its way: its assertions, names and tables."""
 
-    def __init__(self, source: str, modes: Mapping[int, Mode]) -> None:
+    def __init__(self, source: str, modes: Mapping[int, SiteMode]) -> None:
         self.tree = parse(source)
         self.edits = Edits(source.encode())
         self.modes = modes
-        self.names = Names(self.tree)
+        self.names = ClosedNames(self.tree)
         self.places = list(_places(self.tree, self.names))
         self.columns = {(each.scope, each.name): each for each in columns(self.tree, self.names)}
         self.names.columns = set(self.columns)
@@ -74,7 +74,7 @@ class Rewriting:
         parse(source)  # a mistake of ours must not look like one of the submission's
         return Rewritten(source, sites, definitions.source())
 
-    def settle(self) -> tuple[dict[int, tuple[Split | None, ast.expr | None]], set[int], Definitions]:
+    def settle(self) -> tuple[dict[int, tuple[SplitCall | None, ast.expr | None]], set[int], Definitions]:
         """Every assertion apart, the uses of names that serve as expectation alone, and what the judge must know."""
         for _ in range(50):
             definitions = self._definitions()
@@ -88,11 +88,13 @@ class Rewriting:
         tables = {key: f"_t{number}" for number, key in enumerate(self.columns)}
         return Definitions(self.names, tables=tables)
 
-    def _split(self, number: int, place: Place, definitions: Definitions) -> tuple[Split | None, ast.expr | None]:
+    def _split(
+        self, number: int, place: AssertionPlace, definitions: Definitions
+    ) -> tuple[SplitCall | None, ast.expr | None]:
         """The assertion apart, and its check; nothing where it cannot or must not be withheld."""
-        if place.fixed or self.modes.get(number, Mode.WITHHELD) is not Mode.WITHHELD:
+        if place.fixed or self.modes.get(number, SiteMode.WITHHELD) is not SiteMode.WITHHELD:
             return None, None
-        split = Split(self.names, definitions)
+        split = SplitCall(self.names, definitions)
         if isinstance(place.node, Raises):
             pattern = ast.Constant(None) if place.node.pattern is None else split.convert(place.node.pattern)
             return split, pattern
@@ -126,23 +128,23 @@ class Rewriting:
 
     # Writing
 
-    def _write(self, number: int, split: Split | None, check: ast.expr | None) -> Site:
+    def _write(self, number: int, split: SplitCall | None, check: ast.expr | None) -> AssertionSite:
         place = self.places[number]
         if split is not None and check is not None:
             if isinstance(place.node, Raises):
                 return self._write_raises(number, place, place.node, check)
             self._write_call(number, place.node, split)
-            return Site(number, place.test, place.line, Mode.WITHHELD, ast.unparse(check), tuple(split.pinned),
+            return AssertionSite(number, place.test, place.line, SiteMode.WITHHELD, ast.unparse(check), tuple(split.pinned),
                         place.always)  # fmt: skip
-        operands = [] if place.fixed or self.modes.get(number) is Mode.LEFT else _compared(place.node)
+        operands = [] if place.fixed or self.modes.get(number) is SiteMode.LEFT else _compared(place.node)
         for operand in operands:
             start, end = self.edits.span(operand)
             self.edits.replace(start, start, f"{HOOK}({number},")
             self.edits.replace(end, end, ")")
-        mode = Mode.OBSERVED if operands else Mode.LEFT
-        return Site(number, place.test, place.line, mode, always=place.always and bool(operands))
+        mode = SiteMode.OBSERVED if operands else SiteMode.LEFT
+        return AssertionSite(number, place.test, place.line, mode, always=place.always and bool(operands))
 
-    def _write_call(self, number: int, node: ast.stmt, split: Split) -> None:
+    def _write_call(self, number: int, node: ast.stmt, split: SplitCall) -> None:
         """The statement as a call that sends its operands."""
         whole = self.edits.span(node)
         spelt = [_spelt(operand) for operand in split.operands]
@@ -158,7 +160,7 @@ class Rewriting:
             done, text = end, f"{suffix},"
         self.edits.replace(done, whole[1], f"{text[:-1]})")
 
-    def _write_raises(self, number: int, place: Place, node: Raises, pattern: ast.expr) -> Site:
+    def _write_raises(self, number: int, place: AssertionPlace, node: Raises, pattern: ast.expr) -> AssertionSite:
         start, end = self.edits.span(node.call)
         function = f"{HOOK}.{'calls' if node.called else 'raises'}({number},{node.owner or None}"
         if node.names:
@@ -176,7 +178,9 @@ class Rewriting:
         else:
             breaks = "\n" * self.edits.source[start:end].count(b"\n")  # inside the brackets, as they were
             self.edits.swap(start, end, f"{head}{breaks})")
-        return Site(number, place.test, place.line, Mode.WITHHELD, check, () if node.names else (1,), place.always)
+        return AssertionSite(
+            number, place.test, place.line, SiteMode.WITHHELD, check, () if node.names else (1,), place.always
+        )
 
     def _take_out(self, consumed: set[int], definitions: Definitions) -> None:
         """Take constants and columns that only served as expectation out of the file."""
@@ -190,8 +194,8 @@ class Rewriting:
             if value is not None:
                 self.edits.replace(*self.edits.span(value), "0")
 
-    def _take_column(self, column: Column, definitions: Definitions) -> None:
-        split = Split(self.names, definitions)
+    def _take_column(self, column: ParameterColumn, definitions: Definitions) -> None:
+        split = SplitCall(self.names, definitions)
         entries = [ast.unparse(split.convert(entry)) for entry in column.entries]
         definitions.constants[definitions.tables[column.scope, column.name]] = f"[{', '.join(entries)}]"
         for row, entry in enumerate(column.entries):
@@ -228,7 +232,7 @@ def _ordinary(name: str) -> bool:
     return issubclass(getattr(builtins, name.partition(".")[2]), Exception)
 
 
-def _bare(test: ast.expr, split: Split) -> bool:
+def _bare(test: ast.expr, split: SplitCall) -> bool:
     """Whether a condition is a comparison with nothing to withhold."""
     return isinstance(test, ast.Compare) and not split.comparable(test)
 
@@ -246,18 +250,20 @@ def _compared(node: ast.stmt | Raises) -> list[ast.expr]:
 # Finding assertions
 
 
-def _places(tree: ast.Module, names: Names) -> Iterator[Place]:
+def _places(tree: ast.Module, names: ClosedNames) -> Iterator[AssertionPlace]:
     yield from _in_body(tree.body, SCRIPT, names, always=True, fixed=False, prefix="")
 
 
 def _in_body(
-    body: list[ast.stmt], test: str, names: Names, *, always: bool, fixed: bool, prefix: str
-) -> Iterator[Place]:
+    body: list[ast.stmt], test: str, names: ClosedNames, *, always: bool, fixed: bool, prefix: str
+) -> Iterator[AssertionPlace]:
     for node in body:
         yield from _in_statement(node, test, names, always, fixed, prefix)
 
 
-def _in_statement(node: ast.stmt, test: str, names: Names, always: bool, fixed: bool, prefix: str) -> Iterator[Place]:
+def _in_statement(
+    node: ast.stmt, test: str, names: ClosedNames, always: bool, fixed: bool, prefix: str
+) -> Iterator[AssertionPlace]:
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             outer = test == SCRIPT
@@ -270,9 +276,9 @@ def _in_statement(node: ast.stmt, test: str, names: Names, always: bool, fixed: 
         case ast.With() | ast.AsyncWith():
             found = [raises(item.context_expr, names) for item in node.items]
             for each in filter(None, found):
-                yield Place(each, test, node.lineno, always and isinstance(node, ast.With), fixed)
+                yield AssertionPlace(each, test, node.lineno, always and isinstance(node, ast.With), fixed)
             if any(_catches(item.context_expr) and each is None for item, each in zip(node.items, found, strict=True)):
-                yield Place(node, test, node.lineno, always=False, fixed=True)
+                yield AssertionPlace(node, test, node.lineno, always=False, fixed=True)
             catches = [item.context_expr for item in node.items if _catches(item.context_expr)]
             loose = any(_swallows(each) for each in catches)
             yield from _in_body(node.body, test, names, always=always and not catches, fixed=fixed or loose, prefix="")
@@ -284,13 +290,13 @@ def _in_statement(node: ast.stmt, test: str, names: Names, always: bool, fixed: 
                 yield from _in_body(part, test, names, always=False, fixed=fixed, prefix="")
             yield from _in_body(node.finalbody, test, names, always=always, fixed=fixed, prefix="")
         case ast.Assert():
-            yield Place(node, test, node.lineno, always, fixed or _unsafe(node))
+            yield AssertionPlace(node, test, node.lineno, always, fixed or _unsafe(node))
         case ast.Expr(value=value) if method(node) is not None:
-            yield Place(node, test, node.lineno, always, fixed or _unsafe(node))
+            yield AssertionPlace(node, test, node.lineno, always, fixed or _unsafe(node))
         case ast.Expr(value=value) if (found_ := raises(value, names)) is not None and found_.called:
-            yield Place(found_, test, node.lineno, always, fixed)
+            yield AssertionPlace(found_, test, node.lineno, always, fixed)
         case ast.Expr() | ast.Raise() if _asserts(node):
-            yield Place(node, test, node.lineno, always, fixed=True)
+            yield AssertionPlace(node, test, node.lineno, always, fixed=True)
         case _:
             for block in ("body", "orelse"):
                 inner_body: list[ast.stmt] = getattr(node, block, [])

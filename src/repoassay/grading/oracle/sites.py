@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Mode", "Rewritten", "Site"]
+__all__ = ["AssertionSite", "Rewritten", "SiteMode"]
 
 
-class Mode(StrEnum):
+class SiteMode(StrEnum):
     """How an assertion is decided.
 
     Attributes:
@@ -23,7 +23,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class AssertionSite:
     """One assertion.
 
     Attributes:
@@ -41,7 +41,7 @@ class Site:
     number: int
     test: str
     line: int
-    mode: Mode
+    mode: SiteMode
     check: str = ""
     pinned: tuple[int, ...] = ()
     always: bool = False
@@ -58,5 +58,5 @@ class Rewritten:
     """
 
     source: str
-    sites: tuple[Site, ...]
+    sites: tuple[AssertionSite, ...]
     definitions: str = ""

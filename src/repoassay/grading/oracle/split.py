@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from repoassay.grading.oracle.names import MODULES, Names, Scope
+from repoassay.grading.oracle.names import MODULES, ClosedNames, Scope
 
-__all__ = ["Definitions", "Split"]
+__all__ = ["Definitions", "SplitCall"]
 
 _ASKS = frozenset({
     "startswith", "endswith", "isdigit", "isalpha", "isalnum", "isupper", "islower", "isspace", "isidentifier",
@@ -28,7 +28,7 @@ class Definitions:
         names: The names of the test file.
     """
 
-    names: Names
+    names: ClosedNames
     imports: dict[str, str] = field(default_factory=dict)
     constants: dict[str, str] = field(default_factory=dict)
     tables: dict[tuple[Scope, str], str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Definitions:
             self.imports.update({known: f"import {known}" for known in MODULES if known.startswith(f"{module}.")})
 
 
-class Split:
+class SplitCall:
     """One assertion on its way apart.
 
     Args:
@@ -63,7 +63,7 @@ class Split:
         respelled: Whether an operand lies in an f-string, where trees do not tell places in every version of Python.
     """
 
-    def __init__(self, names: Names, definitions: Definitions) -> None:
+    def __init__(self, names: ClosedNames, definitions: Definitions) -> None:
         self.names, self.definitions = names, definitions
         self.operands: list[ast.expr] = []
         self.pinned: list[int] = []

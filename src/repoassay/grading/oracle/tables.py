@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from repoassay.grading.oracle.names import Names, Scope
+from repoassay.grading.oracle.names import ClosedNames, Scope
 
-__all__ = ["Column", "columns"]
+__all__ = ["ParameterColumn", "columns"]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ParameterColumn:
     """One name of a table and its entries, row by row, all closed."""
 
     scope: Scope
@@ -20,9 +20,9 @@ class Column:
     entries: tuple[ast.expr, ...]
 
 
-def columns(tree: ast.Module, names: Names) -> list[Column]:
+def columns(tree: ast.Module, names: ClosedNames) -> list[ParameterColumn]:
     """Every column of closed entries whose name is bound by its table alone."""
-    found: list[Column] = []
+    found: list[ParameterColumn] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.For | ast.AsyncFor):
             scope = names.scope_of.get(node)
@@ -35,13 +35,13 @@ def columns(tree: ast.Module, names: Names) -> list[Column]:
     return [column for column in found if _alone(column, names)]
 
 
-def _alone(column: Column, names: Names) -> bool:
+def _alone(column: ParameterColumn, names: ClosedNames) -> bool:
     if len(column.scope.bindings.get(column.name, ())) != 1:
         return False
     return all(names.closed(entry) for entry in column.entries)
 
 
-def _parametrized(decorator: ast.expr, names: Names, scope: Scope) -> Iterator[Column]:
+def _parametrized(decorator: ast.expr, names: ClosedNames, scope: Scope) -> Iterator[ParameterColumn]:
     match decorator:
         case ast.Call(func=ast.Attribute(attr="parametrize"), args=[given, table, *_]):
             wanted = _argument_names(given)
@@ -61,7 +61,7 @@ def _argument_names(given: ast.expr) -> list[str]:
     return []
 
 
-def _rows(node: ast.expr, names: Names) -> list[ast.expr]:
+def _rows(node: ast.expr, names: ClosedNames) -> list[ast.expr]:
     """The rows of a literal table, or of a constant that serves as this table alone; nothing for any other."""
     if isinstance(node, ast.Name):
         owner = names.scope_of.get(node, names.module).find(node.id)
@@ -86,9 +86,9 @@ def _row(node: ast.expr) -> ast.expr:
     return node
 
 
-def _columns(target: ast.expr, rows: Sequence[ast.expr], scope: Scope) -> Iterator[Column]:
+def _columns(target: ast.expr, rows: Sequence[ast.expr], scope: Scope) -> Iterator[ParameterColumn]:
     if isinstance(target, ast.Name):
-        yield Column(scope, target.id, tuple(rows))
+        yield ParameterColumn(scope, target.id, tuple(rows))
         return
     if not isinstance(target, ast.Tuple | ast.List):
         return
@@ -98,4 +98,4 @@ def _columns(target: ast.expr, rows: Sequence[ast.expr], scope: Scope) -> Iterat
     for place, name in enumerate(target.elts):
         entries = [row[place] for row in wide]
         if isinstance(name, ast.Name) and not any(isinstance(entry, ast.Starred) for entry in entries):
-            yield Column(scope, name.id, tuple(entries))
+            yield ParameterColumn(scope, name.id, tuple(entries))

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from repoassay.grading.oracle.altering import Alterable, altered
+from repoassay.grading.oracle.alteration import Alterable, alter
 
-__all__ = ["ENOUGH", "MOST", "Site", "Twins", "Unit", "draw"]
+__all__ = ["ENOUGH", "MOST", "TwinSite", "TwinUnit", "Twins", "draw"]
 
 ENOUGH = 20.0
 """Bits that the tests of a verdict together are to cost."""
@@ -29,7 +29,7 @@ _INVERTED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class TwinSite:
     """An alterable place, and the tests (a function's rows) that it makes fail."""
 
     place: Alterable
@@ -37,13 +37,13 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class TwinUnit:
     """A test function: `FILE::NAME`, the ids of its tests in order, what can be altered in it, whether that is proven
     on the reference."""  # fmt: skip
 
     name: str
     ids: tuple[str, ...]
-    sites: tuple[Site, ...]
+    sites: tuple[TwinSite, ...]
     proven: bool = True
 
     @property
@@ -63,12 +63,12 @@ class Twins:
     """
 
     copies: tuple[dict[str, str], ...]
-    altered: tuple[dict[str, tuple[Site, ...]], ...]
+    altered: tuple[dict[str, tuple[TwinSite, ...]], ...]
     bits: dict[str, float]
 
 
 def draw(
-    units: Sequence[Unit], sources: Mapping[str, str], decisive: int, chance: random.Random, most: int = MOST
+    units: Sequence[TwinUnit], sources: Mapping[str, str], decisive: int, chance: random.Random, most: int = MOST
 ) -> Twins:
     """Draw copies in which each unit occurs in all its combinations.
 
@@ -86,25 +86,25 @@ def draw(
     copies, changed = [], []
     for number in range(count):
         chosen: dict[str, dict[Alterable, int]] = {unit.file: {} for unit in units}
-        sites: dict[str, tuple[Site, ...]] = {}
+        sites: dict[str, tuple[TwinSite, ...]] = {}
         for unit in units:
             combination = columns[unit.name][number]
             chosen[unit.file] |= {site.place: option for site, option in combination.items()}
             sites[unit.name] = tuple(site for site, option in combination.items() if option)
-        copies.append({file: altered(sources[file], each) for file, each in chosen.items()})
+        copies.append({file: alter(sources[file], each) for file, each in chosen.items()})
         changed.append(sites)
     bits = {unit.name: _worth(grids[unit.name]) for unit in units}
     return Twins(tuple(copies), tuple(changed), bits)
 
 
-def _combinations(unit: Unit, goal: float, chance: random.Random, most: int) -> list[dict[Site, int]]:
+def _combinations(unit: TwinUnit, goal: float, chance: random.Random, most: int) -> list[dict[TwinSite, int]]:
     """Every combination of some spellings at some places, the real one among them."""
     sizes = _sizes(unit, goal, chance, most)
     kept = {site: [0, *chance.sample(range(1, len(site.place.options)), size - 1)] for site, size in sizes.items()}
     return [dict(zip(kept, each, strict=True)) for each in product(*kept.values())]
 
 
-def _sizes(unit: Unit, goal: float, chance: random.Random, most: int) -> dict[Site, int]:
+def _sizes(unit: TwinUnit, goal: float, chance: random.Random, most: int) -> dict[TwinSite, int]:
     """How many spellings of which places: of as many places as it takes, then of more spellings."""
     telling = [site for site in unit.sites if site.place.telling]
     others = [site for site in unit.sites if not site.place.telling]
@@ -128,23 +128,23 @@ def _sizes(unit: Unit, goal: float, chance: random.Random, most: int) -> dict[Si
     return sizes
 
 
-def _apart(sites: Sequence[Site]) -> list[Site]:
+def _apart(sites: Sequence[TwinSite]) -> list[TwinSite]:
     """One site of each statement, none of which can undo what another does."""
     found = {site.place.statement: site for site in sites}
     shared = found.pop(0, None)
     return list(found.values()) or ([shared] if shared else [])
 
 
-def _bits(sizes: Mapping[Site, int]) -> float:
+def _bits(sizes: Mapping[TwinSite, int]) -> float:
     return math.fsum(math.log2(size) for site, size in sizes.items() if site.place.telling)
 
 
-def _worth(grid: Sequence[Mapping[Site, int]]) -> float:
+def _worth(grid: Sequence[Mapping[TwinSite, int]]) -> float:
     """The bits of a grid: its places that a reader cannot tell by themselves."""
     return math.log2(len({tuple(option for site, option in each.items() if site.place.telling) for each in grid}))
 
 
-def _spread(grid: Sequence[dict[Site, int]], count: int, chance: random.Random) -> list[dict[Site, int]]:
+def _spread(grid: Sequence[dict[TwinSite, int]], count: int, chance: random.Random) -> list[dict[TwinSite, int]]:
     """Combinations for so many copies, each as often as any other or once more, in random order."""
     found = [*grid] * (count // len(grid))
     found += chance.sample(grid, count - len(found))

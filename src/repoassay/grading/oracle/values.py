@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from repoassay.grading.oracle.forms import canonical
-from repoassay.grading.oracle.nodes import check, plain, same, size
+from repoassay.grading.oracle.nodes import check, is_plain, same_node, size
 
-__all__ = ["Kind", "Opaque", "Raised", "Structure", "decode", "plain", "same", "size"]
+__all__ = ["Opaque", "RaisedValue", "Structure", "ValueKind", "decode", "is_plain", "same_node", "size"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Opaque:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """A class nobody here has, by its qualified name."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Raised:
+class RaisedValue:
     """An exception: its type, the names of all its classes, its arguments and its text."""
 
     kind: str
@@ -215,14 +215,14 @@ def _named(**kinds: Callable[[str], Any]) -> Callable[..., Any]:
     return lambda kind, text: kinds[kind](_word(text))
 
 
-def _raised(kind: Any, names: Any, args: Any, text: Any) -> Raised:
-    return Raised(_word(kind), tuple(names), _decode(args), _decode(text))
+def _raised(kind: Any, names: Any, args: Any, text: Any) -> RaisedValue:
+    return RaisedValue(_word(kind), tuple(names), _decode(args), _decode(text))
 
 
 def _derived(kind: Any, comparable: Any, base: Any, *fields: Any) -> Any:
     value = _decode(base)
     _need(type(comparable) is bool)
-    if not comparable or isinstance(value, (Structure, Opaque, Raised, Kind)):
+    if not comparable or isinstance(value, (Structure, Opaque, RaisedValue, ValueKind)):
         return Structure(_word(kind), canonical(["sub", kind, comparable, base, *fields]))
     made = _SUBCLASSES.get(type(value))
     return made(value) if made else value
@@ -235,7 +235,7 @@ def _enum(kind: Any, name: Any, comparable: Any, base: Any) -> Any:
 
 
 def _type(name: Any) -> Any:
-    return _TYPES.get(_word(name)) or Kind(name)
+    return _TYPES.get(_word(name)) or ValueKind(name)
 
 
 _EXACT = (bool, int, float, str, bytes, bytearray, complex, list, tuple, dict, set, frozenset, range, slice,

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from repoassay.report.charts.value import Axis, Chart, Form, Point, Series
+from repoassay.report.charts.value import Chart, ChartAxis, ChartForm, Point, Series
 
-__all__ = ["Axis", "Chart", "Form", "Point", "Series"]
+__all__ = ["Chart", "ChartAxis", "ChartForm", "Point", "Series"]

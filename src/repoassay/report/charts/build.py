@@ -6,16 +6,16 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from repoassay.model import Outcome
 from repoassay.report.cells import shown_cell
-from repoassay.report.charts.value import Axis, Chart, Form, Point, Series
+from repoassay.report.charts.value import Chart, ChartAxis, ChartForm, Point, Series
 from repoassay.report.figures import seconds
-from repoassay.report.outcome_tables import Figured
+from repoassay.report.outcome_tables import ReportTables
 from repoassay.report.outcomes import OUTCOMES
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.value import Cell, Column, Estimate, Table
+from repoassay.report.tables.value import Cell, Estimate, Table, TableColumn
 from repoassay.stats import Proportion
 from repoassay.text import one_line
+from repoassay.types import Outcome
 
 __all__ = ["MOST_CATEGORIES", "MOST_SERIES", "charts"]
 
@@ -24,10 +24,10 @@ MOST_SERIES = 16
 _MOST_POINTS = 400
 _FEW = 3
 _SEVERAL = 8
-_PERCENT = Axis("percent", percent=True)
+_PERCENT = ChartAxis("percent", percent=True)
 
 
-def charts(figured: Figured) -> list[Chart]:
+def charts(figured: ReportTables) -> list[Chart]:
     """The plots that have something to show, in the order of their tables; a table that is not there has no plot."""
     order = _order(figured.tables["success"])
     rates = (("ecr_all", "ECR, all", "ecr"), ("tpr_all", "TPR, all", "tpr"))
@@ -40,13 +40,13 @@ def charts(figured: Figured) -> list[Chart]:
         ],
         "domains": lambda table: [
             _grouped(table, "domain", "tpr_all", "domains", "Pass rate by domain",
-                     Form.DOTS if len(order) <= _SEVERAL else Form.STRIP, _PERCENT, order),
+                     ChartForm.DOTS if len(order) <= _SEVERAL else ChartForm.STRIP, _PERCENT, order),
             _seconds(figured.rows),
         ],
         "sweeps": _sweeps,
         "alpha_by_repository": lambda table: [
             _grouped(table, "repository", "alpha", "alpha", "Alpha by repository",
-                     Form.BARS if len(order) <= _FEW else Form.STRIP, Axis("US dollars per attempt"), order)
+                     ChartForm.BARS if len(order) <= _FEW else ChartForm.STRIP, ChartAxis("US dollars per attempt"), order)
         ],
         "alpha_pareto": lambda table: [_pareto(table, order)],
         "errors": lambda table: [_errors(table)],
@@ -88,7 +88,7 @@ def _label(table: Table, row: Sequence[Cell], keys: Sequence[str]) -> str:
     return one_line(", ".join(parts), 200)
 
 
-def _column(table: Table, key: str) -> Column:
+def _column(table: Table, key: str) -> TableColumn:
     return next(column for column in table.columns if column.key == key)
 
 
@@ -112,7 +112,7 @@ def _shares(table: Table, names: Sequence[str], wanted: Sequence[tuple[str, str,
                 points.append(Point(found[0], number, _says(table, key, row[index[key]]), found[1], found[2]))
         series.append(Series(word, tuple(points), kind))
     return Chart(
-        name, title, table.after, Form.DOTS, Axis("percent, with 95% interval", percent=True), Axis(""), tuple(series),
+        name, title, table.after, ChartForm.DOTS, ChartAxis("percent, with 95% interval", percent=True), ChartAxis(""), tuple(series),
         tuple(_label(table, row, names) for row in rows), _note(len(table.rows) - len(rows), "entries", table),
     )  # fmt: skip
 
@@ -131,7 +131,7 @@ def _outcomes(table: Table) -> Chart:
         if points:
             series.append(Series(column.title, tuple(points), column.key))
     return Chart(
-        "outcomes", "Outcomes", "", Form.STACKED, Axis("percent of planned attempts", percent=True), Axis(""),
+        "outcomes", "Outcomes", "", ChartForm.STACKED, ChartAxis("percent of planned attempts", percent=True), ChartAxis(""),
         tuple(series), tuple(_label(table, row, ("run", "agent")) for row in rows),
         _note(len(table.rows) - len(rows), "entries", table),
         tuple(f"n = {row[index['n']]} planned" for row in rows),
@@ -139,7 +139,7 @@ def _outcomes(table: Table) -> Chart:
 
 
 def _grouped(
-    table: Table, category: str, key: str, name: str, title: str, form: Form, axis: Axis,
+    table: Table, category: str, key: str, name: str, title: str, form: ChartForm, axis: ChartAxis,
     order: Mapping[str, int],
 ) -> Chart:  # fmt: skip
     """Categories of one column, a series for each agent in `order`, so that an agent looks the same in each plot."""
@@ -154,14 +154,14 @@ def _grouped(
         found = _value(row[index[key]])
         if agent in points and place in kept and found is not None:
             says = _says(table, key, row[index[key]])
-            ends = (None, None) if form is Form.STRIP else found[1:]  # on one line they would hide each other
+            ends = (None, None) if form is ChartForm.STRIP else found[1:]  # on one line they would hide each other
             points[agent].append(Point(found[0], kept.index(place), says, *ends))
     notes = [
         _note(len(categories) - len(kept), _plural(category), table),
         _note(len(agents) - len(shown), "agents", table),
     ]
     return Chart(
-        name, title, table.after, form, axis, Axis(""),
+        name, title, table.after, form, axis, ChartAxis(""),
         tuple(Series(agent, tuple(points[agent]), order[agent]) for agent in shown),
         tuple(one_line(item, 200) for item in kept),
         " ".join(filter(None, notes)),
@@ -185,8 +185,8 @@ def _sweeps(table: Table) -> Iterator[Chart]:
                     says = f"{limit}={row[index['value']]}: {_says(table, key, row[index[key]])}"
                     lines.setdefault(label, []).append(Point(where, found[0], says, found[1], found[2]))
             yield Chart(
-                f"sweep_{limit}_{key}", f"{word} by {limit.replace('_', ' ')}", table.after, Form.LINES,
-                Axis(limit.replace("_", " "), log=_spread(lines)), Axis(f"{word}, percent", percent=True),
+                f"sweep_{limit}_{key}", f"{word} by {limit.replace('_', ' ')}", table.after, ChartForm.LINES,
+                ChartAxis(limit.replace("_", " "), log=_spread(lines)), ChartAxis(f"{word}, percent", percent=True),
                 _bounded(lines), note=_note(len(lines) - MOST_SERIES, "lines", table),
             )  # fmt: skip
 
@@ -227,7 +227,7 @@ def _seconds(rows: Sequence[ResultRow]) -> Chart:
     notes = [f"{left_out} more tasks are left out here; the list of attempts has them."] * (left_out > 0)
     notes += [f"Of each task {most} attempts are drawn."] * any(len(by_task[task]) > most for task in kept)
     return Chart(
-        "seconds", "Agent wall time by task, with its median", "", Form.STRIP, Axis("seconds"), Axis(""),
+        "seconds", "Agent wall time by task, with its median", "", ChartForm.STRIP, ChartAxis("seconds"), ChartAxis(""),
         tuple(Series(OUTCOMES[one].word, tuple(found), one.value) for one, found in points.items() if found),
         tuple(one_line(task, 200) for task in kept), " ".join(notes),
         tuple(f"{seconds(medians[task])}, n = {len(by_task[task])}" for task in kept),
@@ -244,15 +244,15 @@ def _pareto(table: Table, order: Mapping[str, int]) -> Chart:
             says = f"{name}: {_says(table, 'cumulative', row[index['cumulative']])}"
             lines.setdefault(_label(table, row, ("run", "agent")), []).append(Point(rank[0], cumulative[0], says))
     return Chart(
-        "alpha_pareto", table.title, table.after, Form.LINES, Axis("repositories, largest alpha first"),
-        Axis("cumulative alpha, US dollars"), _bounded(lines, order),
+        "alpha_pareto", table.title, table.after, ChartForm.LINES, ChartAxis("repositories, largest alpha first"),
+        ChartAxis("cumulative alpha, US dollars"), _bounded(lines, order),
         note=_note(len(lines) - MOST_SERIES, "agents", table),
     )  # fmt: skip
 
 
 def _errors(table: Table) -> Chart:
     if not table.rows:
-        return Chart("errors", table.title, table.after, Form.BARS, _PERCENT, Axis(""), ())
+        return Chart("errors", table.title, table.after, ChartForm.BARS, _PERCENT, ChartAxis(""), ())
     index = _index(table)
     first = table.rows[0][index["agent"]]
     rows = [row for row in table.rows if row[index["agent"]] == first][:6]
@@ -265,7 +265,7 @@ def _errors(table: Table) -> Chart:
                 points.append(Point(found[0], number, _says(table, key, row[index[key]]), found[1], found[2]))
         series.append(Series(word, tuple(points)))
     return Chart(
-        "errors", table.title, table.after, Form.BARS, Axis("percent of diagnosed failures", percent=True), Axis(""),
+        "errors", table.title, table.after, ChartForm.BARS, ChartAxis("percent of diagnosed failures", percent=True), ChartAxis(""),
         tuple(series), tuple(f"{row[index['class']]} {row[index['meaning']]}" for row in rows),
     )  # fmt: skip
 
@@ -280,13 +280,13 @@ def _tokens(table: Table) -> Chart:
         if (found := _value(row[index["tokens"]])) is not None
     ]
     return Chart(
-        "tokens", table.title, table.after, Form.BARS, Axis("tokens, median over tasks"), Axis(""),
+        "tokens", table.title, table.after, ChartForm.BARS, ChartAxis("tokens, median over tasks"), ChartAxis(""),
         (Series("tokens per task", tuple(points)),), tuple(_label(table, row, ("run", "agent")) for row in kept),
         _note(len(rows) - len(kept), "entries", table),
     )  # fmt: skip
 
 
-def _sizes(table: Table, figured: Figured) -> Iterator[Chart]:
+def _sizes(table: Table, figured: ReportTables) -> Iterator[Chart]:
     index = _index(table)
     for measure in figured.sizes:
         lines: dict[str, list[Point]] = {}
@@ -298,7 +298,7 @@ def _sizes(table: Table, figured: Figured) -> Iterator[Chart]:
                 lines.setdefault(str(row[index["agent"]]), []).append(Point(size[0], spent[0], says, label=name))
         yield Chart(
             f"tokens_by_{_file(measure)}", f"Tokens by {measure.replace('_', ' ')} of the repository", table.after,
-            Form.SCATTER, Axis(measure.replace("_", " "), log=_spread(lines)), Axis("mean tokens of an attempt"),
+            ChartForm.SCATTER, ChartAxis(measure.replace("_", " "), log=_spread(lines)), ChartAxis("mean tokens of an attempt"),
             _bounded(lines), note=_note(len(lines) - MOST_SERIES, "agents", table),
         )  # fmt: skip
 
@@ -320,7 +320,7 @@ def _benchmarks(table: Table) -> Iterator[Chart]:
                 line = lines.setdefault(_label(table, row, ("framework",)), [])
                 line.append(Point(score[0], rate[0], says, rate[1], rate[2], name))
         yield Chart(
-            f"benchmark_{number}", f"pass@1 against {one_line(column.title, 60)}", "RES-Q Figure 4", Form.SCATTER,
-            Axis(one_line(column.title, 60)), Axis("pass@1, percent", percent=True), _bounded(lines),
+            f"benchmark_{number}", f"pass@1 against {one_line(column.title, 60)}", "RES-Q Figure 4", ChartForm.SCATTER,
+            ChartAxis(one_line(column.title, 60)), ChartAxis("pass@1, percent", percent=True), _bounded(lines),
             note=_note(len(lines) - MOST_SERIES, "frameworks", table),
         )  # fmt: skip

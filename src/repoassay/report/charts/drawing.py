@@ -11,10 +11,10 @@ from itertools import pairwise
 from math import ceil, floor, isclose, log10
 
 from repoassay.report.charts.palette import look
-from repoassay.report.charts.value import Axis, Chart, Form
+from repoassay.report.charts.value import Chart, ChartAxis, ChartForm
 from repoassay.text import one_line
 
-__all__ = ["Drawing", "Mark", "Rule", "Words", "draw"]
+__all__ = ["ChartRule", "Drawing", "Mark", "Words", "draw"]
 
 _LABEL = 60
 _WIDE = 44
@@ -39,7 +39,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ChartRule:
     """A straight line, of a class of the style sheet."""
 
     x1: float
@@ -65,7 +65,7 @@ class Drawing:
     """A plot laid out: what is drawn first comes first."""
 
     height: int
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[ChartRule] = field(default_factory=list)
     words: list[Words] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
 
@@ -78,7 +78,7 @@ def draw(chart: Chart) -> Drawing:
 class _Scale:
     """From values of an axis to percentages or pixels."""
 
-    def __init__(self, axis: Axis, values: list[float], ends: tuple[float, float], *, zero: bool = False) -> None:
+    def __init__(self, axis: ChartAxis, values: list[float], ends: tuple[float, float], *, zero: bool = False) -> None:
         self._log, self._ends = axis.log and not zero and min(values) > 0, ends
         low, high = (0.0, 100.0) if axis.percent else (min(values), max(values))
         if zero:
@@ -124,9 +124,9 @@ def _by_category(chart: Chart) -> Drawing:
     points = [point for series in chart.series for point in series.points]
     ends = [end for point in points for end in (point.x, point.low, point.high) if end is not None]
     scale = _Scale(chart.x, ends, (_LEFT, _RIGHT), zero=True)
-    rows = 1 if chart.form in (Form.STACKED, Form.STRIP) else len(chart.series)
-    dotted = chart.form in (Form.DOTS, Form.STRIP)
-    thick = 22 if chart.form is Form.STACKED else 14
+    rows = 1 if chart.form in (ChartForm.STACKED, ChartForm.STRIP) else len(chart.series)
+    dotted = chart.form in (ChartForm.DOTS, ChartForm.STRIP)
+    thick = 22 if chart.form is ChartForm.STACKED else 14
     tall = 26 + rows * (thick + 4) + 8
     made = Drawing(height=len(chart.categories) * tall + 44)
     _bottom(made, chart.x, scale)
@@ -139,7 +139,7 @@ def _by_category(chart: Chart) -> Drawing:
         if dotted:
             for row in range(rows):
                 y = number * tall + 26 + row * (thick + 4) + thick / 2
-                made.rules.append(Rule(_LEFT, y, _RIGHT, y, "track"))
+                made.rules.append(ChartRule(_LEFT, y, _RIGHT, y, "track"))
     starts = [0.0] * len(chart.categories)
     for row, series in enumerate(chart.series):
         seen = look(series, row)
@@ -152,7 +152,7 @@ def _by_category(chart: Chart) -> Drawing:
             if dotted:
                 made.marks.append(Mark(scale(point.x), top + thick / 2, seen.name, seen.shape, says))
             else:
-                begin = starts[place] if chart.form is Form.STACKED else 0.0
+                begin = starts[place] if chart.form is ChartForm.STACKED else 0.0
                 left, right = sorted((scale(begin), scale(begin + point.x)))
                 made.marks.append(Mark(left, top, seen.name, seen.shape, says, max(right - left, 0.15), thick))
                 starts[place] += point.x
@@ -169,16 +169,16 @@ def _short(text: str, most: int) -> str:
 
 
 def _whisker(made: Drawing, low: float, high: float, y: float, kind: str) -> None:
-    made.rules.append(Rule(low, y, high, y, kind))
-    made.rules += [Rule(end, y - 4, end, y + 4, kind) for end in (low, high)]
+    made.rules.append(ChartRule(low, y, high, y, kind))
+    made.rules += [ChartRule(end, y - 4, end, y + 4, kind) for end in (low, high)]
 
 
-def _bottom(made: Drawing, axis: Axis, scale: _Scale) -> None:
+def _bottom(made: Drawing, axis: ChartAxis, scale: _Scale) -> None:
     bottom = made.height - 40
     for tick in scale.ticks():
         x = scale(tick)
         anchor = "start" if x < 6 else "end" if x > 94 else "middle"
-        made.rules.append(Rule(x, 0, x, bottom, "grid"))
+        made.rules.append(ChartRule(x, 0, x, bottom, "grid"))
         made.words.append(Words(x, bottom + 15, _tick(tick), anchor, "tick"))
     made.words.append(Words(50, made.height - 6, one_line(axis.title, _LABEL), "middle", "tick"))
 
@@ -191,17 +191,17 @@ def _plane(chart: Chart) -> Drawing:
     up = _Scale(chart.y, ends, (_TALL + 22, 30))
     _bottom(made, chart.x, across)
     for tick in up.ticks():
-        made.rules.append(Rule(0, up(tick), 100, up(tick), "grid"))
+        made.rules.append(ChartRule(0, up(tick), 100, up(tick), "grid"))
         made.words.append(Words(0, up(tick) - 4, _tick(tick), "start", "tick"))
     made.words.append(Words(0, 10, one_line(chart.y.title, _LABEL), "start", "tick"))
     for number, series in enumerate(chart.series):
         seen = look(series, number)
         places = [(across(point.x), up(point.y)) for point in series.points]
-        if chart.form is Form.LINES:
-            made.rules += [Rule(*before, *after, f"line l-{seen.name}") for before, after in pairwise(places)]
+        if chart.form is ChartForm.LINES:
+            made.rules += [ChartRule(*before, *after, f"line l-{seen.name}") for before, after in pairwise(places)]
         for point, (x, y) in zip(series.points, places, strict=True):
             if point.low is not None and point.high is not None:
-                made.rules.append(Rule(x, up(point.low), x, up(point.high), f"whisker l-{seen.name}"))
+                made.rules.append(ChartRule(x, up(point.low), x, up(point.high), f"whisker l-{seen.name}"))
             says = f"{one_line(series.name, _LABEL)}, {point.says}"
             made.marks.append(Mark(x, y, seen.name, seen.shape, says))
     return made

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from repoassay.errors import MissingExtra
 from repoassay.report.charts.palette import HATCHES, MARKERS, look
-from repoassay.report.charts.value import Chart, Form, Series
+from repoassay.report.charts.value import Chart, ChartForm, Series
 from repoassay.text import clip
 
 if TYPE_CHECKING:
@@ -64,16 +64,16 @@ def _height(chart: Chart) -> float:
     legend = 0.22 * ((len(chart.series) + 1) // 2) if len(chart.series) > 1 else 0.0
     if not chart.form.by_category:
         return 4.2 + legend
-    rows = 1 if chart.form in (Form.STACKED, Form.STRIP) else len(chart.series)
+    rows = 1 if chart.form in (ChartForm.STACKED, ChartForm.STRIP) else len(chart.series)
     return 1.2 + legend + len(chart.categories) * (0.14 + 0.2 * rows)
 
 
 def _draw(chart: Chart, axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    drawers: dict[Form, Callable[[Chart, Axes], None]] = {
-        Form.DOTS: _dots, Form.STRIP: _dots, Form.BARS: _bars, Form.STACKED: _stacked,
-        Form.LINES: _lines, Form.SCATTER: _lines,
+    drawers: dict[ChartForm, Callable[[Chart, Axes], None]] = {
+        ChartForm.DOTS: _dots, ChartForm.STRIP: _dots, ChartForm.BARS: _bars, ChartForm.STACKED: _stacked,
+        ChartForm.LINES: _lines, ChartForm.SCATTER: _lines,
     }  # fmt: skip
     drawers[chart.form](chart, axes)
     axes.set_title(clip(chart.title, 80), loc="left", fontsize=11, fontweight="bold", pad=10)
@@ -89,7 +89,7 @@ def _draw(chart: Chart, axes: Axes) -> None:
         axes.set_yticks(range(len(chart.categories)), [clip(name, _LABEL) for name in chart.categories])
         axes.set_ylim(len(chart.categories) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
-        axes.grid(visible=chart.form is Form.STRIP, axis="y")
+        axes.grid(visible=chart.form is ChartForm.STRIP, axis="y")
     else:
         axes.set_ylabel(chart.y.title)
         if chart.y.percent:
@@ -107,7 +107,7 @@ def _below(chart: Chart) -> float:
 def _offsets(chart: Chart) -> list[float]:
     """Where the series of one category lie beside each other."""
     count = len(chart.series)
-    if chart.form is Form.STRIP:
+    if chart.form is ChartForm.STRIP:
         return [0.0] * count
     step = 0.74 / max(count, 1)
     return [(number - (count - 1) / 2) * step for number in range(count)]
@@ -173,9 +173,9 @@ def _lines(chart: Chart, axes: Axes) -> None:
             [point.x for point in points], [point.y for point in points],
             yerr=_ends(series, lambda n, points=points: points[n].y),  # type: ignore[misc] # bound per turn
             fmt=marker, color=colour, markersize=6, capsize=3, elinewidth=1.1, label=clip(series.name, _LABEL),
-            linestyle="-" if chart.form is Form.LINES else "none", linewidth=1.4,
+            linestyle="-" if chart.form is ChartForm.LINES else "none", linewidth=1.4,
         )  # fmt: skip
-        if chart.form is Form.SCATTER and sum(len(one.points) for one in chart.series) <= _MOST_LABELS:
+        if chart.form is ChartForm.SCATTER and sum(len(one.points) for one in chart.series) <= _MOST_LABELS:
             for point in points:
                 axes.annotate(clip(point.label, 24), (point.x, point.y), xytext=(6, 4), textcoords="offset points",
                               fontsize=7, color="#5a656d")  # fmt: skip

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Axis", "Chart", "Form", "Point", "Series"]
+__all__ = ["Chart", "ChartAxis", "ChartForm", "Point", "Series"]
 
 
-class Form(StrEnum):
+class ChartForm(StrEnum):
     """How a chart is drawn.
 
     `DOTS` and `BARS` have a value (x) and an interval for each category (y is its number), series below one another;
@@ -26,11 +26,11 @@ class Form(StrEnum):
     @property
     def by_category(self) -> bool:
         """Whether y counts categories."""
-        return self in (Form.DOTS, Form.BARS, Form.STRIP, Form.STACKED)
+        return self in (ChartForm.DOTS, ChartForm.BARS, ChartForm.STRIP, ChartForm.STACKED)
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ChartAxis:
     """One axis: its title with the unit, whether it is a percentage from 0 to 100, and whether it is logarithmic."""
 
     title: str
@@ -77,9 +77,9 @@ class Chart:
     name: str
     title: str
     after: str
-    form: Form
-    x: Axis
-    y: Axis
+    form: ChartForm
+    x: ChartAxis
+    y: ChartAxis
     series: tuple[Series, ...]
     categories: tuple[str, ...] = ()
     note: str = ""

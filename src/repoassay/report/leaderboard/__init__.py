@@ -6,19 +6,19 @@ cannot know without grading again is said in docs/leaderboard.md.
 
 from __future__ import annotations
 
+from repoassay.report.leaderboard.bundle import pack
+from repoassay.report.leaderboard.entry import Declarations, EntryRefusal, LeaderboardEntry, read_submitted
 from repoassay.report.leaderboard.figures import FIGURES_SCHEMA, figures_of
-from repoassay.report.leaderboard.pack import pack
 from repoassay.report.leaderboard.regrade import regrade
-from repoassay.report.leaderboard.site import Placed, build_site, rows_of
-from repoassay.report.leaderboard.submitted import Declarations, Refusal, Submitted, read_submitted
+from repoassay.report.leaderboard.site import RankedEntry, build_site, rows_of
 from repoassay.report.leaderboard.validate import Validated, validate
 
 __all__ = [
     "FIGURES_SCHEMA",
     "Declarations",
-    "Placed",
-    "Refusal",
-    "Submitted",
+    "EntryRefusal",
+    "LeaderboardEntry",
+    "RankedEntry",
     "Validated",
     "build_site",
     "figures_of",

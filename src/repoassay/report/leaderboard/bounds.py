@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
-from repoassay.model import Plan
-from repoassay.report.leaderboard.made import Made
-from repoassay.report.leaderboard.sealed import strict_json
-from repoassay.report.leaderboard.submitted import RUN, Refusal
-from repoassay.store.calls import read_calls
-from repoassay.store.spending import JOURNAL
-from repoassay.store.versions import NewerRecord, parse_object
+from repoassay.records import JOURNAL, NewerRecord, parse_object, read_calls
+from repoassay.report.leaderboard.attempt_files import AttemptFiles
+from repoassay.report.leaderboard.entry import RUN, EntryRefusal
+from repoassay.report.leaderboard.manifest import strict_json
+from repoassay.types import Plan
 
 __all__ = ["check_amounts", "check_bounds"]
 
@@ -22,17 +20,19 @@ _MOST_DIGITS = 30
 _MOST_COUNT = 1 << 53
 
 
-def check_bounds(plan: Plan, folder: Path) -> Iterator[Refusal]:
+def check_bounds(plan: Plan, folder: Path) -> Iterator[EntryRefusal]:
     """Refuse a plan that is too large to lay out, values that are none, and a journal that is no list of records."""
     if not 1 <= plan.attempts <= _MOST_ATTEMPTS or not 1 <= plan.size <= _MOST_ATTEMPTS:
-        yield Refusal(f"{RUN}/run.json", f"it plans {plan.size:.3g} attempts; 1 to {_MOST_ATTEMPTS} can be handed in.")
+        yield EntryRefusal(
+            f"{RUN}/run.json", f"it plans {plan.size:.3g} attempts; 1 to {_MOST_ATTEMPTS} can be handed in."
+        )
     for task in plan.tasks:
         worth = task.economics
         if worth is not None and not all(_is_amount(one) for one in (worth.value, worth.low, worth.high)):
-            yield Refusal(f"{RUN}/run.json", f"the market value of task {task.id!r} is no amount of dollars.")
+            yield EntryRefusal(f"{RUN}/run.json", f"the market value of task {task.id!r} is no amount of dollars.")
     for number, line in enumerate((folder / RUN / "journal.jsonl").read_bytes().split(b"\n"), 1):
         if line and (what := _no_record(line)):
-            yield Refusal(f"{RUN}/journal.jsonl", f"line {number}: {what}")
+            yield EntryRefusal(f"{RUN}/journal.jsonl", f"line {number}: {what}")
 
 
 def _no_record(line: bytes) -> str:
@@ -49,17 +49,17 @@ def _no_record(line: bytes) -> str:
     return ""
 
 
-def check_amounts(folder: Path, one: Made) -> Iterator[Refusal]:
+def check_amounts(folder: Path, one: AttemptFiles) -> Iterator[EntryRefusal]:
     """Refuse dollars and tokens no attempt spends, in its account and in its calls."""
     spent, file = one.attempt.spent, f"{one.place}/attempt.json"
     if spent is not None:
         if not all(_is_amount(amount) for amount in (spent.dollars, spent.dollars_known)):
-            yield Refusal(file, "spent.dollars is no amount of dollars.")
+            yield EntryRefusal(file, "spent.dollars is no amount of dollars.")
         if not 0 <= max(spent.usage.input, spent.usage.output, abs(spent.calls)) <= _MOST_COUNT:
-            yield Refusal(file, "spent has counts that nobody can have.")
+            yield EntryRefusal(file, "spent has counts that nobody can have.")
     for call in read_calls(folder / one.place / JOURNAL).calls:
         if not _is_amount(call.price):
-            yield Refusal(f"{one.place}/{JOURNAL}", f"the price of call {call.seq} is no amount of dollars.")
+            yield EntryRefusal(f"{one.place}/{JOURNAL}", f"the price of call {call.seq} is no amount of dollars.")
 
 
 def _is_amount(amount: Decimal | None) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from repoassay import economics
-from repoassay.model import Outcome
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.worth import alpha_rows
 from repoassay.stats import Proportion, Rate
+from repoassay.types import Outcome
 
 __all__ = ["FIGURES_SCHEMA", "differences", "figures_of"]
 

@@ -6,50 +6,51 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from repoassay.errors import RepoAssayError
-from repoassay.model import Plan
-from repoassay.report.leaderboard.submitted import RUN, SUBMISSION, Refusal, Submitted
-from repoassay.store import Journal
-from repoassay.suites import bundled_suites, find_suite
+from repoassay.records import Journal
+from repoassay.report.leaderboard.entry import RUN, SUBMISSION, EntryRefusal, LeaderboardEntry
+from repoassay.tasks import bundled_suites, find_suite
+from repoassay.text import quote
+from repoassay.types import Plan
 
-__all__ = ["check_plan", "plan_notes"]
+__all__ = ["check_plan", "isolation_note", "plan_notes"]
 
 _PLAN = f"{RUN}/run.json"
 _VERSIONS = ("repoassay", "python")
 
 
-def check_plan(plan: Plan, submitted: Submitted) -> Iterator[Refusal]:
+def check_plan(plan: Plan, submitted: LeaderboardEntry) -> Iterator[EntryRefusal]:
     """Refuse what the plan contradicts: the system, the declarations, the versions, the suite."""
     if list(plan.agents) != [submitted.system]:
         names = ", ".join(repr(name) for name in list(plan.agents)[:5]) or "none"
-        yield Refusal(SUBMISSION, f"the system is {submitted.system!r}, and the plan's agents are {names}.")
+        yield EntryRefusal(SUBMISSION, f"the system is {submitted.system!r}, and the plan's agents are {names}.")
     if plan.id != submitted.run:
-        yield Refusal(SUBMISSION, f"the run is {submitted.run!r}, and the plan is of {plan.id!r}.")
+        yield EntryRefusal(SUBMISSION, f"the run is {submitted.run!r}, and the plan is of {plan.id!r}.")
     declared = submitted.declarations
     if declared.one_attempt != (plan.attempts == 1):
         said = "one attempt" if declared.one_attempt else "several attempts"
-        yield Refusal(SUBMISSION, f"{said} a task is declared, and the plan has {plan.attempts}.")
+        yield EntryRefusal(SUBMISSION, f"{said} a task is declared, and the plan has {plan.attempts}.")
     for name in ("no_test_knowledge", "every_attempt", "no_human_help"):
         if not getattr(declared, name):
-            yield Refusal(SUBMISSION, f"{name} is not declared.")
+            yield EntryRefusal(SUBMISSION, f"{name} is not declared.")
     for name in _VERSIONS:
         if not plan.versions.get(name):
-            yield Refusal(_PLAN, f"versions.{name} is missing.")
+            yield EntryRefusal(_PLAN, f"versions.{name} is missing.")
     if not plan.graded:
-        yield Refusal(_PLAN, "nothing was graded in this run.")
+        yield EntryRefusal(_PLAN, "nothing was graded in this run.")
     if len({task.id for task in plan.tasks}) != len(plan.tasks):
-        yield Refusal(_PLAN, "a task is planned twice.")
+        yield EntryRefusal(_PLAN, "a task is planned twice.")
     yield from _against_suite(plan)
 
 
-def _against_suite(plan: Plan) -> Iterator[Refusal]:
+def _against_suite(plan: Plan) -> Iterator[EntryRefusal]:
     """Task digests of a suite that comes with RepoAssay are known here."""
     if (known := _known(plan)) is None:
         return
     for task in plan.tasks:
         if task.id not in known:
-            yield Refusal(_PLAN, f"the suite {plan.suite} has no task {task.id!r}.")
+            yield EntryRefusal(_PLAN, f"the suite {plan.suite} has no task {task.id!r}.")
         elif task.digest != known[task.id]:
-            yield Refusal(
+            yield EntryRefusal(
                 _PLAN,
                 f"the digest of task {task.id} is {task.digest}, and the suite {plan.suite} {plan.suite_version} has"
                 f" {known[task.id]}.",
@@ -70,6 +71,15 @@ def _known(plan: Plan) -> dict[str, str] | None:
     return {folder.task.id: folder.digest for folder in suite.tasks}
 
 
+def isolation_note(isolation: str) -> str:
+    """Return what a reader should know of a run's isolation; empty for the default one."""
+    if isolation == "namespaces":
+        return ""
+    if isolation == "none":
+        return "The run had no isolation: agents could reach their own grading."
+    return f"The run's isolation was {quote(isolation)}, a plug-in's, which is not verified."
+
+
 def plan_notes(folder: Path, plan: Plan) -> list[str]:
     """What is no reason to refuse and what a reader should know."""
     notes = []
@@ -77,8 +87,8 @@ def plan_notes(folder: Path, plan: Plan) -> list[str]:
         notes.append(f"The suite {plan.suite} {plan.suite_version} is not here, so task digests were not compared.")
     elif len(known) > len(plan.tasks):
         notes.append(f"The plan has {len(plan.tasks)} of the {len(known)} tasks of {plan.suite}.")
-    if plan.isolation == "none":
-        notes.append("The run had no isolation: agents could reach their own grading.")
+    if note := isolation_note(plan.isolation):
+        notes.append(note)
     if count := _abandoned(folder):
         notes.append(f"{count} attempts were started and never finished; what they would have come to nobody knows.")
     return notes

@@ -7,22 +7,23 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from repoassay.engine import GradingContext, grade_outputs
 from repoassay.errors import BadInput
-from repoassay.model import Attempt, Outcome, Verdict
-from repoassay.report.leaderboard.submitted import RUN, Refusal
+from repoassay.records import RunFolder
+from repoassay.report.leaderboard.entry import RUN, EntryRefusal
 from repoassay.report.leaderboard.validate import Validated
-from repoassay.run.attempt import Bench
-from repoassay.run.grade import grade_outputs
-from repoassay.store import RunFolder
-from repoassay.suites import find_suite
-from repoassay.workspace import Cache, open_sandbox
+from repoassay.sandbox import Cache, open_sandbox
+from repoassay.tasks import find_suite
+from repoassay.types import Attempt, Outcome, Verdict
 
 __all__ = ["regrade"]
 
 _BY_GRADING = (Outcome.PASSED, Outcome.FAILED, Outcome.NO_OUTPUT, Outcome.PATCH_FAILED, Outcome.TAMPERING)
 
 
-def regrade(validated: Validated, suite: str, *, isolation: str = "namespaces", workers: int = 1) -> Iterator[Refusal]:
+def regrade(
+    validated: Validated, suite: str, *, isolation: str = "namespaces", workers: int = 1
+) -> Iterator[EntryRefusal]:
     """Grade every attempt anew and yield a refusal for each that comes to another verdict.
 
     Of attempts that a time-out or a budget ended, only a claim to have passed is compared. Attempts of no agent's doing
@@ -50,7 +51,7 @@ def regrade(validated: Validated, suite: str, *, isolation: str = "namespaces", 
                 f"The suite {suite} has another {task.id} than the plan.", "Give the version it was made on."
             )
     cache = Cache()
-    bench = Bench(found.repositories, cache, open_sandbox(isolation, cache), plan.timeout, plan.reading)
+    bench = GradingContext(found.repositories, cache, open_sandbox(isolation, cache), plan.timeout, plan.reading)
     by_number: dict[int, dict[str, tuple[Attempt, Verdict, Path]]] = defaultdict(dict)
     counts = {row.attempt for row in validated.rows}
     for item in RunFolder(validated.folder / RUN).finished():
@@ -67,11 +68,11 @@ def regrade(validated: Validated, suite: str, *, isolation: str = "namespaces", 
                 yield from _compared(attempt, stated, verdict)
 
 
-def _compared(attempt: Attempt, stated: Verdict, again: Verdict) -> Iterator[Refusal]:
+def _compared(attempt: Attempt, stated: Verdict, again: Verdict) -> Iterator[EntryRefusal]:
     file = f"{RUN}/attempts/{attempt.id}/verdict.json"
     if stated.outcome in _BY_GRADING and stated.outcome is not again.outcome:
-        yield Refusal(
+        yield EntryRefusal(
             file, f"the outcome of {attempt.task} is {stated.outcome}, and graded again it is {again.outcome}."
         )
     elif stated.outcome is Outcome.BUDGET and stated.result and not again.result:
-        yield Refusal(file, f"{attempt.task} is said to have passed, and graded again it is {again.outcome}.")
+        yield EntryRefusal(file, f"{attempt.task} is said to have passed, and graded again it is {again.outcome}.")

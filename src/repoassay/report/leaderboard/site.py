@@ -14,24 +14,25 @@ from typing import Any
 from markupsafe import Markup
 
 from repoassay.errors import BadInput
+from repoassay.records import RunFolder
+from repoassay.report.leaderboard.entry import RUN, SUBMISSION
 from repoassay.report.leaderboard.figures import figures_of
-from repoassay.report.leaderboard.submitted import RUN, SUBMISSION
+from repoassay.report.leaderboard.plans import isolation_note
 from repoassay.report.leaderboard.validate import validate
 from repoassay.report.page import write_html
 from repoassay.report.results import ResultRow, read_rows
 from repoassay.report.summary import summarise
 from repoassay.report.templating import environment, policy_hash, source
-from repoassay.store import RunFolder
 from repoassay.text import one_line
 
-__all__ = ["DATA", "Placed", "build_site", "rows_of"]
+__all__ = ["DATA", "RankedEntry", "build_site", "rows_of"]
 
 DATA = "leaderboard.json"
 _MOST_REASONS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class RankedEntry:
     """One row: an agent of a run, its figures, and where its evidence lies, relative to the page.
 
     `checked` is whether it was handed in and validated, or is a run of one's own.
@@ -73,13 +74,13 @@ class Placed:
         return float(figures["tokens_in"] + figures["tokens_out"]) / float(figures["finished"])
 
 
-def rows_of(paths: Sequence[Path]) -> list[Placed]:
+def rows_of(paths: Sequence[Path]) -> list[RankedEntry]:
     """Rows of run folders and submission folders, the best first within a suite.
 
     Raises:
         BadInput: When a folder is neither, a submission is not sound, or one run is named twice.
     """
-    rows: list[Placed] = []
+    rows: list[RankedEntry] = []
     for number, path in enumerate(paths, 1):
         rows += _placed(path, f"{number:03d}")
     seen: dict[tuple[str, str], Path] = {}
@@ -91,12 +92,12 @@ def rows_of(paths: Sequence[Path]) -> list[Placed]:
     return sorted(rows, key=_rank)
 
 
-def _rank(row: Placed) -> tuple[object, ...]:
+def _rank(row: RankedEntry) -> tuple[object, ...]:
     share = row.figures["result"]["over_all"]["value"]
     return (row.suite, row.suite_version, -(share if share is not None else -1.0), row.system, row.evidence)
 
 
-def _placed(path: Path, number: str) -> list[Placed]:
+def _placed(path: Path, number: str) -> list[RankedEntry]:
     notes: tuple[str, ...] = ()
     organisation, checked, run = "", False, path
     if (path / SUBMISSION).exists():
@@ -109,10 +110,10 @@ def _placed(path: Path, number: str) -> list[Placed]:
     by_agent: dict[str, list[ResultRow]] = {}
     for row in read_rows([run]):
         by_agent.setdefault(row.agent, []).append(row)
-    if not checked and plan.isolation == "none":
-        notes = ("The run had no isolation: agents could reach their own grading.",)
+    if not checked and (note := isolation_note(plan.isolation)):
+        notes = (note,)
     return [
-        Placed(
+        RankedEntry(
             agent, rows[0].framework, rows[0].model, plan.suite, plan.suite_version, plan.created, plan.versions,
             plan.isolation, plan.attempts, checked, organisation, notes, figures_of(rows), run,
             f"evidence/{number}-{_slug(path)}/report.html",
@@ -125,7 +126,7 @@ def _slug(path: Path) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.resolve().name).strip(".-")[:80] or "run"
 
 
-def build_site(rows: Sequence[Placed], out: Path, made: datetime | None = None) -> Path:
+def build_site(rows: Sequence[RankedEntry], out: Path, made: datetime | None = None) -> Path:
     """Write the site; an earlier one is replaced, any other folder with something in it is not touched.
 
     Returns:
@@ -151,7 +152,7 @@ def build_site(rows: Sequence[Placed], out: Path, made: datetime | None = None) 
     return out / "index.html"
 
 
-def _document(row: Placed) -> dict[str, Any]:
+def _document(row: RankedEntry) -> dict[str, Any]:
     return {
         "system": row.system,
         "framework": row.framework,
@@ -170,7 +171,7 @@ def _document(row: Placed) -> dict[str, Any]:
     }
 
 
-def render(rows: Sequence[Placed], made: datetime) -> str:
+def render(rows: Sequence[RankedEntry], made: datetime) -> str:
     """The page as text."""
     pages = environment()
     pages.filters.update(percent=_percent, span=_span, dollars=_dollars, count=_count, day=_day)

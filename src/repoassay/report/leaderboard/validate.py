@@ -11,20 +11,20 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from repoassay.errors import BadInput, RepoAssayError
-from repoassay.model import Attempt, Plan, Verdict
+from repoassay.records import NewerRecord, parse, validation_reason
 from repoassay.report.leaderboard.accounts import check_account
+from repoassay.report.leaderboard.attempt_files import AttemptFiles
 from repoassay.report.leaderboard.bounds import check_amounts, check_bounds
-from repoassay.report.leaderboard.chains import check_journal, check_places
 from repoassay.report.leaderboard.dates import check_dates
+from repoassay.report.leaderboard.entry import FIGURES, RUN, EntryRefusal, LeaderboardEntry, read_submitted
 from repoassay.report.leaderboard.figures import differences, figures_of
-from repoassay.report.leaderboard.made import Made
+from repoassay.report.leaderboard.manifest import check_sealed, strict_json
 from repoassay.report.leaderboard.plans import check_plan, plan_notes
-from repoassay.report.leaderboard.sealed import check_sealed, strict_json
-from repoassay.report.leaderboard.submitted import FIGURES, RUN, Refusal, Submitted, read_submitted
+from repoassay.report.leaderboard.retries import check_journal, check_places
 from repoassay.report.leaderboard.verdicts import check_files, check_verdict
 from repoassay.report.results import ResultRow, read_rows
-from repoassay.store.versions import NewerRecord, parse, validation_reason
 from repoassay.text import one_line
+from repoassay.types import Attempt, Plan, Verdict
 
 __all__ = ["Validated", "validate"]
 
@@ -37,9 +37,9 @@ class Validated:
     """What a validation came to. `rows` are there when nothing was refused; `notes` say what a reader should know."""
 
     folder: Path
-    submitted: Submitted | None
+    submitted: LeaderboardEntry | None
     plan: Plan | None
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[EntryRefusal, ...]
     notes: tuple[str, ...] = ()
     rows: tuple[ResultRow, ...] = ()
 
@@ -68,12 +68,12 @@ def validate(folder: Path, now: datetime | None = None) -> Validated:
         return Validated(folder, None, None, tuple(refusals))
     submitted = read_submitted(folder)
     plan = _read(folder, f"{RUN}/run.json", Plan)
-    unread = [one for one in (submitted, plan) if isinstance(one, Refusal)]
-    if isinstance(submitted, Refusal) or isinstance(plan, Refusal):
+    unread = [one for one in (submitted, plan) if isinstance(one, EntryRefusal)]
+    if isinstance(submitted, EntryRefusal) or isinstance(plan, EntryRefusal):
         return Validated(folder, None, None, tuple(unread))
     if refusals := list(check_bounds(plan, folder)):
         return Validated(folder, submitted, plan, tuple(refusals))
-    made: list[Made] = []
+    made: list[AttemptFiles] = []
     refusals = list(_attempts(folder, made))
     if refusals:
         return Validated(folder, submitted, plan, tuple(refusals))
@@ -88,23 +88,23 @@ def validate(folder: Path, now: datetime | None = None) -> Validated:
     return Validated(folder, submitted, plan, tuple(refusals), tuple(notes), () if refusals else tuple(rows))
 
 
-def _read(folder: Path, name: str, model: type[_Model]) -> _Model | Refusal:
+def _read(folder: Path, name: str, model: type[_Model]) -> _Model | EntryRefusal:
     content = (folder / name).read_bytes()
     if isinstance(found := strict_json(content), str):
-        return Refusal(name, found)
+        return EntryRefusal(name, found)
     try:
         return parse(model, content, "it")
     except NewerRecord as error:
-        return Refusal(name, str(error))
+        return EntryRefusal(name, str(error))
     except ValidationError as error:
-        return Refusal(name, f"{validation_reason(error)}.")
+        return EntryRefusal(name, f"{validation_reason(error)}.")
 
 
-def _attempts(folder: Path, made: list[Made]) -> Iterator[Refusal]:
+def _attempts(folder: Path, made: list[AttemptFiles]) -> Iterator[EntryRefusal]:
     """Read every attempt that has a verdict; folders of attempts that never finished hold a journal of calls alone."""
     root = folder / RUN / "attempts"
     if not root.is_dir():
-        yield Refusal(f"{RUN}/attempts", "there are no attempts.")
+        yield EntryRefusal(f"{RUN}/attempts", "there are no attempts.")
         return
     for place in sorted(root.iterdir()):
         name = f"{RUN}/attempts/{place.name}"
@@ -112,27 +112,27 @@ def _attempts(folder: Path, made: list[Made]) -> Iterator[Refusal]:
         if not there:
             continue
         if len(there) < 2:
-            yield Refusal(name, f"it has {there.pop()} alone; attempt and verdict belong together.")
+            yield EntryRefusal(name, f"it has {there.pop()} alone; attempt and verdict belong together.")
             continue
         attempt, verdict = (
             _read(folder, f"{name}/attempt.json", Attempt),
             _read(folder, f"{name}/verdict.json", Verdict),
         )
-        yield from (one for one in (attempt, verdict) if isinstance(one, Refusal))
+        yield from (one for one in (attempt, verdict) if isinstance(one, EntryRefusal))
         if isinstance(attempt, Attempt) and isinstance(verdict, Verdict):
-            made.append(Made(attempt, verdict, name))
+            made.append(AttemptFiles(attempt, verdict, name))
             yield from check_amounts(folder, made[-1])
 
 
-def _figures(folder: Path, rows: list[ResultRow]) -> Iterator[Refusal]:
+def _figures(folder: Path, rows: list[ResultRow]) -> Iterator[EntryRefusal]:
     try:
         rows += read_rows([folder / RUN])
     except RepoAssayError as error:
-        yield Refusal(RUN, one_line(str(error), 400))
+        yield EntryRefusal(RUN, one_line(str(error), 400))
         return
     stated = strict_json((folder / FIGURES).read_bytes())
     if isinstance(stated, str):
-        yield Refusal(FIGURES, stated)
+        yield EntryRefusal(FIGURES, stated)
         return
     for name, said, found in differences(stated, figures_of(rows)):
-        yield Refusal(FIGURES, f"{name or 'the document'} is stated as {said!r}, and the attempts give {found!r}.")
+        yield EntryRefusal(FIGURES, f"{name or 'the document'} is stated as {said!r}, and the attempts give {found!r}.")

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from repoassay.model import CriterionResult, Outcome, Plan
-from repoassay.report.leaderboard.made import Made
-from repoassay.report.leaderboard.sealed import digest
-from repoassay.report.leaderboard.submitted import Refusal
+from repoassay.report.leaderboard.attempt_files import AttemptFiles
+from repoassay.report.leaderboard.entry import EntryRefusal
+from repoassay.report.leaderboard.manifest import digest
+from repoassay.types import CriterionResult, Outcome, Plan
 
 __all__ = ["check_files", "check_verdict"]
 
@@ -27,43 +27,45 @@ _STATES: dict[Outcome, tuple[tuple[bool | None, ...], tuple[bool | None, ...]]] 
 _BOUND = re.compile(r"(>=|<=|=|>|<) (\S+)")
 
 
-def check_verdict(plan: Plan, one: Made) -> Iterator[Refusal]:
+def check_verdict(plan: Plan, one: AttemptFiles) -> Iterator[EntryRefusal]:
     """Refuse a verdict whose parts contradict each other, the attempt, or the plan."""
     verdict = one.verdict
     file = f"{one.place}/verdict.json"
     if verdict.task != one.attempt.task:
-        yield Refusal(file, f"it is of task {verdict.task!r}, not of {one.attempt.task!r}.")
+        yield EntryRefusal(file, f"it is of task {verdict.task!r}, not of {one.attempt.task!r}.")
     if verdict.reading is not plan.reading and verdict.outcome.whose is Outcome.PASSED.whose and verdict.criteria:
-        yield Refusal(file, f"its reading is {verdict.reading}, and the plan's is {plan.reading}.")
+        yield EntryRefusal(file, f"its reading is {verdict.reading}, and the plan's is {plan.reading}.")
     process, result = _STATES[verdict.outcome]
     if verdict.process not in process:
-        yield Refusal(file, f"process is {verdict.process} where the outcome is {verdict.outcome}.")
+        yield EntryRefusal(file, f"process is {verdict.process} where the outcome is {verdict.outcome}.")
     if verdict.result not in result or (verdict.result and not verdict.process):
-        yield Refusal(
+        yield EntryRefusal(
             file, f"result is {verdict.result} where the outcome is {verdict.outcome} and process {verdict.process}."
         )
     yield from _evidence(one, file)
 
 
-def _evidence(one: Made, file: str) -> Iterator[Refusal]:
+def _evidence(one: AttemptFiles, file: str) -> Iterator[EntryRefusal]:
     verdict = one.verdict
     for item in verdict.criteria:
         if item.passed and not _holds(item):
-            yield Refusal(file, f"{item.metric} of {item.of} is {item.value}, which does not meet {item.threshold}.")
+            yield EntryRefusal(
+                file, f"{item.metric} of {item.of} is {item.value}, which does not meet {item.threshold}."
+            )
     if verdict.process and any(item.stage == "process" and item.passed is False for item in verdict.criteria):
-        yield Refusal(file, "process is True and a criterion of the process stage failed.")
+        yield EntryRefusal(file, "process is True and a criterion of the process stage failed.")
     if verdict.outcome is Outcome.INFRA_FAULT and (verdict.criteria or verdict.tests):
-        yield Refusal(file, "the outcome is a fault of ours, and there is evidence of grading.")
+        yield EntryRefusal(file, "the outcome is a fault of ours, and there is evidence of grading.")
     if not verdict.result:
         return
     if not verdict.criteria and not verdict.tests:
-        yield Refusal(file, "result is True and there is neither a criterion nor a test as evidence.")
+        yield EntryRefusal(file, "result is True and there is neither a criterion nor a test as evidence.")
     for item in verdict.criteria:
         if item.passed is not True:
-            yield Refusal(file, f"result is True and {item.metric} of {item.of} did not pass.")
+            yield EntryRefusal(file, f"result is True and {item.metric} of {item.of} did not pass.")
     for test in verdict.tests:
         if test.outcome != "passed":
-            yield Refusal(file, f"result is True and the test {test.id} is {test.outcome}.")
+            yield EntryRefusal(file, f"result is True and the test {test.id} is {test.outcome}.")
 
 
 def _holds(item: CriterionResult) -> bool:
@@ -86,7 +88,7 @@ def _holds(item: CriterionResult) -> bool:
     return True
 
 
-def check_files(folder: Path, one: Made) -> Iterator[Refusal]:
+def check_files(folder: Path, one: AttemptFiles) -> Iterator[EntryRefusal]:
     """Refuse files of the agent that are not those the attempt names, where they were handed in."""
     root = folder / one.place / "submission"
     if not root.is_dir():
@@ -96,8 +98,8 @@ def check_files(folder: Path, one: Made) -> Iterator[Refusal]:
     for name in sorted({*named, *there}):
         place = f"{one.place}/submission/{name}"
         if name not in there:
-            yield Refusal(place, "the attempt names it, and it is missing.")
+            yield EntryRefusal(place, "the attempt names it, and it is missing.")
         elif name not in named:
-            yield Refusal(place, "the attempt does not name it.")
+            yield EntryRefusal(place, "the attempt does not name it.")
         elif digest(there[name]) != named[name].sha256:
-            yield Refusal(place, "it is not the file that the attempt names: another sha256.")
+            yield EntryRefusal(place, "it is not the file that the attempt names: another sha256.")

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from repoassay.report.tables.value import Cell, Column, Estimate, Table, Unit
+from repoassay.report.tables.value import Cell, ColumnUnit, Estimate, Table, TableColumn
 
-__all__ = ["Cell", "Column", "Estimate", "Table", "Unit"]
+__all__ = ["Cell", "ColumnUnit", "Estimate", "Table", "TableColumn"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.frameworks import UNKNOWN_NOTE
-from repoassay.report.tables.grouped import by, named_runs, rates
-from repoassay.report.tables.value import Column, Table, Unit
+from repoassay.report.tables.groups import group_rows, named_runs, rates
+from repoassay.report.tables.value import ColumnUnit, Table, TableColumn
 
 __all__ = ["domains"]
 
@@ -15,7 +15,7 @@ __all__ = ["domains"]
 def domains(rows: Sequence[ResultRow], *, subdomains: bool = False) -> Table:
     """A row for each domain (or subdomain) and entry of a plan, domains by name."""
     several = named_runs(rows)
-    groups = by(
+    groups = group_rows(
         rows,
         lambda row: (row.domain, row.subdomain if subdomains else "", row.run.title if several else "", row.agent),
     )
@@ -39,16 +39,16 @@ def domains(rows: Sequence[ResultRow], *, subdomains: bool = False) -> Table:
         title="Subdomains" if subdomains else "Domains",
         after="" if subdomains else "GitTaskBench Figure 4",
         columns=(
-            Column("domain", "Domain"),
-            Column("subdomain", "Subdomain"),
-            Column("run", "Run"),
-            Column("agent", "Agent"),
-            Column("tasks", "Tasks", Unit.COUNT),
-            Column("n", "Attempts", Unit.COUNT),
-            Column("ecr_all", "ECR, all", Unit.RATE),
-            Column("ecr_judged", "ECR, judged", Unit.RATE),
-            Column("tpr_all", "TPR, all", Unit.RATE),
-            Column("tpr_judged", "TPR, judged", Unit.RATE),
+            TableColumn("domain", "Domain"),
+            TableColumn("subdomain", "Subdomain"),
+            TableColumn("run", "Run"),
+            TableColumn("agent", "Agent"),
+            TableColumn("tasks", "Tasks", ColumnUnit.COUNT),
+            TableColumn("n", "Attempts", ColumnUnit.COUNT),
+            TableColumn("ecr_all", "ECR, all", ColumnUnit.RATE),
+            TableColumn("ecr_judged", "ECR, judged", ColumnUnit.RATE),
+            TableColumn("tpr_all", "TPR, all", ColumnUnit.RATE),
+            TableColumn("tpr_judged", "TPR, judged", ColumnUnit.RATE),
         ),
         rows=tuple(made),
         notes=(UNKNOWN_NOTE,),

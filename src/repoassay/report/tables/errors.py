@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from repoassay.diagnosis import ErrorClass
-from repoassay.model import Outcome, Whose
-from repoassay.report.diagnosed import Examiner, Looked, Subject, shares_of
+from repoassay.records import RunFolder
+from repoassay.report.diagnosis_runs import AttemptRef, DiagnosedAttempt, Diagnoser, shares_of
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.grouped import by, named_runs
-from repoassay.report.tables.sampled import sampled
-from repoassay.report.tables.value import Cell, Column, Table, Unit
-from repoassay.store import RunFolder
+from repoassay.report.tables.groups import group_rows, named_runs
+from repoassay.report.tables.samples import sample_table
+from repoassay.report.tables.value import Cell, ColumnUnit, Table, TableColumn
+from repoassay.types import Attribution, Outcome
 
-__all__ = ["MOST_DIAGNOSED", "Diagnosed", "diagnosed", "errors"]
+__all__ = ["MOST_DIAGNOSED", "DiagnosisCounts", "diagnosis_table", "errors"]
 
 MOST_DIAGNOSED = 1_000
 """Failed attempts that are diagnosed unless more are asked for; of more, a sample by id is."""
@@ -26,14 +26,14 @@ _MEANING = {
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosed:
+class DiagnosisCounts:
     """What was found of failed attempts, by attempt id; `failed` is how many there are in all."""
 
-    looked: Mapping[str, Looked]
+    looked: Mapping[str, DiagnosedAttempt]
     failed: int
 
 
-def diagnosed(rows: Sequence[ResultRow], most: int = MOST_DIAGNOSED) -> Diagnosed:
+def diagnosis_table(rows: Sequence[ResultRow], most: int = MOST_DIAGNOSED) -> DiagnosisCounts:
     """Diagnose attempts that did not pass by the agent's doing: rules over their steps, and people's labels above.
 
     Args:
@@ -43,23 +43,25 @@ def diagnosed(rows: Sequence[ResultRow], most: int = MOST_DIAGNOSED) -> Diagnose
     Raises:
         BadInput: When labels of a run cannot be read.
     """
-    failed = [row for row in rows if row.outcome not in (None, Outcome.PASSED) and row.outcome.whose is Whose.AGENT]
-    examiners: dict[str, Examiner] = {}
-    looked: dict[str, Looked] = {}
-    for row in sampled(failed, most):
+    failed = [
+        row for row in rows if row.outcome not in (None, Outcome.PASSED) and row.outcome.whose is Attribution.AGENT
+    ]
+    examiners: dict[str, Diagnoser] = {}
+    looked: dict[str, DiagnosedAttempt] = {}
+    for row in sample_table(failed, most):
         if row.run.id not in examiners:
-            examiners[row.run.id] = Examiner(RunFolder(row.run.path))
+            examiners[row.run.id] = Diagnoser(RunFolder(row.run.path))
         folder = row.folder
         if folder is not None and row.outcome is not None:
-            subject = Subject(row.attempt, row.task, row.agent, row.number, row.outcome, folder, row.planned)
+            subject = AttemptRef(row.attempt, row.task, row.agent, row.number, row.outcome, folder, row.planned)
             looked[row.attempt] = examiners[row.run.id].look(subject)
-    return Diagnosed(looked, len(failed))
+    return DiagnosisCounts(looked, len(failed))
 
 
-def errors(rows: Sequence[ResultRow], found: Diagnosed) -> Table:
+def errors(rows: Sequence[ResultRow], found: DiagnosisCounts) -> Table:
     """Shares of each class among the diagnosed failures of each entry, and of all together."""
     several = named_runs(rows)
-    groups: dict[tuple[str, str], list[ResultRow]] = by(
+    groups: dict[tuple[str, str], list[ResultRow]] = group_rows(
         [row for row in rows if row.attempt in found.looked and found.looked[row.attempt].counted],
         lambda row: (row.run.title if several else "", row.agent),
     )
@@ -76,19 +78,19 @@ def errors(rows: Sequence[ResultRow], found: Diagnosed) -> Table:
         title="Why attempts failed",
         after="GitTaskBench Figure 7",
         columns=(
-            Column("run", "Run"),
-            Column("agent", "Agent"),
-            Column("class", "Class"),
-            Column("meaning", "Meaning"),
-            Column("primary", "Primary", Unit.RATE),
-            Column("any", "Seen at all", Unit.RATE),
+            TableColumn("run", "Run"),
+            TableColumn("agent", "Agent"),
+            TableColumn("class", "Class"),
+            TableColumn("meaning", "Meaning"),
+            TableColumn("primary", "Primary", ColumnUnit.RATE),
+            TableColumn("any", "Seen at all", ColumnUnit.RATE),
         ),
         rows=tuple(made),
         notes=tuple(_notes(found)),
     ).without_empty("run")
 
 
-def _notes(found: Diagnosed) -> list[str]:
+def _notes(found: DiagnosisCounts) -> list[str]:
     shares = shares_of(list(found.looked.values()))
     notes = [
         "Shares of diagnosed attempts that did not pass by the agent's doing, with 95% Wilson score intervals. An"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.correlated import COEFFICIENTS, correlated
-from repoassay.report.tables.grouped import by, label_of
+from repoassay.report.tables.correlations import COEFFICIENTS, correlation_table
+from repoassay.report.tables.groups import group_rows, label_of
 from repoassay.report.tables.success import pass_rates
-from repoassay.report.tables.value import Cell, Column, Table, Unit
+from repoassay.report.tables.value import Cell, ColumnUnit, Table, TableColumn
 
 __all__ = ["Scores", "benchmark_correlations", "external", "score_of"]
 
@@ -33,7 +33,7 @@ def _plain(name: str) -> str:
 def external(rows: Sequence[ResultRow], scores: Scores) -> Table:
     """A row for each framework with its model: pass@1, and its model's score on each benchmark."""
     measured = pass_rates(rows)
-    first = {label: members[0] for label, members in by(rows, label_of).items()}
+    first = {label: members[0] for label, members in group_rows(rows, label_of).items()}
     made: list[tuple[Cell, ...]] = []
     for label, estimate in measured.items():
         row = first[label]
@@ -44,10 +44,10 @@ def external(rows: Sequence[ResultRow], scores: Scores) -> Table:
         title="pass@1 of each model and scores on other benchmarks" if scores else "pass@1 of each model",
         after="RES-Q Table 2",
         columns=(
-            Column("framework", "Framework"),
-            Column("model", "Model"),
-            Column("pass_at_1", "pass@1", Unit.ESTIMATE),
-            *(Column(f"score_{number}", name, Unit.NUMBER) for number, name in enumerate(scores, start=1)),
+            TableColumn("framework", "Framework"),
+            TableColumn("model", "Model"),
+            TableColumn("pass_at_1", "pass@1", ColumnUnit.ESTIMATE),
+            *(TableColumn(f"score_{number}", name, ColumnUnit.NUMBER) for number, name in enumerate(scores, start=1)),
         ),
         rows=tuple(made),
         notes=(
@@ -68,12 +68,12 @@ def benchmark_correlations(rows: Sequence[ResultRow], scores: Scores) -> Table:
             for score, estimate in zip(table.column(f"score_{number}"), table.column("pass_at_1"), strict=True)
             if isinstance(score, float) and (value := getattr(estimate, "value", None)) is not None
         ]
-        made.append((name, *correlated(pairs)))
+        made.append((name, *correlation_table(pairs)))
     return Table(
         name="benchmark_correlation",
         title="Correlation of pass@1 with other benchmarks",
         after="RES-Q Figure 4",
-        columns=(Column("benchmark", "Benchmark"), *COEFFICIENTS),
+        columns=(TableColumn("benchmark", "Benchmark"), *COEFFICIENTS),
         rows=tuple(made),
         notes=("Between a model's score and its pass@1 here. p-values are two-sided and not corrected for their"
                " number.",),

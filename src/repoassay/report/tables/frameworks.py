@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.grouped import by, limits_of, mean, median, named_runs, rates
-from repoassay.report.tables.value import Cell, Column, Table, Unit
+from repoassay.report.tables.groups import group_rows, limits_of, mean, median, named_runs, rates
+from repoassay.report.tables.value import Cell, ColumnUnit, Table, TableColumn
 
 __all__ = ["UNKNOWN_NOTE", "frameworks"]
 
@@ -19,25 +19,25 @@ UNKNOWN_NOTE = (
 def frameworks(rows: Sequence[ResultRow]) -> Table:
     """A row for each entry of a plan: framework, model and limits."""
     several = named_runs(rows)
-    entries = by(rows, lambda row: (row.run.title if several else "", row.agent))
+    entries = group_rows(rows, lambda row: (row.run.title if several else "", row.agent))
     return Table(
         name="frameworks",
         title="Frameworks and models",
         after="GitTaskBench Table 3",
         columns=(
-            Column("run", "Run"),
-            Column("framework", "Framework"),
-            Column("model", "Model"),
-            Column("limits", "Limits"),
-            Column("n", "Attempts", Unit.COUNT),
-            Column("ecr_all", "ECR, all", Unit.RATE),
-            Column("ecr_judged", "ECR, judged", Unit.RATE),
-            Column("tpr_all", "TPR, all", Unit.RATE),
-            Column("tpr_judged", "TPR, judged", Unit.RATE),
-            Column("tokens_in", "Tokens in", Unit.NUMBER, 0),
-            Column("tokens_out", "Tokens out", Unit.NUMBER, 0),
-            Column("dollars", "Cost", Unit.DOLLARS, 4),
-            Column("seconds", "Median wall time", Unit.SECONDS),
+            TableColumn("run", "Run"),
+            TableColumn("framework", "Framework"),
+            TableColumn("model", "Model"),
+            TableColumn("limits", "Limits"),
+            TableColumn("n", "Attempts", ColumnUnit.COUNT),
+            TableColumn("ecr_all", "ECR, all", ColumnUnit.RATE),
+            TableColumn("ecr_judged", "ECR, judged", ColumnUnit.RATE),
+            TableColumn("tpr_all", "TPR, all", ColumnUnit.RATE),
+            TableColumn("tpr_judged", "TPR, judged", ColumnUnit.RATE),
+            TableColumn("tokens_in", "Tokens in", ColumnUnit.NUMBER, 0),
+            TableColumn("tokens_out", "Tokens out", ColumnUnit.NUMBER, 0),
+            TableColumn("dollars", "Cost", ColumnUnit.DOLLARS, 4),
+            TableColumn("seconds", "Median wall time", ColumnUnit.SECONDS),
         ),
         rows=tuple(_row(run, members) for (run, _), members in entries.items()),
         notes=(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from repoassay.model import Outcome
 from repoassay.report.outcomes import OUTCOMES
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.grouped import by, named_runs
-from repoassay.report.tables.value import Cell, Column, Table, Unit
+from repoassay.report.tables.groups import group_rows, named_runs
+from repoassay.report.tables.value import Cell, ColumnUnit, Table, TableColumn
+from repoassay.types import Outcome
 
 __all__ = ["outcomes"]
 
@@ -20,7 +20,7 @@ def outcomes(rows: Sequence[ResultRow]) -> Table:
     present = {row.outcome for row in rows}
     kinds = [outcome for outcome in Outcome if outcome in present]
     made: list[tuple[Cell, ...]] = []
-    for (run, agent), members in by(rows, lambda row: (row.run.title if several else "", row.agent)).items():
+    for (run, agent), members in group_rows(rows, lambda row: (row.run.title if several else "", row.agent)).items():
         counts = Counter(row.outcome for row in members)
         made.append((run, agent, len(members), *(counts[kind] for kind in kinds), counts[None]))
     return Table(
@@ -28,11 +28,11 @@ def outcomes(rows: Sequence[ResultRow]) -> Table:
         title="Outcomes",
         after="",
         columns=(
-            Column("run", "Run"),
-            Column("agent", "Agent"),
-            Column("n", "Planned", Unit.COUNT),
-            *(Column(kind.value, OUTCOMES[kind].word, Unit.COUNT) for kind in kinds),
-            Column("unfinished", "unfinished", Unit.COUNT),
+            TableColumn("run", "Run"),
+            TableColumn("agent", "Agent"),
+            TableColumn("n", "Planned", ColumnUnit.COUNT),
+            *(TableColumn(kind.value, OUTCOMES[kind].word, ColumnUnit.COUNT) for kind in kinds),
+            TableColumn("unfinished", "unfinished", ColumnUnit.COUNT),
         ),
         rows=tuple(made),
         notes=tuple(f"{OUTCOMES[kind].word}: {OUTCOMES[kind].meaning} ({kind.whose.value})." for kind in kinds),

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.correlated import COEFFICIENTS, correlated
-from repoassay.report.tables.grouped import by, label_of, mean
+from repoassay.report.tables.correlations import COEFFICIENTS, correlation_table
+from repoassay.report.tables.groups import group_rows, label_of, mean
 from repoassay.report.tables.registry import offered_tables
-from repoassay.report.tables.value import Cell, Column, Table, Unit
+from repoassay.report.tables.value import Cell, ColumnUnit, Table, TableColumn
 from repoassay.survey import survey_repository
 
 __all__ = ["Sizes", "repository_tokens", "size_correlations", "sizes_of"]
@@ -63,7 +63,9 @@ def _surveyed(suite_folder: str, name: str) -> dict[str, float]:
 
 def repository_tokens(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
     """A row for each repository and framework with its model: sizes, and mean tokens of an attempt."""
-    groups = by((row for row in rows if row.finished), lambda row: (row.repository or "(not kept)", label_of(row)))
+    groups = group_rows(
+        (row for row in rows if row.finished), lambda row: (row.repository or "(not kept)", label_of(row))
+    )
     made: list[tuple[Cell, ...]] = []
     for (repository, label), members in sorted(groups.items()):
         known = [row for row in members if row.tokens is not None]
@@ -82,12 +84,12 @@ def repository_tokens(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
         title="Tokens and the size of the repository",
         after="GitTaskBench Figures 8 and 9",
         columns=(
-            Column("repository", "Repository"),
-            Column("agent", "Agent"),
-            Column("tasks", "Tasks", Unit.COUNT),
-            Column("n", "Attempts with a model", Unit.COUNT),
-            Column("mean_tokens", "Mean tokens", Unit.NUMBER, 0),
-            *(Column(f"size_{measure}", measure.replace("_", " "), Unit.NUMBER, 0) for measure in sizes),
+            TableColumn("repository", "Repository"),
+            TableColumn("agent", "Agent"),
+            TableColumn("tasks", "Tasks", ColumnUnit.COUNT),
+            TableColumn("n", "Attempts with a model", ColumnUnit.COUNT),
+            TableColumn("mean_tokens", "Mean tokens", ColumnUnit.NUMBER, 0),
+            *(TableColumn(f"size_{measure}", measure.replace("_", " "), ColumnUnit.NUMBER, 0) for measure in sizes),
         ),
         rows=tuple(made),
         notes=(
@@ -112,13 +114,13 @@ def size_correlations(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
                 if name == agent and isinstance(size, float) and isinstance(tokens, float)
             ]
             if len(pairs) >= _FEWEST:
-                made.append((measure.replace("_", " "), agent, *correlated(pairs)))
+                made.append((measure.replace("_", " "), agent, *correlation_table(pairs)))
     least = f"It takes {_FEWEST} repositories whose size is known; these runs have {_known(sizes)}."
     return Table(
         name="size_correlation",
         title="Correlation of tokens with the size of the repository",
         after="GitTaskBench Figures 8 and 9",
-        columns=(Column("measure", "Measure"), Column("agent", "Agent"), *COEFFICIENTS),
+        columns=(TableColumn("measure", "Measure"), TableColumn("agent", "Agent"), *COEFFICIENTS),
         rows=tuple(made),
         notes=(
             "Over repositories, each weighing alike, between its size and the mean tokens of an attempt at it.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.grouped import by, label_of, named_runs
-from repoassay.report.tables.value import Cell, Column, Estimate, Table, Unit
+from repoassay.report.tables.groups import group_rows, label_of, named_runs
+from repoassay.report.tables.value import Cell, ColumnUnit, Estimate, Table, TableColumn
 from repoassay.stats import clustered_mean, pass_at_k, pass_hat_k
 
 __all__ = ["pass_rates", "success"]
@@ -15,7 +15,7 @@ __all__ = ["pass_rates", "success"]
 def success(rows: Sequence[ResultRow]) -> Table:
     """Mean success of each entry with a task-clustered interval, over judged attempts, and pass@k beside it."""
     several = named_runs(rows)
-    entries = by(rows, lambda row: (row.run.title if several else "", row.agent))
+    entries = group_rows(rows, lambda row: (row.run.title if several else "", row.agent))
     most = min((row.run.attempts for row in rows), default=1)
     made = [_row(run, members, most) for (run, _), members in entries.items()]
     return Table(
@@ -23,17 +23,17 @@ def success(rows: Sequence[ResultRow]) -> Table:
         title="Success with intervals over tasks",
         after="METR August 2025",
         columns=(
-            Column("run", "Run"),
-            Column("agent", "Agent"),
-            Column("tasks", "Tasks", Unit.COUNT),
-            Column("n", "Judged attempts", Unit.COUNT),
-            Column("success", "Success", Unit.ESTIMATE),
-            Column("error", "Standard error", Unit.SHARE, 1),
-            Column("naive", "as if independent", Unit.SHARE, 1),
-            Column("pass_1", "pass@1", Unit.ESTIMATE),
-            Column("pass_k", f"pass@{most}", Unit.ESTIMATE),
-            Column("all_k", f"pass^{most}", Unit.ESTIMATE),
-            Column("undefined", "Why there is no interval"),
+            TableColumn("run", "Run"),
+            TableColumn("agent", "Agent"),
+            TableColumn("tasks", "Tasks", ColumnUnit.COUNT),
+            TableColumn("n", "Judged attempts", ColumnUnit.COUNT),
+            TableColumn("success", "Success", ColumnUnit.ESTIMATE),
+            TableColumn("error", "Standard error", ColumnUnit.SHARE, 1),
+            TableColumn("naive", "as if independent", ColumnUnit.SHARE, 1),
+            TableColumn("pass_1", "pass@1", ColumnUnit.ESTIMATE),
+            TableColumn("pass_k", f"pass@{most}", ColumnUnit.ESTIMATE),
+            TableColumn("all_k", f"pass^{most}", ColumnUnit.ESTIMATE),
+            TableColumn("undefined", "Why there is no interval"),
         ),
         rows=tuple(made),
         notes=(
@@ -47,7 +47,7 @@ def success(rows: Sequence[ResultRow]) -> Table:
 
 
 def _row(run: str, rows: Sequence[ResultRow], most: int) -> tuple[Cell, ...]:
-    tasks = by([row for row in rows if row.result is not None], lambda row: row.task)
+    tasks = group_rows([row for row in rows if row.result is not None], lambda row: row.task)
     found = clustered_mean([[float(bool(row.result)) for row in members] for members in tasks.values()])
     interval = found.interval
     counts = [(len(members), sum(bool(row.result) for row in members)) for members in tasks.values()]
@@ -71,8 +71,8 @@ def _cut(end: float | None) -> float | None:
 def pass_rates(rows: Sequence[ResultRow]) -> dict[str, Estimate]:
     """pass@1 of each framework with its model, over all its runs together."""
     found = {}
-    for label, members in by(rows, label_of).items():
-        tasks = by([row for row in members if row.result is not None], lambda row: (row.run.suite, row.task))
+    for label, members in group_rows(rows, label_of).items():
+        tasks = group_rows([row for row in members if row.result is not None], lambda row: (row.run.suite, row.task))
         counts = [(len(group), sum(bool(row.result) for row in group)) for group in tasks.values()]
         found[label] = _estimate(counts, 1, True)
     return found

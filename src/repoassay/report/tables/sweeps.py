@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repoassay.model import Outcome
-from repoassay.model.agent_entry import LIMITS
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.frameworks import UNKNOWN_NOTE
-from repoassay.report.tables.grouped import by, limits_of, mean, natural, rates
-from repoassay.report.tables.value import Cell, Column, Table, Unit
+from repoassay.report.tables.groups import group_rows, limits_of, mean, natural, rates
+from repoassay.report.tables.value import Cell, ColumnUnit, Table, TableColumn
 from repoassay.stats import Proportion
+from repoassay.types import LIMITS, Outcome
 
 __all__ = ["sweeps", "swept"]
 
@@ -29,9 +28,9 @@ def sweeps(rows: Sequence[ResultRow]) -> Table:
     """A row for each framework, model, limit and value; entries that differ in another limit stand apart."""
     found: list[tuple[Cell, ...]] = []
     for name in swept(rows):
-        groups = by(rows, lambda row, name=name: (row.framework, row.model, _others(row, name)))  # type: ignore[misc] # bound per turn
+        groups = group_rows(rows, lambda row, name=name: (row.framework, row.model, _others(row, name)))  # type: ignore[misc] # bound per turn
         for (framework, model, others), members in groups.items():
-            values = by(members, lambda row, name=name: row.entry.settings.get(name, ""))  # type: ignore[misc] # the same
+            values = group_rows(members, lambda row, name=name: row.entry.settings.get(name, ""))  # type: ignore[misc] # the same
             if len(values) > 1:
                 found += [
                     _row(framework, model, name, value, others, values[value]) for value in sorted(values, key=natural)
@@ -41,18 +40,18 @@ def sweeps(rows: Sequence[ResultRow]) -> Table:
         title="Sweeps of limits",
         after="GitTaskBench Table 7 and Figure 5",
         columns=(
-            Column("framework", "Framework"),
-            Column("model", "Model"),
-            Column("limit", "Limit"),
-            Column("value", "Value"),
-            Column("others", "Other limits"),
-            Column("n", "Attempts", Unit.COUNT),
-            Column("ecr", "ECR, all", Unit.RATE),
-            Column("tpr", "TPR, all", Unit.RATE),
-            Column("timed_out", "Stopped by a limit", Unit.RATE),
-            Column("tokens_in", "Tokens in", Unit.NUMBER, 0),
-            Column("tokens_out", "Tokens out", Unit.NUMBER, 0),
-            Column("dollars", "Cost", Unit.DOLLARS, 4),
+            TableColumn("framework", "Framework"),
+            TableColumn("model", "Model"),
+            TableColumn("limit", "Limit"),
+            TableColumn("value", "Value"),
+            TableColumn("others", "Other limits"),
+            TableColumn("n", "Attempts", ColumnUnit.COUNT),
+            TableColumn("ecr", "ECR, all", ColumnUnit.RATE),
+            TableColumn("tpr", "TPR, all", ColumnUnit.RATE),
+            TableColumn("timed_out", "Stopped by a limit", ColumnUnit.RATE),
+            TableColumn("tokens_in", "Tokens in", ColumnUnit.NUMBER, 0),
+            TableColumn("tokens_out", "Tokens out", ColumnUnit.NUMBER, 0),
+            TableColumn("dollars", "Cost", ColumnUnit.DOLLARS, 4),
         ),
         rows=tuple(found),
         notes=(

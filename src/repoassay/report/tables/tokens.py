@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.grouped import by, median, named_runs
-from repoassay.report.tables.value import Column, Table, Unit
+from repoassay.report.tables.groups import group_rows, median, named_runs
+from repoassay.report.tables.value import ColumnUnit, Table, TableColumn
 
 __all__ = ["tokens"]
 
@@ -15,9 +15,9 @@ def tokens(rows: Sequence[ResultRow]) -> Table:
     """Median tokens of an attempt for each entry, over all finished attempts and by whether they passed."""
     several = named_runs(rows)
     made = []
-    for (run, agent), members in by(rows, lambda row: (row.run.title if several else "", row.agent)).items():
+    for (run, agent), members in group_rows(rows, lambda row: (row.run.title if several else "", row.agent)).items():
         done = [row for row in members if row.finished and row.tokens is not None]
-        per_task = [median(row.tokens for row in group) for group in by(done, lambda row: row.task).values()]
+        per_task = [median(row.tokens for row in group) for group in group_rows(done, lambda row: row.task).values()]
         made.append(
             (
                 run,
@@ -36,15 +36,15 @@ def tokens(rows: Sequence[ResultRow]) -> Table:
         title="Median tokens per task",
         after="RES-Q Figure 5",
         columns=(
-            Column("run", "Run"),
-            Column("agent", "Agent"),
-            Column("n", "Attempts with a model", Unit.COUNT),
-            Column("tokens", "Tokens per task", Unit.NUMBER, 0),
-            Column("tokens_in", "in", Unit.NUMBER, 0),
-            Column("tokens_out", "out", Unit.NUMBER, 0),
-            Column("passed", "where passed", Unit.NUMBER, 0),
-            Column("not_passed", "where not passed", Unit.NUMBER, 0),
-            Column("calls", "Calls", Unit.NUMBER, 1),
+            TableColumn("run", "Run"),
+            TableColumn("agent", "Agent"),
+            TableColumn("n", "Attempts with a model", ColumnUnit.COUNT),
+            TableColumn("tokens", "Tokens per task", ColumnUnit.NUMBER, 0),
+            TableColumn("tokens_in", "in", ColumnUnit.NUMBER, 0),
+            TableColumn("tokens_out", "out", ColumnUnit.NUMBER, 0),
+            TableColumn("passed", "where passed", ColumnUnit.NUMBER, 0),
+            TableColumn("not_passed", "where not passed", ColumnUnit.NUMBER, 0),
+            TableColumn("calls", "Calls", ColumnUnit.NUMBER, 1),
         ),
         rows=tuple(made),
         notes=(

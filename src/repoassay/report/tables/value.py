@@ -9,10 +9,10 @@ from enum import StrEnum
 
 from repoassay.stats import Proportion
 
-__all__ = ["Cell", "Column", "Estimate", "Table", "Unit"]
+__all__ = ["Cell", "ColumnUnit", "Estimate", "Table", "TableColumn"]
 
 
-class Unit(StrEnum):
+class ColumnUnit(StrEnum):
     """What the cells of a column are.
 
     `SHARE` and `ESTIMATE` lie between 0 and 1 and are shown in percent. `RATE` cells are `Proportion`, `ESTIMATE` cells
@@ -32,7 +32,7 @@ class Unit(StrEnum):
     @property
     def numeric(self) -> bool:
         """Whether cells stand to the right."""
-        return self not in (Unit.TEXT, Unit.RATE, Unit.ESTIMATE)
+        return self not in (ColumnUnit.TEXT, ColumnUnit.RATE, ColumnUnit.ESTIMATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ Cell = str | int | float | Decimal | Proportion | Estimate | None
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """One column: `key` for programs, `title` for readers, the unit of its cells, and digits after the point."""
 
     key: str
     title: str
-    unit: Unit = Unit.TEXT
+    unit: ColumnUnit = ColumnUnit.TEXT
     digits: int | None = None
 
 
@@ -74,7 +74,7 @@ class Table:
     name: str
     title: str
     after: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = field(default=())
 

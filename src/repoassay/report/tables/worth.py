@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from repoassay import economics
 from repoassay.economics import AlphaRow, Group, ParetoCurve, Quality, Success, bootstrap, by_result, pareto
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.grouped import by, named_runs
-from repoassay.report.tables.value import Cell, Column, Table, Unit
+from repoassay.report.tables.groups import group_rows, named_runs
+from repoassay.report.tables.value import Cell, ColumnUnit, Table, TableColumn
 
 __all__ = [
     "Repositories",
@@ -42,7 +42,9 @@ def alpha_rows(
     """
     several = named_runs(rows)
     reviewed = quality or {}
-    groups = by((row for row in rows if row.finished), lambda row: (row.run.title if several else "", row.agent))
+    groups = group_rows(
+        (row for row in rows if row.finished), lambda row: (row.run.title if several else "", row.agent)
+    )
     return {key: [_alpha_row(row, reviewed) for row in members] for key, members in groups.items()}
 
 
@@ -61,7 +63,7 @@ def _alpha_row(row: ResultRow, reviewed: Mapping[str, Quality]) -> AlphaRow:
 
 def repositories(attempts: Mapping[tuple[str, str], Sequence[AlphaRow]]) -> Repositories:
     """Alpha of each agent on each repository."""
-    return {key: economics.by(rows, "repository") for key, rows in attempts.items()}
+    return {key: economics.group_by(rows, "repository") for key, rows in attempts.items()}
 
 
 def repository_alpha(found: Repositories, notes: Sequence[str] = ()) -> Table:
@@ -72,14 +74,14 @@ def repository_alpha(found: Repositories, notes: Sequence[str] = ()) -> Table:
         title="Alpha by repository",
         after="GitTaskBench Table 10",
         columns=(
-            Column("repository", "Repository"),
-            Column("run", "Run"),
-            Column("agent", "Agent"),
-            Column("n", "Attempts", Unit.COUNT),
-            Column("counted", "Counted", Unit.COUNT),
-            Column("alpha", "Alpha", Unit.DOLLARS, 3),
-            Column("strict", "Strict alpha", Unit.DOLLARS, 3),
-            Column("cost", "Known cost", Unit.DOLLARS, 4),
+            TableColumn("repository", "Repository"),
+            TableColumn("run", "Run"),
+            TableColumn("agent", "Agent"),
+            TableColumn("n", "Attempts", ColumnUnit.COUNT),
+            TableColumn("counted", "Counted", ColumnUnit.COUNT),
+            TableColumn("alpha", "Alpha", ColumnUnit.DOLLARS, 3),
+            TableColumn("strict", "Strict alpha", ColumnUnit.DOLLARS, 3),
+            TableColumn("cost", "Known cost", ColumnUnit.DOLLARS, 4),
         ),
         rows=tuple(_of_repository(key, groups[key]) for key in sorted(groups)),
         notes=(ALPHA_NOTE, *notes),
@@ -117,17 +119,17 @@ def agent_alpha(attempts: Mapping[tuple[str, str], Sequence[AlphaRow]], notes: S
         title="Alpha and what decides",
         after="",
         columns=(
-            Column("run", "Run"),
-            Column("agent", "Agent"),
-            Column("n", "Attempts", Unit.COUNT),
-            Column("counted", "Counted", Unit.COUNT),
-            Column("alpha", "Alpha", Unit.DOLLARS, 3),
-            Column("alpha_low", "from", Unit.DOLLARS, 3),
-            Column("alpha_high", "to", Unit.DOLLARS, 3),
-            Column("strict", "Strict alpha", Unit.DOLLARS, 3),
-            Column("per_solved", "Cost per solved task", Unit.DOLLARS, 4),
-            Column("per_dollar", "Value per dollar", Unit.NUMBER, 2),
-            Column("break_even", "Break-even cost", Unit.DOLLARS, 4),
+            TableColumn("run", "Run"),
+            TableColumn("agent", "Agent"),
+            TableColumn("n", "Attempts", ColumnUnit.COUNT),
+            TableColumn("counted", "Counted", ColumnUnit.COUNT),
+            TableColumn("alpha", "Alpha", ColumnUnit.DOLLARS, 3),
+            TableColumn("alpha_low", "from", ColumnUnit.DOLLARS, 3),
+            TableColumn("alpha_high", "to", ColumnUnit.DOLLARS, 3),
+            TableColumn("strict", "Strict alpha", ColumnUnit.DOLLARS, 3),
+            TableColumn("per_solved", "Cost per solved task", ColumnUnit.DOLLARS, 4),
+            TableColumn("per_dollar", "Value per dollar", ColumnUnit.NUMBER, 2),
+            TableColumn("break_even", "Break-even cost", ColumnUnit.DOLLARS, 4),
         ),
         rows=tuple(rows),
         notes=(
@@ -157,13 +159,13 @@ def cumulated(found: Mapping[tuple[str, str], ParetoCurve]) -> Table:
         title="Cumulative alpha over repositories",
         after="GitTaskBench Figure 6",
         columns=(
-            Column("run", "Run"),
-            Column("agent", "Agent"),
-            Column("rank", "Rank", Unit.COUNT),
-            Column("repository", "Repository"),
-            Column("alpha", "Alpha", Unit.DOLLARS, 3),
-            Column("cumulative", "Cumulative", Unit.DOLLARS, 3),
-            Column("share", "Share of the net", Unit.SHARE, 1),
+            TableColumn("run", "Run"),
+            TableColumn("agent", "Agent"),
+            TableColumn("rank", "Rank", ColumnUnit.COUNT),
+            TableColumn("repository", "Repository"),
+            TableColumn("alpha", "Alpha", ColumnUnit.DOLLARS, 3),
+            TableColumn("cumulative", "Cumulative", ColumnUnit.DOLLARS, 3),
+            TableColumn("share", "Share of the net", ColumnUnit.SHARE, 1),
         ),
         rows=tuple(
             (*key, rank, point.name, point.alpha, point.cumulative, point.share)

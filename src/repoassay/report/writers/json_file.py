@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from repoassay.report.document import plain
+from repoassay.report.document import plain_value
 from repoassay.report.tables.value import Cell, Estimate, Table
 from repoassay.stats import Proportion
 
@@ -50,7 +50,7 @@ def _cell(cell: Cell) -> Any:
             "method": ends.method,
         }  # fmt: skip
     if isinstance(cell, Estimate):
-        return plain(
+        return plain_value(
             {"value": cell.value, "low": cell.low, "high": cell.high, "n": cell.n, "undefined": cell.undefined}
         )
-    return plain(cell)
+    return plain_value(cell)

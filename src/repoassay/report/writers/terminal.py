@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from repoassay.report.cells import shown_cell
-from repoassay.report.tables.value import Column, Table, Unit
+from repoassay.report.tables.value import ColumnUnit, Table, TableColumn
 from repoassay.text import one_line
 
 __all__ = ["MOST_LINES", "print_tables", "rendered"]
@@ -61,7 +61,9 @@ def rendered(table: Table, width: int) -> RenderableType:
 
 def _heads(table: Table) -> tuple[list[int], list[int]]:
     """Columns that name a row, which are those of text before the first figure; and the others."""
-    count = next((n for n, column in enumerate(table.columns) if column.unit is not Unit.TEXT), len(table.columns))
+    count = next(
+        (n for n, column in enumerate(table.columns) if column.unit is not ColumnUnit.TEXT), len(table.columns)
+    )
     return list(range(count)), list(range(count, len(table.columns)))
 
 
@@ -76,7 +78,7 @@ def _label(cells: Sequence[object]) -> str:
     return ", ".join(parts)
 
 
-def _parts(columns: Sequence[Column], cells: Sequence[Sequence[str]], room: int) -> Iterator[list[int]]:
+def _parts(columns: Sequence[TableColumn], cells: Sequence[Sequence[str]], room: int) -> Iterator[list[int]]:
     part: list[int] = []
     used = 0
     for index, column in enumerate(columns):
@@ -90,7 +92,11 @@ def _parts(columns: Sequence[Column], cells: Sequence[Sequence[str]], room: int)
 
 
 def _grid(
-    title: str, labels: Sequence[str], columns: Sequence[Column], cells: Sequence[Sequence[str]], part: Sequence[int]
+    title: str,
+    labels: Sequence[str],
+    columns: Sequence[TableColumn],
+    cells: Sequence[Sequence[str]],
+    part: Sequence[int],
 ) -> Grid:
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     grid.add_column(Text(title), overflow="fold")

@@ -1,0 +1,1 @@
+"""A suite of one task: the folder of this file, with suite.toml."""

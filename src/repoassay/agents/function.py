@@ -1,0 +1,224 @@
+"""A Python function as an agent, and any object that has a `command`.
+
+::
+
+    def fixer(workspace, instruction):
+        workspace.run("sed -i s/colour/color/ repo/README.md")
+
+The function runs here, in a thread of its own; its commands run in the sandbox (see `session.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import json
+import secrets
+import socket
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from repoassay.agents.plugin_agent import PluginAgent
+from repoassay.agents.protocol import Agent, AgentKind, AsksModel, in_workspace
+from repoassay.agents.session import SessionLink, WorkspaceSession
+from repoassay.errors import BadInput
+from repoassay.sandbox import Command, PortForward
+from repoassay.tasks import TaskFolder
+from repoassay.types import FileEdit, Limits
+from repoassay.workspace import PreparedTask
+
+__all__ = [
+    "CommandMaker", "FunctionAgent", "adapt_agent", "check_source", "import_agent", "python_kind",
+    "source_digest",
+]  # fmt: skip
+
+_SERVER = Path(__file__).with_name("scripts") / "session.py"
+_WIND_UP = 1.0
+"""Seconds a function is waited for when its sandbox is gone; it may sleep for hours, and cannot be killed."""
+
+
+class CommandMaker(Protocol):
+    """An agent as anybody may write one: a class with this one method.
+
+    `name` (else the class's name is shown) and `needs_workspace(folder)` (else always) may be added.
+    """
+
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
+        """The command that does the task laid out in `layout` within `limits`."""
+
+
+class FunctionAgent:
+    """Calls `function(workspace, instruction)` once an attempt; what it returns is ignored.
+
+    An exception is a failure of the agent: its traceback goes to the attempt's log, and what it left is graded.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        self.name = name
+        self._function = function
+
+    def needs_workspace(self, folder: TaskFolder) -> bool:
+        """Always: nobody knows what a function looks at."""
+        return True
+
+    def command(self, layout: PreparedTask, limits: Limits) -> Command:
+        """The program that serves the function, and the door at which the two meet."""
+        listening = socket.create_server(("127.0.0.1", 0))
+        port = listening.getsockname()[1]
+        call = _Call(self._function, layout, listening)
+        facts = json.dumps({"port": port, "secret": call.secret}).encode()
+        edits = {"/run/session.py": FileEdit(_SERVER.read_bytes())}
+        argv = ("/env/bin/python", "-I", "-B", "/run/session.py")
+        command = in_workspace(layout, limits, argv, stdin=facts, edits=edits)
+        return replace(command, doors=(PortForward(port, call.opened, call.closed, listening),))
+
+
+class _Call:
+    """One call of a function, over one attempt."""
+
+    def __init__(self, function: Callable[..., Any], layout: PreparedTask, listening: socket.socket) -> None:
+        folder = layout.folder
+        self.secret = secrets.token_hex(16)
+        self._link = SessionLink()
+        self._session = WorkspaceSession(folder.task.id, folder.instruction, self._link)
+        self._function = function
+        self._reserved, self._listening = listening, listening
+        self._thread = threading.Thread(target=self._serve, name=f"agent-{folder.task.id}", daemon=True)
+
+    def opened(self, listening: socket.socket) -> None:
+        """Take over the socket at which the sandbox's end will come."""
+        if listening is not self._reserved:
+            self._reserved.close()  # the command has a loopback of its own
+        self._listening = listening
+        self._thread.start()
+
+    def closed(self) -> None:
+        """Everything in the sandbox is dead."""
+        for way in (self._listening, self._link):
+            _hang_up(way)
+        self._thread.join(_WIND_UP)
+
+    def _serve(self) -> None:
+        with self._listening:
+            if not self._link.connect(self._listening, self.secret):
+                return
+        try:
+            result = self._function(self._session, self._session.instruction)
+            if inspect.iscoroutine(result):
+                import asyncio
+
+                asyncio.run(result)
+        except SystemExit as leaving:
+            self._link.end(leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None))
+        except BaseException:  # noqa: BLE001 - whatever a function raises is its attempt's end, not the run's
+            self._link.end(1, traceback.format_exc())
+        else:
+            self._link.end(0)
+
+
+def _hang_up(way: socket.socket | SessionLink) -> None:
+    try:
+        if isinstance(way, socket.socket):
+            way.shutdown(socket.SHUT_RDWR)  # wakes whoever accepts, as closing alone does not
+    except OSError:
+        pass
+    way.close()
+
+
+def adapt_agent(thing: object) -> Agent:
+    """Make an agent of a function, of an object with a `command`, or of a class of such objects.
+
+    Raises:
+        BadInput: It is none of these, or the function does not take a workspace and an instruction.
+    """
+    if inspect.isclass(thing):
+        try:
+            thing = thing()
+        except TypeError as error:
+            raise BadInput(
+                f"The agent {_name(thing)} cannot be made: {error}.", "Hand over an object of it."
+            ) from error
+    if callable(getattr(thing, "command", None)):
+        complete = isinstance(thing, AsksModel) or isinstance(getattr(thing, "kind", None), AgentKind)
+        return thing if complete else PluginAgent(_name(thing), thing)  # type: ignore[return-value]
+    if not callable(thing):
+        raise BadInput(
+            f"{type(thing).__name__} is no agent.",
+            "Give an agent's name, a function of (workspace, instruction), or an object with a method `command`.",
+        )
+    name = _name(thing)
+    try:
+        inspect.signature(thing).bind(None, "")
+    except TypeError as error:
+        raise BadInput(
+            f"The agent {name} cannot be called with a workspace and an instruction: {error}.",
+            f"Write it as: def {name}(workspace, instruction).",
+        ) from error
+    if not name.isidentifier():
+        raise BadInput("An agent needs a name that reports can show, and a lambda has none.", "Write it with def.")
+    return FunctionAgent(thing, name)
+
+
+def _name(thing: object) -> str:
+    own = getattr(thing, "name", None)
+    return str(own or getattr(thing, "__name__", None) or type(thing).__name__)
+
+
+def python_kind(thing: object) -> str:
+    """Where an agent's code is, as plans have it: `package.module:name`."""
+    code = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{code.__module__}:{code.__qualname__}"
+
+
+def source_digest(thing: object) -> str:
+    """The sha256 of a function's or a class's source; empty where there is none to read."""
+    code = thing if hasattr(thing, "__qualname__") else type(thing)
+    try:
+        return hashlib.sha256(inspect.getsource(code).encode()).hexdigest()  # type: ignore[arg-type]
+    except (OSError, TypeError):
+        return ""
+
+
+def import_agent(kind: str, digest: str = "") -> object:
+    """What `package.module:name` names.
+
+    Args:
+        kind: The name.
+        digest: What `source_digest` gave when the run was planned; empty for not known.
+
+    Raises:
+        BadInput: It cannot be imported, or is not what it was.
+    """
+    place, _, path = kind.partition(":")
+    again = "Hand it over again: repoassay.resume(run, agent=...)."
+    if "<" in path:
+        raise BadInput(f"The agent {kind} is a Python function that no other program can import.", again)
+    try:
+        thing: object = sys.modules.get(place) or importlib.import_module(place)
+        for part in path.split("."):
+            thing = getattr(thing, part)
+    except Exception as error:  # whatever somebody's module raises while it is imported
+        why = f"{type(error).__name__}: {str(error)[:300]}"
+        raise BadInput(f"The agent {kind} cannot be imported ({why}).", f"Check its name. {again}") from error
+    check_source(kind, thing, digest)
+    return thing
+
+
+def check_source(kind: str, thing: object, digest: str) -> None:
+    """Make sure that an agent's source is what it was when the run was planned.
+
+    Raises:
+        BadInput: It has changed.
+    """
+    now = source_digest(thing)
+    if digest and now and now != digest:
+        raise BadInput(
+            f"The agent {kind} has changed since this run was planned.",
+            "Start a new run; figures of different agents must not be mixed.",
+        )

@@ -1,0 +1,120 @@
+"""Agents as Python programs hand them over, and as a plan has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from repoassay.agents import (
+    Agent,
+    CommandMaker,
+    ModelledAgent,
+    WorkspaceSession,
+    adapt_agent,
+    agent_kind,
+    check_source,
+    find_agent,
+    import_agent,
+    python_kind,
+    source_digest,
+)
+from repoassay.engine import named_file
+from repoassay.errors import BadInput
+from repoassay.plugins import is_dotted, plugin_version
+from repoassay.text import quote
+from repoassay.types import AgentEntry, Plan
+
+__all__ = ["AgentLike", "Agents", "agents_again", "planned_agents"]
+
+AgentLike = str | Callable[[WorkspaceSession, str], object] | CommandMaker | type[CommandMaker]
+"""A name of an agent, the path of an agent's TOML file, `package.module:name`, a function of (workspace, instruction),
+or an object, or a class, with a method `command(layout, limits)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agents:
+    """The entry of each agent by the name reports show, and by kind those that are objects."""
+
+    entries: dict[str, AgentEntry] = field(default_factory=dict)
+    own: dict[str, Agent] = field(default_factory=dict)
+
+
+def planned_agents(
+    agents: AgentLike | Sequence[AgentLike], *, command: str | None = None, folder: Path | None = None,
+    template: Path | None = None,
+) -> Agents:  # fmt: skip
+    """Agents for a plan. `command` and `folder` are of the agent `command`, `template` of agents that ask a model.
+
+    Raises:
+        BadInput: There is no such agent, it cannot be used, or two have one name.
+    """
+    found = Agents()
+    for each in _several(agents):
+        if isinstance(each, str) and not is_dotted(each):
+            name, entry = _by_name(each, command, folder, template)
+        else:
+            thing = import_agent(each) if isinstance(each, str) else each
+            agent = adapt_agent(thing)
+            name, entry = agent.name, _by_source(thing, each if isinstance(each, str) else python_kind(each))
+            found.own[entry.kind] = agent
+        if found.entries.get(name, entry) != entry:
+            raise BadInput(f"Two agents are called {quote(name)}.", "Give one of them another name.")
+        found.entries[name] = entry
+    return found
+
+
+def agents_again(plan: Plan, agents: AgentLike | Sequence[AgentLike]) -> tuple[dict[str, Agent], tuple[Path, ...]]:
+    """Agents of a run that goes on: by the plan's kind those that are objects, and the names of all, as grants.
+
+    Raises:
+        BadInput: The plan has no such agent, or its source has changed since.
+    """
+    own: dict[str, Agent] = {}
+    names: list[Path] = []
+    kinds = {entry.kind: entry for entry in plan.agents.values() if is_dotted(entry.kind)}
+    for each in _several(agents):
+        if isinstance(each, str) and not is_dotted(each):
+            names.append(Path(each))
+            continue
+        kind = each if isinstance(each, str) else python_kind(each)
+        thing = import_agent(each) if isinstance(each, str) else each
+        same = [one for one in kinds if one == kind or one.partition(":")[2] == kind.partition(":")[2]]
+        if not same:
+            raise BadInput(f"This run has no agent {quote(kind)}.", f"Its agents are: {', '.join(plan.agents)}.")
+        for one in same:
+            check_source(one, thing, kinds[one].options.get("sha256", ""))
+            own[one] = adapt_agent(thing)
+            names.append(Path(one))
+    return own, tuple(names)
+
+
+def _several(agents: AgentLike | Sequence[AgentLike]) -> list[AgentLike]:
+    found: list[AgentLike] = [*agents] if isinstance(agents, list | tuple) else [agents]  # type: ignore[list-item]
+    if not found:
+        raise BadInput("No agent is named.", "Give at least one.")
+    return found
+
+
+def _by_name(name: str, command: str | None, folder: Path | None, template: Path | None) -> tuple[str, AgentEntry]:
+    """Name and entry of an agent that RepoAssay or a plug-in has, or that a TOML file says."""
+    kind, options = name, {}
+    if name == "command":
+        options = {"command": command or "", **({"folder": str(folder.absolute())} if folder else {})}
+    elif Path(name).suffix == ".toml":
+        file = named_file(Path(name))
+        kind, options = file.path, {"sha256": file.sha256}
+    if template is not None and "template" in agent_kind(kind).options:
+        file = named_file(template)
+        options |= {"template": file.path, "template_sha256": file.sha256}
+    agent = find_agent(kind, options)
+    if version := plugin_version("repoassay.agents", name):
+        options["version"] = version
+    if isinstance(agent, ModelledAgent):
+        options["version"] = agent.spec.version
+    return (agent.name if Path(name).suffix == ".toml" else name), AgentEntry(kind=kind, options=options)
+
+
+def _by_source(thing: object, kind: str) -> AgentEntry:
+    digest = source_digest(thing)
+    return AgentEntry(kind=kind, options={"sha256": digest} if digest else {})

@@ -1,0 +1,1 @@
+"""Metrics that GitTaskBench's tasks use beyond those of the grading room."""

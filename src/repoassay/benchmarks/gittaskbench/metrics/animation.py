@@ -1,0 +1,106 @@
+"""Metrics of redrawn videos: all of it, the same scene at the same moments, and redrawn; the measures of `abstraction`.
+
+Moments are the middles of equal parts of either video, so a video at another frame rate is compared at the same times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from repoassay.benchmarks.gittaskbench.metrics.abstraction import flatness, redrawn, structure
+from repoassay.benchmarks.gittaskbench.metrics.frames import Clip, read_frames
+from repoassay.benchmarks.gittaskbench.metrics.pictures import aspect_slip, fit
+from repoassay.grading import Measurement, metric, need, reference
+
+__all__ = ["video_flatness", "video_length_match", "video_redrawn", "video_structure"]
+
+_PACKAGES = ("numpy", "pillow", "opencv-python-headless")
+_MOMENTS, _WIDTH = 8, 400
+
+
+def _clips(of: Path, against: Path) -> tuple[Clip, Clip]:
+    ours = read_frames(of, _MOMENTS, _WIDTH)
+    return ours, reference(lambda path: read_frames(path, _MOMENTS, _WIDTH), against)
+
+
+def _each(clips: tuple[Clip, Clip], measure: Callable[[Any, Any], float]) -> list[float]:
+    """A measure of each pair of moments, as far as both videos have them, at the size of the smaller."""
+    numpy = need("numpy")
+    found = []
+    for pair in zip(clips[0].frames, clips[1].frames, strict=False):
+        height, width = (max(16, min(sides)) for sides in zip(*(frame.shape[:2] for frame in pair), strict=True))
+        found.append(measure(*(fit(frame, width, height).astype(numpy.float32) for frame in pair)))
+    return sorted(found) or [0.0]
+
+
+@metric(
+    "video_length_match",
+    unit="ratio",
+    span="[0, 1]",
+    better="higher",
+    needs_reference=True,
+    source="frames that decode, and seconds, the shorter over the longer",
+    packages=_PACKAGES,
+)
+def video_length_match(of: Path, against: Path) -> Measurement:
+    """How far two videos have the same number of frames or, at another frame rate, the same duration; the better one.
+
+    A duration counts only with at least three tenths of the frames: a few frames shown for long are no video.
+    """
+    ours, theirs = _clips(of, against)
+    frames = min(ours.count, theirs.count) / max(ours.count, theirs.count)
+    longest = max(ours.seconds, theirs.seconds)
+    seconds = min(ours.seconds, theirs.seconds) / longest if longest else 0.0
+    note = f"{ours.count} frames in {ours.seconds:.2f} s for {theirs.count} in {theirs.seconds:.2f} s"
+    return Measurement(max(frames, seconds if frames >= 0.3 else 0.0), note)
+
+
+@metric(
+    "video_structure",
+    unit="correlation",
+    span="[-1, 1]",
+    better="higher",
+    needs_reference=True,
+    source="image_structure at eight moments; the second lowest",
+    packages=_PACKAGES,
+)
+def video_structure(of: Path, against: Path, *, slip: float = 0.25) -> Measurement:
+    """Whether two videos show the same scenes at the same moments; 0 when proportions differ by more than `slip`."""
+    clips = _clips(of, against)
+    off = aspect_slip((clips[0].width, clips[0].height), (clips[1].width, clips[1].height))
+    if off > slip:
+        return Measurement(0.0, f"the proportions differ by {off:.0%}")
+    found = _each(clips, structure)
+    return Measurement(found[min(1, len(found) - 1)])
+
+
+@metric(
+    "video_redrawn",
+    unit="ratio",
+    span="[0, 1]",
+    better="higher",
+    needs_reference=True,
+    source="image_redrawn at eight moments; the second lowest",
+    packages=_PACKAGES,
+)
+def video_redrawn(of: Path, against: Path) -> Measurement:
+    """How much of the frames no filter or recolouring of the original explains; see `abstraction.redrawn`."""
+    found = _each(_clips(of, against), redrawn)
+    return Measurement(found[min(1, len(found) - 1)])
+
+
+@metric(
+    "video_flatness",
+    unit="share",
+    span="[0, 1]",
+    better="higher",
+    needs_reference=True,
+    source="image_flatness at eight moments; the second lowest",
+    packages=_PACKAGES,
+)
+def video_flatness(of: Path, against: Path) -> Measurement:
+    """How much of the frames is flat where a third of the original is; see `abstraction.flatness`."""
+    found = _each(_clips(of, against), flatness)
+    return Measurement(found[min(1, len(found) - 1)])

@@ -1,0 +1,52 @@
+"""Metrics of masks: pictures in which white marks what was found. A pixel is marked when its grey exceeds `level`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from repoassay.grading import Measurement, metric, need, pixels, reference
+
+__all__ = ["mask_dice", "mask_iou"]
+
+
+def _marks(of: Path, against: Path, level: float) -> tuple[Any, Any]:
+    """Both masks as booleans (height, width); one of another size is brought to the reference's, nearest pixel."""
+    ours, theirs = pixels(of, "L"), reference(lambda path: pixels(path, "L"), against)
+    if ours.shape != theirs.shape:
+        image, numpy = need("PIL.Image"), need("numpy")
+        size = (theirs.shape[1], theirs.shape[0])
+        ours = numpy.asarray(image.fromarray(ours.astype("uint8")).resize(size, image.Resampling.NEAREST))
+    return ours > level, theirs > level
+
+
+@metric(
+    "mask_iou",
+    unit="ratio",
+    span="[0, 1]",
+    better="higher",
+    needs_reference=True,
+    source="Jaccard index",
+    packages=("numpy", "pillow"),
+)
+def mask_iou(of: Path, against: Path, *, level: float = 127.5) -> Measurement:
+    """Pixels marked in both over pixels marked in either; 1 when neither marks any."""
+    ours, theirs = _marks(of, against, level)
+    either = int((ours | theirs).sum())
+    return Measurement(float((ours & theirs).sum()) / either if either else 1.0, f"{int(ours.sum())} pixels marked")
+
+
+@metric(
+    "mask_dice",
+    unit="ratio",
+    span="[0, 1]",
+    better="higher",
+    needs_reference=True,
+    source="Dice 1945; Sorensen 1948",
+    packages=("numpy", "pillow"),
+)
+def mask_dice(of: Path, against: Path, *, level: float = 127.5) -> Measurement:
+    """Twice the pixels marked in both over the pixels marked in each; 1 when neither marks any."""
+    ours, theirs = _marks(of, against, level)
+    marked = int(ours.sum()) + int(theirs.sum())
+    return Measurement(2 * float((ours & theirs).sum()) / marked if marked else 1.0)

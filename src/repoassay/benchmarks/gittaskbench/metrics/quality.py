@@ -1,0 +1,141 @@
+"""Quality of a picture by itself, without a reference.
+
+`niqe` is our own implementation of Mittal, Soundararajan, Bovik: Making a "Completely Blind" Image Quality Analyzer,
+IEEE Signal Processing Letters 20 (2013).
+
+NOTICE: `niqe_pristine.npz` beside this file holds the mean (36) and covariance (36, 36) of the features of pristine
+pictures, as distributed with BasicSR 1.4.2 (niqe_pris_params.npz; Copyright 2018-2022 BasicSR Authors, Apache License
+2.0, https://github.com/XPixelGroup/BasicSR), unchanged but for the names of the arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from pathlib import Path
+from typing import Any
+
+from repoassay.benchmarks.gittaskbench.metrics.rasters import raster
+from repoassay.grading import Measurement, metric, need
+
+__all__ = ["niqe", "niqe_of"]
+
+_BLOCK = 96
+_WEIGHTS = {"rgb": (65.481, 128.553, 24.966), "bgr": (24.966, 128.553, 65.481)}
+
+
+@metric(
+    "niqe",
+    unit="score",
+    span="[0, inf)",
+    better="lower",
+    source="Mittal, Soundararajan, Bovik 2013, with the pristine statistics of BasicSR 1.4.2",
+    packages=("numpy", "pillow", "opencv-python-headless"),
+)
+def niqe(of: Path, *, order: str = "rgb") -> Measurement:
+    """Natural image quality: distance of the picture's statistics from those of pristine pictures.
+
+    About 3 for good photos, above 7 for strongly distorted ones; not a number for pictures of less than two blocks of
+    96 x 96 pixels. `order = "bgr"` reads red as blue, as some programs do by mistake.
+    """
+    found = niqe_of(raster(of), order)
+    return Measurement(found, "" if found == found else "it is too small or too flat")  # noqa: PLR0124 - NaN alone
+
+
+def niqe_of(picture: Any, order: str = "rgb") -> float:
+    """NIQE of an array (height, width, 3) of 0 to 255 in RGB order; NaN when it holds less than two useful blocks."""
+    numpy, cv2 = need("numpy"), need("cv2")
+    # Single precision, like the implementation whose values are published: in flat regions its rounding counts.
+    channels = (picture[..., channel] * numpy.float32(weight / 255) for channel, weight in enumerate(_WEIGHTS[order]))
+    grey = numpy.rint(sum(channels) + numpy.float32(16))
+    height, width = (size // _BLOCK * _BLOCK for size in grey.shape)
+    if height * width < 2 * _BLOCK * _BLOCK:
+        return float("nan")
+    grey, pristine, found = grey[:height, :width], _pristine(), []
+    window = numpy.sqrt(numpy.diag(pristine["window"]))  # it is the outer product of a Gaussian with itself
+    for scale in (1, 2):
+        mean, square = (
+            cv2.sepFilter2D(each, cv2.CV_64F, window, window, borderType=cv2.BORDER_REPLICATE).astype(numpy.float32)
+            for each in (grey.astype(numpy.float64), (grey * grey).astype(numpy.float64))
+        )
+        normal = (grey - mean) / (numpy.sqrt(abs(square - mean * mean)) + 1)
+        found.append(_features(normal, _BLOCK // scale))
+        grey = _halved(grey).astype(numpy.float32) if scale == 1 else grey
+    features = numpy.concatenate(found, 1)
+    whole = features[numpy.isfinite(features).all(1)]
+    if len(whole) < 2:
+        return float("nan")
+    apart = pristine["mean"] - numpy.nanmean(numpy.where(numpy.isfinite(features), features, numpy.nan), 0)
+    spread = (pristine["covariance"] + numpy.cov(whole, rowvar=False)) / 2
+    return float(max(apart @ numpy.linalg.pinv(spread) @ apart, 0.0) ** 0.5)
+
+
+@functools.cache
+def _pristine() -> dict[str, Any]:
+    """`mean` (36), `covariance` (36, 36) and `window` (7, 7)."""
+    numpy = need("numpy")
+    with numpy.load(Path(__file__).with_name("niqe_pristine.npz"), allow_pickle=False) as stored:
+        return {name: stored[name] for name in ("mean", "covariance", "window")}
+
+
+def _halved(grey: Any) -> Any:
+    """Half the size by bicubic interpolation with anti-aliasing: eight taps, edges mirrored."""
+    numpy = need("numpy")
+    distance = abs(numpy.arange(8) - 3.5) / 2
+    near = 1.5 * distance**3 - 2.5 * distance**2 + 1
+    far = -0.5 * distance**3 + 2.5 * distance**2 - 4 * distance + 2
+    taps = numpy.where(distance <= 1, near, far)
+    taps /= taps.sum()
+    for _ in range(2):
+        length = grey.shape[0]
+        padded = numpy.pad(grey, ((3, 4), (0, 0)), mode="symmetric")
+        grey = sum(tap * padded[place : place + length : 2] for place, tap in enumerate(taps)).T
+    return grey
+
+
+def _features(normal: Any, block: int) -> Any:
+    """Eighteen features of each block of a normalised picture, (blocks, 18)."""
+    numpy = need("numpy")
+    rows, columns = normal.shape[0] // block, normal.shape[1] // block
+    blocks = normal.reshape(rows, block, columns, block).swapaxes(1, 2).reshape(rows * columns, block, block)
+    shape, left, right = _asymmetric(blocks)
+    found = [shape, (left + right) / 2]
+    for shift in ((0, 1), (1, 0), (1, 1), (1, -1)):
+        shape, left, right = _asymmetric(blocks * numpy.roll(blocks, shift, (1, 2)))
+        found += [shape, (right - left) * _gamma(2 / shape) / _gamma(1 / shape), left, right]
+    return numpy.stack(found, 1)
+
+
+@functools.cache
+def _ratios() -> tuple[Any, Any]:
+    """Shapes of a generalised Gaussian, 0.2 to 10 by 0.001, and the ratio of moments that each gives."""
+    numpy = need("numpy")
+    shapes = numpy.arange(0.2, 10.001, 0.001)
+    return shapes, _gamma(2 / shapes) ** 2 / (_gamma(1 / shapes) * _gamma(3 / shapes))
+
+
+def _gamma(values: Any) -> Any:
+    """The gamma function of each value; that of scipy would cost more to import than all the rest to compute."""
+    numpy = need("numpy")
+    return numpy.fromiter(map(math.gamma, values.tolist()), float, len(values))
+
+
+def _asymmetric(blocks: Any) -> tuple[Any, Any, Any]:
+    """Shape, left and right width of the asymmetric generalised Gaussian of each block, by moments."""
+    numpy = need("numpy")
+    flat = blocks.reshape(len(blocks), -1)
+    squares = flat * flat
+    below, above = flat < 0, flat > 0
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        lower = numpy.einsum("ij,ij->i", squares, below)
+        left = numpy.sqrt(lower / numpy.count_nonzero(below, 1))
+        right = numpy.sqrt((squares.sum(1) - lower) / numpy.count_nonzero(above, 1))
+        skew = left / right
+        ratio = abs(flat).mean(1) ** 2 / squares.mean(1)
+        wanted = ratio * (skew**3 + 1) * (skew + 1) / (skew**2 + 1) ** 2
+    shapes, ratios = _ratios()
+    after = numpy.searchsorted(ratios, wanted).clip(1, len(ratios) - 1)
+    nearest = numpy.where(wanted - ratios[after - 1] <= ratios[after] - wanted, after - 1, after)
+    shape = shapes[nearest]
+    width = numpy.sqrt(_gamma(1 / shape) / _gamma(3 / shape))
+    return shape, left * width, right * width

@@ -1,0 +1,152 @@
+"""Metrics of enlarged images: the factor, whether the content was kept, and whether detail was added.
+
+All compare an output with the small image it was made from. None of them wants pixels that nobody can know: they look
+at what the small image determines, so any sound method of super-resolution may be measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from repoassay.grading import Measurement, metric, need, pixels, reference
+
+__all__ = ["image_edge_gain", "image_enlargement", "image_shrunk_psnr", "image_within_pixel_detail"]
+
+_PACKAGES = ("numpy", "pillow", "opencv-python-headless")
+_MOST_SAMPLES = 4000
+"""Longest side at which gradients are taken; a larger output is first averaged down to it."""
+
+
+@metric(
+    "image_enlargement",
+    unit="times",
+    span="[0, inf)",
+    better="higher",
+    needs_reference=True,
+    source="width and height of the output over those of the original",
+    packages=_PACKAGES,
+)
+def image_enlargement(of: Path, against: Path, *, factors: Sequence[float] = (), slack: int = 2) -> Measurement:
+    """How many times wider and higher the output is than the original.
+
+    0 when width and height disagree by more than `slack` pixels, or when `factors` are given and neither side is
+    within `slack` pixels of any of them.
+    """
+    ours, theirs = pixels(of, "L").shape, reference(lambda path: pixels(path, "L"), against).shape
+    factor = math.sqrt(ours[0] * ours[1] / (theirs[0] * theirs[1]))
+    note = f"{theirs[1]} x {theirs[0]} became {ours[1]} x {ours[0]}"
+    wanted = factors or [factor]
+    if not any(all(abs(a - b * each) <= slack for a, b in zip(ours, theirs, strict=True)) for each in wanted):
+        return Measurement(0.0, f"{note}, {'another factor' if factors else 'which changes its proportions'}")
+    return Measurement(factor, note)
+
+
+@metric(
+    "image_shrunk_psnr",
+    unit="dB",
+    span="[0, 100]",
+    better="higher",
+    needs_reference=True,
+    source="10 log10(255^2 / MSE) after area averaging down to the size of the original, capped at 100",
+    packages=_PACKAGES,
+)
+def image_shrunk_psnr(of: Path, against: Path) -> Measurement:
+    """Peak signal-to-noise ratio between the output, averaged down to the original's size, and the original.
+
+    The larger side is averaged down, so an output smaller than the original is compared at its own size.
+    """
+    numpy = need("numpy")
+    ours, theirs = pixels(of), reference(pixels, against)
+    height, width = (min(a, b) for a, b in zip(ours.shape[:2], theirs.shape[:2], strict=True))
+    error = float(numpy.mean((_shrink(ours, width, height) - _shrink(theirs, width, height)) ** 2))
+    return Measurement(100.0 if error == 0 else min(100.0, max(0.0, 10 * math.log10(255**2 / error))))
+
+
+def _shrink(image: Any, width: int, height: int) -> Any:
+    if image.shape[:2] == (height, width):
+        return image
+    cv2 = need("cv2")
+    return cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
+
+
+@metric(
+    "image_edge_gain",
+    unit="ratio",
+    span="(-inf, inf)",
+    better="higher",
+    needs_reference=True,
+    source="sum(g . b) / sum(b . b) of the gradients g of the output and b of the original enlarged by bicubic "
+    "interpolation, divided by the slope of the two at low frequency",
+    packages=_PACKAGES,
+)
+def image_edge_gain(of: Path, against: Path) -> Measurement:
+    """How much steeper the output's edges are than those of plain bicubic interpolation; 1 for that itself.
+
+    Gradients are projected on those of the interpolated original, so noise and edges in other places count nothing
+    (noise alone gives 0), and a change of contrast is divided out. Interpolation gives 0.82 to 1.08 and doubled
+    pixels up to 1.14, whatever the factor.
+    """
+    numpy, cv2 = need("numpy"), need("cv2")
+    ours, plain = _greys(of, against)
+    found, wanted = _gradient(ours), _gradient(plain)
+    power = sum(float((part * part).sum()) for part in wanted)
+    if power == 0:
+        return Measurement(0.0, "the original is flat")
+    gain = sum(float((a * b).sum()) for a, b in zip(found, wanted, strict=True)) / power
+    # Contrast is read where neither interpolation nor sharpening acts: in averages over 1/24 of the picture.
+    sizes = (24, 24)
+    coarse = [cv2.resize(each, sizes, interpolation=cv2.INTER_AREA) for each in (ours, plain)]
+    coarse = [each - each.mean() for each in coarse]
+    spread = float((coarse[1] ** 2).sum())
+    contrast = float((coarse[0] * coarse[1]).sum()) / spread if spread > 0 else 1.0
+    if not numpy.isfinite(contrast) or contrast < 0.1:
+        return Measurement(0.0, f"the contrast is {contrast:.2f} of the original's")
+    return Measurement(gain / contrast, f"contrast {contrast:.2f} of the original's")
+
+
+@metric(
+    "image_within_pixel_detail",
+    unit="ratio",
+    span="(-inf, inf)",
+    better="higher",
+    needs_reference=True,
+    source="as image_edge_gain, over steps between output pixels that lie within one pixel of the original",
+    packages=_PACKAGES,
+)
+def image_within_pixel_detail(of: Path, against: Path) -> Measurement:
+    """How far the output changes inside what was one pixel, against bicubic interpolation: 0 for doubled pixels.
+
+    Steps are projected on those of the interpolation, so noise or the traces of JPEG inside the blocks count nothing.
+    """
+    numpy = need("numpy")
+    ours, plain = _greys(of, against)
+    height, width = reference(lambda path: pixels(path, "L"), against).shape
+    product = power = 0.0
+    for axis, count in ((0, height), (1, width)):
+        place = (numpy.arange(ours.shape[axis]) + 0.5) * count / ours.shape[axis]
+        within = numpy.flatnonzero(numpy.diff(numpy.floor(place)) == 0)
+        if len(within):
+            a, b = (numpy.diff(each, axis=axis).take(within, axis=axis) for each in (ours, plain))
+            product, power = product + float((a * b).sum()), power + float((b * b).sum())
+    return Measurement(product / power if power > 0 else 0.0)
+
+
+def _greys(of: Path, against: Path) -> tuple[Any, Any]:
+    """The output in grey, and the original enlarged to its size by bicubic interpolation."""
+    cv2, image, numpy = need("cv2"), need("PIL.Image"), need("numpy")
+    ours, theirs = pixels(of, "L"), reference(lambda path: pixels(path, "L"), against)
+    if max(ours.shape) > _MOST_SAMPLES:
+        scale = _MOST_SAMPLES / max(ours.shape)
+        size = (max(1, round(ours.shape[1] * scale)), max(1, round(ours.shape[0] * scale)))
+        ours = cv2.resize(ours, size, interpolation=cv2.INTER_AREA)
+    small = image.fromarray(theirs.astype("float32"))
+    plain = small.resize((ours.shape[1], ours.shape[0]), image.Resampling.BICUBIC)
+    return ours, numpy.asarray(plain, dtype=numpy.float64)
+
+
+def _gradient(image: Any) -> tuple[Any, Any]:
+    cv2 = need("cv2")
+    return cv2.Sobel(image, cv2.CV_64F, 1, 0), cv2.Sobel(image, cv2.CV_64F, 0, 1)

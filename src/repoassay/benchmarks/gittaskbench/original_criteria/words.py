@@ -1,0 +1,21 @@
+"""A word in a text file as simple scripts read it: UTF-8 without regard to a byte-order mark, stripped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from repoassay.grading import UnreadableOutput, content
+
+__all__ = ["bare_word"]
+
+
+def bare_word(path: Path) -> str:
+    """The stripped text; a byte-order mark stays part of it.
+
+    Raises:
+        UnreadableOutput: When the file is missing, empty or not UTF-8.
+    """
+    try:
+        return content(path).decode().strip()
+    except UnicodeDecodeError as error:
+        raise UnreadableOutput(f"it is not UTF-8 at byte {error.start}") from error

@@ -1,0 +1,7 @@
+"""What RES-Q's entry points name."""
+
+from __future__ import annotations
+
+from repoassay.formats import ResqRow
+
+__all__ = ["ResqRow"]

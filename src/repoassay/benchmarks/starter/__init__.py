@@ -1,0 +1,1 @@
+"""The starter suite: small tasks of every kind, made for this package."""

@@ -1,0 +1,1 @@
+"""SWE-bench: rows of its data sets whose tests pytest can run."""

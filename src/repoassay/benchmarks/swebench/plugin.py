@@ -1,0 +1,7 @@
+"""What SWE-bench's entry points name."""
+
+from __future__ import annotations
+
+from repoassay.formats import SweRow
+
+__all__ = ["SweRow"]

@@ -1,0 +1,145 @@
+"""What `repoassay construct` tells: progress on standard error, and what became of a task."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from repoassay.construct import Constructed, ProofCase, TaskRequest
+
+__all__ = ["Telling", "given_text", "print_json", "print_made"]
+
+
+def given_text(text: str) -> str:
+    """Text, or with @ before it the file that holds it."""
+    from repoassay.errors import BadInput
+    from repoassay.tasks import read_regular
+    from repoassay.text import quote
+
+    if not text.startswith("@"):
+        return text
+    try:
+        return read_regular(Path(text[1:]), 256 * 2**10).decode()
+    except OSError as error:
+        raise BadInput(f"The file {quote(text[1:])} cannot be read: {error.strerror}.", "Correct the name.") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"The file {quote(text[1:])} is not UTF-8.", "Save it as UTF-8.") from error
+
+
+class Telling:
+    """Says on standard error what is being done; with a spinner and a count of runs where there is a terminal."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        from rich.console import Console
+
+        self._quiet, self._runs, self._text = quiet, 0, ""
+        console = Console(stderr=True)
+        self._status = console.status("") if console.is_terminal and not quiet else None
+
+    def __enter__(self) -> Telling:
+        if self._status:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status:
+            self._status.stop()
+
+    def step(self, text: str) -> None:
+        """Say what is being done now."""
+        self._text = text
+        if self._status:
+            self._status.update(text)
+        elif not self._quiet:
+            click.echo(f"{text} ...", err=True)
+
+    def done(self) -> None:
+        """Count a finished run."""
+        self._runs += 1
+        if self._status:
+            self._status.update(f"{self._text}: {self._runs} runs done")
+
+
+def print_made(made: Constructed, out: Path) -> None:
+    """Print every test's counts, what was dropped and why, and where the task is."""
+    from repoassay.construct import ProofFinding
+
+    width = max((len(_short(case.id)) for case in made.proven.cases), default=4)
+    if made.proven.cases:
+        click.echo(f"{'test':<{width}}  {'base':<16}  {'solution':<16}  as")
+    for case in made.proven.cases:
+        click.echo(
+            f"{_short(case.id):<{width}}  {_side(case.base):<16}  {_side(case.solution):<16}  {_WORDS[case.role]}"
+        )
+    for case in made.proven.cases:
+        _explain(case)
+    for warning in made.warnings:
+        click.echo(f"note: {warning}", err=True)
+    for file, why in made.proven.unread.items():
+        if made.finding is ProofFinding.SOUND:
+            click.echo(f"note: {_short(file)} was left out: no test of it could be run. {_short(why[-200:])}", err=True)
+    if made.folder:
+        click.echo(f"✓ {made.id} is sound and is in {made.folder}. Prove it again: repoassay tasks validate {out}")
+        return
+    click.echo(f"✗ {made.id} is refused as {made.finding.value}; nothing was written.")
+    for reason in made.reasons:
+        click.echo(f"  {reason}")
+
+
+_WORDS = {
+    "fail_to_pass": "must pass",
+    "pass_to_pass": "guard",
+    "flaky": "dropped: flaky",
+    "fails": "dropped: fails with the solution",
+    "breaks": "broken by the solution",
+}
+
+
+def _short(text: str) -> str:
+    from repoassay.text import printable
+
+    return printable(text)
+
+
+def _side(outcomes: tuple[str, ...]) -> str:
+    from repoassay.construct import flip_rate
+
+    passed = sum(outcome == "passed" for outcome in outcomes)
+    rate = flip_rate(outcomes)
+    return f"{passed}/{len(outcomes)} pass" + (f", flips {rate:.0%}" if rate else "")
+
+
+def _explain(case: ProofCase) -> None:
+    """Why a test that was dropped or broken first did not pass with the solution."""
+    from repoassay.construct import ProofRole
+    from repoassay.text import block
+
+    if case.role in (ProofRole.MUST_PASS, ProofRole.GUARD):
+        return
+    message = case.solution_message or case.base_message
+    click.echo(f"\n{_short(case.id)}, first failure:")
+    click.echo("".join(f"  {line}\n" for line in block(message.strip()).splitlines()[-12:]), nl=False)
+
+
+def print_json(made: Constructed, asked: TaskRequest) -> None:
+    """Print the same as JSON."""
+    from repoassay.construct import facts
+
+    tests = [{**facts(case), "message": (case.solution_message or case.base_message)} for case in made.proven.cases]
+    answer = {
+        "id": made.id,
+        "finding": made.finding.value,
+        "folder": str(made.folder) if made.folder else None,
+        "repository": asked.repository,
+        "base": made.base,
+        "solution": made.solution,
+        "tests": tests,
+        "unread": dict(made.proven.unread),
+        "reasons": list(made.reasons),
+        "warnings": list(made.warnings),
+    }
+    click.echo(json.dumps(answer))

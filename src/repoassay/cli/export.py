@@ -1,0 +1,40 @@
+"""`repoassay export`: a run or a suite as a file of another program's format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from repoassay.options import PATH, json_option
+
+__all__ = ["export"]
+
+
+@click.command()
+@click.argument("source", metavar="[RUN|SUITE]", required=False)
+@click.option("--as", "kind", metavar="FORMAT", help="A format of `--list`, or a dotted path package.module:Name.")
+@click.option("--out", type=PATH, metavar="FILE", help="The file to write; replaced where it exists.")
+@click.option("--runs", type=PATH, default=Path("runs"), show_default=True, help="Folder that runs are kept in.")
+@click.option("--list", "listing", is_flag=True, help="List the formats, those of plug-ins too.")
+@json_option
+def export(source: str | None, kind: str | None, out: Path | None, runs: Path, listing: bool, as_json: bool) -> None:
+    """Write RUN (a run folder, `latest`, or one attempt as `show` takes it) or SUITE as one file.
+
+    \b
+    Examples:
+      repoassay export --list
+      repoassay export latest --as csv --out attempts.csv
+      repoassay export latest/01K9Z5T7 --as atif --out trajectory.json
+    """
+    from repoassay.report import export_file, exporter_titles, find_source
+
+    if listing:
+        titles = exporter_titles()
+        click.echo(json.dumps(titles, indent=2) if as_json else "\n".join(f"{k:<16} {v}" for k, v in titles.items()))
+        return
+    if source is None or kind is None or out is None:
+        raise click.UsageError("Name a RUN or SUITE, and give --as FORMAT and --out FILE.")
+    export_file(find_source(source, runs), kind, out)
+    click.echo(json.dumps({"file": str(out)}) if as_json else f"Written: {out}", err=not as_json)

@@ -1,0 +1,61 @@
+"""What `repoassay judge` prints as it goes and at its end."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from repoassay.judges import JudgeRecord, JudgingResult, JudgingStep
+    from repoassay.types import Spending
+
+__all__ = ["print_step", "show"]
+
+
+def print_step(step: JudgingStep) -> None:
+    """Print one line for a sample."""
+    said = step.judgement
+    width = len(str(step.of))
+    head = f"[{step.number:>{width}}/{step.of}] {step.item} {step.axis} #{step.sample}: "
+    if said is None:
+        text, colour = f"failed. {step.failure}", "yellow"
+    elif said.answer is None:
+        text, colour = f"void. {said.void}", "yellow"
+    else:
+        text, colour = said.answer.state, ""
+    flags = f" (flagged: {said.flags[0].kind})" if said is not None and said.flags else ""
+    click.secho(head + text + flags, fg=colour or None, err=True)
+
+
+def show(seated: JudgeRecord, done: JudgingResult, spent: Spending, *, as_json: bool) -> None:
+    """Print what a run came to.
+
+    Raises:
+        Interrupted: When the user stopped it.
+        RepoAssayError: When something is left that failed or was not paid for.
+    """
+    from repoassay.errors import Interrupted, RepoAssayError
+
+    tokens = spent.usage.total
+    dollars = "an unknown price" if spent.dollars is None else f"{spent.dollars:.4f} USD"
+    if as_json:
+        money = None if spent.dollars is None else str(spent.dollars)
+        data = {"judge": seated.rater.name, "version": seated.definition.digest, **asdict(done)}
+        data |= {"calls": spent.calls, "tokens": tokens, "dollars": money}
+        click.echo(json.dumps(data, indent=2))
+    else:
+        for line in done.skipped:
+            click.echo(f"Passed over {line}", err=True)
+        click.echo(
+            f"{done.stored} answers stored, {done.void} of them void; {done.kept_before} were there before; "
+            f"{done.failed} failed, {done.left} left. {done.rated} ratings submitted. "
+            f"{spent.calls} calls, {tokens:,} tokens, {dollars}."
+        )
+    if done.interrupted:
+        raise Interrupted("Interrupted.", "What was answered is kept; run it again to go on.")
+    if done.stopped or done.failed:
+        why = done.stopped or f"{done.failed} calls failed."
+        raise RepoAssayError(why, "What was answered is kept; run it again to go on.")

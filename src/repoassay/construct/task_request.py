@@ -1,0 +1,63 @@
+"""What a user asks to be made of a change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+__all__ = ["Proposal", "TaskRequest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a pull-request task has beside what an edit task has.
+
+    Args:
+        rules: Contribution rules; None for a file of the repository's own, where it has one.
+        description: The reference pull request's; None for the commit message of the change.
+        checks: Commands that contributors run.
+        runner: What runs the hidden tests: `pytest` or `node`.
+    """
+
+    rules: str | None = None
+    description: str | None = None
+    checks: tuple[str, ...] = ()
+    runner: Literal["pytest", "node"] = "pytest"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRequest:
+    """What a user asks to be made.
+
+    Args:
+        repository: A folder, a git URL, or `OWNER/NAME` on GitHub.
+        solution: Revision after the change.
+        base: Revision before it; the solution's first parent when None.
+        tests: Hidden test files on this disk; None for the tests that the change adds or alters.
+        instruction: What the agent is told; None for the solution's commit message.
+        requirements: Lines for uv; pytest comes by itself.
+        python: Lowest Python version, such as `3.11`.
+        id: The task's id; made of the repository's name and the solution's id when None.
+        only: Globs over paths of the change; empty for all.
+        import_path: Folders of the repository to import from; the root, and `src` where there is one, when empty.
+        seconds: How long the tests may take in one run.
+        licence: The repository's licence.
+        bundle: Whether the base tree is stored beside the task.
+        proposal: Makes it a pull-request task, where not None.
+    """
+
+    repository: str
+    solution: str
+    base: str | None = None
+    tests: tuple[Path, ...] | None = None
+    instruction: str | None = None
+    requirements: tuple[str, ...] = ()
+    python: str = "3.11"
+    id: str | None = None
+    only: tuple[str, ...] = ()
+    import_path: tuple[str, ...] = ()
+    seconds: float = 60.0
+    licence: str = "unknown"
+    bundle: bool = False
+    proposal: Proposal | None = None

@@ -1,0 +1,37 @@
+"""Unified diffs: a strict reader and applier that says why a patch does not apply, and a lenient reader for views.
+
+Knows types alone.
+"""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.diffs.apply import Changes as Changes, apply_patch as apply_patch
+    from repoassay.diffs.lenient import DiffRow as DiffRow, FileDiff as FileDiff, read as read, walk as walk
+    from repoassay.diffs.locate import LineSearch as LineSearch, splice as splice
+    from repoassay.diffs.model import (
+        Binary as Binary,
+        ChangeKind as ChangeKind,
+        FileMode as FileMode,
+        FilePatch as FilePatch,
+        Hunk as Hunk,
+        Patch as Patch,
+        PatchError as PatchError,
+    )
+    from repoassay.diffs.names import safe_path as safe_path
+    from repoassay.diffs.parser import read_patch as read_patch
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "apply": ("Changes", "apply_patch"),
+            "lenient": ("FileDiff", "DiffRow", "read", "walk"),
+            "locate": ("LineSearch", "splice"),
+            "model": ("Binary", "FilePatch", "Hunk", "ChangeKind", "FileMode", "Patch", "PatchError"),
+            "names": ("safe_path",),
+            "parser": ("read_patch",),
+        },
+    )

@@ -1,0 +1,75 @@
+"""From a plan to stored attempts: plan, execute, record, resume; and validating that tasks can be trusted.
+
+Read `execute.py` for the loop, `attempt.py` for one attempt, `metered.py` for its way to a model, `matrix.py` for what
+a plan is made of, `grade.py` for outputs made elsewhere.
+"""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.engine.agent_check import Checked as Checked, check_agent as check_agent
+    from repoassay.engine.assess import TaskAssurance as TaskAssurance
+    from repoassay.engine.attempt import AttemptResult as AttemptResult, GradingContext as GradingContext, work as work
+    from repoassay.engine.cost_bound import CostBound as CostBound, bound_of as bound_of
+    from repoassay.engine.execution import (
+        Progress as Progress,
+        check as check,
+        execute as execute,
+        prepare as prepare,
+        run_lock as run_lock,
+    )
+    from repoassay.engine.feedback import FeedbackLedger as FeedbackLedger
+    from repoassay.engine.fetch import fetch_data as fetch_data
+    from repoassay.engine.grade import grade_outputs as grade_outputs
+    from repoassay.engine.matrix import number as number, parse_sweeps as parse_sweeps, spread as spread
+    from repoassay.engine.model_access import AttemptAccess as AttemptAccess
+    from repoassay.engine.models import named_file as named_file, prices_of as prices_of, upstreams_of as upstreams_of
+    from repoassay.engine.permissions import Grants as Grants
+    from repoassay.engine.plan import Settings as Settings, make_plan as make_plan, open_run as open_run
+    from repoassay.engine.prompts import suite_of_prompts as suite_of_prompts
+    from repoassay.engine.resumption import resume_run as resume_run
+    from repoassay.engine.signal_files import SignalFile as SignalFile
+    from repoassay.engine.signals import (
+        MeasuredChange as MeasuredChange,
+        MeasuredOutcome as MeasuredOutcome,
+        NothingToMeasure as NothingToMeasure,
+        measure as measure,
+    )
+    from repoassay.engine.slots import all_slots as all_slots, locate as locate
+    from repoassay.engine.stop import Stop as Stop
+    from repoassay.engine.submit import (
+        GradedSubmission as GradedSubmission,
+        SubmissionEngine as SubmissionEngine,
+        word as word,
+    )
+    from repoassay.engine.validate import Proof as Proof, validate_task as validate_task
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "agent_check": ("Checked", "check_agent"),
+            "assess": ("TaskAssurance",),
+            "attempt": ("GradingContext", "AttemptResult", "work"),
+            "cost_bound": ("CostBound", "bound_of"),
+            "execution": ("Progress", "check", "execute", "run_lock", "prepare"),
+            "feedback": ("FeedbackLedger",),
+            "fetch": ("fetch_data",),
+            "grade": ("grade_outputs",),
+            "matrix": ("number", "parse_sweeps", "spread"),
+            "model_access": ("AttemptAccess",),
+            "models": ("named_file", "prices_of", "upstreams_of"),
+            "permissions": ("Grants",),
+            "plan": ("Settings", "make_plan", "open_run"),
+            "prompts": ("suite_of_prompts",),
+            "resumption": ("resume_run",),
+            "signal_files": ("SignalFile",),
+            "signals": ("MeasuredChange", "NothingToMeasure", "MeasuredOutcome", "measure"),
+            "slots": ("all_slots", "locate"),
+            "stop": ("Stop",),
+            "submit": ("GradedSubmission", "SubmissionEngine", "word"),
+            "validate": ("Proof", "validate_task"),
+        },
+    )

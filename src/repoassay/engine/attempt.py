@@ -1,0 +1,182 @@
+"""One attempt: lay the task out, let the agent work, take the submission across, grade it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from repoassay.agents import Agent
+from repoassay.engine.change import crossing
+from repoassay.engine.model_access import AttemptAccess, ModelAccess
+from repoassay.engine.verdict_adjustment import adjust_verdict
+from repoassay.errors import InfraFault, Unavailable
+from repoassay.grading import Oracle, fault, judge, not_gradable
+from repoassay.sandbox import Cache, Command, Completed, ExportSpec, Sandbox
+from repoassay.tasks import TaskFolder
+from repoassay.types import (
+    AgentEntry,
+    Limits,
+    Reading,
+    SkippedFile,
+    Spending,
+    Submission,
+    SubmittedFile,
+    TaskKind,
+    Verdict,
+)
+from repoassay.workspace import PreparedTask, lay_out
+
+__all__ = ["AttemptContext", "AttemptResult", "GradingContext", "describe", "rejected_of", "work"]
+
+_START = 2.0
+"""Seconds a sandbox may take to start, which the attempt's time at the gateway does not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptResult:
+    """What one attempt came to. `dropped` when it was cancelled and must not count. `over_run`: see `AttemptAccess`."""
+
+    submission: Submission
+    verdict: Verdict
+    started: datetime
+    ended: datetime
+    dropped: bool = False
+    spent: Spending | None = None
+    over_run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GradingContext:
+    """What every attempt of a run shares; its `oracle` compares values of the code under test outside sandboxes."""
+
+    repositories: Path | None
+    cache: Cache
+    sandbox: Sandbox
+    timeout: float | None = None
+    reading: Reading = Reading.FAIR
+    oracle: Oracle = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "oracle", Oracle(self.cache, self.sandbox))
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptContext:
+    """What an attempt is made with, besides its agent: its id, the plan's settings for it, and the run's meter."""
+
+    id: str
+    settings: AgentEntry = field(default_factory=AgentEntry)
+    meter: ModelAccess | None = None
+    graded: bool = True
+    admitted: Callable[[AttemptAccess], None] = lambda _: None
+    """Told of the attempt's account as soon as there is one."""
+
+
+def work(
+    folder: TaskFolder, agent: Agent, bench: GradingContext, into: Path, cancel: threading.Event | None = None,
+    entry: AttemptContext | None = None,
+) -> AttemptResult:  # fmt: skip
+    """Let `agent` attempt a task; its files land in `into/submission`, what it printed in `into/log.txt`.
+
+    A fault of ours becomes an `infra_fault` verdict, so that one broken task never stops a run.
+    """
+    cancel = cancel or threading.Event()
+    entry = entry or AttemptContext(into.name)
+    started = datetime.now(UTC)
+    submission = Submission()
+    account: AttemptAccess | None = None
+    try:
+        whole = agent.needs_workspace(folder)
+        inputs = [name.removeprefix("inputs/") for name in folder.absent if name.startswith("inputs/")]
+        if whole and inputs:
+            verdict = not_gradable(folder, bench.reading, inputs)
+        else:
+            layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox, whole=whole)
+            limits = _limits(layout, bench, entry)
+            with _admitted(entry, folder, bench, into, limits, cancel) as account:
+                submission = _submit(layout, agent, bench, into, limits, account)
+            if not entry.graded:
+                verdict = ungraded(folder, bench.reading)
+            else:
+                verdict = judge(folder, layout, into / "submission", submission, bench.sandbox, cancel, bench.reading,
+                                bench.oracle)  # fmt: skip
+    except (InfraFault, Unavailable) as error:
+        verdict = fault(folder, error, bench.reading)
+    verdict = adjust_verdict(verdict, folder, submission, account)
+    spent, over = (account.spent, account.over_run) if account else (None, "")
+    return AttemptResult(submission, verdict, started, datetime.now(UTC), cancel.is_set(), spent, over)
+
+
+def ungraded(folder: TaskFolder, reading: Reading) -> Verdict:
+    """The verdict on a submission that nothing judges: kept, and unknown."""
+    told = not_gradable(folder, reading, ())
+    return told.model_copy(update={"comments": ("The prompt came without tests or criteria; what it led to is kept.",)})
+
+
+def _limits(layout: PreparedTask, bench: GradingContext, entry: AttemptContext) -> Limits:
+    seconds = entry.settings.timeout or bench.timeout
+    limits = layout.folder.task.limits
+    return limits.model_copy(update={"seconds": seconds}) if seconds else limits
+
+
+@contextlib.contextmanager
+def _admitted(
+    entry: AttemptContext,
+    folder: TaskFolder,
+    bench: GradingContext,
+    into: Path,
+    limits: Limits,
+    cancel: threading.Event,
+) -> Iterator[AttemptAccess]:
+    if entry.meter is None:
+        yield AttemptAccess(into, cancel)
+        return
+    seconds = limits.seconds + _START
+    with entry.meter.admitted(entry.id, entry.settings, folder, bench.sandbox, into, seconds, cancel) as account:
+        entry.admitted(account)
+        yield account
+
+
+def _submit(
+    layout: PreparedTask, agent: Agent, bench: GradingContext, into: Path, limits: Limits, account: AttemptAccess
+) -> Submission:
+    task = layout.folder.task
+    files = into / "submission"
+    files.mkdir(parents=True, exist_ok=True)
+    command = account.command(agent, layout, limits)
+    if task.kind is TaskKind.DELIVERABLE:
+        outputs = ExportSpec("/workspace/output", files, max_bytes=task.outputs.max_bytes, skip=(".git",))
+        done = _run(command, bench, into, account, (outputs,))
+    else:
+        with crossing(layout) as crossed:
+            done = _run(command, bench, into, account, crossed.collect)
+            if not account.stopped.is_set():
+                crossed.submit(files, bench.sandbox, account.stopped)
+    return Submission(files=describe(files), rejected=done.rejected, exit=done.exit)
+
+
+def _run(
+    command: Command, bench: GradingContext, into: Path, account: AttemptAccess, ours: tuple[ExportSpec, ...]
+) -> Completed:
+    command = replace(command, collect=(*ours, *command.collect), log=into / "log.txt")
+    return account.ended(bench.sandbox.run(command, account.cancel))
+
+
+def describe(files: Path) -> tuple[SubmittedFile, ...]:
+    """Every file below a submission's folder with its size and digest, in order of path."""
+    found = []
+    for path in sorted(item for item in files.rglob("*") if item.is_file() and not item.is_symlink()):
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        found.append(SubmittedFile(path=path.relative_to(files).as_posix(), size=path.stat().st_size, sha256=digest))
+    return tuple(found)
+
+
+def rejected_of(pairs: list[tuple[str, str]]) -> tuple[SkippedFile, ...]:
+    """Rejections as the model has them."""
+    return tuple(SkippedFile(path=path, reason=reason) for path, reason in pairs)

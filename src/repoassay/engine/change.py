@@ -1,0 +1,65 @@
+"""What crosses of an agent's work on a repository, and what becomes of it as a submission.
+
+An edit leaves `changes.diff`; a pull request leaves `submission.diff`, `commits.json` and `description.md`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from repoassay.grading import COMMITS, DESCRIPTION_FILE, PULL_DIFF
+from repoassay.grading.pull_request import DIFF
+from repoassay.sandbox import ExportSpec, Sandbox
+from repoassay.types import TaskKind
+from repoassay.workspace import DESCRIPTION, PreparedTask, changes_between, collect_git, read_left
+
+__all__ = ["Crossing", "crossing"]
+
+_MAX_TREE = 2 * 2**30
+"""Bytes of a repository with an agent's changes that may cross for the diff to be taken."""
+_MAX_DESCRIPTION = 256 * 2**10
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """Where an agent's work lands before it is a submission."""
+
+    layout: PreparedTask
+    place: Path
+    collect: tuple[ExportSpec, ...]
+
+    def submit(self, files: Path, sandbox: Sandbox, cancel: threading.Event | None = None) -> None:
+        """Write the submission's files.
+
+        Raises:
+            InfraFault: When our own git or the sandbox fails.
+        """
+        tree = self.place / "tree"
+        if self.layout.folder.task.kind is TaskKind.EDIT:
+            (files / DIFF).write_bytes(changes_between(self.layout.base, tree))
+            return
+        left = read_left(self.layout.base, tree, self.place / "git", sandbox, cancel)
+        (files / PULL_DIFF).write_bytes(left.diff)
+        (files / COMMITS).write_text(left.commits.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        said = self.place / "output" / DESCRIPTION
+        if said.is_file():
+            (files / DESCRIPTION_FILE).write_bytes(said.read_bytes().decode("utf-8", "replace").encode())
+
+
+@contextmanager
+def crossing(layout: PreparedTask) -> Iterator[Crossing]:
+    """Folders for what crosses, gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="repoassay-tree-", ignore_cleanup_errors=True) as scratch:
+        place = Path(scratch)
+        for name in ("tree", "git", "output"):
+            (place / name).mkdir()
+        collect = [ExportSpec("/workspace/repo", place / "tree", max_bytes=_MAX_TREE, skip=(".git",))]
+        if layout.folder.task.kind is TaskKind.PULL_REQUEST:
+            output = ExportSpec("/workspace/output", place / "output", max_bytes=_MAX_DESCRIPTION, max_files=100)
+            collect += [collect_git(place / "git"), output]
+        yield Crossing(layout, place, tuple(collect))

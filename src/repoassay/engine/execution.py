@@ -1,0 +1,255 @@
+"""The loop: every slot of a plan that has no finished attempt yet, worked on by a few threads, recorded as it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol
+
+from ulid import ULID
+
+from repoassay.agents import Agent, AsksModel, find_agent
+from repoassay.engine.agent_settings import check_entry
+from repoassay.engine.attempt import AttemptContext, AttemptResult, GradingContext, work
+from repoassay.engine.model_access import AttemptAccess, ModelAccess, needs_model
+from repoassay.engine.models import check_models, provider_of
+from repoassay.engine.scheduler import Scheduler
+from repoassay.engine.stop import Stop
+from repoassay.errors import BadInput, Interrupted, RepoAssayError
+from repoassay.records import RunFolder, Slot
+from repoassay.sandbox import Cache, Sandbox, open_sandbox, permitted_hosts
+from repoassay.tasks import SuiteFolder, TaskFolder
+from repoassay.types import Attempt, NetworkPolicy, Outcome, Plan, Verdict
+
+__all__ = ["Progress", "agents_of", "check", "execute", "prepare", "run_lock"]
+
+
+class Progress(Protocol):
+    """Who watches a run."""
+
+    def resuming(self, kept: int, recovered: int, torn: tuple[int, ...], left: int) -> None:
+        """What a resumed run starts from: attempts kept, of which recovered; torn journal lines; attempts to make."""
+
+    def started(self, slot: Slot) -> None:
+        """An attempt began."""
+
+    def admitted(self, slot: Slot, account: AttemptAccess) -> None:
+        """An attempt's agent is about to start; its account can be looked at from now on."""
+
+    def finished(self, slot: Slot, attempt: Attempt, verdict: Verdict) -> None:
+        """An attempt ended and is on disk."""
+
+    def dropped(self, slot: Slot) -> None:
+        """An attempt was given up; it will be made again on resume."""
+
+
+@contextlib.contextmanager
+def run_lock(run: RunFolder) -> Iterator[None]:
+    """Hold the run, so that two processes never work on it at once.
+
+    Raises:
+        BadInput: When another process holds it.
+    """
+    descriptor = os.open(run.path / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInput(f"{run.path} is being worked on by another process.", "Wait for it or stop it.") from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def agents_of(plan: Plan, own: Mapping[str, Agent] | None = None) -> dict[str, Agent]:
+    """The agents of a plan by the names it gives them; `own` has those by kind that were handed over as objects.
+
+    Raises:
+        BadInput: One is unknown, has an unknown or impossible setting, or has no model and needs one.
+    """
+    for name, entry in plan.agents.items():
+        check_entry(name, entry)
+    agents = {
+        name: (own or {}).get(entry.kind or name) or find_agent(entry.kind or name, entry.options)
+        for name, entry in plan.agents.items()
+    }
+    for name, agent in agents.items():
+        needs_model(agent, plan.agents[name])
+    return agents
+
+
+def check(plan: Plan, suite: SuiteFolder, sandbox: Sandbox, own: Mapping[str, Agent] | None = None) -> dict[str, Agent]:
+    """Look at everything that can be known before the first attempt; returns the agents (`own`: see `agents_of`).
+
+    Raises:
+        BadInput: An agent, a model or a setting cannot be used.
+        NoIsolation: The sandbox cannot hold an agent to the network policy.
+    """
+    agents = agents_of(plan, own)
+    check_models(plan)
+    for name, entry in plan.agents.items():
+        if entry.model and plan.metering.network is NetworkPolicy.NONE:
+            raise BadInput(
+                f"--network none keeps {name} from its model.", "Use --network model, or agents without a model."
+            )
+        for folder in suite.tasks:
+            permitted_hosts(
+                folder.task.network_policy, sandbox, needs_model=bool(entry.model),
+                asked=plan.metering.network,
+            )  # fmt: skip
+    return agents
+
+
+def prepare(agents: Iterable[Agent], cache: Cache, sandbox: Sandbox) -> None:
+    """Install the agents that have to be, unless they are in the cache.
+
+    Raises:
+        Unavailable: When one cannot be had on this machine.
+        InfraFault: When one could not be installed.
+    """
+    for agent in agents:
+        if isinstance(agent, AsksModel):
+            agent.prepare(cache, sandbox)
+
+
+def execute(
+    run: RunFolder, suite: SuiteFolder, slots: Sequence[Slot], progress: Progress, cache: Cache | None = None,
+    budget_usd: Decimal | None = None, own: Mapping[str, Agent] | None = None, stop: Stop | None = None,
+) -> None:  # fmt: skip
+    """Fill the slots; return when all are done.
+
+    An attempt that a fault of ours spoiled is made again as a new one, as often as the plan says. Ctrl-C, which comes
+    as a KeyboardInterrupt, goes to `stop`; what is finished is kept. `budget_usd` replaces the plan's budget of the
+    whole run, and `own` has the agents by kind that were handed over as objects.
+
+    Raises:
+        NoIsolation: When the planned sandbox cannot be had.
+        Unavailable: When an agent cannot be installed here.
+        Interrupted: When stopped early.
+        RepoAssayError: When the run's budget is spent before all is done.
+    """
+    plan = run.plan
+    cache = cache or Cache()
+    sandbox = open_sandbox(plan.isolation, cache)
+    agents = check(plan, suite, sandbox, own)
+    prepare(agents.values(), cache, sandbox)
+    bench = GradingContext(suite.repositories, cache, sandbox, plan.timeout, plan.reading)
+    folders = {folder.task.id: folder for folder in suite.tasks}
+    providers = {name: provider_of(entry) for name, entry in plan.agents.items()}
+    waiting = Scheduler(slots, lambda slot: providers[slot.agent], plan.metering.concurrency)
+    stop = stop or Stop()
+    failures: list[BaseException] = []
+    over: list[str] = []
+    with ModelAccess(plan, run.path, budget_usd) as meter:
+        shop = _Shop(run, folders, agents, bench, meter, progress, stop)
+
+        def serve(ended: threading.Event) -> None:
+            try:
+                while (slot := waiting.take(stop.starting)) is not None:
+                    again = None
+                    try:
+                        if why := meter.over():
+                            over.append(why)
+                            stop.starting.set()
+                            return
+                        again = shop.fill(slot)
+                    finally:
+                        waiting.done(slot, again)
+            except BaseException as error:  # noqa: BLE001 - carried to the main thread, which raises it
+                failures.append(error)
+                stop.starting.set()
+            finally:
+                ended.set()
+
+        ends = [threading.Event() for _ in range(max(1, plan.workers))]
+        threads = [threading.Thread(target=serve, args=(end,), name=f"worker-{i}") for i, end in enumerate(ends)]
+        for thread in threads:
+            thread.start()
+        _wait(ends, stop)
+        for thread in threads:
+            thread.join()
+    if failures:
+        raise failures[0]
+    if over:
+        run.journal.append("budget_spent", why=over[0])
+        raise RepoAssayError(
+            f"{over[0]} Every finished attempt is kept.",
+            f"Continue with more: repoassay resume {run.path} --budget-usd DOLLARS",
+        )
+    if stop.starting.is_set():
+        run.journal.append("interrupted")
+        raise Interrupted("Stopped; every finished attempt is kept.", f"Continue with: repoassay resume {run.path}")
+
+
+def _wait(ends: Sequence[threading.Event], stop: Stop) -> None:
+    """Wait for the workers, turning each Ctrl-C into a request to stop.
+
+    They are not joined meanwhile: `Thread.join` takes a thread for dead when a KeyboardInterrupt ends it (bpo-45274).
+    """
+    while not all(end.is_set() for end in ends):
+        try:
+            for end in ends:
+                while not end.wait(0.2):
+                    pass
+        except KeyboardInterrupt:
+            stop.interrupt()
+
+
+@dataclass(frozen=True, slots=True)
+class _Shop:
+    """What every attempt of a run is made with."""
+
+    run: RunFolder
+    folders: Mapping[str, TaskFolder]
+    agents: Mapping[str, Agent]
+    bench: GradingContext
+    meter: ModelAccess
+    progress: Progress
+    stop: Stop
+
+    def fill(self, slot: Slot) -> Slot | None:
+        """Make one attempt; returns what is to be made again for it."""
+        run, plan = self.run, self.run.plan
+        folder, settings = self.folders[slot.task], plan.agents[slot.agent]
+        attempt_id = str(ULID())
+        place = run.attempt_folder(attempt_id)
+        place.mkdir(parents=True)
+        retry = {"retry_of": slot.retry_of} if slot.retry_of else {}
+        run.journal.append("started", attempt=attempt_id, task=slot.task, agent=slot.agent, number=slot.number, **retry)
+        self.progress.started(slot)
+        entry = AttemptContext(
+            attempt_id, settings, self.meter, plan.graded, lambda account: self.progress.admitted(slot, account)
+        )
+        worked = work(folder, self.agents[slot.agent], self.bench, place, self.stop.working, entry)
+        if worked.dropped:
+            run.journal.append("dropped", attempt=attempt_id)
+            self.progress.dropped(slot)
+            return None
+        attempt = _attempt(run, slot, folder, attempt_id, worked)
+        run.record(attempt, worked.verdict)
+        self.progress.finished(slot, attempt, worked.verdict)
+        if worked.verdict.outcome is not Outcome.INFRA_FAULT or worked.over_run or slot.tries >= plan.metering.retries:
+            return None
+        return Slot(slot.task, slot.agent, slot.number, attempt_id, slot.tries + 1)
+
+
+def _attempt(run: RunFolder, slot: Slot, folder: TaskFolder, attempt_id: str, worked: AttemptResult) -> Attempt:
+    return Attempt(
+        id=attempt_id,
+        run=run.plan.id,
+        task=slot.task,
+        task_digest=folder.digest,
+        agent=slot.agent,
+        number=slot.number,
+        retry_of=slot.retry_of,
+        started=worked.started,
+        ended=worked.ended,
+        submission=worked.submission,
+        settings=run.plan.agents[slot.agent].settings,
+        spent=worked.spent,
+    )

@@ -1,0 +1,103 @@
+"""How much submitters are told, and what that costs: answers narrow down what a forger would have to guess."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Mapping
+
+from repoassay.grading import ENOUGH
+from repoassay.types import Feedback, Outcome, Verdict
+
+__all__ = ["LEVELS", "FeedbackLedger", "ruled_by"]
+
+LEVELS: tuple[Feedback, ...] = ("verdict", "counts", "tests", "full")
+_TESTED = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT, Outcome.TAMPERING})
+
+
+class FeedbackLedger:
+    """Cuts verdicts to what a submitter may know, and charges what was told against the bits of later passes.
+
+    Of n answers, `verdict` tells which of n guesses was right, log2(1 + n) bits in all; `counts` log2(1 + tests) and
+    `tests` as many bits as there are tests with every answer; with `full` nothing is attested any more.
+
+    Args:
+        level: How much is told.
+    """
+
+    def __init__(self, level: Feedback = "verdict") -> None:
+        self.level: Feedback = level
+        self._answers: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def remember(self, answers: Mapping[str, int]) -> None:
+        """Add answers that were given before, by the task's digest."""
+        with self._lock:
+            self._answers.update(answers)
+
+    def tell(self, verdict: Verdict) -> Verdict:
+        """What the submitter gets to see of a verdict."""
+        if verdict.outcome not in _TESTED:
+            return verdict
+        with self._lock:
+            before = self._answers[verdict.task_digest]
+            self._answers[verdict.task_digest] += 1
+        return _cut(_charged(verdict, self._told(before, len(verdict.tests)), self.level), self.level)
+
+    def _told(self, answers: int, tests: int) -> float:
+        """Bits that earlier answers have told."""
+        match self.level:
+            case "verdict":
+                return math.log2(1 + answers)
+            case "counts":
+                return answers * math.log2(1 + tests)
+            case "tests":
+                return float(answers * tests)
+        return math.inf
+
+
+def ruled_by(verdict: Verdict, required: float) -> Verdict:
+    """A verdict under a threshold: a pass that is not attested with so many bits cannot be told from a forged one."""
+    if verdict.outcome is not Outcome.PASSED or not required or verdict.assurance is None:
+        return verdict
+    if verdict.assurance.grade == "attested" and verdict.assurance.bits >= required:
+        return verdict
+    found = f"{verdict.assurance.grade}, {verdict.assurance.bits:g} bits"
+    why = f"It passed, but not attested with {required:g} bits as required ({found}). Strengthen the task's tests."
+    return verdict.model_copy(
+        update={"outcome": Outcome.NOT_GRADABLE, "process": None, "result": None, "comments": (why, *verdict.comments)}
+    )
+
+
+def _charged(verdict: Verdict, told: float, level: Feedback) -> Verdict:
+    found = verdict.assurance
+    if found is None:
+        return verdict
+    bits = max(0.0, round(found.bits - told, 1)) if math.isfinite(told) else 0.0
+    changes: dict[str, object] = {"bits": bits, "feedback": level}
+    if found.grade == "attested" and bits < ENOUGH:
+        why = f"what {level} feedback has told of this task leaves {bits:g} of {ENOUGH:g} bits"
+        changes |= {"grade": "plain", "open": (*found.open, why)}
+    return verdict.model_copy(update={"assurance": found.model_copy(update=changes)})
+
+
+def _cut(verdict: Verdict, level: Feedback) -> Verdict:
+    if level == "full":
+        return verdict
+    if level == "tests":
+        return verdict.model_copy(
+            update={"tests": tuple(test.model_copy(update={"message": ""}) for test in verdict.tests)}
+        )
+    named = {f"{test.id}: {test.outcome}." for test in verdict.tests}
+    comments = [
+        each for each in verdict.comments if each not in named and not each.endswith("more tests did not pass.")
+    ]
+    if verdict.outcome is Outcome.TAMPERING:
+        comments = ["The submission interfered with its tests."]  # how it was noticed would help to hide it
+    if verdict.outcome is Outcome.FAILED:
+        comments.insert(0, "Not every test passed.")
+    if level == "counts":
+        passed = sum(test.outcome == "passed" for test in verdict.tests)
+        comments.insert(0, f"{passed} of {len(verdict.tests)} tests passed.")
+    return verdict.model_copy(update={"tests": (), "comments": tuple(comments)})

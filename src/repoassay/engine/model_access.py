@@ -1,0 +1,228 @@
+"""What lies between an attempt and the world: its pass through the gateway, its doors, and what it spent.
+
+One `ModelAccess` a run holds the gateway and the package proxy; it lets each attempt in and out again. An attempt whose
+budget is spent is given a moment to write down what it has, then its sandbox is ended; what it left is graded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from repoassay.agents import AccessPoint, Agent, AsksModel, PlacedAgent
+from repoassay.engine.models import attempt_budget, prices_of, upstreams_of
+from repoassay.engine.packages import PackageDoors, Packages
+from repoassay.errors import BadInput
+from repoassay.model_proxy import VENDORS, AttemptSession, CallLimits, open_budgeted
+from repoassay.records import JOURNAL, run_spent
+from repoassay.sandbox import Command, Completed, PortForward, Sandbox, network_of, open_door, permitted_hosts
+from repoassay.tasks import TaskFolder
+from repoassay.types import AgentEntry, Ended, Limits as AttemptLimits, NetworkPolicy, Plan, Spending
+from repoassay.workspace import PreparedTask
+
+if TYPE_CHECKING:
+    from repoassay.model_proxy import Gateway
+
+__all__ = ["GRACE", "AttemptAccess", "ModelAccess", "needs_model"]
+
+GRACE = 3.0
+"""Seconds an agent whose budget is spent may take to end by itself, so that it can write its transcript down."""
+_PORT = 4710
+
+
+def needs_model(agent: Agent, entry: AgentEntry) -> bool:
+    """Whether an entry of the plan is given a model.
+
+    Raises:
+        BadInput: The agent cannot work without one and none is named.
+    """
+    if isinstance(agent, AsksModel) and not entry.model:
+        raise BadInput(f"The agent {agent.name!r} needs a model.", "Name it with --model provider/name.")
+    return bool(entry.model)
+
+
+class _Ending(threading.Event):
+    """Set when this attempt is to end; also counts as set once the whole run's own event is."""
+
+    def __init__(self, whole: threading.Event) -> None:
+        super().__init__()
+        self._whole = whole
+
+    def is_set(self) -> bool:
+        return super().is_set() or self._whole.is_set()
+
+
+class AttemptAccess:
+    """One attempt while it works. `cancel` ends its sandbox; after it ended, `spent` says what it cost.
+
+    `stopped` is set when the user gives the whole run up.
+    """
+
+    def __init__(self, into: Path, stopped: threading.Event) -> None:
+        self.stopped = stopped
+        self.cancel: threading.Event = _Ending(stopped)
+        self.into = into
+        self.entry: AttemptSession | None = None
+        self.spent: Spending | None = None
+        self.over_run = ""
+        """Why the whole run's budget ended it, empty when it did not."""
+        self.ended_at: datetime | None = None
+        """When everything in the sandbox was dead."""
+        self.door: PortForward | None = None
+        """Where it finds its model."""
+        self.packages = PackageDoors()
+        self.policy = NetworkPolicy.NONE
+        self.calls: int | None = None
+        self._placed: PlacedAgent | None = None
+
+    def command(self, agent: Agent, layout: PreparedTask, limits: AttemptLimits) -> Command:
+        """What the agent runs, with everything the network policy gives it."""
+        access = self._access()
+        if access is not None and isinstance(agent, AsksModel):
+            self._placed = agent.at(access, self.into)
+            command = self._placed.command(layout, limits)
+        else:
+            command = agent.command(layout, limits)
+            env = {**command.env, **(_plain_env(access) if access else {}), **dict(self.packages.env)}
+            command = replace(command, env=env)
+        mounts = (*command.mounts, *self.packages.mounts)
+        doors = tuple(dict.fromkeys((*command.doors, *self._doors())))  # an agent may have doors of its own
+        return replace(command, doors=doors, network=network_of(self.policy), mounts=mounts)
+
+    def ended(self, done: Completed) -> Completed:
+        """Take down what the agent recorded, and how it ended; time that the gateway saw run out is a time-out."""
+        self.ended_at = datetime.now(UTC)
+        if self._placed is not None:
+            self._placed.read(done)
+        if self.entry is not None and done.exit.ended is Ended.CANCELLED and self.entry.ledger.remaining() == 0:
+            return replace(done, exit=done.exit.model_copy(update={"ended": Ended.TIMED_OUT}))
+        return done
+
+    def _doors(self) -> tuple[PortForward, ...]:
+        return (*((self.door,) if self.door else ()), *self.packages.doors)
+
+    def now(self) -> Spending | None:
+        """What it has spent so far; None without a model. May be asked from any thread."""
+        return self.spent or (self.entry.totals() if self.entry is not None else None)
+
+    def _access(self) -> AccessPoint | None:
+        if self.entry is None or self.door is None:
+            return None
+        origin = f"http://127.0.0.1:{self.door.port}"
+        return AccessPoint(
+            model=self.entry.model, key=self.entry.key, urls=self.entry.urls(origin), doors=self._doors(),
+            env=dict(self.packages.env), calls=self.calls,
+        )  # fmt: skip
+
+
+class ModelAccess:
+    """The gateway and the package proxy of a run. A context manager; used from any thread.
+
+    Args:
+        plan: The plan; a gateway is opened when an entry of it has a model.
+        run: The run folder; what was spent in it before counts against the run's budget.
+        budget_usd: The run's budget in dollars, where it is another than the plan's.
+    """
+
+    def __init__(self, plan: Plan, run: Path, budget_usd: Decimal | None = None) -> None:
+        self._plan, self._run = plan, run
+        self._budget = plan.metering.budget_usd if budget_usd is None else budget_usd
+        self._gateway: Gateway | None = None
+        self._ends = contextlib.ExitStack()
+        self._packages = Packages(self._ends)
+
+    def __enter__(self) -> Self:
+        plan = self._plan
+        if any(entry.model for entry in plan.agents.values()):
+            gateway = open_budgeted(
+                upstreams_of(plan.metering).values(),
+                budget_usd=self._budget,
+                before=run_spent(self._run).values(),
+                prices=prices_of(plan.metering),
+                limits=CallLimits(settle=2.0),
+                journal=self._run / "strangers.jsonl",
+                listen=False,
+            )
+            self._gateway = self._ends.enter_context(gateway)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._ends.close()
+
+    def over(self) -> str:
+        """Why the run's budget lets no further attempt begin; empty when it does."""
+        if self._gateway is None or not self._gateway.run.spent():
+            return ""
+        return f"The run's budget of {self._budget} dollars is spent."
+
+    @contextlib.contextmanager
+    def admitted(
+        self, attempt: str, settings: AgentEntry, folder: TaskFolder, sandbox: Sandbox, into: Path,
+        seconds: float, stopped: threading.Event,
+    ) -> Iterator[AttemptAccess]:  # fmt: skip
+        """Let one attempt work. When the context ends nothing passes any more, and `spent` is final.
+
+        Raises:
+            NoIsolation: The sandbox cannot hold it to the network policy.
+            BadInput: The model cannot be asked.
+        """
+        found = AttemptAccess(into, stopped)
+        model = settings.model
+        found.policy = permitted_hosts(
+            folder.task.network_policy, sandbox, needs_model=bool(model), asked=self._plan.metering.network
+        )
+        with contextlib.ExitStack() as ends:
+            if model and found.policy is not NetworkPolicy.NONE and self._gateway is not None:
+                self._admit(attempt, settings, sandbox, found, seconds, ends)
+            if found.policy is NetworkPolicy.PACKAGES:
+                network = network_of(found.policy)
+                found.packages = self._packages.open(folder, sandbox, network, into / "network.jsonl", ends)
+            yield found
+
+    def _admit(
+        self, attempt: str, settings: AgentEntry, sandbox: Sandbox, found: AttemptAccess, seconds: float,
+        ends: contextlib.ExitStack,
+    ) -> None:  # fmt: skip
+        gateway = self._gateway
+        assert gateway is not None
+        budget = attempt_budget(settings, seconds)
+        grace = threading.Timer(GRACE, found.cancel.set)
+        grace.daemon = True
+
+        def exhausted(_: str) -> None:
+            grace.start()
+
+        entry = gateway.admit(
+            attempt, model=settings.model, journal=found.into / JOURNAL, budget=budget,
+            context_window=settings.context_window,
+            closed_world=found.policy is not NetworkPolicy.OPEN, on_exhausted=exhausted,
+        )  # fmt: skip
+        found.entry, found.calls = entry, budget.calls
+
+        def end() -> None:
+            grace.cancel()
+            found.spent = entry.close()
+            if entry.exhausted.is_set() and not entry.ledger.spent() and (why := self.over()):
+                found.over_run = why
+
+        ends.callback(end)
+        found.door = open_door(
+            sandbox, network_of(found.policy), _PORT, lambda listening: gateway.serve(listening, entry)
+        )
+
+
+def _plain_env(access: AccessPoint) -> dict[str, str]:
+    """How a command line of the user's own finds its model: the names the vendors' clients look at."""
+    env = {"REPOASSAY_MODEL": access.model}
+    for name, url in access.urls.items():
+        env |= VENDORS[name].client_env(url, access.key)
+    return env

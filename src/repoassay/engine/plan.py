@@ -1,0 +1,98 @@
+"""The plan of a run: decided whole and written down before the first attempt."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ulid import ULID
+
+import repoassay
+from repoassay.engine.agent_settings import read_entry
+from repoassay.engine.own_plans import note_plan
+from repoassay.records import RunFolder
+from repoassay.tasks import SuiteFolder
+from repoassay.types import AgentEntry, Metering, Plan, PlannedTask, Reading
+
+__all__ = ["Settings", "make_plan", "open_run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a suite is to be run. `agents` maps names to settings of agents; `timeout` (seconds) overrides tasks'."""
+
+    agents: Mapping[str, AgentEntry | Mapping[str, object]]
+    attempts: int = 1
+    workers: int = 1
+    timeout: float | None = None
+    isolation: str = "namespaces"
+    reading: Reading = Reading.FAIR
+    seed: int = 0
+    metering: Metering = field(default_factory=Metering)
+    graded: bool = True
+    released: bool = False
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def make_plan(suite: SuiteFolder, settings: Settings) -> Plan:
+    """Decide everything about a run.
+
+    Raises:
+        BadInput: A setting of an agent is unknown or impossible.
+    """
+    return Plan(
+        id=str(ULID()),
+        created=datetime.now(UTC),
+        suite=suite.suite.name,
+        suite_version=suite.suite.version,
+        suite_folder=str(suite.path),
+        tasks=tuple(
+            PlannedTask(
+                id=folder.task.id,
+                digest=folder.digest,
+                folder=str(folder.path),
+                title=folder.task.title,
+                kind=folder.task.kind,
+                domain=folder.task.domain,
+                subdomain=folder.task.subdomain,
+                modality=folder.task.modality,
+                repository=folder.task.repository.name,
+                economics=folder.task.economics,
+                outputs=folder.task.outputs.files,
+            )
+            for folder in suite.tasks
+        ),
+        agents={name: read_entry(name, entry) for name, entry in settings.agents.items()},
+        attempts=settings.attempts,
+        workers=settings.workers,
+        timeout=settings.timeout,
+        isolation=settings.isolation,
+        reading=settings.reading,
+        seed=settings.seed,
+        metering=settings.metering,
+        graded=settings.graded,
+        released=settings.released,
+        host={
+            "system": f"{platform.system()} {platform.release()}",
+            "machine": platform.machine(),
+            "cores": str(os.cpu_count()),
+            "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')} bytes",
+        },
+        versions={"repoassay": repoassay.__version__, "python": platform.python_version(), **settings.versions},
+    )
+
+
+def open_run(plan: Plan, runs: Path) -> RunFolder:
+    """Lay out the folder of a new run below `runs`, named so that the newest sorts last."""
+    kinds = dict.fromkeys(entry.kind or name for name, entry in plan.agents.items())
+    words = "-".join([plan.suite, *list(kinds)[:3]])
+    stamp = plan.created.strftime("%Y%m%d-%H%M%S")
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{stamp}-{words}-{plan.id[-4:].lower()}")
+    run = RunFolder.create(runs / name, plan)
+    note_plan(run.path)
+    return run

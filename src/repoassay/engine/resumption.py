@@ -1,0 +1,122 @@
+"""Continuing a run that was stopped, killed, or spoiled by a fault of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+
+from repoassay.agents import Agent
+from repoassay.engine.execution import Progress, execute, run_lock
+from repoassay.engine.own_plans import planned_here
+from repoassay.engine.permissions import Grants, permit
+from repoassay.engine.plan_check import check_sane
+from repoassay.engine.slots import open_slots
+from repoassay.engine.stop import Stop
+from repoassay.errors import BadInput
+from repoassay.records import ALL, NewerRecord, RunFolder, check_sound, finished_ids, read_attempt
+from repoassay.tasks import SuiteFolder, find_suite
+from repoassay.types import Outcome
+
+__all__ = ["Resumed", "check_finished", "recover", "resume_run", "suite_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What was found on resuming: attempts kept, of which recovered; torn journal lines; slots left to fill."""
+
+    kept: int
+    recovered: int
+    torn: tuple[int, ...]
+    left: int
+
+
+def resume_run(
+    run: RunFolder, progress: Progress, only: Collection[Outcome] = (), budget_usd: Decimal | None = None,
+    grants: Grants | None = None, own: Mapping[str, Agent] | None = None, stop: Stop | None = None,
+) -> Resumed:  # fmt: skip
+    """Fill every open slot of a run.
+
+    Args:
+        run: The run.
+        progress: Who watches.
+        only: Instead make those attempts again that had one of these outcomes, each as a new one that names the old.
+        budget_usd: The whole run's budget from now on, what was spent before included; the plan's when None.
+        grants: What the command line repeats by name of what the plan may not have by itself.
+        own: Agents by kind that are handed over as objects.
+        stop: Where requests to stop come from.
+
+    Raises:
+        BadInput: When the folder is none that a run leaves, its plan asks for what was not granted,
+            another process works on the run, or its tasks have changed since it was planned.
+        Interrupted: When stopped early again.
+    """
+    check_sound(run.path)
+    check_sane(run.plan)
+    wanted = replace(grants or Grants(), budget_usd=budget_usd)
+    run.plan = permit(run.plan, wanted, here=planned_here(run.path))
+    with run_lock(run):
+        check_finished(run)
+        recovered = recover(run)
+        torn = run.journal.read().torn
+        slots = open_slots(run, only)
+        found = Resumed(sum(1 for _ in run.finished()), recovered, torn, len(slots))
+        if slots:
+            suite = suite_of(run)
+            told = {"only": sorted(only)} if only else {}
+            money = {"budget_usd": str(budget_usd)} if budget_usd is not None else {}
+            run.journal.append(
+                "resumed", kept=found.kept, recovered=recovered, torn=list(torn), left=len(slots), **told, **money
+            )
+            progress.resuming(found.kept, found.recovered, found.torn, found.left)
+            execute(run, suite, slots, progress, budget_usd=budget_usd, own=own, stop=stop)
+    return found
+
+
+def check_finished(run: RunFolder) -> None:
+    """Make sure that every attempt the journal calls finished can be read.
+
+    Raises:
+        BadInput: The journal names none of ours, or its files are none of a run.
+    """
+    for _ in run.finished():
+        pass
+
+
+def recover(run: RunFolder) -> int:
+    """Count attempts in whose record is whole on disk but whose journal line was lost in a crash."""
+    known = set(finished_ids(run.path))
+    count = 0
+    for folder in sorted((run.path / "attempts").iterdir()):
+        if folder.name in known:
+            continue
+        try:
+            attempt, verdict = read_attempt(run.path, folder.name, ALL)
+        except NewerRecord:
+            raise
+        except BadInput:  # it was under way
+            continue
+        run.journal.append(
+            "finished", attempt=attempt.id, task=attempt.task, agent=attempt.agent, number=attempt.number,
+            outcome=verdict.outcome.value, recovered=True,
+        )  # fmt: skip
+        count += 1
+    return count
+
+
+def suite_of(run: RunFolder) -> SuiteFolder:
+    """The suite a run was planned on, unchanged.
+
+    Raises:
+        BadInput: When a task is gone or has another digest than planned.
+    """
+    suite = find_suite(str(Path(run.plan.suite_folder)), only=[task.id for task in run.plan.tasks])
+    now = {folder.task.id: folder.digest for folder in suite.tasks}
+    changed = [task.id for task in run.plan.tasks if now.get(task.id) != task.digest]
+    if changed:
+        raise BadInput(
+            f"Since {run.path} was planned, these tasks have changed: {', '.join(changed)}.",
+            "Start a new run; figures of two versions of a task must not be mixed.",
+        )
+    return suite.released() if run.plan.released else suite

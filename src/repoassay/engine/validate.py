@@ -1,0 +1,118 @@
+"""Proof that a task can be trusted: its solution passes, and whatever is not a solution fails, time after time."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from repoassay.agents import find_agent
+from repoassay.engine.assess import TaskAssurance, assess_task
+from repoassay.engine.attempt import GradingContext, work
+from repoassay.grading import ENOUGH, can_doubt, can_run_node, run_tests
+from repoassay.tasks import TaskFolder
+from repoassay.types import Outcome, TaskKind
+from repoassay.workspace import lay_out
+
+__all__ = ["MUST_FAIL", "Proof", "validate_task"]
+
+MUST_FAIL = {
+    TaskKind.DELIVERABLE: ("nothing", "copycat", "empty", "garbage", "constant", "noise"),
+    TaskKind.EDIT: ("nothing", "copycat", "empty", "garbage"),
+    TaskKind.PULL_REQUEST: ("nothing", "copycat", "empty", "garbage"),
+}
+"""Agents whose submissions are not solutions: untouched workspace, copied inputs, empty files, plausible garbage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What one agent's submission came to over all repetitions. `sound` when it was what it must be every time.
+
+    `assurance` is told by the proof of that name alone.
+    """
+
+    task: str
+    name: str
+    outcomes: tuple[Outcome, ...]
+    sound: bool
+    comment: str = ""
+    assurance: TaskAssurance | None = None
+
+    @property
+    def stable(self) -> bool:
+        """Whether every repetition ended alike."""
+        return len(set(self.outcomes)) <= 1
+
+
+def validate_task(folder: TaskFolder, bench: GradingContext, repeat: int = 1, required: float = 0.0) -> list[Proof]:
+    """Prove one task, each proof `repeat` times, and that passes can be attested with `required` bits.
+
+    Raises:
+        InfraFault: When the task's repository or environment cannot be had.
+    """
+    tests = folder.task.grading.tests
+    if tests is not None and tests.runner == "node" and (why := can_run_node()):
+        return [Proof(folder.task.id, "node", (Outcome.NOT_GRADABLE,), sound=True, comment=why)]
+    solved = folder.solution.is_dir()  # a published task may lack its solution
+    names = (*(("reference",) if solved else ()), *MUST_FAIL[folder.task.kind])
+    proofs = [_prove(folder, name, bench, repeat) for name in names]
+    if folder.task.kind.changes_repository:
+        assurance = assess_task(folder, bench)
+        proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder, assurance, repeat)]
+        proofs.append(_prove_attested(folder, assurance, required, repeat))
+    return proofs
+
+
+def _prove(folder: TaskFolder, name: str, bench: GradingContext, repeat: int) -> Proof:
+    agent = find_agent(name)
+    outcomes: list[Outcome] = []
+    comment = ""
+    for _ in range(repeat):
+        with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as place:
+            worked = work(folder, agent, bench, Path(place))
+        verdict = worked.verdict
+        outcomes.append(verdict.outcome)
+        good = (verdict.outcome is Outcome.PASSED) if name == "reference" else (verdict.result is False)
+        good |= verdict.outcome is Outcome.NOT_GRADABLE and bool(folder.absent)
+        if not good and not comment:
+            comment = "; ".join(verdict.comments) or f"ended as {verdict.outcome.value}"
+    return Proof(folder.task.id, name, tuple(outcomes), sound=not comment, comment=comment)
+
+
+def _prove_base(folder: TaskFolder, bench: GradingContext, repeat: int) -> Proof:
+    """On the base commit every fail-to-pass test fails and every pass-to-pass test passes.
+
+    Each file runs by itself: one that the base cannot import would keep the others from running.
+    """
+    tests = folder.task.grading.tests
+    assert tests is not None
+    layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
+    files: dict[str, list[str]] = {}
+    for test in tests.all_ids:
+        files.setdefault(test.partition("::")[0], []).append(test)
+    outcomes: list[Outcome] = []
+    wrong: set[str] = set()
+    for _ in range(repeat):
+        runs = [run_tests(folder, layout.base, {}, bench.sandbox, layout.environment, ids) for ids in files.values()]
+        passed = {result.id for results in runs for result in results if result.outcome == "passed"}
+        off = (passed & set(tests.fail_to_pass)) | (set(tests.pass_to_pass) - passed)
+        outcomes.append(Outcome.FAILED if not off else Outcome.PASSED)
+        wrong |= off
+    comment = f"on the base commit these do not behave as stated: {', '.join(sorted(wrong))}" if wrong else ""
+    return Proof(folder.task.id, "base", tuple(outcomes), sound=not wrong, comment=comment)
+
+
+def _prove_doubt(folder: TaskFolder, assurance: TaskAssurance, repeat: int) -> Proof:
+    """A pass that is not attested can be doubted: some assertion can be changed so that its test must fail."""
+    able = assurance.reaches(ENOUGH) or can_doubt(folder)
+    comment = "" if able else "no fail_to_pass test has an assertion that can be altered, so no pass can be doubted"
+    outcomes = (Outcome.FAILED if able else Outcome.PASSED,) * repeat
+    return Proof(folder.task.id, "canary", outcomes, sound=able, comment=comment)
+
+
+def _prove_attested(folder: TaskFolder, assurance: TaskAssurance, required: float, repeat: int) -> Proof:
+    """A forger has to guess as many bits as are required; with 0 it is only told how many that is."""
+    enough = not required or assurance.reaches(required)
+    comment = str(assurance) if enough else f"less than attested with {required:g} bits: {assurance}"
+    outcomes = (Outcome.PASSED if enough else Outcome.FAILED,) * repeat
+    return Proof(folder.task.id, "assurance", outcomes, sound=enough, comment=comment, assurance=assurance)

@@ -1,0 +1,84 @@
+"""What an attempt's end at the gateway means for its verdict: a spent budget, or an upstream that failed it."""
+
+from __future__ import annotations
+
+from repoassay.engine.model_access import AttemptAccess
+from repoassay.errors import InfraFault
+from repoassay.grading import fault
+from repoassay.model_proxy import ProviderTrouble
+from repoassay.records import JOURNAL, read_calls
+from repoassay.tasks import TaskFolder
+from repoassay.types import Call, Ended, Outcome, Spending, Submission, Verdict
+
+__all__ = ["adjust_verdict"]
+
+_STAY = (Outcome.INFRA_FAULT, Outcome.NOT_GRADABLE, Outcome.TAMPERING)
+_UPSTREAMS = "The model's upstream failed the attempt"
+
+
+def adjust_verdict(
+    verdict: Verdict, folder: TaskFolder, submission: Submission, account: AttemptAccess | None
+) -> Verdict:
+    """The verdict with the account taken into it.
+
+    In this order: what is not the agent's doing stays as it is, and so does tampering; an attempt that the whole run's
+    budget ended is a fault of ours, since others had more; a spent budget of its own is `budget`, with process and
+    result as graded; an upstream's outage is a fault of ours, whatever was left behind, since to keep the passes alone
+    would count every outage in the agent's favour.
+    """
+    spent = account.spent if account is not None else None
+    if account is None or spent is None or verdict.outcome in _STAY:
+        return verdict
+    if account.over_run:
+        return _fault(
+            verdict, folder, f"{account.over_run} The attempt was ended; raise the budget and resume the run."
+        )
+    timed_out = submission.exit is not None and submission.exit.ended is Ended.TIMED_OUT
+    limit = spent.exhausted or _context(account)
+    if limit and not timed_out:
+        note = f"{limit} What it had left was graded."
+        return verdict.model_copy(update={"outcome": Outcome.BUDGET, "comments": (note, *verdict.comments)})
+    outage = _outage(spent, submission, account)
+    if outage:
+        return _fault(verdict, folder, f"{_UPSTREAMS}: {outage}.")
+    return verdict
+
+
+def _context(account: AttemptAccess) -> str:
+    """What the attempt was last told, where that is that its prompt is too long; many agents end by themselves then."""
+    last = read_calls(account.into / JOURNAL).calls[-1:]
+    if not last or last[0].refused != ProviderTrouble.CONTEXT.value:
+        return ""
+    return f"The last prompt exceeded the context window ({last[0].detail})."
+
+
+def _fault(verdict: Verdict, folder: TaskFolder, why: str) -> Verdict:
+    told = fault(folder, InfraFault(why), verdict.reading)
+    return told.model_copy(update={"comments": (*told.comments, *verdict.comments)})
+
+
+def _outage(spent: Spending, submission: Submission, account: AttemptAccess) -> str:
+    """The upstream's fault the attempt ended with, in words; empty when it ended by itself."""
+    if not spent.outage:
+        return ""
+    asked = [call for call in read_calls(account.into / JOURNAL).calls if call.forwarded]
+    if not asked:
+        return spent.outage
+    last = asked[-1]
+    if last.fault == "closed":
+        # The call was under way when the attempt ended: its end is not why the attempt ended, unless it was all that
+        # the attempt waited for.
+        return _stall(last, submission, account)
+    status = f", status {last.status}" if last.status is not None else ""
+    return f"{spent.outage} at call {last.seq}{status}, after {len(last.retries)} retries"
+
+
+def _stall(last: Call, submission: Submission, account: AttemptAccess) -> str:
+    """Silence for at least half of an attempt's time; a last call that is merely slow is the agent's affair."""
+    ending, at = submission.exit, account.ended_at
+    if ending is None or at is None or ending.ended is not Ended.TIMED_OUT or last.first_byte is not None:
+        return ""
+    waited = (at - last.at).total_seconds()
+    if waited < ending.wall / 2:
+        return ""
+    return f"silence at call {last.seq}, for the last {waited:.0f} of {ending.wall:.0f} seconds"

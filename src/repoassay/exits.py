@@ -1,0 +1,129 @@
+"""How our programs end: every error as one sentence and an exit code, and nothing as a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from repoassay.errors import RepoAssayError
+
+__all__ = ["UNEXPECTED", "discard_output", "exit_with"]
+
+UNEXPECTED = 70
+"""Exit code of an error nobody foresaw, sysexits' EX_SOFTWARE."""
+_SHOW = "REPOASSAY_TRACEBACK"
+_INTERRUPTED = 130
+
+
+def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) -> NoReturn:
+    """Call the command and leave with its exit code.
+
+    An unexpected error is one sentence that names a file with the traceback; with `REPOASSAY_TRACEBACK=1` the
+    traceback is shown as well.
+
+    Args:
+        program: Name in messages.
+        command: Returns the code `context.exit` was given; commands themselves return nothing.
+        fault: Exit code of known errors that are nobody's input (`RepoAssayError.exit_code` 1).
+    """
+    if os.geteuid() == 0:
+        os.umask(0o022)  # what root writes is read in sandboxes by another account
+    try:
+        code = command()
+        sys.exit(code if isinstance(code, int) else 0)
+    except SystemExit:
+        raise
+    except RepoAssayError as error:
+        _say(program, str(error))
+        sys.exit(fault if error.exit_code == 1 else error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(_interrupted())
+    except BrokenPipeError:  # the reader of our output, `head` say, has seen enough
+        discard_output()
+        sys.exit(0)
+    except BaseException as error:  # noqa: BLE001 - the last resort; panics of code in Rust are no Exception
+        sys.exit(_interrupted() if _is_interrupt(error) else _unexpected(program, error))
+
+
+def discard_output() -> None:
+    """Let what is still to be printed go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(program: str, sentence: str) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # one more Ctrl-C must not turn a clean end into a noisy one
+    click.echo(f"{program}: {sentence}", err=True)
+
+
+def _interrupted() -> int:
+    click.echo("Interrupted.", err=True)
+    return _INTERRUPTED
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether an error is a Ctrl-C that came while code in C or Rust called back, and that it made another error of."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, KeyboardInterrupt) or "KeyboardInterrupt" in str(one):
+            return True
+        waiting += [one.__cause__, one.__context__]
+    return False
+
+
+def _unexpected(program: str, error: BaseException) -> int:
+    import traceback
+
+    text = "".join(traceback.format_exception(error))
+    if os.environ.get(_SHOW) == "1":
+        click.echo(text, err=True, nl=False)
+    what = f"An unexpected {type(error).__name__} stopped the program"
+    try:
+        where = f"{what}; its traceback is in {_write_log(text)}. Report it with that file."
+    except OSError as reason:
+        where = f"{what}; its traceback could not be written ({reason.strerror}). {_SHOW}=1 shows it."
+    _say(program, where)
+    try:
+        sys.stdout.flush()
+    except OSError:  # or the interpreter's own attempt would change the exit code
+        discard_output()
+    return UNEXPECTED
+
+
+def _write_log(text: str) -> Path:
+    """Write the traceback, readable by this user alone, to the cache folder, or where temporary files are."""
+    import platform
+    import tempfile
+
+    import repoassay
+    from repoassay.sandbox import Cache
+
+    head = f"repoassay {repoassay.__version__}, Python {platform.python_version()}, {platform.platform()}\n\n"
+    try:
+        folder = Cache().path / "errors"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return _new_file(folder, head + text)
+    except (RepoAssayError, OSError):
+        return _new_file(Path(tempfile.gettempdir()), head + text)
+
+
+def _new_file(folder: Path, text: str) -> Path:
+    import tempfile
+
+    descriptor, name = tempfile.mkstemp(".log", "repoassay-", folder)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as stream:
+        stream.write(text)
+    return Path(name)

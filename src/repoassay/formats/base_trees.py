@@ -1,0 +1,88 @@
+"""The repository of a row as a folder: one that is at hand, or the one-commit checkout of its source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from repoassay.errors import BadInput, RepoAssayError
+from repoassay.formats.resq_row import ResqRow
+from repoassay.formats.swebench import SweRow
+from repoassay.formats.task_source import repository_of
+from repoassay.sandbox import Cache
+from repoassay.tasks import TaskFolder
+from repoassay.text import quote
+from repoassay.types import Grading, HiddenTests, Task, TaskKind
+from repoassay.workspace import checkout
+
+__all__ = ["BaseTrees", "read_mirrors"]
+
+
+def read_mirrors(given: tuple[str, ...]) -> dict[str, str]:
+    """Read `URL=PATH` options.
+
+    Raises:
+        BadInput: When one has another form, or a URL is given twice.
+    """
+    mirrors: dict[str, str] = {}
+    for text in given:
+        # A URL may hold '=' (pypi: sources do), a path seldom does: the last one divides.
+        url, _, path = text.rpartition("=")
+        if not url or not path:
+            raise BadInput(f"The mirror {quote(text)} is not URL=PATH.", "Write the URL as the rows have it.")
+        if url in mirrors:
+            raise BadInput(f"The mirror of {quote(url)} is given twice.", "Keep one.")
+        mirrors[url] = path
+    return mirrors
+
+
+@dataclass(frozen=True, slots=True)
+class BaseTrees:
+    """Finds the repository of a row at its base commit.
+
+    `mirrors` maps what rows call a repository to a folder: a git repository, of which the base commit is taken, or
+    plain files, which are taken as they are. Others are fetched when `fetch` says so, into
+    `cache`, or the usual one.
+    """
+
+    mirrors: Mapping[str, str]
+    fetch: bool = False
+    cache: Cache | None = None
+
+    def find(self, row: ResqRow | SweRow) -> Path | None:
+        """Return the folder; None when the repository is not at hand.
+
+        Raises:
+            RepoAssayError: When it should be and cannot be had.
+        """
+        url = row.repo_url if isinstance(row, ResqRow) else row.repo
+        mirror = self.mirrors.get(url)
+        if mirror is not None and not _is_git(Path(mirror)):
+            if not Path(mirror).is_dir():
+                raise BadInput(f"The mirror {quote(mirror)} is no folder.", "Correct --mirror URL=PATH.")
+            return Path(mirror)
+        if mirror is None and not self.fetch:
+            return None
+        source = repository_of(url, row.base_commit, self.mirrors)
+        tests = HiddenTests(fail_to_pass=("test.py::test",))
+        task = Task(
+            id="row",
+            title="Row",
+            kind=TaskKind.EDIT,
+            domain="Software",
+            repository=source,
+            grading=Grading(tests=tests),
+        )
+        return checkout(TaskFolder(Path(), task, "", ""), None, self.cache or Cache())
+
+    def find_or_say(self, row: ResqRow | SweRow) -> Path | str | None:
+        """Return the folder, why it cannot be had, or None when it is not at hand."""
+        try:
+            return self.find(row)
+        except RepoAssayError as error:
+            return str(error)
+
+
+def _is_git(folder: Path) -> bool:
+    return (folder / ".git").exists() or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())

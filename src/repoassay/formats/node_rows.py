@@ -1,0 +1,42 @@
+"""What a row in JavaScript may ask of its environment: node, and nothing from npm, which no sandbox can reach."""
+
+from __future__ import annotations
+
+import re
+
+from repoassay.errors import BadInput
+from repoassay.formats.resq_row import ResqRow
+from repoassay.text import quote
+
+__all__ = ["check_node_environment", "is_javascript"]
+
+_LANGUAGES = frozenset({"javascript", "js", "node", "nodejs", "node.js"})
+_NODE = re.compile(
+    r"(?:(?:node(?:js|\.js)?|javascript|js)\b|(?=v?\d)|$)[\s:=@>v-]*(?:\d+(?:\.(?:\d+|x))*)?(?: ?\(?lts\)?)?"
+)
+
+
+def is_javascript(language: str) -> bool:
+    """Whether a row's language is JavaScript, by any of its names."""
+    return language.strip().lower() in _LANGUAGES
+
+
+def check_node_environment(row: ResqRow) -> None:
+    """Refuse a row in JavaScript that names packages.
+
+    Raises:
+        BadInput: With the first one; the sentence has `its` for a subject.
+    """
+    named = [line.strip() for line in row.requirements_txt.splitlines() if line.partition("#")[0].strip()]
+    if named and named != ["{}"]:
+        raise BadInput(
+            f"its requirements_txt names {quote(named[0])}, and packages from npm are not installed.",
+            "Leave it empty, and use what node and the repository bring.",
+        )
+    stated = re.sub(r"(?<=[a-z])(?=\d)", " ", row.testbed_environment.strip().lower())
+    if not _NODE.fullmatch(stated):
+        raise BadInput(
+            f"its testbed_environment {quote(row.testbed_environment)} is more than a version of node, which is all"
+            " that is there.",
+            "Write node and its version.",
+        )

@@ -1,0 +1,192 @@
+"""Patches made elsewhere: the files in which several benchmarks hand them in."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from repoassay.errors import BadInput, Problem
+from repoassay.formats.json_records import MAX_LINE, read_json_records
+from repoassay.formats.record_problems import PlacedRecord, Problems, kind_of
+from repoassay.formats.resq_row import checked_id
+from repoassay.tasks import read_regular, unreadable
+from repoassay.text import join_names, printable
+from repoassay.types import Record
+
+__all__ = ["PatchSubmission", "read_submissions"]
+
+_IDS = ("id", "instance_id")
+_PATCHES = ("patch", "model_patch", "fix_patch")
+_MODELS = ("model_name_or_path", "model", "prefix")
+_SUFFIXES = frozenset({".diff", ".patch"})
+_MAX_FILES = 100_000
+_MAX_ID = 512
+_FORM = "Write {id, patch}, {instance_id, model_patch} or {org, repo, number, fix_patch}."
+
+
+class PatchSubmission(Record):
+    """A patch for one task, as somebody handed it in.
+
+    `patch` is empty where there was none. `model` is who made it, as far as said. `number` counts the submissions of
+    one id from 0, in the order of the file.
+    """
+
+    id: Annotated[str, Field(min_length=1, max_length=_MAX_ID), AfterValidator(checked_id)]
+    patch: str = ""
+    model: str = ""
+    number: Annotated[int, Field(ge=0)] = 0
+
+    @property
+    def content(self) -> bytes:
+        """The patch as bytes; half of a surrogate pair, which JSON can hold, is encoded like any character."""
+        return self.patch.encode("utf-8", "surrogatepass")
+
+
+def read_submissions(path: Path) -> list[PatchSubmission]:
+    """Read submissions from a JSON or JSON Lines file, or from a folder of `ID.diff` and `ID.patch` files.
+
+    Patches are kept as they are, CR LF included; one that is null, missing or empty is an empty submission.
+
+    Args:
+        path: A file of at most 1 GiB (64 MiB a line), or a folder.
+
+    Raises:
+        BadInput: With the problems of up to 20 records: place, key, what is wrong and the remedy.
+    """
+    problems = Problems(path, "submissions file")
+    if _is_folder(path):
+        problems = Problems(path, "submissions folder")
+        given = list(_from_folder(path, problems))
+    else:
+        given = list(_from_records(read_json_records(path, problems, frozenset({*_IDS, *_PATCHES, "org"})), problems))
+    problems.check()
+    if not given:
+        problems.add(Problem(".", "", "holds no submissions.", _FORM))
+        problems.check()
+    seen: Counter[str] = Counter()
+    submissions: list[PatchSubmission] = []
+    for name, patch, model in given:
+        submissions.append(PatchSubmission(id=name, patch=patch, model=model, number=seen[name]))
+        seen[name] += 1
+    return submissions
+
+
+_Given = tuple[str, str, str]
+"""Id, patch, model."""
+
+
+def _from_records(records: Iterable[PlacedRecord], problems: Problems) -> Iterator[_Given]:
+    without: list[PlacedRecord] = []
+    with_patch = False
+    for found in records:
+        data = found.value
+        if found.key is not None and (data is None or isinstance(data, str)):
+            data = {"patch": data}
+        if not isinstance(data, dict):
+            problems.add(Problem(found.place, "", f"is {kind_of(data)}.", f"It must be an object. {_FORM}"))
+            continue
+        wrong: list[Problem] = []
+        name = _name(found, data, wrong)
+        patch = _string(found.place, data, _PATCHES, wrong)
+        model = _string(found.place, data, _MODELS, wrong)
+        if wrong:
+            problems.add(*wrong)
+            continue
+        if data.keys().isdisjoint(_PATCHES):
+            without.append(found)
+        else:
+            with_patch = True
+        yield name, patch, model
+    # One record without a patch is an agent that gave up; a whole file of them has another name for it.
+    if without and not with_patch:
+        keys = join_names(map(str, without[0].value), 8) if isinstance(without[0].value, dict) else ""
+        problems.add(
+            Problem(without[0].place, "patch", f"is missing, here and in every other record, which has {keys}.", _FORM)
+        )
+
+
+def _name(found: PlacedRecord, data: Mapping[str, object], wrong: list[Problem]) -> str:
+    """The id that a record states, or the key it stands under."""
+    name = _string(found.place, data, _IDS, wrong)
+    if not name and {"org", "repo", "number"} <= data.keys():
+        name = _multi(found.place, data, wrong)
+    if found.key is not None and name not in ("", found.key):
+        wrong.append(Problem(found.place, "id", "is not the key it stands under.", "Leave one of them out."))
+    name = name or found.key or ""
+    if not wrong and not name:
+        wrong.append(Problem(found.place, "id", "is missing or empty.", _FORM))
+    elif not wrong:
+        try:
+            checked_id(name)
+        except ValueError as error:
+            wrong.append(Problem(found.place, "id", f"{str(error).partition(';')[0]}.", "Give it a plain name."))
+        if len(name) > _MAX_ID:
+            wrong.append(Problem(found.place, "id", f"is longer than {_MAX_ID} characters.", "Shorten it."))
+    return name
+
+
+def _multi(place: str, data: Mapping[str, object], wrong: list[Problem]) -> str:
+    """Multi-SWE-bench's id."""
+    wrong += [
+        Problem(place, key, f"is {kind_of(data[key])}.", "It must be text.")
+        for key in ("org", "repo")
+        if not isinstance(data[key], str) or not data[key]
+    ]
+    number = data["number"]
+    if isinstance(number, bool) or not (isinstance(number, int) or (isinstance(number, str) and number.isdecimal())):
+        wrong.append(Problem(place, "number", f"is {kind_of(number)}.", "It must be a whole number."))
+    elif isinstance(number, int) and abs(number) > 10**15:  # so that making text of it stays cheap
+        wrong.append(Problem(place, "number", "is too large.", "It must be the number of a pull request."))
+    return "" if wrong else f"{data['org']}__{data['repo']}-{number}"
+
+
+def _string(place: str, data: Mapping[str, object], keys: tuple[str, ...], wrong: list[Problem]) -> str:
+    """The text under whichever of the keys is there; empty when none is, or it is null."""
+    found: dict[str, str] = {}
+    for key in keys:
+        value = data.get(key)
+        if isinstance(value, str):
+            found[key] = value
+        elif value is not None:
+            wrong.append(Problem(place, key, f"is {kind_of(value)}.", "It must be text or null."))
+    if keys is not _MODELS and len(set(found.values())) > 1:
+        wrong.append(Problem(place, " and ".join(found), "differ.", "Keep one of them."))
+    return next((text for text in found.values() if text), "")
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a name too long, or with a NUL
+        return False
+
+
+def _from_folder(folder: Path, problems: Problems) -> Iterator[_Given]:
+    """Each file of the folder itself by name; links are refused, other files and folders are passed over."""
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for _, entry in zip(range(_MAX_FILES + 1), entries, strict=False))
+    except OSError as error:
+        raise BadInput(f"The folder {printable(str(folder), 500)} cannot be read: {error.strerror}.") from error
+    if len(names) > _MAX_FILES:
+        raise BadInput(f"The folder {printable(str(folder), 500)} holds more than {_MAX_FILES:,} files.", "Split it.")
+    for name in names:
+        stem, suffix = os.path.splitext(name)  # noqa: PTH122 - a name, not a path; Path reads '..diff' otherwise
+        if suffix.lower() not in _SUFFIXES:
+            continue
+        try:
+            checked_id(stem)
+            yield stem, read_regular(folder / name, MAX_LINE).decode(), ""
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            what = f"is not UTF-8 (line {line}, byte {error.start + 1})."
+            problems.add(Problem(printable(name), "", what, "Write it as UTF-8, or its bytes as a Git binary patch."))
+        except ValueError as error:
+            problems.add(Problem(printable(name), "", f"has a name that {str(error).partition(';')[0]}.", "Rename it."))
+        except OSError as error:
+            problems.add(unreadable(name, error))

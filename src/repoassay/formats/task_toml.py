@@ -1,0 +1,42 @@
+"""A task as the text of its `task.toml`: every value in quotes, so that nothing of a row becomes a key."""
+
+from __future__ import annotations
+
+import json
+
+from repoassay.types import Task
+
+__all__ = ["edit_task_toml"]
+
+
+def edit_task_toml(task: Task) -> str:
+    """Write an edit or pull-request task; keys that have their default are left out."""
+    assert task.grading.tests is not None
+    tests, repository = task.grading.tests, task.repository
+    own = ("id", "title", "kind", "domain", "subdomain", "modality", "provenance", "licence", "rules")
+    lines = ["schema = 1", "", "[task]"]
+    lines += [f"{key} = {_quoted(str(getattr(task, key)))}" for key in own if getattr(task, key)]
+    lines += ["", "[repository]"]
+    for key in ("source", "sha256", "revision", "licence", "homepage"):
+        value = getattr(repository, key)
+        lines += [f"{key} = {_quoted(value)}"] if value else []
+    lines += ["", "[environment]", f"python = {_quoted(task.environment.python)}"]
+    lines += [f"resolve = {_quoted(task.environment.resolve)}"] if task.environment.resolve else []
+    lines += [f"path = {_list(task.environment.path)}"]
+    lines += [f"checks = {_list(task.environment.checks)}"] if task.environment.checks else []
+    lines += ["", "[grading.tests]", f"fail_to_pass = {_list(tests.fail_to_pass)}"]
+    lines += [f"pass_to_pass = {_list(tests.pass_to_pass)}"] if tests.pass_to_pass else []
+    lines += [f"seconds = {tests.seconds:g}", f"cwd = {_quoted(tests.cwd)}"]
+    lines += [f"runner = {_quoted(tests.runner)}"] if tests.runner != "pytest" else []
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """A TOML string: JSON's escapes are among TOML's, and only DEL is free in JSON and not in TOML."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _list(items: tuple[str, ...]) -> str:
+    if len(items) < 2:
+        return f"[{', '.join(map(_quoted, items))}]"
+    return "[\n" + "".join(f"    {_quoted(item)},\n" for item in items) + "]"

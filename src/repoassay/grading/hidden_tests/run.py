@@ -1,0 +1,141 @@
+"""One run of hidden tests in a fresh sandbox."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from repoassay.errors import InfraFault
+from repoassay.grading.hidden_tests.node import node_command
+from repoassay.grading.hidden_tests.prefork import INI, PROGRAM, WarmPool, run_files
+from repoassay.grading.hidden_tests.results import ChannelReport, read_channel
+from repoassay.sandbox import Access, Command, Completed, Mount, Sandbox, WarmJob
+from repoassay.tasks import TaskFolder
+from repoassay.types import Ended, Exit, FileEdit
+
+__all__ = ["HiddenTestRun", "hidden_files", "run_hidden"]
+
+_ROOT = "/tests"
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenTestRun:
+    """How a run ended, and what it told."""
+
+    exit: Exit
+    told: ChannelReport
+    said: str
+
+
+def run_hidden(
+    folder: TaskFolder,
+    base: Path,
+    edits: Mapping[str, FileEdit | None],
+    sandbox: Sandbox,
+    environment: Path,
+    *,
+    ids: Sequence[str] = (),
+    changed: Mapping[str, str] | None = None,
+    cancel: threading.Event | None = None,
+    pool: WarmPool | None = None,
+    env: Mapping[str, str] | None = None,
+    files: Mapping[str, bytes] | None = None,
+    seconds: float | None = None,
+) -> HiddenTestRun:
+    """Run hidden tests against `base` with `edits` applied.
+
+    Args:
+        folder: The task.
+        base: Read-only checkout of the base commit.
+        edits: Changed files by path in the repository.
+        sandbox: Where it runs.
+        environment: The task's environment.
+        ids: Which tests; all when empty.
+        changed: Test files (path below tests/ -> source) to use in place of the real ones.
+        cancel: Set to end early.
+        pool: Warm parents to fork from, where there are any; else an interpreter of its own is started.
+        env: Variables of that interpreter.
+        files: Every file below tests/, in place of the task's own.
+        seconds: Time limit in place of the task's.
+    """
+    tests = folder.task.grading.tests
+    assert tests is not None
+    ids = tuple(ids) or tests.all_ids
+    key = secrets.token_bytes(32)
+    paths = [str(PurePosixPath("/workspace/repo", part)) for part in folder.task.environment.path]
+    hidden = dict(hidden_files(folder) if files is None else files)
+    hidden |= {name: source.encode() for name, source in (changed or {}).items()}
+    limits = folder.task.limits.model_copy(update={"seconds": seconds or tests.seconds, "output": 2**20})
+    if tests.runner == "node":
+        command = node_command(base, edits, hidden, ids, key)
+        return _ran(folder, sandbox.run(replace(command, limits=limits), cancel), key, ids)
+    job = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}
+    if tests.cwd == "repository":
+        job["cwd"] = "/workspace/repo"
+    laid: dict[str, FileEdit | None] = {f"{_ROOT}/{name}": FileEdit(content) for name, content in hidden.items()}
+    laid |= {f"/workspace/repo/{name}": edit for name, edit in edits.items()}
+    if pool is not None:
+        return _warm(
+            pool,
+            folder,
+            base,
+            environment,
+            WarmJob(base, pool.bytecode(base, environment), laid, job, limits),
+            key,
+            ids,
+            cancel,
+        )
+    done = sandbox.run(
+        Command(
+            argv=("/env/bin/python", "-B", "/run/runner.py")
+            if env
+            else ("/env/bin/python", "-I", "-B", "/run/runner.py"),
+            env=env or {},
+            cwd="/tmp",  # noqa: S108 - inside the sandbox
+            stdin=json.dumps(job).encode(),
+            mounts=(Mount(base, "/workspace/repo", Access.COPY_ON_WRITE), Mount(environment, "/env")),
+            edits={"/run/runner.py": FileEdit(PROGRAM.read_bytes()), **run_files(), **laid},
+            limits=limits,
+            channel=True,
+        ),
+        cancel,
+    )
+    return _ran(folder, done, key, ids)
+
+
+def hidden_files(folder: TaskFolder) -> dict[str, bytes]:
+    """Every file below a task's tests/."""
+    return {
+        path.relative_to(folder.tests).as_posix(): path.read_bytes()
+        for path in sorted(folder.tests.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def _ran(folder: TaskFolder, done: Completed, key: bytes, ids: Sequence[str]) -> HiddenTestRun:
+    told = read_channel(done.channel, key, ids)
+    if not told.ready and done.exit.ended is Ended.EXITED:
+        said = done.stderr.decode(errors="replace").strip()[-500:]
+        raise InfraFault(f"The hidden tests of {folder.task.id} could not be started: {said}")
+    return HiddenTestRun(done.exit, told, done.stderr.decode(errors="replace")[-2000:])
+
+
+def _warm(
+    pool: WarmPool, folder: TaskFolder, base: Path, environment: Path, job: WarmJob, key: bytes, ids: Sequence[str],
+    cancel: threading.Event | None,
+) -> HiddenTestRun:  # fmt: skip
+    """Fork from a warm parent; one that is gone is replaced once."""
+    try:
+        done = pool.parent(folder, base, environment).run(job, cancel)
+    except InfraFault:
+        pool.drop(environment)
+        done = pool.parent(folder, base, environment).run(job, cancel)
+    told = read_channel(done.told, key, ids)
+    said = done.said.decode(errors="replace")[-2000:]
+    if not told.ready and done.exit.ended is Ended.EXITED:
+        raise InfraFault(f"The hidden tests of {folder.task.id} could not be started: {said.strip()[-500:]}")
+    return HiddenTestRun(done.exit, told, said)

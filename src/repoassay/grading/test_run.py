@@ -1,0 +1,131 @@
+"""Runs a submission's hidden tests once, and looks at them from outside the process in which they ran."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from repoassay.grading.hidden_tests.prefork import WarmPool
+from repoassay.grading.hidden_tests.run import HiddenTestRun, run_hidden
+from repoassay.grading.oracle.compare import Mismatch, compare
+from repoassay.grading.oracle.oracle import Oracle
+from repoassay.grading.oracle.reference import Reference
+from repoassay.sandbox import Sandbox
+from repoassay.tasks import TaskFolder
+from repoassay.types import Assurance, FileEdit, TestResult
+
+__all__ = ["ENOUGH", "HiddenTestExamination", "HiddenTestSubject", "examine"]
+
+ENOUGH = 40.0
+"""Bits from which a pass needs no further doubt: more guesses than anybody submits."""
+_UNKNOWN = "no reference could be recorded for this task"
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenTestSubject:
+    """A submission applied to its base, and where its tests run."""
+
+    folder: TaskFolder
+    base: Path
+    environment: Path
+    edits: Mapping[str, FileEdit | None]
+    sandbox: Sandbox
+    cancel: threading.Event | None = None
+    pool: WarmPool | None = None
+
+    def run(
+        self, ids: Sequence[str] = (), changed: Mapping[str, str] | None = None, *,
+        files: Mapping[str, bytes] | None = None, seconds: float | None = None,
+    ) -> HiddenTestRun:  # fmt: skip
+        """Run hidden tests once; see `run_hidden`."""
+        return run_hidden(
+            self.folder, self.base, self.edits, self.sandbox, self.environment, ids=ids, changed=changed,
+            cancel=self.cancel, pool=self.pool, files=files, seconds=seconds,
+        )  # fmt: skip
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Every test that must pass."""
+        assert self.folder.task.grading.tests is not None
+        return self.folder.task.grading.tests.all_ids
+
+
+@dataclass(slots=True)
+class HiddenTestExamination:
+    """What a run came to.
+
+    Attributes:
+        ran: The run.
+        tests: Results under the tests' own ids; those reported passed that do not hold outside have failed.
+        signs: Evidence of tampering, in words.
+        open: Tests whose pass is not attested, and why.
+        bits: What a forger would have had to guess to get here.
+    """
+
+    ran: HiddenTestRun
+    tests: list[TestResult]
+    signs: list[str] = field(default_factory=list)
+    open: dict[str, str] = field(default_factory=dict)
+    bits: float = 0.0
+
+    @property
+    def attested(self) -> bool:
+        """Whether a pass needs no further doubt."""
+        return not self.open and self.bits >= ENOUGH
+
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """Tests to be doubted: those that are not attested, and every one where the bits are too few."""
+        return tuple(self.open) if self.bits >= ENOUGH else tuple(test.id for test in self.tests)
+
+    def assurance(self, folder: TaskFolder, doubted: Collection[str]) -> Assurance:
+        """How a pass is assured, once the tests `doubted` have stood up to doubt."""
+        assert folder.task.grading.tests is not None
+        decisive = folder.task.grading.tests.fail_to_pass
+        if self.bits >= ENOUGH and not any(test in self.open for test in decisive):
+            grade = "attested"
+        else:
+            left = self.open if self.bits >= ENOUGH else decisive
+            grade = "doubted" if all(test in doubted for test in decisive if test in left) else "plain"
+        why = tuple(f"{test}: {reason}" for test, reason in list(self.open.items())[:20])
+        return Assurance.model_validate({"grade": grade, "bits": round(self.bits, 1), "open": why})
+
+
+def examine(subject: HiddenTestSubject, reference: Reference | None, oracle: Oracle | None) -> HiddenTestExamination:
+    """Run the tests, their expectations withheld where there is a reference, and compare what they observed.
+
+    Raises:
+        InfraFault: When the sandbox or the judge fails.
+    """
+    if reference is None or oracle is None:
+        ran = subject.run()
+        return HiddenTestExamination(ran, ran.told.tests, ran.told.signs, dict.fromkeys(subject.ids, _UNKNOWN))
+    inner = reference.inner
+    asked = [inner.get(test, test) for test in subject.ids]
+    ran = subject.run(asked, {name: file.source for name, file in reference.files.items()})
+    outer = {inner.get(test, test): test for test in subject.ids}
+    tests = [result.model_copy(update={"id": outer[result.id]}) for result in ran.told.tests]
+    passed = [result.id for result in tests if result.outcome == "passed"]
+    seen = {test: ran.told.seen.get(inner.get(test, test), []) for test in passed}
+    findings = compare(reference, seen, oracle.language(subject.folder))
+    signs = [*ran.told.signs]
+    for test, finding in findings.items():
+        if finding.absent and not finding.wrong:
+            signs.append(f"{test} was reported passed, but line {finding.absent[0]} of it was never reached.")
+    open_ = {test: finding.why for test, finding in findings.items() if not finding.attested}
+    bits = reference.total - sum(reference.bits.get(test, 0.0) for test in open_)  # what this run did not prove
+    judged = [_judged(result, findings.get(result.id)) for result in tests]
+    return HiddenTestExamination(ran, judged, signs, open_, max(0.0, bits))
+
+
+def _judged(result: TestResult, finding: Mismatch | None) -> TestResult:
+    """A result as it is seen from outside."""
+    if finding is None:
+        return result
+    if finding.wrong:
+        lines = ", ".join(map(str, sorted(set(finding.wrong))[:10]))
+        message = f"What the code under test yields is not what is expected (line {lines})."
+        return result.model_copy(update={"outcome": "failed", "message": message})
+    return result.model_copy(update={"grade": "attested" if finding.attested else "plain"})

@@ -1,0 +1,50 @@
+"""Judges: models that rate as one more rater, outside the majority of people, and how far they may be believed.
+
+What a judge is: `families`, `definition`. What it is told: `diff_lines`, `prompt`, `second_pass`, `injection`. What it
+says: `answer`, `judgement`. How it is asked, through the gateway: `asking`, `door`, `sample`, `judging`. What is kept:
+`kept`. What follows: `votes`, and held against people `split`, `confidence`, `axis_figures`, `mergeable_rate`,
+`asides`, `substitute`, `calibration`.
+"""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.judges.axis_figures import JudgeAxisFigures as JudgeAxisFigures, MeasuredAxis as MeasuredAxis
+    from repoassay.judges.calibration import Calibration as Calibration, calibrate as calibrate
+    from repoassay.judges.client import open_judge as open_judge
+    from repoassay.judges.definition import Definition as Definition, Parameters as Parameters
+    from repoassay.judges.dev_test_split import DevTestSplit as DevTestSplit
+    from repoassay.judges.judging import (
+        JudgingResult as JudgingResult,
+        JudgingStep as JudgingStep,
+        judge_study as judge_study,
+    )
+    from repoassay.judges.mergeable_rate import MergeableRate as MergeableRate
+    from repoassay.judges.prompt import bundled_templates as bundled_templates, own_templates as own_templates
+    from repoassay.judges.store import (
+        JudgeRecord as JudgeRecord,
+        find_judge as find_judge,
+        judgements_of as judgements_of,
+        note_look as note_look,
+        seat as seat,
+    )
+    from repoassay.judges.substitute import FLOOR as FLOOR
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "axis_figures": ("JudgeAxisFigures", "MeasuredAxis"),
+            "calibration": ("Calibration", "calibrate"),
+            "client": ("open_judge",),
+            "definition": ("Definition", "Parameters"),
+            "dev_test_split": ("DevTestSplit",),
+            "judging": ("JudgingResult", "JudgingStep", "judge_study"),
+            "mergeable_rate": ("MergeableRate",),
+            "prompt": ("bundled_templates", "own_templates"),
+            "store": ("JudgeRecord", "find_judge", "judgements_of", "note_look", "seat"),
+            "substitute": ("FLOOR",),
+        },
+    )

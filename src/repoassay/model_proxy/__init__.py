@@ -1,0 +1,77 @@
+"""The metered door to models: one loopback server through which every agent reaches every model.
+
+It admits attempts, speaks four wire dialects, forwards to the configured upstream, and accounts for every token, call
+and dollar; the real keys stay on this side. It knows nothing of agents, grading, runs or stores: who asks is an
+attempt's id, and what was spent is a journal and totals.
+
+`open_gateway` needs aiohttp and orjson, which the extra `agents` brings; everything else here works without.
+"""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.model_proxy.client import (
+        BudgetSpent as BudgetSpent,
+        ModelClient as ModelClient,
+        NoAnswer as NoAnswer,
+        UnreadableAnswer as UnreadableAnswer,
+        costs_nothing as costs_nothing,
+        find_upstream as find_upstream,
+        open_budgeted as open_budgeted,
+        open_model as open_model,
+    )
+    from repoassay.model_proxy.dialogue import Dialogue as Dialogue, Turn as Turn, read_dialogue as read_dialogue
+    from repoassay.model_proxy.journal import CallJournal as CallJournal
+    from repoassay.model_proxy.limits import Budget as Budget, CallLimits as CallLimits
+    from repoassay.model_proxy.price import Price as Price, Tier as Tier
+    from repoassay.model_proxy.prices import Cost as Cost, Prices as Prices
+    from repoassay.model_proxy.scripted_provider import ScriptedUpstream as ScriptedUpstream
+    from repoassay.model_proxy.server import Gateway as Gateway
+    from repoassay.model_proxy.sessions import AttemptSession as AttemptSession
+    from repoassay.model_proxy.start import open_gateway as open_gateway
+    from repoassay.model_proxy.upstreams import (
+        Upstream as Upstream,
+        known_upstreams as known_upstreams,
+        split_model as split_model,
+    )
+    from repoassay.model_proxy.vendors import VENDORS as VENDORS
+    from repoassay.model_proxy.vendors.chat import Chat as Chat
+    from repoassay.model_proxy.vendors.gemini import Gemini as Gemini
+    from repoassay.model_proxy.vendors.messages import Messages as Messages
+    from repoassay.model_proxy.vendors.protocol import ProviderTrouble as ProviderTrouble
+    from repoassay.model_proxy.vendors.responses import Responses as Responses
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "client": (
+                "BudgetSpent",
+                "ModelClient",
+                "NoAnswer",
+                "UnreadableAnswer",
+                "costs_nothing",
+                "find_upstream",
+                "open_budgeted",
+                "open_model",
+            ),
+            "dialogue": ("Dialogue", "Turn", "read_dialogue"),
+            "journal": ("CallJournal",),
+            "limits": ("Budget", "CallLimits"),
+            "price": ("Price", "Tier"),
+            "prices": ("Cost", "Prices"),
+            "scripted_provider": ("ScriptedUpstream",),
+            "server": ("Gateway",),
+            "sessions": ("AttemptSession",),
+            "start": ("open_gateway",),
+            "upstreams": ("Upstream", "known_upstreams", "split_model"),
+            "vendors": ("VENDORS",),
+            "vendors.chat": ("Chat",),
+            "vendors.gemini": ("Gemini",),
+            "vendors.messages": ("Messages",),
+            "vendors.protocol": ("ProviderTrouble",),
+            "vendors.responses": ("Responses",),
+        },
+    )

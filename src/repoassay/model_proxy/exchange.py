@@ -1,0 +1,157 @@
+"""One request of an agent, from its body to the last byte of its answer and the line in the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import orjson
+from aiohttp import web
+
+from repoassay.model_proxy.sessions import AttemptSession
+from repoassay.model_proxy.vendors import ErrorReply, ProviderTrouble, Route, Vendor
+from repoassay.types import Call, Retry, Usage
+
+__all__ = ["Exchange"]
+
+Whose = Literal["", "agent", "upstream", "ours"]
+
+_PASSED_BACK = ("content-type", "request-id", "x-request-id", "retry-after", "retry-after-ms", "x-should-retry")
+_PASSED_BACK_PREFIXES = ("anthropic-ratelimit-", "x-ratelimit-", "openai-")
+_OURS = frozenset({"credentials", "quota", "closed", "gateway"})
+_AGENTS = frozenset({"rejected", "client_gone"})
+
+
+class Exchange:
+    """What is known of one request so far; `finish` writes it down."""
+
+    def __init__(self, request: web.BaseRequest, path: str, entry: AttemptSession | None) -> None:
+        self.request = request
+        self.path = path
+        self.entry = entry
+        self.seq = entry.next_seq() if entry is not None else 0
+        self.at = datetime.now(UTC)
+        self.started = time.perf_counter()
+        self.dialect: Vendor | None = None
+        self.route: Route | None = None
+        self.asked = ""
+        self.served = ""
+        self.stream = False
+        self.status: int | None = None
+        self.forwarded = False
+        self.answered = False
+        self.usage: Usage | None = None
+        self.retries: tuple[Retry, ...] = ()
+        self.refused = ""
+        self.fault = ""
+        self.detail = ""
+        self.first_byte: float | None = None
+        self.raw = b""
+        self.sent = 0
+        self.seen = 0
+        """Bytes of the answer that came from the upstream."""
+        self.left_out: tuple[str, ...] = ()
+        self.unpriced = ""
+        self.kept = bytearray()
+
+    def begin(self) -> None:
+        """The request's body is there: latency counts from now."""
+        self.started = time.perf_counter()
+
+    def mark_first_byte(self) -> None:
+        """The first byte of the answer's body is here."""
+        if self.first_byte is None:
+            self.first_byte = time.perf_counter() - self.started
+
+    def refuse(self, dialect: Vendor, trouble: ProviderTrouble, message: str) -> web.Response:
+        """Answer with an error of our own, in the vendor's words."""
+        self.refused = trouble.value
+        self.detail = message
+        if trouble in {ProviderTrouble.NO_PASS, ProviderTrouble.NOT_FOUND} and not self.fault:
+            self.fault = "refused"
+        return self.error(dialect.refuse(trouble, message))
+
+    def error(self, refusal: ErrorReply) -> web.Response:
+        """A response out of a vendor-shaped error."""
+        return self.reply(refusal.status, orjson.dumps(refusal.body), refusal.headers)
+
+    def reply(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> web.Response:
+        """A complete response; JSON unless `headers` say otherwise."""
+        self.status = status
+        body = self.clean(body)
+        self.keep(body)
+        heads = {"Content-Type": "application/json", **(headers or {})}
+        return web.Response(status=status, body=body, headers=heads)
+
+    def keep(self, data: bytes) -> None:
+        """Count, and if asked for keep, what the client is sent."""
+        self.sent += len(data)
+        if self.entry is not None and (self.entry.keep_bodies or self.entry.recorder is not None):
+            self.kept += data
+
+    def clean(self, data: bytes) -> bytes:
+        """`data` without keys."""
+        return self.entry.journal.scrub(data) if self.entry is not None else data
+
+    def call(self, prices: Any) -> Call:
+        """The journal's record."""
+        price, note = None, ""
+        if self.answered and self.entry is not None:
+            cost = prices.cost(f"{self.entry.upstream}/{self.served}", self.usage, self.at)
+            price, note = cost.dollars, cost.note or self.unpriced
+        whose: Whose = ""
+        if self.fault:
+            whose = "ours" if self.fault in _OURS else "agent" if self.fault in _AGENTS or self.refused else "upstream"
+        return Call(
+            attempt=self.entry.attempt if self.entry is not None else "",
+            seq=self.seq,
+            at=self.at,
+            dialect=self.dialect.name if self.dialect is not None else "",
+            path=_plain(self.path[:300]),
+            asked=_plain(self.asked[:200]),
+            served=self.served,
+            stream=self.stream,
+            status=self.status,
+            forwarded=self.forwarded,
+            answered=self.answered,
+            usage=self.usage,
+            price=price,
+            price_note=note,
+            first_byte=None if self.first_byte is None else round(self.first_byte, 6),
+            seconds=round(time.perf_counter() - self.started, 6),
+            retries=self.retries,
+            refused=self.refused,
+            fault=self.fault,
+            whose=whose,
+            detail=self.detail[:1000],
+            request_bytes=len(self.raw),
+            response_bytes=self.sent,
+            left_out=self.left_out,
+            body=f"{self.seq:06d}" if self.entry is not None and self.entry.keep_bodies and self.forwarded else "",
+        )
+
+    async def finish(self, prices: Any) -> Call:
+        """Write the call down, its bodies too when they are kept."""
+        call = self.call(prices)
+        entry = self.entry
+        if entry is None:
+            return call
+        entry.record(call)
+        if call.body:
+            await asyncio.to_thread(entry.journal.keep, call.body, self.raw, bytes(self.kept))
+        return call
+
+
+def _plain(text: str) -> str:
+    """`text` without the stray bytes a hostile request line smuggles in as lone surrogates."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def passed_back(headers: Mapping[str, str]) -> dict[str, str]:
+    """The upstream's headers that an agent may see."""
+    return {
+        name: value for name, value in headers.items() if name in _PASSED_BACK or name.startswith(_PASSED_BACK_PREFIXES)
+    }

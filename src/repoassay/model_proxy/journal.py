@@ -1,0 +1,60 @@
+"""Writes the journal of an attempt's model calls: one JSON object a line in `usage.jsonl`, bodies compressed beside it.
+
+A call is written when it ends, in one write; `repoassay.records.calls` reads it back.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable
+from pathlib import Path
+
+from repoassay.records import Codec, JsonLines, record_codec
+from repoassay.types import Call
+
+__all__ = ["CallJournal"]
+
+_CALLS = record_codec(Call)
+
+
+class CallJournal:
+    """Appends calls to one file; `secrets` never reach it.
+
+    Lines are written straight to the file, without fsync: a crash of the harness loses none, a power cut may lose some.
+    """
+
+    def __init__(self, path: Path, secrets: Iterable[str] = ()) -> None:
+        self.path = path
+        self._secrets = [secret for secret in secrets if secret]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        codec = Codec(_CALLS.read, lambda call: self.scrub(_CALLS.write(call)))
+        self._lines = JsonLines(path, codec, fsync=False)
+        self._lines.create()
+        self._closed = False
+
+    def hide(self, *secrets: str) -> None:
+        """Keep these out too."""
+        self._secrets.extend(secret for secret in secrets if secret)
+
+    def append(self, call: Call) -> None:
+        """Add one call."""
+        if not self._closed:  # a handler may outlive its pass
+            self._lines.append(call)
+
+    def scrub(self, data: bytes) -> bytes:
+        """`data` without the secrets."""
+        for secret in self._secrets:
+            if (hidden := secret.encode()) in data:
+                data = data.replace(hidden, b"[key]")
+        return data
+
+    def keep(self, stem: str, request: bytes, response: bytes) -> None:
+        """Write both bodies, scrubbed and compressed, into `<journal>.bodies/`."""
+        folder = self.path.with_suffix(".bodies")
+        folder.mkdir(exist_ok=True)
+        for name, data in (("request", request), ("response", response)):
+            (folder / f"{stem}.{name}.gz").write_bytes(gzip.compress(self.scrub(data), 1, mtime=0))
+
+    def close(self) -> None:
+        """Take no further calls."""
+        self._closed = True

@@ -1,0 +1,159 @@
+"""Asking an upstream again after a passing fault, with back-off and jitter, inside the attempt's remaining time."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import orjson
+
+from repoassay.model_proxy.ledger import BudgetLedger
+from repoassay.model_proxy.limits import CallLimits
+from repoassay.model_proxy.request_rules.parts import JsonObject
+from repoassay.model_proxy.upstream_client import UpstreamClient, UpstreamError, UpstreamRequest, UpstreamResponse
+from repoassay.types import Retry
+
+__all__ = ["AllAttemptsFailed", "OpenResponse", "open_patiently", "read_all"]
+
+_PASSING = frozenset({429, 500, 502, 503, 504, 529})
+_PASSING_FAULTS = frozenset({"unreachable", "cut", "silence", "bad_http", "malformed", "wrong_type"})
+_LONGEST_ERROR = 1 << 20
+
+
+@dataclass(slots=True)
+class OpenResponse:
+    """A success: `first` is the body's first chunk, the whole body when the answer is not streamed."""
+
+    answer: UpstreamResponse
+    first: bytes
+    rest: AsyncIterator[bytes]
+    parsed: JsonObject | None
+    retries: tuple[Retry, ...]
+
+
+@dataclass(slots=True)
+class AllAttemptsFailed:
+    """The last try's fault, and the upstream's own error when it gave one. `sent`: a whole request reached it."""
+
+    fault: str
+    status: int | None
+    headers: Mapping[str, str]
+    body: bytes
+    detail: str
+    retries: tuple[Retry, ...]
+
+
+async def open_patiently(
+    wire: UpstreamClient, ask: UpstreamRequest, limits: CallLimits, ledgers: tuple[BudgetLedger, ...]
+) -> OpenResponse | AllAttemptsFailed:
+    """Ask until an answer's first bytes are there, or until asking again makes no sense."""
+    retries: list[Retry] = []
+    while True:
+        outcome = await _once(wire, ask, limits)
+        if isinstance(outcome, OpenResponse):
+            outcome.retries = tuple(retries)
+            return outcome
+        wait = _wait(outcome, len(retries), limits)
+        left = min((left for ledger in ledgers if (left := ledger.remaining()) is not None), default=None)
+        if wait is None or len(retries) >= limits.retries or (left is not None and wait >= left):
+            outcome.retries = tuple(retries)
+            return outcome
+        retries.append(Retry(status=outcome.status, fault=outcome.fault, waited=round(wait, 3)))
+        await asyncio.sleep(wait)
+
+
+async def read_all(chunks: AsyncIterator[bytes], most: int) -> bytes:
+    """The whole body.
+
+    Raises:
+        UpstreamTrouble: It was cut, fell silent, or is larger than `most`.
+    """
+    body = bytearray()
+    async for chunk in chunks:
+        body += chunk
+        if len(body) > most:
+            raise UpstreamError("too_large")
+    return bytes(body)
+
+
+async def _once(wire: UpstreamClient, ask: UpstreamRequest, limits: CallLimits) -> OpenResponse | AllAttemptsFailed:
+    try:
+        answer = await wire.open(ask)
+    except UpstreamError as trouble:
+        return AllAttemptsFailed(trouble.fault, None, {}, b"", trouble.detail, ())
+    kept = False
+    try:
+        chunks = answer.chunks()
+        if not 200 <= answer.status < 300:
+            body = await read_all(chunks, _LONGEST_ERROR)
+            return AllAttemptsFailed(_fault(answer.status, body), answer.status, answer.headers, body, "", ())
+        kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+        wanted = "text/event-stream" if ask.stream else "application/json"
+        if kind != wanted:
+            await read_all(chunks, _LONGEST_ERROR)
+            return AllAttemptsFailed("wrong_type", None, {}, b"", f"{kind[:80]} instead of {wanted}", ())
+        if not ask.stream:
+            body = await read_all(chunks, limits.response)
+            parsed = orjson.loads(body)
+            if not isinstance(parsed, dict):
+                return AllAttemptsFailed("malformed", None, {}, b"", "JSON, but not an object", ())
+            return OpenResponse(answer, body, chunks, parsed, ())
+        first = await anext(chunks, b"")
+        if not first:
+            return AllAttemptsFailed("cut", None, {}, b"", "an empty stream", ())
+        kept = True
+        return OpenResponse(answer, first, chunks, None, ())
+    except orjson.JSONDecodeError:
+        return AllAttemptsFailed("malformed", None, {}, b"", "not JSON", ())
+    except UpstreamError as trouble:
+        return AllAttemptsFailed(trouble.fault, None, {}, b"", trouble.detail, ())
+    finally:
+        if not kept:
+            await answer.close()
+
+
+def _fault(status: int, body: bytes) -> str:
+    if status == 429:
+        spent = b"insufficient_quota" in body or b"billing" in body.lower() or b"credit balance" in body
+        return "quota" if spent else "rate_limited"
+    if status in {401, 403}:
+        return "credentials"
+    if 300 <= status < 400:
+        return "redirect"
+    return "upstream_error" if status >= 500 else "rejected"
+
+
+def _wait(failed: AllAttemptsFailed, tries: int, limits: CallLimits) -> float | None:
+    passing = failed.status in _PASSING if failed.status is not None else failed.fault in _PASSING_FAULTS
+    if failed.fault == "silence" and tries:
+        return None  # it has cost two whole idle times already
+    if not passing or failed.fault == "quota" or failed.headers.get("x-should-retry") == "false":
+        return None
+    backoff = min(limits.longest_wait, limits.first_wait * float(1 << tries))
+    wait = backoff * random.uniform(0.75, 1.25)  # noqa: S311 - spreads retries; no secret hangs on it
+    told = _retry_after(failed.headers)
+    if told is None:
+        return wait
+    return None if told > limits.longest_wait else max(told, 0.0)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    told = headers.get("retry-after", "").strip()
+    try:
+        if "retry-after-ms" in headers:
+            seconds = float(headers["retry-after-ms"]) / 1000
+        elif told[:1].isdigit():
+            seconds = float(told)
+        elif told:
+            moment = parsedate_to_datetime(told)
+            seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+        else:
+            return None
+    except (ValueError, OverflowError):
+        return None
+    return seconds if math.isfinite(seconds) else None

@@ -1,0 +1,100 @@
+"""Options more than one verb has."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+__all__ = [
+    "Isolation",
+    "assurance_options",
+    "criteria_option",
+    "isolation_option",
+    "json_option",
+    "let_import",
+    "task_option",
+    "workers_option",
+]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+if TYPE_CHECKING:  # generic since click 8.2
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice
+
+
+class Isolation(_Choice):
+    """A bundled kind of isolation, or a plug-in's by name or dotted path."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Look at plug-ins only where the value is none of the bundled kinds."""
+        if value not in self.choices:
+            from repoassay.sandbox import is_isolation
+
+            if is_isolation(value):
+                return value
+        return super().convert(value, param, ctx)
+
+
+def assurance_options(function: _Function) -> _Function:
+    """`--feedback` and `--require-attested`."""
+    function = click.option(
+        "--require-attested", type=click.FloatRange(0), default=0.0, metavar="BITS",
+        help="Take a pass only when a forger would have had to guess so many bits.  [default: take doubted ones too]",
+    )(function)  # fmt: skip
+    return click.option(
+        "--feedback", type=click.Choice(["verdict", "counts", "tests", "full"]), default="verdict", show_default=True,
+        help="How much of a verdict submitters are told; what they know counts against later passes.",
+    )(function)  # fmt: skip
+
+
+def criteria_option(function: _Function) -> _Function:
+    """`--criteria`."""
+    return click.option(
+        "--criteria", default="fair", show_default=True, type=click.Choice(["fair", "published"]),
+        help="Which criteria decide: as the task states them, or as a published benchmark's own scripts compute them.",
+    )(function)  # fmt: skip
+
+
+def isolation_option(function: _Function) -> _Function:
+    """`--isolation`."""
+    return click.option(
+        "--isolation", default="namespaces", show_default=True, type=Isolation(["namespaces", "none"]),
+        envvar="REPOASSAY_ISOLATION",
+        help="How agents and tests are kept from this machine. 'none' protects nothing: they run as you.",
+    )(function)  # fmt: skip
+
+
+def json_option(function: _Function) -> _Function:
+    """`--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")(function)
+
+
+def task_option(function: _Function) -> _Function:
+    """`--task`."""
+    return click.option(
+        "--task", "tasks", multiple=True, metavar="GLOB", help="Only tasks whose id matches; may be repeated."
+    )(function)
+
+
+def workers_option(function: _Function) -> _Function:
+    """`--workers`."""
+    return click.option(
+        "--workers", type=click.IntRange(1, 256), default=os.cpu_count() or 1, show_default=True, metavar="N",
+        help="How many workspaces at a time.",
+    )(function)  # fmt: skip
+
+
+def let_import(agents: Sequence[str]) -> None:
+    """Let agents that are named as Python code, `module:name`, lie in the current folder, as `python -m` does."""
+    if any(":" in agent for agent in agents):
+        sys.path.insert(0, str(Path.cwd()))
+
+
+PATH = click.Path(path_type=Path)
+"""A path, not yet looked at: rooms report what is wrong with it."""

@@ -1,0 +1,86 @@
+"""Run folders on disk: append-only, one folder an attempt; files are the truth.
+
+::
+
+    runs/<run>/run.json            the plan, written once
+    runs/<run>/journal.jsonl       one event a line, appended and fsynced; the truth for resume
+    runs/<run>/attempts/<id>/      attempt.json verdict.json submission/ transcript/ log.txt
+
+Other files of the room: JSON lines (`lines`), versions of records (`versions`), the reader of attempts (`attempts`),
+places of a plan (`slots`). Knows the model alone: not who ran an attempt, nor how it was graded.
+"""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.records.attempt_columns import AttemptColumns as AttemptColumns, VerdictColumns as VerdictColumns
+    from repoassay.records.attempts import (
+        ALL as ALL,
+        TABLE as TABLE,
+        finished_ids as finished_ids,
+        read_attempt as read_attempt,
+    )
+    from repoassay.records.calls import read_calls as read_calls
+    from repoassay.records.durable_write import write_once as write_once
+    from repoassay.records.files import read_regular as read_regular, reason as reason
+    from repoassay.records.folder_check import check_sound as check_sound
+    from repoassay.records.journal import Journal as Journal, JournalRead as JournalRead
+    from repoassay.records.lines import (
+        OBJECTS as OBJECTS,
+        Codec as Codec,
+        JsonLines as JsonLines,
+        LinesRead as LinesRead,
+        append_line as append_line,
+        numbered_lines as numbered_lines,
+        record_codec as record_codec,
+    )
+    from repoassay.records.runs import FinishedAttempt as FinishedAttempt, RunFolder as RunFolder
+    from repoassay.records.slots import (
+        AttemptStatus as AttemptStatus,
+        Slot as Slot,
+        SlotStatus as SlotStatus,
+        counting_attempts as counting_attempts,
+        places as places,
+        slots_of as slots_of,
+    )
+    from repoassay.records.spending import JOURNAL as JOURNAL, journal_spent as journal_spent, run_spent as run_spent
+    from repoassay.records.verdicts import VerdictCache as VerdictCache, verdict_key as verdict_key
+    from repoassay.records.versions import (
+        NewerRecord as NewerRecord,
+        check_version as check_version,
+        parse as parse,
+        parse_object as parse_object,
+        to_json as to_json,
+        validation_reason as validation_reason,
+        with_version as with_version,
+    )
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "attempt_columns": ("AttemptColumns", "VerdictColumns"),
+            "attempts": ("ALL", "TABLE", "finished_ids", "read_attempt"),
+            "calls": ("read_calls",),
+            "durable_write": ("write_once",),
+            "files": ("read_regular", "reason"),
+            "folder_check": ("check_sound",),
+            "journal": ("Journal", "JournalRead"),
+            "lines": ("Codec", "JsonLines", "LinesRead", "OBJECTS", "append_line", "numbered_lines", "record_codec"),
+            "runs": ("FinishedAttempt", "RunFolder"),
+            "slots": ("SlotStatus", "Slot", "AttemptStatus", "counting_attempts", "places", "slots_of"),
+            "spending": ("JOURNAL", "journal_spent", "run_spent"),
+            "verdicts": ("VerdictCache", "verdict_key"),
+            "versions": (
+                "NewerRecord",
+                "check_version",
+                "parse",
+                "parse_object",
+                "to_json",
+                "validation_reason",
+                "with_version",
+            ),
+        },
+    )

@@ -1,0 +1,213 @@
+"""A comparison as text, Markdown and JSON. Every text of a run is bounded and made harmless first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from repoassay.report.comparison.gate import Ruling
+from repoassay.report.comparison.pairs import Measure, OutcomeChange, TaskPair
+from repoassay.report.comparison.versus import Comparison, CostDifference, Versus
+from repoassay.report.figures import figure
+from repoassay.stats import Interval, Rate, Significance
+from repoassay.text import one_line
+
+__all__ = ["SCHEMA", "as_json", "as_markdown", "as_text"]
+
+SCHEMA = 1
+_SIGNS = {OutcomeChange.FIXED: "+", OutcomeChange.BROKEN: "-", OutcomeChange.SAME: "=", OutcomeChange.UNKNOWN: "?"}
+_MOST_TASKS = 200
+_WORDS = {Measure.RESULT: "TPR (tasks passed)", Measure.PROCESS: "ECR (tasks executed)"}
+
+
+def as_text(comparison: Comparison, rulings: Sequence[Ruling] | None = None) -> str:
+    """For a terminal."""
+    lines: list[str] = []
+    for versus in comparison.versus:
+        lines += [f"{_name(versus.first.label)} -> {_name(versus.second.label)}", ""]
+        lines += [f"  {line}" for line in _facts(comparison, versus)]
+        shown = [pair for pair in versus.pairs if pair.change is not OutcomeChange.SAME]
+        if shown:
+            lines += ["", "  What changed:"]
+            width = max(len(_name(pair.task)) for pair in shown[:_MOST_TASKS])
+            lines += [f"    {_line(pair, width)}" for pair in shown[:_MOST_TASKS]]
+            lines += _rest(len(shown))
+        lines += [f"  Left out: {note}" for note in _left_out(versus)]
+        lines.append("")
+    return "\n".join([*lines, *_rulings(rulings)]).rstrip() + "\n"
+
+
+def _line(pair: TaskPair, width: int) -> str:
+    comment = f"  {one_line(pair.comment, 120)}" if pair.change is not OutcomeChange.FIXED and pair.comment else ""
+    return f"{_SIGNS[pair.change]} {_name(pair.task):<{width}}  {pair.change:<7}  {_both(pair)}{comment}".rstrip()
+
+
+def as_markdown(comparison: Comparison, rulings: Sequence[Ruling] | None = None) -> str:
+    """For a pull request or a wiki."""
+    lines: list[str] = []
+    for versus in comparison.versus:
+        lines += [f"## {_md(versus.first.label)} → {_md(versus.second.label)}", ""]
+        lines += [f"- {_md(line, 600)}" for line in _facts(comparison, versus)]
+        lines += ["", "| task | change | before → after |", "| --- | --- | --- |"]
+        order = sorted(versus.pairs, key=lambda pair: pair.change is OutcomeChange.SAME)
+        lines += [f"| {_md(pair.task)} | {pair.change} | {_both(pair)} |" for pair in order[:_MOST_TASKS]]
+        lines.append("")
+        lines += [line.strip() for line in _rest(len(order))]
+        lines += [f"Left out: {_md(note, 600)}" for note in _left_out(versus)]
+        lines.append("")
+    return "\n".join([*lines, *(_md(line, 1000) for line in _rulings(rulings))]).rstrip() + "\n"
+
+
+def as_json(comparison: Comparison, rulings: Sequence[Ruling] | None = None) -> str:
+    """For programs; shares are between 0 and 1, differences second minus first."""
+    document = {
+        "schema": SCHEMA,
+        "measure": comparison.measure.value,
+        "level": comparison.level,
+        "systems": [{"label": side.label, "run": side.run, "agent": side.agent} for side in comparison.sides],
+        "comparisons": [_document(versus) for versus in comparison.versus],
+        "regression": None
+        if rulings is None
+        else [
+            {"first": one.versus.first.label, "second": one.versus.second.label, "reasons": one.reasons}
+            for one in rulings
+            if one.reasons
+        ],
+    }
+    return json.dumps(document, indent=2)  # ASCII, so that a lone surrogate in a name cannot break it
+
+
+def _document(versus: Versus) -> dict[str, object]:
+    return {
+        "first": versus.first.label,
+        "second": versus.second.label,
+        "tasks": len(versus.pairs),
+        "judged": versus.judged,
+        "changes": {change.value: versus.count(change) for change in OutcomeChange},
+        "rates": [_rate(rate) for rate in versus.rates],
+        "difference": versus.difference,
+        "interval": asdict(versus.interval),
+        "test": asdict(versus.test),
+        "permutation": asdict(versus.permutation),
+        "p_adjusted": versus.adjusted,
+        "costs": [asdict(cost) for cost in versus.costs],
+        "visible_difference": asdict(versus.visible),
+        "pairs": [
+            {
+                "task": pair.task,
+                "change": pair.change.value,
+                "first": _rate(pair.first),
+                "second": _rate(pair.second),
+                "tokens": pair.tokens,
+                "dollars": None if pair.dollars is None else str(pair.dollars),
+                "seconds": pair.seconds,
+            }
+            for pair in versus.pairs
+        ],
+        "left_out": [asdict(item) for item in versus.left_out],
+    }
+
+
+def _rate(rate: Rate) -> dict[str, int]:
+    return {"successes": rate.successes, "n": rate.n, "unknown": rate.unknown}
+
+
+def _facts(comparison: Comparison, versus: Versus) -> Iterator[str]:
+    word = _WORDS[comparison.measure]
+    for side, rate in zip((versus.first, versus.second), versus.rates, strict=True):
+        both = f"all {figure(rate.over_all)}, judged {figure(rate.over_judged)}"
+        yield f"{word} of {_name(side.label)}: {both}"
+    changes = ", ".join(f"{versus.count(change)} {change}" for change in OutcomeChange)
+    yield f"Of {_counted(len(versus.pairs))} in common: {changes}."
+    if versus.difference is None:
+        yield "No task has an answer on both sides; there is no difference to tell."
+    else:
+        points = _points(versus.interval)
+        yield (
+            f"Difference {100 * versus.difference:+.1f} points {points} over {_counted(versus.judged)}"
+            f" ({versus.interval.method}{f'; {versus.interval.note}' if versus.interval.note else ''})."
+        )
+    yield _test(comparison, versus.test)
+    if len(comparison.versus) > 1 and versus.adjusted is not None:
+        yield f"After Holm's correction for {len(comparison.versus)} comparisons: p = {versus.adjusted:.4g}."
+    for cost in versus.costs:
+        yield _cost(cost)
+    visible = versus.visible
+    seen = visible.undefined if visible.value is None else f"a difference of {100 * visible.value:.1f} points"
+    note = f"; {visible.note}" if visible.note else ""
+    head = (
+        f"With {_counted(visible.n)} this comparison could see {seen}"
+        if visible.value is not None
+        else f"Power: {seen}"
+    )
+    yield f"{head} ({visible.method}{note})."
+
+
+def _test(comparison: Comparison, test: Significance) -> str:
+    if test.p_value is None:
+        return f"No test: {test.undefined}."
+    word = "a difference" if test.p_value < comparison.level else "no difference beyond chance"
+    return f"p = {test.p_value:.4g}, {word} at level {comparison.level:g} ({test.method})."
+
+
+def _cost(cost: CostDifference) -> str:
+    unknown = f", {_counted(cost.unknown)} unknown" if cost.unknown else ""
+    if cost.mean is None:
+        return f"Difference in {cost.unit} a task: unknown{unknown}."
+    digits = {"tokens": ",.0f", "dollars": ",.4f", "seconds": ",.2f"}[cost.unit]
+    mean = f"{cost.mean:+{digits}}"
+    interval = cost.interval
+    if interval.low is None or interval.high is None:
+        span = f"no interval: {interval.undefined}"
+    else:
+        span = f"[{interval.low:+{digits}}, {interval.high:+{digits}}], {interval.method}"
+    return f"Difference in {cost.unit} a task: {mean} ({span}; n = {interval.n}{unknown})."
+
+
+def _points(interval: Interval) -> str:
+    if interval.low is None or interval.high is None:
+        return f"(no interval: {interval.undefined})"
+    return f"[{100 * interval.low:+.1f}, {100 * interval.high:+.1f}]"
+
+
+def _left_out(versus: Versus) -> Iterator[str]:
+    for item in versus.left_out[:_MOST_TASKS]:
+        yield f"{_name(item.task)}: {one_line(item.reason)}."
+    if len(versus.left_out) > _MOST_TASKS:
+        yield f"and {len(versus.left_out) - _MOST_TASKS} more."
+
+
+def _rulings(rulings: Sequence[Ruling] | None) -> list[str]:
+    if rulings is None:
+        return []
+    found = [
+        f"Regression, {_name(one.versus.first.label)} -> {_name(one.versus.second.label)}: {reason}"
+        for one in rulings
+        for reason in one.reasons
+    ]
+    return found or ["No regression."]
+
+
+def _rest(count: int) -> list[str]:
+    return [f"    and {count - _MOST_TASKS} more; --json has all"] if count > _MOST_TASKS else []
+
+
+def _both(pair: TaskPair) -> str:
+    return " -> ".join(
+        f"{rate.successes}/{rate.judged}" if rate.judged else "unknown" for rate in (pair.first, pair.second)
+    )
+
+
+def _counted(tasks: int) -> str:
+    return f"{tasks} task{'' if tasks == 1 else 's'}"
+
+
+def _name(text: str) -> str:
+    return one_line(text, 100)
+
+
+def _md(text: str, most: int = 100) -> str:
+    """Plain text inside Markdown: what would be markup is escaped."""
+    safe = one_line(text, most)
+    return "".join(f"\\{letter}" if letter in "\\`*_[]|~#!" else letter for letter in safe).replace("<", "&lt;")

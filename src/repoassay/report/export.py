@@ -1,0 +1,138 @@
+"""One or several runs as files: every table and every plot in every format asked for, and one page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from repoassay.errors import BadInput, MissingExtra
+from repoassay.report.browse import MOST_INSIDE, parts
+from repoassay.report.charts.build import charts
+from repoassay.report.charts.picture import picture
+from repoassay.report.charts.value import Chart
+from repoassay.report.outcome_tables import ReportTables
+from repoassay.report.page import page
+from repoassay.report.report_tables import TableSelection, figure_out
+from repoassay.report.results import ResultRow, read_rows
+from repoassay.report.tables.value import Table
+from repoassay.report.templating import write_whole
+from repoassay.report.writers import csv_text, json_text, latex, markdown
+
+__all__ = ["FORMATS", "ExportedFile", "Progress", "write_everything", "write_figured"]
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how many steps of it are done, and how many there are."""
+
+_TABLES: dict[str, Callable[[Table], str]] = {"md": markdown, "tex": latex, "csv": csv_text, "json": json_text}
+_PICTURES = ("svg", "png")
+FORMATS = (*_TABLES, *_PICTURES)
+"""Endings of the files that can be written: four of tables, two of plots."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """What was written: the page, all files, and why plots were not (empty where they were, or nobody asked)."""
+
+    page: Path
+    files: tuple[Path, ...]
+    without_plots: str = ""
+
+
+def write_everything(
+    runs: Sequence[Path],
+    out: Path,
+    wanted: TableSelection | None = None,
+    formats: Collection[str] = FORMATS,
+    progress: Progress | None = None,
+) -> ExportedFile:
+    """Read runs and write every table, every plot and the page. Arguments and errors as of `write_figured`."""
+    said = progress or _silent
+    rows = read_rows(runs, lambda done, total: said("reading", done, total))
+    said("working out", 0, 1)
+    return write_figured(figure_out(rows, wanted), out, formats, said)
+
+
+def write_figured(
+    figured: ReportTables, out: Path, formats: Collection[str] = FORMATS, progress: Progress | None = None
+) -> ExportedFile:
+    """Write what was worked out.
+
+    ::
+
+        OUT/index.html           the page, with OUT/data/*.js where attempts are too many to lie in it
+        OUT/tables/NAME.FORMAT   every table (md, tex, csv, json)
+        OUT/plots/NAME.FORMAT    every plot that has something to show (svg, png)
+
+    Files of these names are replaced; others are left alone. Without matplotlib plots are left out and `ExportedFile` says so.
+
+    Raises:
+        BadInput: When something cannot be written there.
+    """
+    said = progress or _silent
+    found = charts(figured)
+    _folders(out)
+    files = _tables(list(figured.tables.values()), out / "tables", [name for name in _TABLES if name in formats])
+    pictures, why = _plots(found, out / "plots", [name for name in _PICTURES if name in formats], said)
+    files += pictures + _data(figured.rows, out / "data")
+    index = out / "index.html"
+    text = page(figured, found, [name for name in _TABLES if name in formats])
+    write_whole(index, text.encode("utf-8", "backslashreplace"), "--out")
+    said("writing", 1, 1)
+    return ExportedFile(index, (index, *files), why)
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+def _folders(out: Path) -> None:
+    try:
+        for folder in (out, out / "tables", out / "plots"):
+            folder.mkdir(parents=True, exist_ok=True)
+        if (out / "data").is_dir() and not (out / "data").is_symlink():
+            for old in (out / "data").glob("attempts-[0-9][0-9][0-9][0-9].js"):
+                old.unlink()
+    except OSError as error:
+        raise BadInput(
+            f"{error.filename or out} cannot be used for the report: {error.strerror}.", "Name another with --out."
+        ) from error
+
+
+def _tables(tables: Sequence[Table], folder: Path, formats: Sequence[str]) -> list[Path]:
+    written = []
+    for table in tables:
+        for name in formats:
+            path = folder / f"{table.name}.{name}"
+            write_whole(path, _TABLES[name](table).encode("utf-8", "backslashreplace"), "--out")
+            written.append(path)
+    return written
+
+
+def _plots(found: Sequence[Chart], folder: Path, formats: Sequence[str], said: Progress) -> tuple[list[Path], str]:
+    written: list[Path] = []
+    for number, chart in enumerate(found):
+        said("drawing", number, len(found))
+        for name in formats:
+            path = folder / f"{chart.name}.{name}"
+            try:
+                content = picture(chart, "svg" if name == "svg" else "png")
+            except MissingExtra as error:
+                return written, str(error)
+            write_whole(path, content, "--out")
+            written.append(path)
+    return written, ""
+
+
+def _data(rows: Sequence[ResultRow], folder: Path) -> list[Path]:
+    if len(rows) <= MOST_INSIDE:
+        return []
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{folder} cannot be made: {error.strerror}.", "Name another folder with --out.") from error
+    written = []
+    for name, text in parts(rows):
+        write_whole(folder / name, text.encode("ascii"), "--out")
+        written.append(folder / name)
+    return written

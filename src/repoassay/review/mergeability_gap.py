@@ -1,0 +1,153 @@
+"""How far passing tests overstates being mergeable: on the same submissions, and carried over to those not reviewed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import sqrt
+
+from repoassay.review.item_summary import ItemSummary
+from repoassay.stats import Interval, Proportion, Significance, agresti_min, discordant_needed, mcnemar, tango, wilson
+
+__all__ = ["Extrapolated", "Gap", "extrapolate", "gap"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Success by tests against success by people, on the same `n` submissions.
+
+    `left_out` submissions are in neither rate, because one of the answers is unknown. `tests_only` passed but would not
+    be merged, `people_only` the other way round; `difference` is the first rate minus the second, None without any.
+    `enough` is how many discordant pairs, all one way, a p-value under 0.05 takes.
+    """
+
+    n: int
+    left_out: int
+    tests: Proportion
+    people: Proportion
+    both: int
+    tests_only: int
+    people_only: int
+    neither: int
+    difference: float | None
+    interval: Interval
+    adjusted: Interval
+    test: Significance
+    enough: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extrapolated:
+    """The rate among all runs, estimated from the reviewed ones within those that passed tests and those that failed.
+
+    `value` is None, with the reason in `undefined`, where a stratum with runs has no reviewed one.
+    """
+
+    value: float | None
+    interval: Interval
+    of_passing: Proportion
+    of_failing: Proportion
+    passing: int
+    failing: int
+    undefined: str = ""
+
+
+def gap(rows: Iterable[ItemSummary], asked: bool = False) -> Gap:
+    """Compare tests with people, pair by pair; controls are left aside.
+
+    METR's comparison ("Algorithmic vs. holistic evaluation", 2025-08-12) sets 38 % of 18 tasks beside 0 of 15 reviewed
+    ones; only the rates on the same submissions may be compared, and only with a paired test.
+
+    Args:
+        rows: Reviewed submissions.
+        asked: Take what raters answered to "would you merge it", instead of what the axes imply.
+    """
+    line = [row for row in rows if row.golden is None]
+    pairs = [
+        (row.tests, people) for row in line if row.tests is not None and (people := _people(row, asked)) is not None
+    ]
+    n = len(pairs)
+    both, tests_only = pairs.count((True, True)), pairs.count((True, False))
+    people_only, neither = pairs.count((False, True)), pairs.count((False, False))
+    return Gap(
+        n=n,
+        left_out=len(line) - n,
+        tests=Proportion(both + tests_only, n),
+        people=Proportion(both + people_only, n),
+        both=both,
+        tests_only=tests_only,
+        people_only=people_only,
+        neither=neither,
+        difference=(tests_only - people_only) / n if n else None,
+        interval=tango(tests_only, people_only, n),
+        adjusted=agresti_min(tests_only, people_only, n),
+        test=mcnemar(tests_only, people_only, n),
+        enough=discordant_needed(),
+    )
+
+
+def extrapolate(
+    rows: Iterable[ItemSummary],
+    passing: int,
+    failing: int,
+    asked: bool = False,
+    interval: Callable[[int, int], Interval] = wilson,
+) -> Extrapolated:
+    """Estimate the mergeable rate of all runs from the reviewed ones, post-stratified on whether tests passed.
+
+    The interval combines those of the two strata by the method of variance estimates recovery (G. Zou and A. Donner,
+    Statistics in Medicine 27 (2008), 1693-1702), which keeps their asymmetry at small n. It holds the shares of passing
+    and failing runs fixed.
+
+    Args:
+        rows: Reviewed submissions, sampled at random within each stratum.
+        passing: How many of all runs passed tests.
+        failing: How many did not.
+        asked: As in `gap`.
+        interval: Of a proportion; given successes and n.
+
+    Raises:
+        ValueError: When a count is negative.
+    """
+    if min(passing, failing) < 0:
+        raise ValueError("a count of runs cannot be negative")
+    line = [row for row in rows if row.golden is None]
+    strata = {}
+    for tests in (True, False):
+        answers = [people for row in line if row.tests is tests and (people := _people(row, asked)) is not None]
+        strata[tests] = Proportion(sum(answers), len(answers))
+    total = passing + failing
+    reason = _reason(strata, passing, failing)
+    if reason:
+        nothing = Interval(None, None, "undefined", 0, reason)
+        return Extrapolated(None, nothing, strata[True], strata[False], passing, failing, reason)
+    value = below = above = 0.0
+    for tests, count in ((True, passing), (False, failing)):
+        if not count:
+            continue
+        stratum, weight = strata[tests], count / total
+        share, ends = stratum.successes / stratum.n, interval(stratum.successes, stratum.n)
+        value += weight * share
+        below += (weight * (share - (ends.low or 0.0))) ** 2
+        above += (weight * ((1.0 if ends.high is None else ends.high) - share)) ** 2
+    n = sum(each.n for each in strata.values())
+    ends = Interval(
+        max(0.0, value - sqrt(below)),
+        min(1.0, value + sqrt(above)),
+        "post-stratified on tests, MOVER of Wilson, 95%",
+        n,
+    )
+    return Extrapolated(value, ends, strata[True], strata[False], passing, failing)
+
+
+def _people(row: ItemSummary, asked: bool) -> bool | None:
+    return row.would_merge if asked else row.mergeable
+
+
+def _reason(strata: dict[bool, Proportion], passing: int, failing: int) -> str:
+    if not passing + failing:
+        return "there are no runs"
+    for tests, count, name in ((True, passing, "passed"), (False, failing, "failed")):
+        if count and not strata[tests].n:
+            return f"none of the {count} runs whose tests {name} was reviewed"
+    return ""

@@ -1,0 +1,180 @@
+"""Raters: invited by a link whose token is kept only as a digest, numbered as they join, given their order at once."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+import sqlalchemy as sa
+from ulid import ULID
+
+from repoassay.db import Database
+from repoassay.errors import BadInput
+from repoassay.review.assignment import design, order
+from repoassay.review.database import append, stamp
+from repoassay.review.studies import study_of
+from repoassay.review.study import StudyMode
+from repoassay.review.tables import assignments, items, raters, studies
+from repoassay.text import printable
+
+__all__ = ["Invitation", "Rater", "RaterRole", "add_rater", "assign", "disable_rater", "rater_by_token", "raters_of"]
+
+
+class RaterRole(StrEnum):
+    """What somebody may do. A judge is a program that rates, outside the human majority."""
+
+    RATER = "rater"
+    LEAD = "lead"
+    ADMIN = "admin"
+    JUDGE = "judge"
+
+
+@dataclass(frozen=True, slots=True)
+class Rater:
+    """Somebody in a study. `number` counts from 0 in order of joining, and decides the order of items."""
+
+    id: str
+    study: str
+    number: int
+    name: str
+    role: RaterRole
+    active: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A new rater and the token of the link to send; the token is shown this once and kept nowhere."""
+
+    rater: Rater
+    token: str
+
+
+def add_rater(
+    database: Database, study: str, name: str, role: RaterRole = RaterRole.RATER, *, at: datetime, by: str = ""
+) -> Invitation:
+    """Invite somebody, and give them their items in their own order (in the mode `balanced`, `assign` does).
+
+    Raises:
+        BadInput: When there is no such study, or the name is empty or taken.
+    """
+    settings = study_of(database, study)
+    if not name.strip() or len(name) > 200:
+        raise BadInput("A rater needs a name of at most 200 characters.", "Give one.")
+    token, identity = secrets.token_urlsafe(32), str(ULID())
+
+    def work(connection: sa.Connection) -> Rater:
+        _lock(connection, study)
+        if connection.execute(sa.select(raters.c.id).where(raters.c.study == study, raters.c.name == name)).first():
+            raise BadInput(f"The study {study!r} already has a rater {printable(name)!r}.", "Choose another name.")
+        count = sa.select(sa.func.count()).select_from(raters).where(raters.c.study == study)
+        rater = Rater(identity, study, connection.scalar(count) or 0, name, role)
+        row = {"id": identity, "study": study, "number": rater.number, "name": name, "role": role.value}
+        connection.execute(sa.insert(raters), row | {"token": _digest(token), "created": stamp(at), "active": True})
+        append(connection, study, at, "rater_added", by or identity, rater=identity, role=role.value)
+        if role in {RaterRole.RATER, RaterRole.JUDGE} and (
+            settings.mode is not StudyMode.BALANCED or role is RaterRole.JUDGE
+        ):
+            _give(connection, rater, settings.seed, None)
+        return rater
+
+    return Invitation(database.write(work), token)
+
+
+def rater_by_token(database: Database, token: str) -> Rater | None:
+    """Return whose invitation a token is; None for an unknown one and for a rater who was disabled."""
+    query = sa.select(raters).where(raters.c.token == _digest(token), raters.c.active.is_(True))
+    with database.reading() as connection:
+        row = connection.execute(query).first()
+    return None if row is None else _rater(row)
+
+
+def raters_of(database: Database, study: str) -> tuple[Rater, ...]:
+    """Return everybody in a study, disabled ones included, in order of joining."""
+    with database.reading() as connection:
+        rows = connection.execute(sa.select(raters).where(raters.c.study == study).order_by(raters.c.number)).all()
+    return tuple(_rater(row) for row in rows)
+
+
+def disable_rater(database: Database, rater: Rater, *, at: datetime, by: str) -> None:
+    """End an invitation and release what its rater holds; submitted ratings stay."""
+
+    def work(connection: sa.Connection) -> None:
+        connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(active=False))
+        connection.execute(sa.update(assignments).where(assignments.c.rater == rater.id).values(lease_until=None))
+        append(connection, rater.study, at, "rater_disabled", by, rater=rater.id)
+
+    database.write(work)
+
+
+def assign(database: Database, study: str, *, at: datetime, by: str) -> int:
+    """In the mode `balanced`, give every item to as many active raters as it still lacks.
+
+    May be called again after somebody joined or left: what was given stays, unless its rater was disabled before
+    submitting.
+
+    Returns:
+        How many assignments were added.
+
+    Raises:
+        BadInput: When the study has another mode, or too few raters.
+    """
+    settings = study_of(database, study)
+    if settings.mode is not StudyMode.BALANCED:
+        raise BadInput(f"The study {study!r} is not of the mode balanced.", "Its raters have their items already.")
+
+    def work(connection: sa.Connection) -> int:
+        _lock(connection, study)
+        people = [
+            _rater(row)
+            for row in connection.execute(
+                sa.select(raters)
+                .where(raters.c.study == study, raters.c.role == RaterRole.RATER.value)
+                .order_by(raters.c.number)
+            )
+        ]
+        active = [person.id for person in people if person.active]
+        names = list(connection.scalars(sa.select(items.c.id).where(items.c.study == study).order_by(items.c.number)))
+        everybody = {person.id for person in people}
+        given: dict[str, set[str]] = {name: set() for name in names}
+        for row in connection.execute(sa.select(assignments).where(assignments.c.study == study)):
+            if row.rater in everybody and (row.submitted or row.rater in active):
+                given[row.item].add(row.rater)
+        added = design(settings.seed, active, names, settings.overlap, given)
+        for person in people:
+            mine = {item for item, team in added.items() if person.id in team}
+            if mine:
+                _give(connection, person, settings.seed, mine)
+        append(connection, study, at, "assigned", by, added=sum(map(len, added.values())))
+        return sum(map(len, added.values()))
+
+    return database.write(work)
+
+
+def _give(connection: sa.Connection, rater: Rater, seed: int, only: set[str] | None) -> None:
+    """Add items to the end of a rater's queue, in the rater's own order."""
+    known = connection.execute(sa.select(items.c.id, items.c.system).where(items.c.study == rater.study)).all()
+    line = order(seed, rater.number, [(row.id, row.system) for row in known if only is None or row.id in only])
+    mine = sa.and_(assignments.c.study == rater.study, assignments.c.rater == rater.id)
+    last = connection.scalar(sa.select(sa.func.max(assignments.c.position)).where(mine)) or 0
+    rows = [
+        {"study": rater.study, "item": item, "rater": rater.id, "position": place, "submitted": False}
+        for place, item in enumerate(line, last + 1)
+    ]
+    connection.execute(sa.insert(assignments), rows)
+
+
+def _lock(connection: sa.Connection, study: str) -> None:
+    """Let one transaction at a time change who has what; SQLite has a single writer anyway."""
+    connection.execute(sa.select(studies.c.name).where(studies.c.name == study).with_for_update(key_share=True))
+
+
+def _digest(token: str) -> str:
+    # The token has 256 bits of chance, so a plain digest cannot be searched.
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _rater(row: sa.Row[tuple[object, ...]]) -> Rater:
+    return Rater(row.id, row.study, row.number, row.name, RaterRole(row.role), row.active)

@@ -1,0 +1,65 @@
+"""Sandboxes: isolated places where hostile code runs, and the programs that set them up. Starts processes.
+
+Knows types alone; not tasks in particular, nor what is run in a sandbox or why. The launcher, which starts with every
+sandbox, passes through here, so that names are imported on demand.
+"""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.sandbox.cache import (
+        SANDBOX_UID as SANDBOX_UID,
+        Cache as Cache,
+        remove_tree as remove_tree,
+        settle as settle,
+    )
+    from repoassay.sandbox.network import network_of as network_of, permitted_hosts as permitted_hosts
+    from repoassay.sandbox.port_forward import open_door as open_door
+    from repoassay.sandbox.prefork_pool import WarmJob as WarmJob, WarmParent as WarmParent
+    from repoassay.sandbox.probe import HostFinding as HostFinding, examine as examine
+    from repoassay.sandbox.programs import (
+        git_program as git_program,
+        node_program as node_program,
+        uv_program as uv_program,
+    )
+    from repoassay.sandbox.protocol import (
+        Access as Access,
+        Command as Command,
+        Completed as Completed,
+        ExportSpec as ExportSpec,
+        Mount as Mount,
+        PortForward as PortForward,
+        Sandbox as Sandbox,
+        SandboxNetwork as SandboxNetwork,
+    )
+    from repoassay.sandbox.sandbox import (
+        ISOLATIONS as ISOLATIONS,
+        is_isolation as is_isolation,
+        open_sandbox as open_sandbox,
+    )
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "cache": ("Cache", "SANDBOX_UID", "remove_tree", "settle"),
+            "network": ("network_of", "permitted_hosts"),
+            "port_forward": ("open_door",),
+            "prefork_pool": ("WarmJob", "WarmParent"),
+            "probe": ("HostFinding", "examine"),
+            "programs": ("git_program", "node_program", "uv_program"),
+            "protocol": (
+                "Access",
+                "ExportSpec",
+                "Command",
+                "Completed",
+                "PortForward",
+                "Mount",
+                "SandboxNetwork",
+                "Sandbox",
+            ),
+            "sandbox": ("ISOLATIONS", "is_isolation", "open_sandbox"),
+        },
+    )

@@ -1,0 +1,132 @@
+"""The place of one job: namespaces and a file tree of its own, made by a fork of the fork server before anybody enters.
+
+The fork enters the user namespace of jobs, leaves every other namespace for a new one, and forks *process 1* of the new
+pid namespace. That lays the repository out as an overlay on a fresh tmpfs, hands the namespaces to whoever is to run
+the job, and then only buries orphans; its end is the end of everything in there.
+"""
+
+from __future__ import annotations
+
+import _socket
+import os
+import signal
+import struct
+
+from repoassay.sandbox.launcher import kernel
+from repoassay.sandbox.launcher.identity import INSIDE
+from repoassay.sandbox.launcher.root import TERMINALS
+
+TYPE_CHECKING = False  # as typing has it, without the price of importing typing
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+__all__ = ["KINDS", "make_slot"]
+
+KINDS = {
+    "user": kernel.CLONE_NEWUSER,
+    "mnt": kernel.CLONE_NEWNS,
+    "net": kernel.CLONE_NEWNET,
+    "ipc": kernel.CLONE_NEWIPC,
+    "pid": kernel.CLONE_NEWPID,
+}
+"""The namespaces of a job, in the order they are handed over and entered."""
+_NEW = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNET
+_PLACES = {"tmp": "/tmp", "shm": "/dev/shm", "home": "/home/agent", "tests": "/tests"}  # noqa: S108 - inside the slot
+_SHARED = ("/checkouts", "/bytecode")
+"""What the jobs of all tasks are laid out from; a job sees of it what is laid out for it."""
+
+
+def make_slot(job: dict[str, Any], users: int, entrance: _socket.socket, made: int) -> NoReturn:
+    """In a fork: make the namespaces and the tree of a job.
+
+    Args:
+        job: `layers` (of the repository, uppermost first), `writes` and `disk`.
+        users: The user namespace of jobs.
+        entrance: Where the namespaces are sent, as descriptors.
+        made: Told the number of process 1, then what went wrong, if anything; closed when all is laid out.
+    """
+    try:
+        kernel.setns(users, kernel.CLONE_NEWUSER)
+        kernel.unshare(_NEW)
+        first = os.fork()
+        if first:
+            os.write(made, f"{first}\n".encode())
+        else:
+            _be_first(job, entrance, made)
+    except BaseException as error:  # noqa: BLE001 - nobody above to report to but this pipe
+        os.write(made, f"fault {type(error).__name__}: {error}".encode()[:2000])
+    finally:
+        os._exit(0)
+
+
+def _be_first(job: dict[str, Any], entrance: _socket.socket, made: int) -> None:
+    os.setsid()
+    kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
+    kernel.mount("devpts", "/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, TERMINALS)
+    kernel.loopback_up()
+    _lay_out(job)
+    descriptors = [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC) for kind in KINDS]
+    numbers = struct.pack(f"{len(descriptors)}i", *descriptors)
+    try:
+        entrance.sendmsg([b"n"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)])
+    except OSError:
+        pass  # whoever was to enter is gone, which the fork server sees
+    os.closerange(0, 4096)
+    while True:
+        signal.sigwait([signal.SIGCHLD])
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+
+
+def _lay_out(job: dict[str, Any]) -> None:
+    """The overlay and the scratch folders, on one tmpfs; then the places they were made of are covered."""
+    inodes = max(4096, min(job["disk"] // 2048, 2_000_000))
+    kernel.mount("tmpfs", "/slot", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV,
+                 f"size={job['disk']},nr_inodes={inodes},mode=755")  # fmt: skip
+    places = _PLACES if job["layers"] else {**_PLACES, "repo": "/workspace/repo"}
+    for name in ("upper", "work", *places):
+        os.mkdir(f"/slot/{name}")
+    for name, place in places.items():
+        kernel.mount(f"/slot/{name}", place, flags=kernel.MS_BIND)
+    if job["layers"]:
+        options = f"lowerdir={':'.join(job['layers'])},upperdir=/slot/upper,workdir=/slot/work,userxattr"
+        kernel.mount("overlay", "/workspace/repo", "overlay", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+    for path, content, executable in job["writes"]:
+        _write(path, content, executable=executable)
+    kernel.detach("/slot")
+    for folder in (*_SHARED, "/slot"):  # locked, so they are covered by what is empty and not taken away
+        kernel.mount("/sys", folder, flags=kernel.MS_BIND)
+
+
+def _write(path: str, content: bytes | None, *, executable: bool) -> None:
+    """Write or remove one file; no folder on the way may be a link, which the base tree could hold."""
+    folder = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    *parents, name = path.strip("/").split("/")
+    try:
+        for part in parents:
+            if part == "..":
+                raise OSError(f"{path} leads upwards")
+            try:
+                os.mkdir(part, 0o755, dir_fd=folder)
+                os.chown(part, INSIDE, INSIDE, dir_fd=folder, follow_symlinks=False)
+            except FileExistsError:
+                pass
+            except OSError:
+                if not os.path.isdir(f"/proc/self/fd/{folder}/{part}"):
+                    raise
+            inner = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        if content is None:
+            os.unlink(name, dir_fd=folder)
+            return
+        flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(name, flags, 0o644, dir_fd=folder), "wb") as stream:
+            stream.write(content)
+            os.fchmod(stream.fileno(), 0o755 if executable else 0o644)
+            os.fchown(stream.fileno(), INSIDE, INSIDE)
+    finally:
+        os.close(folder)

@@ -1,0 +1,236 @@
+"""The warm interpreter: has imported what jobs need and forks once a job. Its packages may be hostile.
+
+So it has no capability and no way to get one, the system-call filter, and no mount it could write to but its own. It
+hears from the fork server over one socket and is believed nothing: what it forks for a job enters that job's slot
+through a gate, and limits and results are the fork server's.
+"""
+
+from __future__ import annotations
+
+import _socket
+import gc
+import os
+import resource
+import struct
+import sys
+
+from repoassay.sandbox.launcher import kernel
+from repoassay.sandbox.launcher.framing import decode
+from repoassay.sandbox.launcher.job import KINDS
+from repoassay.sandbox.launcher.prefork_filter import compile_warm_filter
+from repoassay.sandbox.launcher.seccomp import compile_filter
+from repoassay.sandbox.launcher.signals import as_a_fresh_python
+
+TYPE_CHECKING = False  # as typing has it, without the price of importing typing
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn
+
+    from repoassay.sandbox.launcher.spec import Spec
+
+__all__ = ["be_warm"]
+
+_ENV = "/env"
+_HIDDEN = ("/checkouts", "/bytecode", "/slot")
+
+
+def be_warm(spec: Spec, server: _socket.socket) -> NoReturn:
+    """In a fork of the fork server: give up everything, import, and fork for jobs until the server is gone."""
+    try:
+        as_a_fresh_python()
+        channel = os.dup2(server.detach(), 3, inheritable=False)
+        os.closerange(4, 4096)
+        os.dup2(os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC), 0)
+        os.dup2(2, 1)
+        os.setsid()
+        strict = compile_filter(memory_is_counted=False)
+        _give_up(spec.processes)
+        work, foresee = _prepare(spec)
+        _settle()
+        Interpreter(_socket.socket(-1, -1, -1, channel), work, foresee, strict).run()
+    except BaseException as error:  # noqa: BLE001 - the host reads why from what was said
+        os.write(2, f"{type(error).__name__}: {error}\n".encode())
+    finally:
+        os._exit(1)
+
+
+def _give_up(processes: int) -> None:
+    """Identity there is only one; mounts that are not this interpreter's business, limits, capabilities, calls."""
+    kernel.unshare(kernel.CLONE_NEWNS)
+    for folder in _HIDDEN:
+        kernel.mount("/sys", folder, flags=kernel.MS_BIND)
+    _limit({**_EVERYWHERE, resource.RLIMIT_NPROC: processes})
+    kernel.drop_bounding_set()
+    kernel.drop_capabilities()
+    kernel.no_new_privileges()
+    kernel.dumpable()  # or the fork server could not trace what is forked here
+    with open("/proc/self/oom_score_adj", "w") as stream:
+        stream.write("500")
+    kernel.set_filter(compile_warm_filter())
+
+
+_EVERYWHERE = {
+    resource.RLIMIT_CORE: 1,  # not 0, as in init.py
+    resource.RLIMIT_NOFILE: 4096,
+    resource.RLIMIT_MEMLOCK: 1 << 20,
+    resource.RLIMIT_MSGQUEUE: 1 << 16,
+}
+
+
+def _limit(limits: dict[int, int]) -> None:
+    for limit, value in limits.items():
+        hard = resource.getrlimit(limit)[1]
+        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(limit, (bound, bound))
+
+
+def _prepare(spec: Spec) -> tuple[Callable[[dict[str, Any], int], None], Callable[[dict[str, Any]], None]]:
+    """Make this interpreter the environment's, and import the program jobs run."""
+    import site
+
+    os.chdir("/")
+    sys.executable = f"{_ENV}/bin/python"
+    sys.prefix = sys.exec_prefix = _ENV
+    sys.path[:] = [path for path in sys.path if path.startswith((sys.base_prefix, "/usr/"))]
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    os.environ.clear()
+    os.environ.update(dict(spec.env))
+    site.addsitedir(f"{_ENV}/lib/{version}/site-packages")
+    space: dict[str, Any] = {"__name__": "repoassay_program", "__file__": spec.argv[0]}
+    with open(spec.argv[0]) as stream:
+        exec(compile(stream.read(), spec.argv[0], "exec"), space)  # noqa: S102 - our own program
+    if "prepare" in space:
+        space["prepare"]()
+    _import(spec.argv[1:])
+    return space["work"], space.get("foresee", lambda job: None)
+
+
+def _import(names: list[str]) -> None:
+    import importlib
+
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # noqa: BLE001 - what cannot be imported here, the job imports or fails to
+            os.write(2, f"{name}: {type(error).__name__}: {error}\n".encode())
+
+
+def _settle() -> None:
+    gc.collect()
+    gc.freeze()  # so that collections in children leave the shared pages alone
+
+
+class Interpreter:
+    """The loop: one thread of its own, so that every fork is of a process that stands still."""
+
+    def __init__(
+        self,
+        server: _socket.socket,
+        work: Callable[[dict[str, Any], int], None],
+        foresee: Callable[[dict[str, Any]], None],
+        strict: bytes,
+    ) -> None:
+        self._server, self._work, self._foresee, self._strict = server, work, foresee, strict
+        self._forked: set[int] = set()
+
+    def run(self) -> None:
+        """Do what the server says until it is gone."""
+        self._server.send(b"ready")
+        while True:
+            word, (body, *given) = _receive(self._server, 4)
+            self._forked = {pid for pid in self._forked if os.waitpid(pid, os.WNOHANG)[0] == 0}
+            document = decode(os.pread(body, os.fstat(body).st_size, 0))
+            os.close(body)
+            assert isinstance(document, dict)
+            if word == b"import":
+                _import(document["import"])
+                _settle()
+                continue
+            self._foresee(document)
+            entrance, told, said = given
+            pid = os.fork()
+            if pid == 0:
+                _enter(document, entrance, told, said, self._work, self._strict)
+            self._forked.add(pid)
+            for descriptor in given:
+                os.close(descriptor)
+
+
+def _receive(source: _socket.socket, most: int) -> tuple[bytes, list[int]]:
+    """One message and its descriptors; leaves for good when the other end is closed."""
+    data, extra, *_ = source.recvmsg(64, _socket.CMSG_SPACE(4 * most), _socket.MSG_CMSG_CLOEXEC)
+    if not data:
+        os._exit(0)
+    found = b"".join(numbers for *_, numbers in extra)
+    return data, list(struct.unpack(f"{len(found) // 4}i", found))
+
+
+def _enter(
+    job: dict[str, Any], entrance: int, told: int, said: int, work: Callable[[dict[str, Any], int], None], strict: bytes
+) -> NoReturn:
+    """In a fork: enter the job's slot, fork the worker there, and tell what became of it."""
+    try:
+        server = _socket.socket(-1, -1, -1, entrance)
+        server.send(b"here")
+        namespaces: list[int] = []
+        watched = False
+        while not (namespaces and watched):
+            word, given = _receive(server, len(KINDS))
+            namespaces, watched = namespaces or given, watched or word == b"go"
+        for descriptor, kind in zip(namespaces, KINDS.values(), strict=True):
+            kernel.setns(descriptor, kind)
+        kernel.drop_capabilities()
+        worker = os.fork()
+        if worker == 0:
+            _be_worker(job, work, strict, told, said)
+        os.close(told)
+        os.close(said)
+        status = os.waitpid(worker, 0)[1]
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        server.send(struct.pack("iddq", status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss))
+    except OSError as error:
+        os.write(said, f"the slot could not be entered: {error}\n".encode())
+    finally:
+        os._exit(0)
+
+
+def _be_worker(
+    job: dict[str, Any], work: Callable[[dict[str, Any], int], None], strict: bytes, told: int, said: int
+) -> NoReturn:
+    status = 1
+    try:
+        as_a_fresh_python()
+        os.setsid()  # or a signal to its own group would reach the warm interpreter
+        null = os.open("/dev/null", os.O_RDONLY)
+        for descriptor, target in ((null, 0), (said, 1), (said, 2)):
+            os.dup2(descriptor, target)
+        channel = os.dup2(told, 3, inheritable=False)
+        os.closerange(4, 4096)
+        os.environ.clear()
+        os.environ.update(job["env"])
+        os.chdir("/tmp")  # noqa: S108 - inside the slot
+        _limit(_limits(job))
+        kernel.set_filter(strict)
+        work(job, channel)
+        status = 0
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else 1
+    except BaseException as error:  # noqa: BLE001 - whatever the job raised, its process ends here
+        os.write(2, f"{type(error).__name__}: {error}\n".encode())
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError, AttributeError):
+                pass  # the job closed or replaced it
+        os._exit(status & 255)
+
+
+def _limits(job: dict[str, Any]) -> dict[int, int]:
+    return {
+        **_EVERYWHERE,
+        resource.RLIMIT_FSIZE: job["disk"],
+        resource.RLIMIT_CPU: int(job["seconds"] * (os.cpu_count() or 1)) + 5,
+        # Counted over all jobs of the parent, which are one account to the kernel; the fork server counts this one's.
+        resource.RLIMIT_NPROC: job["processes"] * 4,
+    }

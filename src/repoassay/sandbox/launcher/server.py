@@ -1,0 +1,230 @@
+"""The fork server of a warm parent: process 1 inside, which makes the slots of jobs and holds jobs to their limits.
+
+It imports nothing of the environment, so that nothing hostile ever runs in it, and alone speaks with the host. The
+*warm interpreter* (`warm.py`), which has imported what jobs need, has no privilege at all: it is forked here, told of
+each job, and forks once a job; what it forks enters the slot through a gate (`gate.py`). Jobs come over one pipe and
+results go over another, each a marshalled document behind its length. One thread and one loop serve all jobs.
+"""
+
+from __future__ import annotations
+
+import _socket
+import gc
+import os
+import resource
+import select
+import signal
+import struct
+import time
+
+from repoassay.sandbox.launcher import kernel
+from repoassay.sandbox.launcher.framing import decode, encode
+from repoassay.sandbox.launcher.identity import map_ourselves
+from repoassay.sandbox.launcher.job import make_slot
+from repoassay.sandbox.launcher.keeper import LOOK, Keeper
+from repoassay.sandbox.launcher.prefork import be_warm
+
+TYPE_CHECKING = False  # as typing has it, without the price of importing typing
+if TYPE_CHECKING:
+    from typing import Any
+
+    from repoassay.sandbox.launcher.spec import Spec
+
+__all__ = ["serve"]
+
+_ALL = 0x40000000 | os.WNOHANG  # processes we trace among them
+
+
+def serve(spec: Spec) -> None:
+    """Take jobs until the host closes its end, at most `spec.slots` at a time.
+
+    Raises OSError when the warm interpreter ends before that, or keeps a job from ending.
+    """
+    users = _user_namespace()
+    bell, ring = os.pipe()
+    for descriptor in (bell, ring):
+        os.set_blocking(descriptor, False)
+    ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    warm = os.fork()
+    if warm == 0:
+        be_warm(spec, theirs)
+    theirs.close()
+    gc.collect()
+    gc.freeze()  # so that collections in children leave the shared pages alone
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(ring, warn_on_full_buffer=False)
+    _Server(spec, users, bell, ours, warm).run()
+
+
+def _user_namespace() -> int:
+    """Make the user namespace of jobs; a descriptor of it. Nothing hostile runs yet to look into its maker."""
+    ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    child = os.fork()
+    if child == 0:
+        try:
+            kernel.unshare(kernel.CLONE_NEWUSER)
+            map_ourselves()
+            made = os.open("/proc/self/ns/user", os.O_RDONLY)
+            theirs.sendmsg([b"u"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", made))])
+        except OSError as error:
+            theirs.send(str(error).encode())
+        finally:
+            os._exit(0)
+    theirs.close()
+    data, extra, *_ = ours.recvmsg(512, _socket.CMSG_SPACE(4), _socket.MSG_CMSG_CLOEXEC)
+    ours.close()
+    os.waitpid(child, 0)
+    if not extra:
+        raise OSError(f"no user namespace for jobs: {data.decode(errors='replace')}")
+    found: int = struct.unpack("i", extra[0][2][:4])[0]
+    return found
+
+
+class _Server:
+    def __init__(self, spec: Spec, users: int, bell: int, warm: _socket.socket, pid: int) -> None:
+        self._spec, self._users, self._bell, self._warm, self._pid = spec, users, bell, warm, pid
+        self._read = bytearray()
+        self._waiting: list[dict[str, Any]] = []
+        self._keepers: list[Keeper] = []
+        self._open = True
+        self._poll = select.poll()
+
+    def run(self) -> None:
+        """Serve until the host closes its end and the last job has ended."""
+        for descriptor in (self._bell, self._warm.fileno(), self._spec.jobs_fd):
+            self._poll.register(descriptor, select.POLLIN)
+        while self._open or self._keepers or self._waiting:
+            while self._waiting and len(self._keepers) < self._spec.slots:
+                self._start(self._waiting.pop(0))
+            for descriptor, _ in self._poll.poll(LOOK * 1000 if self._keepers else None):
+                self._ready(descriptor)
+            self._look()
+
+    def _ready(self, descriptor: int) -> None:
+        if descriptor == self._spec.jobs_fd:
+            self._take()
+        elif descriptor == self._bell:
+            os.read(self._bell, 4096)
+            self._bury()
+        elif descriptor == self._warm.fileno():
+            data = self._warm.recv(16)
+            if not data:
+                raise OSError("the warm interpreter ended")
+            if data == b"ready":
+                _send(self._spec.results_fd, {"ready": True})
+        else:
+            keeper = next(keeper for keeper in self._keepers if descriptor in keeper.ends)
+            if descriptor in keeper.open:
+                keeper.ready(descriptor)
+            if descriptor not in keeper.open:
+                self._poll.unregister(descriptor)
+                keeper.ends.discard(descriptor)
+
+    def _bury(self) -> None:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, _ALL)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if pid == self._pid and not os.WIFSTOPPED(status):
+                raise OSError(f"the warm interpreter ended with {os.waitstatus_to_exitcode(status)}")
+            self._ended(pid, status, usage)
+
+    def _ended(self, pid: int, status: int, usage: resource.struct_rusage) -> None:
+        for keeper in self._keepers:
+            if keeper.gate is not None and keeper.entrant == pid:
+                keeper.stopped(status)
+                return
+        if os.WIFSTOPPED(status):
+            return
+        for keeper in self._keepers:
+            keeper.know_first()
+            if keeper.first == pid:
+                keeper.buried(usage)
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        for keeper in list(self._keepers):
+            keeper.look(now)
+            if keeper.over:
+                self._keepers.remove(keeper)
+                for descriptor in keeper.ends:
+                    self._poll.unregister(descriptor)
+                _send(self._spec.results_fd, {"id": keeper.job["id"], **keeper.answer()})
+                keeper.close()
+            elif keeper.overdue(now):
+                raise OSError("the warm interpreter keeps a job from ending")
+
+    def _take(self) -> None:
+        data = os.read(self._spec.jobs_fd, 1 << 20)
+        if not data:
+            self._poll.unregister(self._spec.jobs_fd)
+            self._open = False  # what was taken is finished; should the host have died, the supervisor ends us
+            return
+        self._read += data
+        while len(self._read) >= 8 and len(self._read) >= 8 + (size := int.from_bytes(self._read[:8], "big")):
+            job = decode(bytes(self._read[8 : 8 + size]))
+            del self._read[: 8 + size]
+            assert isinstance(job, dict)
+            if "import" in job:
+                self._tell(b"import", job, [])
+            elif "cancel" in job:
+                self._cancel(job["cancel"])
+            else:
+                self._waiting.append(job)
+
+    def _cancel(self, number: int) -> None:
+        for job in [job for job in self._waiting if job["id"] == number]:
+            self._waiting.remove(job)
+            _send(self._spec.results_fd, {"id": number, "ended": "cancelled"})
+        for keeper in self._keepers:
+            if keeper.job["id"] == number:
+                keeper.end("cancelled")
+
+    def _start(self, job: dict[str, Any]) -> None:
+        keeper = Keeper(job)
+        self._keepers.append(keeper)
+        for descriptor in keeper.ends:
+            self._poll.register(descriptor, select.POLLIN)
+        if os.fork() == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+            make_slot(job, self._users, keeper.entrance, keeper.made_inner)
+        given = [keeper.inner.fileno(), keeper.told_inner, keeper.said_inner]
+        document = {name: job[name] for name in _FOR_THE_INTERPRETER}
+        document["writes"] = [write for write in job["writes"] if not write[0].startswith(_REPOSITORY)]
+        told = self._tell(b"job", document, given)
+        keeper.let_go()
+        if not told:
+            keeper.fail("the warm interpreter takes no more jobs")
+
+    def _tell(self, word: bytes, document: dict[str, Any], descriptors: list[int]) -> bool:
+        """Give the warm interpreter something to do; false when it has not taken what it was given before."""
+        body = os.memfd_create("document", os.MFD_CLOEXEC)
+        try:
+            data = memoryview(encode(document))
+            while data:
+                data = data[os.write(body, data) :]
+            numbers = struct.pack(f"{len(descriptors) + 1}i", body, *descriptors)
+            flags = _socket.MSG_DONTWAIT
+            self._warm.sendmsg([word], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)], flags)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(body)
+        return True
+
+
+_REPOSITORY = "/workspace/repo/"
+"""What a submission writes there the warm interpreter never holds: a later job could find it in its memory."""
+_FOR_THE_INTERPRETER = ("env", "facts", "seconds", "disk", "processes")
+
+
+def _send(descriptor: int, document: dict[str, Any]) -> None:
+    body = encode(document)
+    data = len(body).to_bytes(8, "big") + body
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -1,0 +1,158 @@
+"""What this machine offers a workspace, what degrades, and the remedy: the findings behind `repoassay doctor`."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from repoassay.errors import RepoAssayError
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.cgroups import make_cgroups, remove_cgroups
+from repoassay.sandbox.finding import HostFinding
+from repoassay.sandbox.plugin_check import examine_plugins
+from repoassay.sandbox.programs import git_program, uv_program
+from repoassay.sandbox.protocol import Access, Command, Mount
+
+__all__ = ["HostFinding", "examine"]
+
+_METRICS_PACKAGES = ("numpy", "openpyxl", "PIL", "pypdf", "rapidfuzz", "skimage")
+_LOW_DISK = 5 * 2**30
+
+
+def examine(cache: Cache) -> list[HostFinding]:
+    """Look at everything a run needs, and at plug-ins, by trying it, never by guessing from version numbers.
+
+    Takes about a second, and one more for every few plug-ins.
+    """
+    looks: tuple[Callable[[Cache], HostFinding], ...] = (
+        _platform, _git, _uv, _sandbox, _copy_on_write, _network_cut, _limits, _disk, _metrics,
+    )  # fmt: skip
+    return [*(_look(look, cache) for look in looks), *examine_plugins()]
+
+
+def _look(look: Callable[[Cache], HostFinding], cache: Cache) -> HostFinding:
+    try:
+        return look(cache)
+    except (RepoAssayError, OSError, subprocess.SubprocessError) as error:
+        name = look.__name__.strip("_").replace("_", " ")
+        remedy = error.remedy if isinstance(error, RepoAssayError) else ""
+        message = error.message if isinstance(error, RepoAssayError) else str(error)
+        return HostFinding(name, "missing", message, remedy)
+
+
+def _platform(_: Cache) -> HostFinding:
+    said = f"{platform.system()} {platform.release()} {platform.machine()}, Python {platform.python_version()}"
+    if sys.platform != "linux":
+        return HostFinding(
+            "platform", "degraded", said, "The sandbox needs Linux; elsewhere only --isolation none works."
+        )
+    return HostFinding("platform", "ok", said)
+
+
+def _git(_: Cache) -> HostFinding:
+    said = subprocess.run([git_program(), "--version"], capture_output=True, timeout=20, check=True).stdout
+    return HostFinding("git", "ok", said.decode().strip())
+
+
+def _uv(_: Cache) -> HostFinding:
+    said = subprocess.run([uv_program(), "--version"], capture_output=True, timeout=20, check=True).stdout
+    return HostFinding("uv", "ok", said.decode().strip())
+
+
+def _sandbox(cache: Cache) -> HostFinding:
+    from repoassay.sandbox.namespaces import NamespaceSandbox
+
+    try:
+        done = NamespaceSandbox(cache).run(Command(argv=("id", "-u")))
+    except RepoAssayError as error:
+        return HostFinding("sandbox", "missing", error.message, _sandbox_remedy())
+    if done.exit.code != 0:
+        said = done.stderr.decode(errors="replace").strip()
+        return HostFinding(
+            "sandbox", "missing", f"a command in it ended with {done.exit.code}: {said}", _sandbox_remedy()
+        )
+    account = "as root, with an account of its own" if os.geteuid() == 0 else "without root"
+    return HostFinding("sandbox", "ok", f"namespaces work {account}; the command is uid {done.stdout.decode().strip()}")
+
+
+def _sandbox_remedy() -> str:
+    if sys.platform != "linux":
+        return "Use a Linux machine, or accept no isolation with --isolation none."
+    settings = {
+        "/proc/sys/kernel/unprivileged_userns_clone": ("0", "sysctl kernel.unprivileged_userns_clone=1"),
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": (
+            "1",
+            "sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+        ),
+        "/proc/sys/user/max_user_namespaces": ("0", "sysctl user.max_user_namespaces=15000"),
+    }
+    for path, (bad, remedy) in settings.items():
+        if Path(path).exists() and Path(path).read_text().strip() == bad:
+            return f"As root: {remedy}; or accept no isolation with --isolation none."
+    return (
+        "Linux 5.12 or newer with user namespaces is needed (inside a container: --security-opt seccomp=unconfined"
+        " --security-opt systempaths=unconfined); or accept no isolation with --isolation none."
+    )
+
+
+def _copy_on_write(cache: Cache) -> HostFinding:
+    from repoassay.sandbox.namespaces import NamespaceSandbox
+
+    probe = cache.path / "probe"
+    probe.mkdir(exist_ok=True)
+    look = "grep -c ' /workspace/repo overlay' /proc/self/mounts"
+    done = NamespaceSandbox(cache).run(
+        Command(argv=("/bin/sh", "-c", look), mounts=(Mount(probe, "/workspace/repo", Access.COPY_ON_WRITE),))
+    )
+    if done.exit.code == 0:
+        return HostFinding("copy-on-write", "ok", "overlay mounts work in a user namespace")
+    return HostFinding("copy-on-write", "degraded", "no overlay mounts; every workspace copies its repository")
+
+
+def _network_cut(cache: Cache) -> HostFinding:
+    from repoassay.sandbox.namespaces import NamespaceSandbox
+
+    done = NamespaceSandbox(cache).run(Command(argv=("/bin/sh", "-c", "cat /proc/net/dev")))
+    names = [line.split(":")[0].strip() for line in done.stdout.decode().splitlines() if ":" in line]
+    if names == ["lo"]:
+        return HostFinding("network", "ok", "a workspace has a loopback of its own and nothing else")
+    return HostFinding("network", "missing", f"a workspace sees the interfaces {names}", "Please report this.")
+
+
+def _limits(_: Cache) -> HostFinding:
+    made = make_cgroups(2**30, 64)
+    remove_cgroups(made)
+    if made:
+        return HostFinding("limits", "ok", f"control groups hold a workspace to its limits ({len(made)} controllers)")
+    return HostFinding(
+        "limits",
+        "degraded",
+        "no control groups for this account; memory is watched 20 times a second instead",
+        "Run under a delegated group, for instance: systemd-run --user --scope -p Delegate=yes repoassay ...",
+    )
+
+
+def _disk(cache: Cache) -> HostFinding:
+    free = shutil.disk_usage(cache.path).free
+    said = f"{free / 2**30:.0f} GiB free for the cache at {cache.path}"
+    if free < _LOW_DISK:
+        return HostFinding("disk", "degraded", said, "Set REPOASSAY_CACHE to a larger disk.")
+    return HostFinding("disk", "ok", said)
+
+
+def _metrics(_: Cache) -> HostFinding:
+    absent = [name for name in _METRICS_PACKAGES if importlib.util.find_spec(name) is None]
+    if absent:
+        return HostFinding(
+            "metrics",
+            "degraded",
+            f"not installed: {', '.join(absent)}; tasks that need them cannot be graded",
+            "pip install 'repoassay[metrics]'",
+        )
+    return HostFinding("metrics", "ok", "the packages that open images, workbooks and PDFs are installed")

@@ -1,0 +1,123 @@
+"""Choosing a sandbox by name, and refusing with a remedy where it cannot be had."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from repoassay import plugins
+from repoassay.errors import BadInput, InfraFault, NoIsolation, RepoAssayError
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Command, Completed, Sandbox
+
+__all__ = ["ISOLATIONS", "is_isolation", "open_namespaces", "open_none", "open_sandbox"]
+
+ISOLATIONS = ("namespaces", "none")
+"""The bundled kinds of isolation, safest first."""
+_GROUP = "repoassay.sandboxes"
+
+
+class _PluginSandbox:
+    """A sandbox of a plug-in under the name of its entry point.
+
+    What it says of itself counts only where it claims less: the name under which verdicts are attested,
+    `namespaces`, is never its own, and its network is private only if it says so.
+    """
+
+    def __init__(self, name: str, inner: Any) -> None:
+        self.name = name
+        self.network_is_private = getattr(inner, "network_is_private", False) is True
+        self._inner = inner
+
+    def run(self, command: Command, cancel: threading.Event | None = None) -> Completed:
+        """Run one command to its end; see `Sandbox`."""
+        try:
+            done = self._inner.run(command, cancel)
+        except RepoAssayError:
+            raise
+        except Exception as error:
+            reason = plugins.reason_of(error)
+            raise InfraFault(f"The sandbox {self.name} failed: {reason}.") from error
+        if not isinstance(done, Completed):
+            raise InfraFault(f"The sandbox {self.name} failed: it returned no Completed.")
+        return done
+
+
+def is_isolation(kind: str) -> bool:
+    """Whether there is such a kind of isolation: a bundled one, a plug-in's, or a dotted path."""
+    return kind in ISOLATIONS or plugins.is_dotted(kind) or plugins.offers(_GROUP, kind)
+
+
+def open_sandbox(kind: str = "namespaces", cache: Cache | None = None) -> Sandbox:
+    """Return a sandbox that was seen to work.
+
+    Args:
+        kind: A bundled kind of isolation, a plug-in's, or a dotted path `package.module:Name`. What a plug-in names is
+            called with the cache and returns a `Sandbox`; that its isolation is not verified is warned of, and no
+            verdict of it is attested.
+        cache: The cache of this machine, by default.
+
+    Raises:
+        NoIsolation: When this machine cannot give the kind asked for.
+        BadInput: When there is no such kind.
+        Unavailable: When a plug-in cannot be imported.
+    """
+    cache = cache or Cache()
+    plugin = plugins.find(_GROUP, kind, dotted=True) if is_isolation(kind) else None
+    if plugin is None:
+        known = [*ISOLATIONS, *plugins.installed_plugins(_GROUP)]
+        raise BadInput(f"There is no isolation called {kind!r}.", f"Choose one of: {', '.join(known)}.")
+    make = plugins.resolve(plugin)
+    if plugin.is_bundled:
+        sandbox: Sandbox = make(cache)
+        return sandbox
+    return _opened(plugin, make, cache)
+
+
+def open_namespaces(cache: Cache) -> Sandbox:
+    """Return the default sandbox.
+
+    Raises:
+        NoIsolation: When this machine gives no namespaces.
+    """
+    from repoassay.sandbox.namespaces import NamespaceSandbox
+
+    sandbox = NamespaceSandbox(cache)
+    try:
+        _try(sandbox)
+    except InfraFault as fault:
+        raise NoIsolation(
+            f"This machine gives no sandbox: {fault.message}",
+            "Run `repoassay doctor` for the remedy, or accept that agents and their code run unprotected"
+            " as your own account with --isolation none.",
+        ) from fault
+    return sandbox
+
+
+def open_none(_: Cache) -> Sandbox:
+    """Return the sandbox that isolates nothing."""
+    from repoassay.sandbox.none import NoSandbox
+
+    return NoSandbox()
+
+
+def _opened(plugin: plugins.Plugin, make: Any, cache: Cache) -> Sandbox:
+    try:
+        sandbox = _PluginSandbox(plugin.name, make(cache))
+        _try(sandbox)
+    except Exception as error:
+        reason = error.message if isinstance(error, InfraFault) else f"{plugins.reason_of(error)}."
+        raise NoIsolation(
+            f"The {plugin.title} does not work here: {reason}", "Use --isolation namespaces, or repair the plug-in."
+        ) from error
+    network = "says that it cuts the network" if sandbox.network_is_private else "does not cut the network"
+    plugins.warn(
+        f"The {plugin.title} {network}; how well it isolates is not verified, and no verdict in it is attested."
+    )
+    return sandbox
+
+
+def _try(sandbox: Sandbox) -> None:
+    done = sandbox.run(Command(argv=("true",)))
+    if done.exit.code != 0:
+        raise InfraFault(f"a command in it ended with {done.exit.code}: {done.stderr.decode(errors='replace')}.")

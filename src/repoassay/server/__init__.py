@@ -1,0 +1,43 @@
+"""The submission environment as an HTTP service: a durable queue, workers that judge, and the routes in front.
+
+Knows the engine, its answers and their words. Must not know what a terminal shows. Needs the extra `serve`, which is
+imported only by the files that answer requests and keep the queue. Read `queue.py` for what is promised, `workers.py`
+for how it is kept.
+"""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.server.access import (
+        RateLimit as RateLimit,
+        Tokens as Tokens,
+        check_bind as check_bind,
+        is_loopback as is_loopback,
+        parse_rate as parse_rate,
+        read_tokens as read_tokens,
+    )
+    from repoassay.server.queue import Queue as Queue, open_queue_database as open_queue_database
+    from repoassay.server.review.app import mount_review as mount_review
+    from repoassay.server.review.serving import (
+        address_of as address_of,
+        hosts_for as hosts_for,
+        open_desk as open_desk,
+        serve_review as serve_review,
+    )
+    from repoassay.server.server import listen as listen, run as run
+    from repoassay.server.service import Guards as Guards, Service as Service
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "access": ("RateLimit", "Tokens", "check_bind", "is_loopback", "parse_rate", "read_tokens"),
+            "queue": ("Queue", "open_queue_database"),
+            "review.app": ("mount_review",),
+            "review.serving": ("address_of", "hosts_for", "open_desk", "serve_review"),
+            "server": ("listen", "run"),
+            "service": ("Guards", "Service"),
+        },
+    )

@@ -1,0 +1,240 @@
+"""The durable queue: what was accepted, who is judging it, and exactly one verdict each.
+
+Kept by the database, so that it holds whenever a server is killed:
+
+- A submission is accepted when its transaction is on disk, not before.
+- Holders of tokens take turns, whatever each of them has waiting.
+- Whoever judges a submission has claimed it, for as long as a lease that it renews. A lapsed lease, or one of a server
+  known to be dead, puts the submission back.
+- A verdict is written in one transaction with the change from running to done, and only by the holder of that claim.
+  It is never written again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ulid import ULID
+
+from repoassay.db import Database, connect_database, migrate
+from repoassay.server import queue_statements as sql
+from repoassay.server.queue_tables import ORDER, SCHEMA
+from repoassay.server.records import Claim, Counts, KeyTaken, New, QueueFull, QuotaUsed, StoredSubmission
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+__all__ = [
+    "Claim",
+    "Counts",
+    "KeyTaken",
+    "New",
+    "Queue",
+    "QueueFull",
+    "QuotaUsed",
+    "StoredSubmission",
+    "open_queue_database",
+]
+
+_MANY = 2**31 - 1
+
+
+def open_queue_database(given: str | None, folder: Path, name: str) -> Database:
+    """Open the queue's database.
+
+    What was answered 202 must survive a power cut: a transaction is on disk before it ends. An SQLite file is held by
+    one server for life, so whoever opens it next knows that the server before is dead.
+
+    Args:
+        given: `postgresql://...`, `sqlite:///FILE` or a file's path; None for `folder/NAME.sqlite`.
+        folder: Where the default lies.
+        name: What is served, for the default's name.
+
+    Raises:
+        BadInput: When it cannot be opened, or another server holds the file.
+        MissingExtra: For PostgreSQL without psycopg.
+        Unavailable: When the PostgreSQL server does not answer.
+    """
+    return connect_database(folder / f"{name}.sqlite" if given is None else given, "queue", exclusive=True)
+
+
+class Queue:
+    """Submissions and verdicts in a database, whose tables are made or brought to their newest version.
+
+    Raises:
+        BadInput: When the tables are of a version that this program does not know.
+        Unavailable: When it cannot be had; every method may raise this.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        migrate(database, SCHEMA)
+
+    def add(
+        self, holder: str, given: Sequence[New], limit: int, quota: int | None = None
+    ) -> tuple[list[StoredSubmission], int]:
+        """Accept all of `given` or none of it; they are on disk when this returns.
+
+        Args:
+            holder: Who hands it in; keys are theirs alone.
+            given: Submissions. One whose key is known is not accepted again: the known one is returned.
+            limit: How many may be waiting, of everybody.
+            quota: How many of them may be this holder's; None for all.
+
+        Returns:
+            A submission for each of `given`, and how many of them are new.
+
+        Raises:
+            QueueFull: When more would be waiting.
+            QuotaUsed: When more of this holder's would be.
+            KeyTaken: When a key names a submission of another task or patch.
+        """
+        with self.database.writing(ORDER) as run:
+            run.execute(sql.ADD_HOLDER, {"new_holder": holder, "of_holder": holder})
+            waiting = run.scalars(sql.COUNT_ALL).one()
+            own = run.scalars(sql.COUNT_OWN, {"of_holder": holder}).one()
+            stored, new_ones = [], 0
+            for new in given:
+                digest = hashlib.sha256(new.patch).hexdigest()
+                if before := _known(run, holder, new, digest):
+                    stored.append(before)
+                    continue
+                new_ones += 1
+                if waiting + new_ones > limit:
+                    raise QueueFull
+                if quota is not None and own + new_ones > quota:
+                    raise QuotaUsed
+                row = {"ulid": str(ULID()), "holder": holder, "client_key": new.key, "task": new.task}
+                row |= {"model": new.model, "digest": digest}
+                ulid, created = run.execute(sql.ADD_SUBMISSION, row | {"patch": new.patch}).one()
+                stored.append(StoredSubmission(ulid, new.task, new.model, new.key, "queued", 0, created))
+        return stored, new_ones
+
+    def claim(self, owner: str, lease: float, each: int | None = None) -> Claim | None:
+        """Take the next submission for `lease` seconds; None when none is ready.
+
+        Holders take turns, so that nobody's thousand delay another's one. Claims of several servers follow each other:
+        each sees the turns that were taken before it.
+
+        Args:
+            owner: Who judges it.
+            lease: Seconds it is theirs if they do not renew.
+            each: How many submissions of one holder may be under way; None for any number.
+        """
+        with self.database.writing(ORDER) as run:
+            first = run.execute(sql.NEXT, {"each": _MANY if each is None else each}).first()
+            if first is None:
+                return None
+            claimed = {"of_number": first.number, "by": owner, "seconds": lease}
+            row = run.execute(sql.CLAIM, claimed).first()
+            if row is None:
+                return None
+            run.execute(sql.TAKE_TURN, {"of_holder": first.holder})
+        return Claim(row.ulid, row.task, row.patch, owner, row.claims, row.faults)
+
+    def renew(self, owner: str, lease: float) -> None:
+        """Keep everything `owner` has claimed for `lease` seconds from now."""
+        with self.database.writing() as run:
+            run.execute(sql.RENEW, {"of_owner": owner, "seconds": lease})
+
+    def finish(self, claim: Claim, word: str, whose: str, feedback: str, verdict: str) -> bool:
+        """Write the verdict, once for all; False when the claim had lapsed, and nothing is written.
+
+        Args:
+            claim: Whose verdict it is.
+            word: PASS, FAIL, PATCH FAILED, TIMED OUT or ERROR.
+            whose: Whose doing it is: agent, suite or ours.
+            feedback: What the submitter is told.
+            verdict: The whole verdict in JSON.
+        """
+        with self.database.writing(ORDER) as run:
+            holder = run.scalars(sql.FINISH, _of(claim)).first()
+            if holder is None:
+                return False
+            row = {"ulid": claim.ulid, "holder": holder, "word": word, "whose": whose, "feedback": feedback}
+            run.execute(sql.ADD_VERDICT, row | {"verdict": verdict})
+        return True
+
+    def put_back(self, claim: Claim, *, fault: bool = False, delay: float = 0.0) -> None:
+        """Let others have it: after a fault of ours, which is counted, or because we stop, which is not.
+
+        Args:
+            claim: What to put back; nothing happens when it had lapsed.
+            fault: Whether we failed at it.
+            delay: Seconds before it may be claimed again.
+        """
+        counted = {"more_faults": int(fault), "more_claims": 0 if fault else -1}
+        with self.database.writing() as run:
+            run.execute(sql.PUT_BACK, _of(claim) | counted | {"seconds": delay})
+
+    def recover(self, *, everything: bool = False) -> int:
+        """Put back what servers left that were killed: lapsed leases, or `everything` under way; returns how many."""
+        with self.database.writing() as run:
+            return len(run.execute(sql.RECOVER_ALL if everything else sql.RECOVER_LAPSED).all())
+
+    def release(self, owner: str) -> int:
+        """Put back everything `owner` still has claimed; returns how many."""
+        with self.database.writing() as run:
+            return len(run.execute(sql.RELEASE, {"of_owner": owner}).all())
+
+    def get(self, holder: str, ulid: str) -> StoredSubmission | None:
+        """One submission of `holder`; None when they have none of that name."""
+        found = self._stored(sql.GET, {"of_holder": holder, "of_ulid": ulid})
+        return found[0] if found else None
+
+    def page(self, holder: str, after: str | None, limit: int) -> list[StoredSubmission]:
+        """At most `limit` submissions of `holder` that follow `after`, in the order accepted; no whole verdicts."""
+        given = {"of_holder": holder, "limit": limit}
+        if after is None:
+            return self._stored(sql.FIRST_PAGE, given)
+        return self._stored(sql.NEXT_PAGE, given | {"of_ulid": after})
+
+    def results(self, holder: str, after: int, limit: int, *, whole: bool = True) -> list[StoredSubmission]:
+        """At most `limit` submissions of `holder` with verdicts numbered above `after`, in the order of these.
+
+        Args:
+            holder: Whose.
+            after: The last number that is known.
+            limit: How many.
+            whole: Whether the whole verdict is wanted, which may be long.
+        """
+        given = {"of_holder": holder, "after": after, "limit": limit}
+        return self._stored(sql.RESULTS if whole else sql.RESULTS_BRIEF, given)
+
+    def counts(self) -> Counts:
+        """How many are waiting and under way, of everybody."""
+        with self.database.reading(snapshot=False) as run:
+            states = {row[0]: row[1] for row in run.execute(sql.STATES)}
+        return Counts(states.get("queued", 0), states.get("running", 0))
+
+    def tasks(self) -> set[str]:
+        """Tasks of what has no verdict yet."""
+        with self.database.reading(snapshot=False) as run:
+            return set(run.scalars(sql.TASKS))
+
+    def answers(self) -> dict[str, int]:
+        """How many submissions of each task have a verdict."""
+        with self.database.reading(snapshot=False) as run:
+            return {row[0]: row[1] for row in run.execute(sql.ANSWERED)}
+
+    def _stored(self, statement: sa.Select[Any], parameters: Mapping[str, object]) -> list[StoredSubmission]:
+        with self.database.reading(snapshot=False) as run:
+            return [StoredSubmission(*row[:-1]) for row in run.execute(statement, parameters)]
+
+
+def _known(run: sa.Connection, holder: str, new: New, digest: str) -> StoredSubmission | None:
+    """The submission that a holder's key names already."""
+    row = None if new.key is None else run.execute(sql.FIND_KEY, {"of_holder": holder, "of_key": new.key}).first()
+    if row is None:
+        return None
+    before = StoredSubmission(*row[:-1])
+    if (before.task, row.digest) != (new.task, digest):
+        raise KeyTaken(str(new.key), before.ulid)
+    return before
+
+
+def _of(claim: Claim) -> dict[str, object]:
+    return {"of_ulid": claim.ulid, "of_owner": claim.owner, "of_claims": claim.claims}

@@ -1,0 +1,146 @@
+"""The queue's statements, built once: SQLAlchemy keeps what it compiled of them.
+
+States are written into the SQL, for a partial index serves no statement that has them as parameters. Parameters named
+`of_...` are compared with columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from repoassay.db import epoch_now
+from repoassay.server.queue_tables import submissions, turns, verdicts
+
+__all__ = [
+    "ADD_HOLDER",
+    "ADD_SUBMISSION",
+    "ADD_VERDICT",
+    "ANSWERED",
+    "CLAIM",
+    "COUNT_ALL",
+    "COUNT_OWN",
+    "FIND_KEY",
+    "FINISH",
+    "FIRST_PAGE",
+    "GET",
+    "NEXT",
+    "NEXT_PAGE",
+    "PUT_BACK",
+    "RECOVER_ALL",
+    "RECOVER_LAPSED",
+    "RELEASE",
+    "RENEW",
+    "RESULTS",
+    "RESULTS_BRIEF",
+    "STATES",
+    "TAKE_TURN",
+    "TASKS",
+]  # fmt: skip
+
+_s, _v = submissions.c, verdicts.c
+_QUEUED = sa.literal_column("'queued'", sa.Text)
+_RUNNING = sa.literal_column("'running'", sa.Text)
+_DONE = sa.literal_column("'done'", sa.Text)
+_ONE = sa.literal_column("1", sa.Integer)
+
+
+def _given(name: str, type_: Any = sa.Text) -> sa.BindParameter[Any]:
+    return sa.bindparam(name, type_=type_)
+
+
+_LIMIT = _given("limit", sa.Integer)
+_HOLDER = _given("of_holder")
+_LEASE_END = epoch_now() + _given("seconds", sa.Double)
+_MINE = (_s.status == _RUNNING, _s.owner == _given("of_owner"))
+_CLAIMED = (_s.ulid == _given("of_ulid"), *_MINE, _s.claims == _given("of_claims", sa.Integer))
+
+# What is accepted.
+ADD_HOLDER = sa.insert(turns).from_select(
+    ["holder"],
+    sa.select(_given("new_holder")).where(~sa.exists().where(turns.c.holder == _HOLDER)),
+    include_defaults=False,
+)
+COUNT_ALL = sa.select(sa.func.count()).select_from(submissions).where(_s.status == _QUEUED)
+COUNT_OWN = COUNT_ALL.where(_s.holder == _HOLDER)
+ADD_SUBMISSION = sa.insert(submissions).values(created=epoch_now()).returning(_s.ulid, _s.created)
+
+# Who judges what: whoever has the fewest under way, of those whoever had their last turn longest ago, of theirs what
+# came first.
+_first = (
+    sa.select(_s.number)
+    .where(_s.holder == turns.c.holder, _s.status == _QUEUED, _s.ready <= epoch_now())
+    .order_by(_s.number)
+    .limit(_ONE)
+    .correlate(turns)
+    .scalar_subquery()
+)
+_under_way = (
+    sa.select(sa.func.count())
+    .select_from(submissions)
+    .where(_s.holder == turns.c.holder, _s.status == _RUNNING)
+    .correlate(turns)
+    .scalar_subquery()
+)
+_line = sa.select(turns.c.holder, turns.c.turn, _first.label("number"), _under_way.label("running")).subquery("line")
+NEXT = (
+    sa.select(_line.c.number, _line.c.holder)
+    .where(_line.c.number.is_not(None), _line.c.running < _given("each", sa.BigInteger))
+    .order_by(_line.c.running, _line.c.turn, _line.c.number)
+    .limit(_ONE)
+)
+CLAIM = (
+    sa.update(submissions)
+    .where(_s.number == _given("of_number", sa.BigInteger), _s.status == _QUEUED)
+    .values(status=_RUNNING, owner=_given("by"), lease=_LEASE_END, claims=_s.claims + _ONE)
+    .returning(_s.ulid, _s.task, _s.patch, _s.claims, _s.faults)
+)
+TAKE_TURN = (
+    sa.update(turns)
+    .where(turns.c.holder == _HOLDER)
+    .values(turn=sa.select(sa.func.max(turns.alias().c.turn) + _ONE).scalar_subquery())
+)
+RENEW = sa.update(submissions).where(*_MINE).values(lease=_LEASE_END)
+
+# How a claim ends.
+FINISH = sa.update(submissions).where(*_CLAIMED).values(status=_DONE, owner=None).returning(_s.holder)
+ADD_VERDICT = sa.insert(verdicts).values(finished=epoch_now()).inline()
+PUT_BACK = (
+    sa.update(submissions)
+    .where(*_CLAIMED)
+    .values(
+        status=_QUEUED,
+        owner=None,
+        ready=_LEASE_END,
+        faults=_s.faults + _given("more_faults", sa.Integer),
+        claims=_s.claims + _given("more_claims", sa.Integer),
+    )
+)
+RECOVER_ALL = sa.update(submissions).where(_s.status == _RUNNING).values(status=_QUEUED, owner=None).returning(_s.ulid)
+RECOVER_LAPSED = RECOVER_ALL.where(_s.lease < epoch_now())
+RELEASE = (
+    sa.update(submissions).where(*_MINE).values(status=_QUEUED, owner=None, claims=_s.claims - _ONE).returning(_s.ulid)
+)
+
+# What is asked. Rows are the fields of `Stored`, and the patch's digest.
+_rows = sa.select(
+    _s.ulid, _s.task, _s.model, _s.client_key, _s.status, _s.faults, _s.created,
+    _v.number, _v.word, _v.whose, _v.feedback, _v.verdict, _v.finished, _s.digest,
+).select_from(submissions.outerjoin(verdicts, _v.ulid == _s.ulid))  # fmt: skip
+_brief = _rows.with_only_columns(
+    *(sa.null().label("verdict") if column is _v.verdict else column for column in _rows.selected_columns)
+)
+FIND_KEY = _rows.where(_s.holder == _HOLDER, _s.client_key == _given("of_key"))
+GET = _rows.where(_s.holder == _HOLDER, _s.ulid == _given("of_ulid"))
+FIRST_PAGE = _brief.where(_s.holder == _HOLDER).order_by(_s.number).limit(_LIMIT)
+_before = submissions.alias()
+NEXT_PAGE = FIRST_PAGE.where(
+    _s.number > sa.select(_before.c.number).where(_before.c.ulid == _given("of_ulid")).scalar_subquery()
+)
+_after = (_v.holder == _HOLDER, _v.number > _given("after", sa.BigInteger))
+RESULTS = _rows.where(*_after).order_by(_v.number).limit(_LIMIT)
+RESULTS_BRIEF = _brief.where(*_after).order_by(_v.number).limit(_LIMIT)
+STATES = sa.select(_s.status, sa.func.count()).where(_s.status != _DONE).group_by(_s.status)
+TASKS = sa.select(_s.task).where(_s.status != _DONE).distinct()
+ANSWERED = sa.select(_s.task, sa.func.count()).where(_s.status == _DONE).group_by(_s.task)

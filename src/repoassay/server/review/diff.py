@@ -1,0 +1,39 @@
+"""A change as the review page shows it: bounded, with files that wait to be asked for."""
+
+from __future__ import annotations
+
+import re
+
+from repoassay.diffs import DiffRow, FileDiff, read
+
+__all__ = ["is_collapsed", "lines_between", "parse_diff"]
+
+_MAX_FILES = 20_000
+_MAX_LINES = 300_000
+"""A row takes a hundred bytes, however short its line: a diff of empty lines would take forty times its size."""
+_GENERATED = re.compile(
+    r"(^|/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|poetry\.lock|uv\.lock|Cargo\.lock|go\.sum)$|\.min\.(js|css)$"
+    r"|\.(map|snap|svg)$|(^|/)(dist|vendor|node_modules|__snapshots__)/"
+)
+_LARGE = 600
+
+
+def parse_diff(text: str) -> tuple[FileDiff, ...]:
+    """Return at most 20,000 files of the first 300,000 lines; a note says where the diff was cut."""
+    files = read(text, _MAX_LINES, _MAX_FILES)
+    lines = text.count("\n") + (not text.endswith("\n"))
+    if lines > _MAX_LINES and files:
+        said = f"The rest of the change, {lines - _MAX_LINES:,} lines, is not shown."
+        files[-1].rows.append(DiffRow("\\", None, None, said, max(0, files[-1].hunks - 1)))
+    return files
+
+
+def is_collapsed(file: FileDiff) -> bool:
+    """Tell whether the file waits to be asked for: generated, or large."""
+    return file.additions + file.deletions > _LARGE or bool(_GENERATED.search(file.path))
+
+
+def lines_between(file: FileDiff, side: str, first: int, last: int) -> list[str]:
+    """Return the texts of those lines of a side (`old` or `new`) that the diff shows between two numbers, in order."""
+    rows = (row for row in file.rows if row.sign != "@")
+    return [row.text for row in rows if first <= ((row.old if side == "old" else row.new) or 0) <= last]

@@ -1,0 +1,182 @@
+"""Delivered files beside the human's: previews within bounds, and the files themselves served so that nothing runs.
+
+Text and delimited tables are read here, a bounded piece of them; whatever has to be parsed is opened in a sandbox (see
+`previews`). Sound and film are only looked at for the sign of their kind, and left to the browser.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from fastapi.responses import FileResponse
+
+from repoassay.errors import BadInput
+from repoassay.grading import MOST_CELL, MOST_COLUMNS, MOST_ROWS, MOST_TEXT
+from repoassay.review import Output
+from repoassay.server.review.auth import HTTPDenied
+from repoassay.server.review.review_state import ReviewState
+
+__all__ = ["OutputSide", "Preview", "kind_of", "media_of", "send_output", "shown_of"]
+
+Kind = Literal["image", "audio", "video", "table", "text", "pdf", "other"]
+
+_INLINE: dict[str, tuple[Kind, str]] = {
+    "png": ("image", "image/png"), "jpg": ("image", "image/jpeg"), "jpeg": ("image", "image/jpeg"),
+    "gif": ("image", "image/gif"), "webp": ("image", "image/webp"), "bmp": ("image", "image/bmp"),
+    "wav": ("audio", "audio/wav"), "mp3": ("audio", "audio/mpeg"), "flac": ("audio", "audio/flac"),
+    "ogg": ("audio", "audio/ogg"), "m4a": ("audio", "audio/mp4"), "mp4": ("video", "video/mp4"),
+    "webm": ("video", "video/webm"), "mov": ("video", "video/quicktime"),
+}  # fmt: skip
+"""The only type we ever give them."""
+_OPENED = {
+    "pdf": "pdf", "xlsx": "workbook", "ipynb": "notebook",
+    **{ending: "picture" for ending, (kind, _) in _INLINE.items() if kind == "image"},
+}  # fmt: skip
+"""What is opened in a sandbox, and as what."""
+_PLAYED: dict[str, Callable[[bytes], bool]] = {
+    "wav": lambda head: head[:4] == b"RIFF" and head[8:12] == b"WAVE",
+    "mp3": lambda head: head[:3] == b"ID3" or (head[:1] == b"\xff" and head[1:2] >= b"\xe0"),
+    "flac": lambda head: head[:4] == b"fLaC",
+    "ogg": lambda head: head[:4] == b"OggS",
+    "webm": lambda head: head[:4] == b"\x1a\x45\xdf\xa3",
+    **dict.fromkeys(("m4a", "mp4", "mov"), lambda head: head[4:8] in (b"ftyp", b"moov", b"mdat", b"free", b"wide")),
+}
+"""Signs of what browsers play, which they would else find out for themselves: a playlist makes them fetch."""
+_TABLES = {"csv", "tsv", "xlsx"}
+_TEXTS = {
+    "txt", "md", "json", "jsonl", "xml", "html", "htm", "svg", "yaml", "yml", "toml", "srt", "vtt", "py", "js", "css",
+    "log", "ini", "sql", "geojson", "gpx", "ics", "rst", "tex",
+}  # fmt: skip
+_MOST_FILES = 50
+_INERT = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-Type-Options": "nosniff"}
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSide:
+    """One file of a pair. `text` and `rows` hold what is previewed as such; `note` says what is not shown, or why.
+
+    `picture` says that there is a PNG; `plays` that the browser may play it; `waits` that a preview is being made.
+    """
+
+    size: int
+    text: str = ""
+    rows: tuple[tuple[str, ...], ...] = ()
+    note: str = ""
+    picture: bool = False
+    plays: bool = False
+    waits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A delivered file with the human's one, None where there is none to set beside it."""
+
+    number: int
+    path: str
+    kind: Kind
+    made: OutputSide
+    truth: OutputSide | None
+
+    @property
+    def waits(self) -> bool:
+        """Whether anything of it is being made."""
+        return self.made.waits or (self.truth is not None and self.truth.waits)
+
+
+def kind_of(path: str) -> Kind:
+    """How a file is shown, by the ending of its name."""
+    ending = _ending(path)
+    if ending in _INLINE:
+        return _INLINE[ending][0]
+    return (
+        "table"
+        if ending in _TABLES
+        else "text"
+        if ending in {*_TEXTS, "ipynb"}
+        else "pdf"
+        if ending == "pdf"
+        else "other"
+    )
+
+
+def media_of(path: str) -> str:
+    """The media type under which a file is served: never one that a browser runs."""
+    found = _INLINE.get(_ending(path))
+    return found[1] if found else "application/octet-stream"
+
+
+def shown_of(desk: ReviewState, outputs: Sequence[Output]) -> tuple[Preview, ...]:
+    """Return what is shown of the first 50 files delivered, as far as it is made yet."""
+    found = []
+    for number, output in enumerate(outputs[:_MOST_FILES]):
+        made = _side(desk, output.sha256, output.path)
+        truth = _side(desk, output.truth, output.path) if output.truth else None
+        found.append(Preview(number, output.path, kind_of(output.path), made, truth))
+    return tuple(found)
+
+
+def send_output(desk: ReviewState, output: Output, which: str) -> FileResponse:
+    """Send a picture's preview, or a file: to be played if it is sound or film, else as a download; it can run nothing.
+
+    Raises:
+        BadInput: When the file is not here.
+        Denied: When `which` is neither `made` nor a `truth` there is, nor one of these with `.png`, the preview.
+    """
+    side, _, preview = which.partition(".")
+    digest = {"made": output.sha256, "truth": output.truth}.get(side)
+    if digest is None or preview not in ("", "png"):
+        raise HTTPDenied(404, "There is no such file.")
+    ending = "png" if preview else _ending(output.path)
+    name = f"{side}.{ending}" if ending.isalnum() and ending.isascii() and len(ending) < 10 else side
+    inline = "inline" if preview or ending in _PLAYED else "attachment"
+    headers = {**_INERT, "Content-Disposition": f'{inline}; filename="{name}"'}
+    path = desk.previews.picture(digest) if preview else desk.blobs.path(digest)
+    return FileResponse(path, media_type=media_of(f"x.{ending}"), headers=headers)
+
+
+def _ending(path: str) -> str:
+    return PurePosixPath(path).suffix.lower().lstrip(".")
+
+
+def _side(desk: ReviewState, digest: str, name: str) -> OutputSide:
+    ending, kind = _ending(name), kind_of(name)
+    try:
+        path = desk.blobs.path(digest)
+    except BadInput as error:
+        return OutputSide(0, note=error.message)
+    size = path.stat().st_size
+    if ending in _OPENED:
+        made = desk.previews.get(digest, _OPENED[ending])
+        if made is None:
+            return OutputSide(size, note="A preview is being made.", waits=True)
+        return OutputSide(size, made.text, tuple(map(tuple, made.rows)), made.note, made.picture)
+    if ending in _PLAYED:
+        plays = _PLAYED[ending](_head(path, 16))
+        return OutputSide(size, plays=plays, note="" if plays else "It is not what its name says; download it.")
+    if kind not in ("text", "table"):
+        return OutputSide(size)
+    text = _head(path, MOST_TEXT).decode("utf-8", "replace")
+    note = f"The first {MOST_TEXT:,} bytes are shown." if size > MOST_TEXT else ""
+    return OutputSide(size, text=text, note=note) if kind == "text" else _table(size, text, ending, note)
+
+
+def _head(path: Path, most: int) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(most)
+
+
+def _table(size: int, text: str, ending: str, note: str) -> OutputSide:
+    rows = []
+    try:
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter="\t" if ending == "tsv" else ","):
+            rows.append(tuple(cell[:MOST_CELL] for cell in row[:MOST_COLUMNS]))
+            if len(rows) > MOST_ROWS:
+                return OutputSide(size, rows=tuple(rows[:MOST_ROWS]), note=f"The first {MOST_ROWS} rows are shown.")
+    except csv.Error as error:
+        return OutputSide(size, text=text, note=f"This is no table: {error}.")
+    return OutputSide(size, rows=tuple(rows), note=note)

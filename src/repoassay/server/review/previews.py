@@ -1,0 +1,205 @@
+"""Previews of delivered files: made once, in a sandbox, by threads of their own; kept by digest beside the files.
+
+No request ever opens what an agent made. Who asks for a preview that is not there yet is told so at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import queue
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from repoassay.errors import BadInput, RepoAssayError
+from repoassay.grading import (
+    FILE,
+    MOST_CELL,
+    MOST_COLUMNS,
+    MOST_ROWS,
+    MOST_SIDE,
+    MOST_TEXT,
+    PLACE,
+    hit_limit,
+    run_sandboxed,
+)
+from repoassay.records import write_once
+from repoassay.sandbox import ExportSpec, Mount, Sandbox, open_sandbox
+from repoassay.server.review.blobs import Blobs
+from repoassay.tasks import read_regular
+from repoassay.types import Limits
+
+__all__ = ["PreviewResult", "Previews"]
+
+LIMITS = Limits(seconds=60, memory=2**30, disk=64 * 2**20, processes=16, output=2**16)
+"""What opening one file may take."""
+_LOG = logging.getLogger("repoassay.review")
+_HEAP = 768 * 2**20
+_THREADS = 2
+_VERSION = 1
+"""Of what is kept; another one is made anew."""
+_MOST_BYTES = 16 * 2**20
+_SIGN = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+_Cell = Annotated[str, Field(max_length=MOST_CELL)]
+
+
+class PreviewResult(BaseModel):
+    """What is shown of a file. It comes out of the sandbox, and is believed no further than its shape."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    text: Annotated[str, Field(max_length=MOST_TEXT)] = ""
+    rows: Annotated[list[Annotated[list[_Cell], Field(max_length=MOST_COLUMNS)]], Field(max_length=MOST_ROWS)] = []
+    picture: bool = False
+    note: Annotated[str, Field(max_length=600)] = ""
+    kept: bool = True
+
+
+class Previews:
+    """Previews of the files in `blobs`.
+
+    Args:
+        blobs: The files; previews lie in a folder beside them.
+        sandbox: Opens where they are made; asked when the first one is.
+        limits: What making one may take.
+        cpu: Seconds of computing it may take: less than the limits' seconds, and the same on a busy machine.
+    """
+
+    def __init__(
+        self,
+        blobs: Blobs,
+        sandbox: Callable[[], Sandbox] = open_sandbox,
+        limits: Limits = LIMITS,
+        cpu: int = 15,
+    ) -> None:
+        self._blobs = blobs
+        self._open = sandbox
+        self._sandbox: Sandbox | None = None
+        self._limits = limits
+        self._cpu = cpu
+        # The last one asked for is made first: a pile of files that take long does not hold up who reads another item.
+        self._waiting: queue.LifoQueue[tuple[str, str]] = queue.LifoQueue()
+        self._told: dict[tuple[str, str], PreviewResult | None] = {}
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+
+    def get(self, digest: str, kind: str) -> PreviewResult | None:
+        """What is shown of a file; None while it is being made.
+
+        Args:
+            digest: Of the file.
+            kind: pdf, workbook, notebook or picture.
+        """
+        key = (digest, kind)
+        with self._lock:
+            if key in self._told:
+                return self._told[key]
+            if (kept := self._kept(key)) is not None:
+                return kept
+            self._told[key] = None
+            if len(self._threads) < _THREADS:
+                thread = threading.Thread(target=self._work, name="preview", daemon=True)
+                self._threads.append(thread)
+                thread.start()
+        self._waiting.put(key)
+        return None
+
+    def picture(self, digest: str) -> Path:
+        """Where the PNG of a picture lies.
+
+        Raises:
+            BadInput: When there is none.
+        """
+        self._blobs.path(digest)
+        place = self._place((digest, "picture"), "png")
+        if not place.is_file():
+            raise BadInput("There is no preview of this file.", "Download the file itself.")
+        return place
+
+    def close(self) -> None:
+        """Give up what is being made."""
+        self._over.set()
+        for thread in self._threads:
+            thread.join(timeout=15)
+
+    def _work(self) -> None:
+        while not self._over.is_set():
+            try:
+                key = self._waiting.get(timeout=0.5)
+            except queue.Empty:
+                continue
+            try:
+                made = self._make(key)
+            except RepoAssayError as error:
+                made = PreviewResult(note=f"This cannot be shown here: {error.message}"[:600], kept=False)
+            except Exception as error:  # noqa: BLE001 - a thread that died would leave what is waited for for ever
+                _LOG.exception("Preview of %s", key[0])
+                made = PreviewResult(note=f"This cannot be shown here ({type(error).__name__}).", kept=False)
+            with self._lock:
+                if made.kept:
+                    del self._told[key]
+                else:  # the fault is this machine's: tried again at the next start
+                    self._told[key] = made
+
+    def _make(self, key: tuple[str, str]) -> PreviewResult:
+        digest, kind = key
+        told = {"kind": kind, "cpu": self._cpu, "memory": _HEAP}
+        with tempfile.TemporaryDirectory(prefix="repoassay-preview-") as folder:
+            command = run_sandboxed(
+                "repoassay.grading.preview",
+                stdin=json.dumps(told).encode(),
+                mounts=[Mount(self._blobs.path(digest), FILE)],
+                limits=self._limits,
+                scratch=[PLACE],
+                collect=[ExportSpec(PLACE, Path(folder), max_bytes=_MOST_BYTES, max_files=4)],
+            )
+            with self._lock:
+                self._sandbox = self._sandbox or self._open()
+            done = self._sandbox.run(command, self._over)
+            if self._over.is_set():
+                return PreviewResult(kept=False)
+            made, png = _read(Path(folder)) if done.exit.code == 0 else (None, b"")
+        if made is None:
+            why = hit_limit(done.exit) if done.exit.code != 0 else "what opened it left nothing"
+            made = PreviewResult(note=f"This cannot be shown: {why}; download it.")
+        if made.kept:
+            if made.picture:
+                _write(self._place(key, "png"), png)
+            _write(self._place(key, "json"), made.model_dump_json().encode())
+        return made
+
+    def _kept(self, key: tuple[str, str]) -> PreviewResult | None:
+        try:
+            return PreviewResult.model_validate_json(read_regular(self._place(key, "json"), _MOST_BYTES))
+        except (OSError, ValidationError):
+            return None
+
+    def _place(self, key: tuple[str, str], ending: str) -> Path:
+        digest, kind = key
+        return self._blobs.folder / f"previews-{_VERSION}" / digest[:2] / f"{digest}.{kind}.{ending}"
+
+
+def _read(folder: Path) -> tuple[PreviewResult | None, bytes]:
+    """What the sandbox left, if it is as it should be; a picture as its bytes."""
+    try:
+        made = PreviewResult.model_validate_json(read_regular(folder / "shown.json", _MOST_BYTES))
+        png = read_regular(folder / "shown.png", _MOST_BYTES) if made.picture else b""
+    except (OSError, ValidationError):
+        return None, b""
+    if made.picture:
+        edges = [int.from_bytes(png[at : at + 4], "big") for at in (16, 20)]
+        if not png.startswith(_SIGN) or not all(0 < edge <= MOST_SIDE for edge in edges):
+            return None, b""
+    return made, png
+
+
+def _write(place: Path, data: bytes) -> None:
+    with contextlib.suppress(FileExistsError):  # another server of this folder was first
+        write_once(place, data)

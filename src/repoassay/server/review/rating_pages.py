@@ -1,0 +1,115 @@
+"""What a rater opens: the queue, an item with its form, and parts of its diff."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import RedirectResponse
+
+from repoassay.review import comments_by, hidden_of, is_closed, open_next, queue_of, read_rubric_of, release, study_of
+from repoassay.server.review.auth import Anyone, AsRater, Form, Here, HTTPDenied
+from repoassay.server.review.diff_fragments import diff_page, file_list
+from repoassay.server.review.outputs import send_output, shown_of
+from repoassay.server.review.pages import page
+from repoassay.server.review.rater_progress import revealed_to, stand
+from repoassay.server.review.reveal import evidence_of
+from repoassay.types import RatingPhase
+
+__all__ = ["router"]
+
+router = APIRouter()
+Place = Annotated[int, Query(ge=0, le=10**6)]
+
+
+@router.get("/queue")
+def queue(desk: Here, rater: AsRater, viewer: Anyone) -> Response:
+    """The rater's items in their own order."""
+    study = study_of(desk.database, rater.study)
+    line = queue_of(desk.database, rater)
+    second = RatingPhase.REVEALED in study.phases
+    return page(
+        "queue.html", viewer=viewer, study=study, queue=line, now=desk.now(), second=second,
+        closed=is_closed(desk.database, rater.study), done=sum(each.submitted for each in line),
+        rubric=read_rubric_of(desk.database, rater.study),
+    )  # fmt: skip
+
+
+@router.post("/next")
+def next_item(desk: Here, rater: AsRater, _: Form) -> Response:
+    """Open the next item."""
+    found = open_next(desk.database, rater, desk.now())
+    return RedirectResponse(f"/review/item/{found.item}" if found else "/review/queue", 303)
+
+
+@router.get("/item/{item}")
+def show_item(desk: Here, rater: AsRater, viewer: Anyone, item: str) -> Response:
+    """An item with the form; after submission with what may be revealed."""
+    standing = stand(desk, rater, item, hold=True)
+    blind = not standing.ratings
+    shown = desk.shown(rater.study, item, blind=blind or not standing.revealed)
+    base = f"/review/item/{item}"
+    evidence = evidence_of(hidden_of(desk.database, rater.study, item)) if standing.revealed else None
+    return page(
+        "item.html", viewer=viewer, item=item, standing=standing, shown=shown, phase=standing.phase,
+        of=len(queue_of(desk.database, rater)),
+        rubric=read_rubric_of(desk.database, rater.study), study=study_of(desk.database, rater.study),
+        comments=comments_by(desk.database, rater, item), evidence=evidence,
+        outputs=shown_of(desk, shown.payload.outputs), **file_list(shown, 0, base),
+        fast=min(60.0, 10.0 + 0.1 * shown.changed),
+    )  # fmt: skip
+
+
+@router.get("/item/{item}/outputs")
+def show_outputs(desk: Here, rater: AsRater, item: str) -> Response:
+    """What was delivered, while previews are being made."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    outputs = shown_of(desk, shown.payload.outputs)
+    return page("outputs.html", outputs=outputs, source=f"/review/files/{item}", again=f"/review/item/{item}/outputs")
+
+
+@router.get("/item/{item}/files")
+def more_files(desk: Here, rater: AsRater, item: str, start: Place = 0) -> Response:
+    """Places of further files."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    return page("files.html", **file_list(shown, start, f"/review/item/{item}"))
+
+
+@router.get("/item/{item}/diff/{number}")
+def show_diff(desk: Here, rater: AsRater, item: str, number: int, view: str = "unified", at: Place = 0) -> Response:
+    """Rows of one file."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    found = comments_by(desk.database, rater, item)
+    return diff_page(desk, shown, number, view, at, f"/review/item/{item}", found, own=True)
+
+
+@router.get("/item/{item}/comments")
+def show_comments(desk: Here, rater: AsRater, item: str) -> Response:
+    """The rater's own comments."""
+    revealed_to(desk, rater, item)
+    found = comments_by(desk.database, rater, item)
+    return page("comments.html", comments=found, rubric=read_rubric_of(desk.database, rater.study), own=True)
+
+
+@router.post("/item/{item}/release")
+def give_back(desk: Here, rater: AsRater, item: str, _: Form) -> Response:
+    """Give an item back for now; the draft stays."""
+    release(desk.database, rater, item, desk.now())
+    return RedirectResponse("/review/queue", 303)
+
+
+@router.get("/files/{item}/{number}/{which}")
+def show_file(desk: Here, rater: AsRater, item: str, number: int, which: str) -> Response:
+    """A delivered file or the human's one beside it, inert."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    if not 0 <= number < len(shown.payload.outputs):
+        raise HTTPDenied(404, "There is no such file.")
+    return send_output(desk, shown.payload.outputs[number], which)
+
+
+@router.get("/item/{item}/evidence")
+def show_evidence(desk: Here, rater: AsRater, item: str) -> Response:
+    """Tests, signals and steps, once they may be seen."""
+    if not revealed_to(desk, rater, item):
+        raise HTTPDenied(403, "This is shown after your own rating is submitted.")
+    return page("evidence.html", evidence=evidence_of(hidden_of(desk.database, rater.study, item)))

@@ -1,0 +1,193 @@
+"""The threads that judge: they claim what waits, ask the engine, and write the verdict."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ulid import ULID
+
+from repoassay.engine import SubmissionEngine, word
+from repoassay.engine.submit import failure_feedback
+from repoassay.errors import BadInput, InfraFault, Unavailable
+from repoassay.grading import fault
+from repoassay.server.metrics import PrometheusMetrics
+from repoassay.server.queue import Claim, Queue
+from repoassay.text import printable
+from repoassay.types import Outcome, Verdict
+
+__all__ = ["Workers"]
+
+_LOG = logging.getLogger("repoassay.serve")
+_MOST_FAULTS = 2
+"""How often a fault of ours is tried again before it is the verdict."""
+_MOST_CLAIMS = 8
+"""How many servers may die over one submission before it is taken for the cause."""
+_LOOK = 1.0
+"""Seconds between looks for what other servers accepted or put back."""
+
+
+@dataclass(slots=True)
+class Workers:
+    """Threads that judge until they are stopped.
+
+    Args:
+        queue: Where submissions wait.
+        engine: Judges them; closed by `stop`.
+        meters: Told of every verdict and fault.
+        told: Called with the submission after every verdict.
+        lease: Seconds a claim holds when it is not renewed: how long others wait after this server was killed.
+        each: How many submissions of one holder may be under way, on all servers; None for as many as there are places.
+    """
+
+    queue: Queue
+    engine: SubmissionEngine
+    meters: PrometheusMetrics
+    told: Callable[[str], None]
+    lease: float = 20.0
+    each: int | None = None
+    owner: str = field(default_factory=lambda: str(ULID()))
+    _stopping: threading.Event = field(default_factory=threading.Event)
+    _cancel: threading.Event = field(default_factory=threading.Event)
+    _ended: threading.Event = field(default_factory=threading.Event)
+    _work: threading.Condition = field(default_factory=threading.Condition)
+    _woken: int = 0
+    _threads: list[threading.Thread] = field(default_factory=list)
+    _keeper: threading.Thread | None = None
+
+    @property
+    def stopping(self) -> bool:
+        """Whether nothing new is begun."""
+        return self._stopping.is_set()
+
+    def start(self) -> None:
+        """Put back what a killed server left, then begin."""
+        left = self.queue.recover(everything=self.queue.database.sole_owner)
+        if left:
+            _LOG.info("%d submissions that were under way are put back.", left)
+        self._keeper = threading.Thread(target=self._keep, name="lease", daemon=True)
+        self._keeper.start()
+        for number in range(self.engine.workers):
+            thread = threading.Thread(target=self._run, name=f"judge-{number}", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def wake(self) -> None:
+        """Say that something may be waiting."""
+        with self._work:
+            self._woken += 1
+            self._work.notify_all()
+
+    def drain(self) -> None:
+        """Begin nothing new; what is under way goes on."""
+        self._stopping.set()
+        self.wake()
+
+    def stop(self, grace: float, hurry: Callable[[], bool] = lambda: False) -> int:
+        """End: let what is under way finish, put the rest back, and return how many that were.
+
+        Args:
+            grace: Seconds it may take to finish.
+            hurry: Asked meanwhile whether to give up at once.
+        """
+        self.drain()
+        until = time.monotonic() + grace
+        while any(thread.is_alive() for thread in self._threads) and time.monotonic() < until and not hurry():
+            time.sleep(0.02)
+        self._cancel.set()
+        left = sum(thread.is_alive() for thread in self._threads)
+        for thread in [*self._threads, *([self._keeper] if self._keeper else [])]:
+            self._ended.set()
+            thread.join(timeout=15)
+        try:
+            self.queue.release(self.owner)
+        except Unavailable as error:  # the lease lapses by itself
+            _LOG.warning("%s", error)
+        self.engine.close()
+        return left
+
+    def _run(self) -> None:
+        while not self.stopping:
+            seen = self._woken
+            try:
+                claim = self.queue.claim(self.owner, self.lease, self.each)
+            except Unavailable as error:
+                _LOG.warning("%s", error)
+                self._stopping.wait(_LOOK)
+                continue
+            if claim is None:
+                with self._work:
+                    self._work.wait_for(lambda seen=seen: self._woken != seen, _LOOK)  # type: ignore[misc]  # mypy cannot infer a lambda's default
+            else:
+                self._attend(claim)
+
+    def _attend(self, claim: Claim) -> None:
+        """Settle a claim; whatever goes wrong, the thread lives on and the submission is not held for ever."""
+        try:
+            self._settle(claim)
+        except Exception:  # noqa: BLE001 - a thread that died would judge nothing any more
+            _LOG.exception("Submission %s", claim.ulid)
+            self.meters.fault()
+            self._written(lambda: self.queue.put_back(claim, fault=True, delay=30.0))
+
+    def _settle(self, claim: Claim) -> None:
+        """Judge a claimed submission; write the verdict, or put it back."""
+        began = time.monotonic()
+        verdict, whole = self._judge(claim)
+        if verdict is None or self._cancel.is_set():
+            delay = 0.0 if self._cancel.is_set() else 30.0
+            self._written(lambda: self.queue.put_back(claim, delay=delay))
+            return
+        if verdict.outcome is Outcome.INFRA_FAULT:
+            self.meters.fault()
+            said = printable(" ".join(verdict.comments), 500)
+            _LOG.warning("Fault at submission %s on %s: %s", claim.ulid, printable(claim.task), said)
+            if claim.faults < _MOST_FAULTS and claim.claims <= _MOST_CLAIMS:
+                self._written(lambda: self.queue.put_back(claim, fault=True, delay=0.5 * 4**claim.faults))
+                return
+        told = failure_feedback(verdict).replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+        named, whose = word(verdict), verdict.outcome.whose.value
+        if self._written(lambda: self.queue.finish(claim, named, whose, told, whole)):
+            self.meters.judged(named, time.monotonic() - began)
+            self.told(claim.ulid)
+
+    def _judge(self, claim: Claim) -> tuple[Verdict | None, str]:
+        """The engine's verdict, and it as JSON; None for a task that only other servers know."""
+        try:
+            folder = self.engine.task(claim.task)
+        except BadInput:
+            return None, ""
+        if claim.claims > _MOST_CLAIMS:
+            verdict = fault(folder, InfraFault(f"The server ended {_MOST_CLAIMS} times while this was being judged."))
+            return verdict, verdict.model_dump_json()
+        try:
+            verdict = self.engine.grade(claim.task, claim.patch, self._cancel).verdict
+            return verdict, verdict.model_dump_json()
+        except Exception as error:  # noqa: BLE001 - a bug of ours must not lose what was accepted
+            _LOG.exception("Submission %s on %s", claim.ulid, printable(claim.task))
+            verdict = fault(folder, InfraFault(f"The grader failed: {type(error).__name__}."))
+            return verdict, verdict.model_dump_json()
+
+    def _written(self, write: Callable[[], bool | None]) -> bool:
+        """Write until the database takes it; a verdict that is never taken is made again after the lease."""
+        while True:
+            try:
+                return write() is not False
+            except Unavailable as error:
+                _LOG.warning("%s", error)
+                if self._stopping.wait(_LOOK):
+                    return False
+
+    def _keep(self) -> None:
+        """Renew our leases and put back what others let lapse."""
+        while not self._ended.wait(self.lease / 4):
+            try:
+                self.queue.renew(self.owner, self.lease)
+                if not self.queue.database.sole_owner and (found := self.queue.recover()):
+                    _LOG.info("%d submissions of another server are put back.", found)
+                    self.wake()
+            except Unavailable as error:
+                _LOG.warning("%s", error)

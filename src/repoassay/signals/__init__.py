@@ -1,0 +1,28 @@
+"""Signals that pre-fill a review and never decide it: evidence computed on base and head, each with the lines it means.
+
+Every signal has three states: a finding, silent, or unknown with the reason why it could not run. One file is one kind.
+"""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.signals.bench import ToolRunner as ToolRunner
+    from repoassay.signals.collect import signals as signals
+    from repoassay.signals.signal import (
+        Signal as Signal,
+        SignalAxis as SignalAxis,
+        SignalEvidence as SignalEvidence,
+        SignalState as SignalState,
+    )
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "bench": ("ToolRunner",),
+            "collect": ("signals",),
+            "signal": ("SignalAxis", "SignalEvidence", "Signal", "SignalState"),
+        },
+    )

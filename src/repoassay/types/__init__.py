@@ -1,0 +1,129 @@
+"""The nouns of the project as pure data: no files, no processes, no printing.
+
+Knows only pydantic. What is read from disk or wire is a frozen pydantic model that refuses unknown keys.
+Times are UTC, durations seconds, sizes bytes, money `Decimal` US dollars.
+"""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.types.agent_entry import LIMITS as LIMITS, AgentEntry as AgentEntry, limit_value as limit_value
+    from repoassay.types.attempt import Attempt as Attempt
+    from repoassay.types.base import Record as Record
+    from repoassay.types.calls import Call as Call, Retry as Retry
+    from repoassay.types.fields import (
+        Identifier as Identifier,
+        Number as Number,
+        Sha256 as Sha256,
+        Size as Size,
+        is_local as is_local,
+    )
+    from repoassay.types.files import FileEdit as FileEdit
+    from repoassay.types.grading import (
+        Criterion as Criterion,
+        Grading as Grading,
+        HiddenTests as HiddenTests,
+        PublishedCriteria as PublishedCriteria,
+        Reading as Reading,
+    )
+    from repoassay.types.pull_request import Commit as Commit, Commits as Commits
+    from repoassay.types.rating import (
+        Anchor as Anchor,
+        AxisAnswer as AxisAnswer,
+        Rating as Rating,
+        RatingPhase as RatingPhase,
+    )
+    from repoassay.types.run import (
+        Metering as Metering,
+        NamedFile as NamedFile,
+        Plan as Plan,
+        PlannedTask as PlannedTask,
+    )
+    from repoassay.types.spending import Spending as Spending
+    from repoassay.types.submission import (
+        Ended as Ended,
+        Exit as Exit,
+        SkippedFile as SkippedFile,
+        Submission as Submission,
+        SubmittedFile as SubmittedFile,
+    )
+    from repoassay.types.suite import Suite as Suite, SuiteData as SuiteData
+    from repoassay.types.task import (
+        IN_REPOSITORY as IN_REPOSITORY,
+        Economics as Economics,
+        Environment as Environment,
+        Inputs as Inputs,
+        Limits as Limits,
+        NetworkPolicy as NetworkPolicy,
+        NetworkRule as NetworkRule,
+        Outputs as Outputs,
+        Repository as Repository,
+        Task as Task,
+        TaskKind as TaskKind,
+    )
+    from repoassay.types.trajectory import (
+        Observation as Observation,
+        OwnFigures as OwnFigures,
+        Source as Source,
+        StepCall as StepCall,
+        Trajectory as Trajectory,
+        TrajectoryStep as TrajectoryStep,
+    )
+    from repoassay.types.usage import Usage as Usage
+    from repoassay.types.verdict import (
+        Assurance as Assurance,
+        Attribution as Attribution,
+        CriterionResult as CriterionResult,
+        Feedback as Feedback,
+        Grade as Grade,
+        Outcome as Outcome,
+        TestResult as TestResult,
+        Verdict as Verdict,
+    )
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "agent_entry": ("AgentEntry", "LIMITS", "limit_value"),
+            "attempt": ("Attempt",),
+            "base": ("Record",),
+            "calls": ("Call", "Retry"),
+            "fields": ("Identifier", "Number", "Sha256", "Size", "is_local"),
+            "files": ("FileEdit",),
+            "grading": ("Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"),
+            "pull_request": ("Commit", "Commits"),
+            "rating": ("Anchor", "AxisAnswer", "RatingPhase", "Rating"),
+            "run": ("Metering", "NamedFile", "Plan", "PlannedTask"),
+            "spending": ("Spending",),
+            "submission": ("Ended", "Exit", "SkippedFile", "Submission", "SubmittedFile"),
+            "suite": ("Suite", "SuiteData"),
+            "task": (
+                "Economics",
+                "Environment",
+                "IN_REPOSITORY",
+                "Inputs",
+                "TaskKind",
+                "Limits",
+                "NetworkRule",
+                "NetworkPolicy",
+                "Outputs",
+                "Repository",
+                "Task",
+            ),
+            "trajectory": ("Observation", "OwnFigures", "Source", "TrajectoryStep", "StepCall", "Trajectory"),
+            "usage": ("Usage",),
+            "verdict": (
+                "Assurance",
+                "CriterionResult",
+                "Feedback",
+                "Grade",
+                "Outcome",
+                "TestResult",
+                "Verdict",
+                "Attribution",
+            ),
+        },
+    )

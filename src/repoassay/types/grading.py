@@ -1,0 +1,128 @@
+"""What decides a verdict: criteria over output files, or hidden tests, and how they are read."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from repoassay.types.base import Record
+from repoassay.types.fields import InnerPath, Number, Seconds, inner_path
+
+__all__ = ["Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"]
+
+
+class Reading(StrEnum):
+    """How criteria are read: as the task states them, computed correctly, or as its published scripts decide."""
+
+    FAIR = "fair"
+    PUBLISHED = "published"
+
+
+class Criterion(Record):
+    """One measurable condition.
+
+    `of` names an output file as `outputs.files` has it, or is `.` for the folder of all of them. `against` is
+    `input:NAME` or `truth:NAME` (a file below `tests/`; `input:.` and `truth:.` are the folders). Exactly one kind of
+    threshold: `equals`, or one or both of a lower (`at_least`, `above`) and an upper (`at_most`, `below`) bound.
+    `options` are passed to the metric as keyword arguments.
+    """
+
+    metric: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    of: Literal["."] | InnerPath
+    against: Annotated[str, Field(pattern=r"^(input|truth):.+$")] | None = None
+    at_least: Number | None = None
+    above: Number | None = None
+    at_most: Number | None = None
+    below: Number | None = None
+    equals: Number | None = None
+    options: dict[str, str | int | float | bool | list[str] | list[float]] = Field(default_factory=dict)
+    why: str = ""
+
+    @model_validator(mode="after")
+    def _one_threshold(self) -> Self:
+        lower = [bound for bound in (self.at_least, self.above) if bound is not None]
+        upper = [bound for bound in (self.at_most, self.below) if bound is not None]
+        if self.equals is not None and (lower or upper):
+            raise ValueError("has equals beside another threshold; keep one")
+        if self.equals is None and not lower and not upper:
+            raise ValueError("has no threshold; add at_least, above, at_most, below or equals")
+        if len(lower) > 1 or len(upper) > 1:
+            raise ValueError("has two bounds on the same side; keep one")
+        if lower and upper and lower[0] > upper[0]:
+            raise ValueError(f"has a lower bound {lower[0]:g} above its upper bound {upper[0]:g}")
+        if self.against is not None and (name := self.against.split(":", 1)[1]) != ".":
+            inner_path(name)
+        return self
+
+    @property
+    def threshold(self) -> str:
+        """The threshold as text, such as `>= 0.7` or `>= 1 and <= 5`."""
+        signs = {"equals": "=", "at_least": ">=", "above": ">", "at_most": "<=", "below": "<"}
+        parts = [f"{sign} {getattr(self, name):g}" for name, sign in signs.items() if getattr(self, name) is not None]
+        return " and ".join(parts)
+
+    def holds(self, value: float) -> bool:
+        """Whether a measured value meets the threshold; NaN never does."""
+        return (
+            (self.equals is None or value == self.equals)
+            and (self.at_least is None or value >= self.at_least)
+            and (self.above is None or value > self.above)
+            and (self.at_most is None or value <= self.at_most)
+            and (self.below is None or value < self.below)
+            and value == value  # noqa: PLR0124 - false for NaN alone
+        )
+
+
+class HiddenTests(Record):
+    """Hidden tests of an edit or pull-request task: files below `tests/`, and the ids that must pass.
+
+    `fail_to_pass` fail on the base commit and pass on the solution; `pass_to_pass` pass on both. An id is
+    `FILE::NAME` or `FILE::CLASS::NAME`, FILE relative to `tests/`; parameters in brackets belong to the id. The id
+    `FILE::__script__` stands for running the file as a script, which passes when it ends without an error. With `cwd`
+    "repository" the tests run in the repository's root, else in an empty folder.
+
+    With `runner` "node" the files are tests for node's built-in test runner, laid over the repository at the same
+    paths; an id is `FILE::NAME` or `FILE::SUITE::NAME`, and they always run in the repository's root. A script ends
+    when nothing is left for its event loop.
+    """
+
+    fail_to_pass: Annotated[tuple[str, ...], Field(min_length=1)]
+    pass_to_pass: tuple[str, ...] = ()
+    seconds: Seconds = 60.0
+    cwd: Literal["scratch", "repository"] = "scratch"
+    runner: Literal["pytest", "node"] = "pytest"
+
+    @property
+    def all_ids(self) -> tuple[str, ...]:
+        """Every id that must pass."""
+        return (*self.fail_to_pass, *self.pass_to_pass)
+
+
+class PublishedCriteria(Record):
+    """The same task as a published benchmark's own scripts decide it, kept so that old numbers can be compared.
+
+    `differs` says where our own criteria decide otherwise, and why; empty where they agree.
+    """
+
+    process: tuple[Criterion, ...] = ()
+    result: tuple[Criterion, ...] = ()
+    differs: str = ""
+
+
+class Grading(Record):
+    """What decides the verdict: criteria for deliverables, hidden tests for edits.
+
+    A task taken from a published benchmark has a second reading, `published`.
+    """
+
+    process: tuple[Criterion, ...] = ()
+    result: tuple[Criterion, ...] = ()
+    tests: HiddenTests | None = None
+    published: PublishedCriteria | None = None
+
+    def criteria(self, reading: Reading) -> tuple[tuple[str, Criterion], ...]:
+        """Stage and criterion of everything a reading measures; a task with one reading has it for both."""
+        chosen = self.published if reading is Reading.PUBLISHED and self.published else self
+        return (*(("process", item) for item in chosen.process), *(("result", item) for item in chosen.result))

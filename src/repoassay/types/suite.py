@@ -1,0 +1,41 @@
+"""A suite: a named, versioned set of tasks, as its `suite.toml` introduces it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from repoassay.types.base import Record
+from repoassay.types.fields import Identifier, InnerPath
+
+__all__ = ["Suite", "SuiteData"]
+
+
+class SuiteData(Record):
+    """Inputs and ground truth that are not bundled: where a git repository has them, and where each task finds its own.
+
+    `inputs` and `truth` are folders of the repository with `{task}` for the task's id. What every file must be stands
+    in `manifest.tsv` beside `suite.toml`.
+    """
+
+    source: str
+    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+    inputs: InnerPath
+    truth: InnerPath
+
+
+class Suite(Record):
+    """What `[suite]` says. `licence` is that of the tasks' own files; `citation` is what to cite when using it.
+
+    Raises:
+        pydantic.ValidationError: When a key is unknown, missing or malformed.
+    """
+
+    name: Identifier
+    version: Annotated[str, Field(min_length=1, max_length=64)]
+    title: Annotated[str, Field(min_length=3, max_length=120)]
+    description: str = ""
+    licence: str = ""
+    citation: str = ""
+    data: SuiteData | None = None

@@ -1,0 +1,257 @@
+"""A task: what is asked, of which repository, with which inputs, and what decides whether it was done."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from repoassay.types.base import Record
+from repoassay.types.fields import Dollars, HostName, Identifier, InnerPath, Seconds, Sha256, Size, inner_path
+from repoassay.types.grading import Grading, Reading
+
+__all__ = [
+    "IN_REPOSITORY",
+    "Economics",
+    "Environment",
+    "Inputs",
+    "Limits",
+    "NetworkPolicy",
+    "NetworkRule",
+    "Outputs",
+    "Repository",
+    "Task",
+    "TaskKind",
+]
+
+IN_REPOSITORY = "repository:"
+"""What stands before contribution rules that are a file of the repository's own."""
+
+
+class TaskKind(StrEnum):
+    """What a task asks for and so how it is graded."""
+
+    DELIVERABLE = "deliverable"
+    EDIT = "edit"
+    PULL_REQUEST = "pull_request"
+
+    @property
+    def changes_repository(self) -> bool:
+        """Whether what is submitted is a change of the repository, which hidden tests decide on."""
+        return self is not TaskKind.DELIVERABLE
+
+
+class Repository(Record):
+    """Where the code comes from; `subdirectory` of a git repository where it is not the whole of it.
+
+    `source` is one of `pypi:NAME==VERSION` (a source distribution, which needs `sha256`), `npm:NAME==VERSION` (a
+    package's tarball, which needs `sha256` too), `bundled:NAME` (a folder `repositories/NAME` beside the suite's
+    `tasks`), `folder:PATH` (relative to the task folder), or `git:URL` (needs `revision`, a full commit id). `release`
+    is a source distribution that may stand in for it where a run asks for that.
+    """
+
+    source: Annotated[
+        str,
+        Field(
+            pattern=r"^(pypi:[A-Za-z0-9_.-]+==[A-Za-z0-9_.!+-]+|npm:(@[a-z0-9_.-]+/)?[a-z0-9_.-]+==[0-9A-Za-z.+-]+"
+            r"|bundled:[a-z0-9_-]+|folder:.+|git:.+)$"
+        ),
+    ]
+    sha256: Sha256 | None = None
+    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
+    subdirectory: InnerPath | None = None
+    release: Annotated[str, Field(pattern=r"^pypi:[A-Za-z0-9_.-]+==[A-Za-z0-9_.!+-]+$")] | None = None
+    release_sha256: Sha256 | None = None
+    licence: str
+    homepage: str = ""
+
+    @model_validator(mode="after")
+    def _pinned(self) -> Self:
+        if self.source.startswith("pypi:") and self.sha256 is None:
+            raise ValueError("needs sha256, the digest of the source distribution")
+        if self.source.startswith("npm:") and self.sha256 is None:
+            raise ValueError("needs sha256, the digest of the package's tarball")
+        if self.source.startswith("git:") and self.revision is None:
+            raise ValueError("needs revision, a full commit id")
+        if (self.release is None) != (self.release_sha256 is None):
+            raise ValueError("needs release and release_sha256 both, or neither")
+        if self.subdirectory is not None and not self.source.startswith("git:"):
+            raise ValueError("has a subdirectory, which only git sources have; remove it")
+        return self
+
+    @property
+    def name(self) -> str:
+        """What it is called: the last part of where it lies, a release's version apart."""
+        if self.subdirectory is not None:
+            return PurePosixPath(self.subdirectory).name
+        place = self.source.partition(":")[2].partition("==")[0].rstrip("/")
+        return re.split(r"[/:]", place)[-1].removesuffix(".git") or place
+
+    def released(self) -> Repository:
+        """The release that stands in for it; itself where there is none."""
+        if self.release is None:
+            return self
+        return Repository(source=self.release, sha256=self.release_sha256, licence=self.licence, homepage=self.homepage)
+
+
+class Environment(Record):
+    """The Python environment, and folders of the repository put on the import path.
+
+    `requirements` is a file of wheels pinned by hash. `resolve` is one that is not pinned, as data sets of others have
+    it: uv resolves it when the environment is first built, and adds pytest. `checks` are commands that contributors
+    run in the repository's root before they ask for a merge; agents of pull-request tasks are told them.
+    """
+
+    python: str = ">=3.11"
+    requirements: InnerPath | None = None
+    resolve: InnerPath | None = None
+    path: tuple[str, ...] = (".",)
+    checks: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=400)], ...], Field(max_length=20)] = ()
+
+    @model_validator(mode="after")
+    def _one_file(self) -> Self:
+        if self.requirements is not None and self.resolve is not None:
+            raise ValueError("has both requirements and resolve; keep one")
+        return self
+
+
+class Inputs(Record):
+    """Files below `inputs/` that the agent is given."""
+
+    files: tuple[InnerPath, ...] = ()
+
+
+class Outputs(Record):
+    """Files the agent must leave in its output folder (deliverable tasks).
+
+    An entry is a name, or patterns (`*`, `{png,jpg}`) in order of preference with ` | ` between them: the first that
+    a file matches is taken, and of several matches the first by name.
+    """
+
+    files: tuple[InnerPath, ...] = ()
+    max_bytes: Size = 256 * 2**20
+
+
+class Limits(Record):
+    """What an attempt may use: wall-clock seconds, memory and disk in bytes, processes, bytes of printed output."""
+
+    seconds: Seconds = 600.0
+    memory: Size = 2 * 2**30
+    disk: Size = 2**30
+    processes: Annotated[int, Field(ge=8, le=4096)] = 256
+    output: Size = 8 * 2**20
+
+
+class NetworkPolicy(StrEnum):
+    """What an agent reaches: nothing; its model; its model and package indexes; everything this machine does."""
+
+    NONE = "none"
+    MODEL = "model"
+    PACKAGES = "packages"
+    OPEN = "open"
+
+
+class NetworkRule(Record):
+    """What an agent reaches; without a policy the task's kind decides.
+
+    `hosts` are declared beside the package indexes: `NAME`, `NAME:PORT`, or `*.SUFFIX` for every name below one.
+    """
+
+    policy: NetworkPolicy | None = None
+    hosts: Annotated[tuple[HostName, ...], Field(max_length=64)] = ()
+
+    @model_validator(mode="after")
+    def _hosts_are_asked_for(self) -> Self:
+        if self.hosts and self.policy not in (None, NetworkPolicy.PACKAGES):
+            raise ValueError(f"has hosts, which the policy {self.policy} does not reach; use packages or remove them")
+        return self
+
+
+class Economics(Record):
+    """Market value of the task in US dollars with its range and where the figure comes from."""
+
+    value: Dollars
+    low: Dollars
+    high: Dollars
+    source: str
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.low <= self.value <= self.high:
+            raise ValueError("needs low <= value <= high")
+        return self
+
+
+class Task(Record):
+    """One task, as written in `task.toml`.
+
+    `rules` says what a contribution must keep to (pull-request tasks): a file of the task folder, or
+    `repository:PATH` for one that the repository has.
+
+    Raises:
+        pydantic.ValidationError: When a key is unknown, missing or malformed, or kind and grading disagree.
+    """
+
+    id: Identifier
+    title: Annotated[str, Field(min_length=3, max_length=120)]
+    kind: TaskKind
+    domain: Annotated[str, Field(min_length=1)]
+    subdomain: str = ""
+    modality: str = ""
+    provenance: str = ""
+    licence: str = ""
+    rules: Annotated[str, Field(max_length=400)] = ""
+    repository: Repository
+    environment: Environment = Environment()
+    inputs: Inputs = Inputs()
+    outputs: Outputs = Outputs()
+    grading: Grading
+    limits: Limits = Limits()
+    economics: Economics | None = None
+    network: NetworkRule = NetworkRule()
+
+    @property
+    def network_policy(self) -> NetworkPolicy:
+        """The policy it states, or that of its kind: changes need the model alone, deliverables packages too."""
+        if self.network.policy is not None:
+            return self.network.policy
+        if self.kind is TaskKind.DELIVERABLE or self.network.hosts:
+            return NetworkPolicy.PACKAGES
+        return NetworkPolicy.MODEL
+
+    @model_validator(mode="after")
+    def _rules_agree(self) -> Self:
+        if self.rules:
+            if self.kind is not TaskKind.PULL_REQUEST:
+                raise ValueError("rules: only pull-request tasks have contribution rules; remove them")
+            try:
+                inner_path(self.rules.removeprefix(IN_REPOSITORY))
+            except ValueError as error:
+                raise ValueError(f"rules: {error}") from error
+        return self
+
+    @model_validator(mode="after")
+    def _kind_agrees(self) -> Self:
+        if self.kind.changes_repository:
+            name = "an edit task" if self.kind is TaskKind.EDIT else "a pull-request task"
+            if self.grading.tests is None:
+                raise ValueError(f"grading.tests: {name} needs hidden tests; add [grading.tests] with fail_to_pass")
+            if self.grading.result or self.grading.process or self.grading.published or self.outputs.files:
+                raise ValueError(f"grading: {name} is graded by tests alone; remove its criteria and outputs")
+        else:
+            if self.grading.tests is not None:
+                raise ValueError(
+                    "grading.tests: only edit and pull-request tasks have hidden tests; use [[grading.result]] criteria"
+                )
+            if not self.outputs.files:
+                raise ValueError("outputs.files: a deliverable task must name the files it expects")
+            if not self.grading.result:
+                raise ValueError("grading.result: a deliverable task needs at least one [[grading.result]] criterion")
+            read = {item.of for reading in Reading for _, item in self.grading.criteria(reading)}
+            unknown = read - {*self.outputs.files, "."}
+            if unknown:
+                raise ValueError(f"grading: criteria read {sorted(unknown)}, which outputs.files does not name")
+        return self

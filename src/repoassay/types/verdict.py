@@ -1,0 +1,114 @@
+"""A verdict: the outcome of grading one submission, with its evidence."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from repoassay.types.base import Record
+from repoassay.types.grading import Reading
+
+__all__ = ["Assurance", "Attribution", "CriterionResult", "Feedback", "Grade", "Outcome", "TestResult", "Verdict"]
+
+
+class Attribution(StrEnum):
+    """Whose doing an outcome is."""
+
+    AGENT = "agent"
+    SUITE = "suite"
+    OURS = "ours"
+
+
+class Outcome(StrEnum):
+    """The closed set of outcomes, for every kind of task."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NO_OUTPUT = "no_output"
+    PATCH_FAILED = "patch_failed"
+    TIMED_OUT = "timed_out"
+    BUDGET = "budget"
+    TAMPERING = "tampering"
+    NOT_GRADABLE = "not_gradable"
+    INFRA_FAULT = "infra_fault"
+
+    @property
+    def whose(self) -> Attribution:
+        """Whose doing the outcome is: only the agent's count against the agent."""
+        if self is Outcome.NOT_GRADABLE:
+            return Attribution.SUITE
+        return Attribution.OURS if self is Outcome.INFRA_FAULT else Attribution.AGENT
+
+
+class CriterionResult(Record):
+    """One criterion as measured. `value` is None where it could not be measured; `passed` None where unknown."""
+
+    stage: Literal["process", "result"]
+    metric: str
+    of: str
+    against: str | None = None
+    value: float | None = None
+    threshold: str
+    passed: bool | None
+    unit: str = ""
+    comment: str = ""
+
+
+Feedback = Literal["verdict", "counts", "tests", "full"]
+"""What a submitter is told: the outcome; how many tests passed; which; with their messages."""
+Grade = Literal["attested", "doubted", "plain"]
+"""How a pass is assured: the values of the code under test were compared outside its process; the process itself was
+believed, but had to tell altered copies of the tests from real ones; it was believed."""
+
+
+class TestResult(Record):
+    """One hidden test: `missing` when it was never reported, as after an early exit. `grade` is known of a pass."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
+    id: str
+    outcome: Literal["passed", "failed", "error", "skipped", "missing"]
+    seconds: float = 0.0
+    message: str = ""
+    grade: Grade | None = None
+
+
+class Assurance(Record):
+    """How well a pass is assured.
+
+    Attributes:
+        grade: Of the weakest test that fails on the base commit.
+        bits: What a forger would have had to guess, less what answers to earlier submissions have told.
+        open: Tests that are not attested, and why, a sentence each.
+        feedback: How much submitters are told, which limits what a later pass is worth.
+        doubt: Bits it would have cost to name the real tests among their altered twins, where tests were doubted.
+    """
+
+    grade: Grade
+    bits: float = 0.0
+    open: tuple[str, ...] = ()
+    feedback: Feedback = "verdict"
+    doubt: float = 0.0
+
+
+class Verdict(Record):
+    """The outcome of grading one submission.
+
+    `process` and `result` are what ECR and TPR count: true, false, or None where unknown (unknown is never false).
+    `reading` says which criteria decided. `assurance` is known of changes of a repository that passed.
+    """
+
+    task: str
+    task_digest: str
+    outcome: Outcome
+    process: bool | None
+    result: bool | None
+    reading: Reading = Reading.FAIR
+    criteria: tuple[CriterionResult, ...] = ()
+    tests: tuple[TestResult, ...] = ()
+    comments: tuple[str, ...] = ()
+    grader: str
+    graded_at: datetime
+    seconds: float = 0.0
+    assurance: Assurance | None = None

@@ -1,0 +1,120 @@
+"""Laying a task out: checkout and environment from the cache, and the mounts an agent or a grader works on.
+
+What an agent sees::
+
+    /workspace/repo          the repository; copy-on-write
+    /workspace/inputs        what it is given; read-only
+    /workspace/output        where it leaves files (deliverable tasks) or PULL_REQUEST.md (pull-request tasks); empty
+    /workspace/instruction.md
+    /workspace/contributing.md   what a contribution must keep to, where the task has it (pull-request tasks)
+    /env                     the task's Python environment; read-only, first on the path
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from repoassay.sandbox import Access, Cache, Mount, Sandbox, settle
+from repoassay.tasks import TaskFolder
+from repoassay.types import IN_REPOSITORY, FileEdit, TaskKind
+from repoassay.workspace.checkouts import checkout
+from repoassay.workspace.environment import build_environment
+
+__all__ = ["BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"]
+
+BASE_BRANCH = "main"
+"""The branch that holds a checkout's one commit."""
+DESCRIPTION = "PULL_REQUEST.md"
+"""Name of the file in the output folder that says what a pull request is about."""
+_RULES = "/workspace/contributing.md"
+"""Where an agent finds contribution rules that are not the repository's own."""
+_IDENTITY = {
+    f"GIT_{role}_{part}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for part, value in (("NAME", "Contributor"), ("EMAIL", "contributor@localhost"))
+}
+"""Who an agent's commits are by, whatever agent it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTask:
+    """A task ready to be worked on: host folders of its base tree, inputs and environment, all read-only."""
+
+    folder: TaskFolder
+    base: Path
+    inputs: Path
+    environment: Path
+
+    @property
+    def mounts(self) -> tuple[Mount, ...]:
+        """What an agent sees of the host."""
+        return (
+            Mount(self.base, "/workspace/repo", Access.COPY_ON_WRITE),
+            Mount(self.inputs, "/workspace/inputs"),
+            Mount(self.environment, "/env"),
+        )
+
+    @property
+    def scratch(self) -> tuple[str, ...]:
+        """Writable folders of an agent besides its home."""
+        output = ("/workspace/output",) if self.folder.task.kind is not TaskKind.EDIT else ()
+        return ("/workspace", *output)
+
+    @property
+    def edits(self) -> dict[str, FileEdit | None]:
+        """Files put into the workspace before the agent starts."""
+        given = {"/workspace/instruction.md": FileEdit(self.folder.instruction.encode())}
+        rules = self.folder.task.rules
+        if rules and not _own(rules):
+            given[_RULES] = FileEdit((self.folder.path / rules).read_bytes())
+        return dict(given)
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Environment variables of an agent."""
+        roots = [str(PurePosixPath("/workspace/repo", part)) for part in self.folder.task.environment.path]
+        return {
+            "PATH": "/env/bin:/usr/local/bin:/usr/bin:/bin",
+            "VIRTUAL_ENV": "/env",
+            "PYTHONPATH": ":".join(roots),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "REPOASSAY_WORKSPACE": "/workspace",
+            **(_IDENTITY if self.folder.task.kind is TaskKind.PULL_REQUEST else {}),
+        }
+
+
+def rules_place(rules: str) -> str:
+    """Where in the workspace an agent finds the contribution rules that a task names; empty where it names none."""
+    if not rules:
+        return ""
+    return str(PurePosixPath("/workspace/repo", rules.removeprefix(IN_REPOSITORY))) if _own(rules) else _RULES
+
+
+def _own(rules: str) -> bool:
+    return rules.startswith(IN_REPOSITORY)
+
+
+def lay_out(
+    folder: TaskFolder, repositories: Path | None, cache: Cache, sandbox: Sandbox, *, whole: bool = True
+) -> PreparedTask:
+    """Make sure of a task's checkout, inputs and environment; quick when they are in the cache.
+
+    Without `whole`, for agents that only look at inputs and instruction, the repository is an empty folder.
+
+    Raises:
+        InfraFault: When one of them cannot be had.
+    """
+
+    def stage(part: Path) -> None:
+        if folder.inputs.is_dir():
+            shutil.copytree(folder.inputs, part, dirs_exist_ok=True)
+        settle(part)  # readable whatever the modes of the task folder
+
+    return PreparedTask(
+        folder=folder,
+        base=checkout(folder, repositories, cache) if whole else cache.entry("checkouts", "empty", settle),
+        inputs=cache.entry("inputs", folder.digest[:32], stage),
+        environment=build_environment(folder, cache, sandbox),
+    )

@@ -1,0 +1,64 @@
+"""Lines of the private channel, as the runner writes them and as code that found its key might."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from typing import Any
+
+import pytest
+
+from repoassay.grading.hidden_tests.results import read_channel
+
+KEY = b"k" * 32
+GOOD = {"id": "t.py::a", "outcome": "passed", "seconds": 0.1, "message": ""}
+
+
+def signed(body: bytes) -> bytes:
+    return hmac.new(KEY, body, hashlib.sha256).hexdigest().encode() + b" " + body + b"\n"
+
+
+def lines(*bodies: dict[str, Any]) -> bytes:
+    return b"".join(signed(json.dumps({**body, "n": number}).encode()) for number, body in enumerate(bodies))
+
+
+def test_a_whole_run() -> None:
+    told = read_channel(lines({"ready": True}, GOOD, {"end": 0, "changed": []}), KEY, ["t.py::a"])
+    assert told.passed and told.ready and told.complete
+    assert not read_channel(lines({"ready": True}, GOOD), KEY, ["t.py::a"]).passed
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"id": "t.py::a"},
+        {**GOOD, "outcome": "won"},
+        {**GOOD, "outcome": 1},
+        {**GOOD, "seconds": "long"},
+        {**GOOD, "seconds": float("nan")},
+        {**GOOD, "seconds": -1},
+        {**GOOD, "seconds": None},
+    ],
+)
+def test_a_signed_line_of_another_shape_is_a_sign(body: dict[str, Any]) -> None:
+    told = read_channel(lines({"ready": True}, body, {"end": 0}), KEY, ["t.py::a"])
+    assert told.signs and not told.passed
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b"null", b"{", b"\xff", b'{"n": 0, "id": ' + b"[" * 100_000])
+def test_a_signed_line_that_is_no_document_is_a_sign(body: bytes) -> None:
+    assert read_channel(signed(body), KEY, ["t.py::a"]).signs
+
+
+def test_odd_texts_are_kept_in_bounds() -> None:
+    odd = {**GOOD, "message": "\ud800" * 9000, "id": "x" * 9000}
+    told = read_channel(lines(odd, {"collect": "t.py"}, {"end": 0, "changed": ["y" * 9000] * 900}), KEY, ["t.py::a"])
+    assert len(told.signs) <= 20 and all(len(sign) < 300 for sign in told.signs)
+    assert [test.outcome for test in told.tests] == ["missing"]
+
+
+def test_a_flood_is_not_read_to_its_end() -> None:
+    told = read_channel(b"x\n" * 4_000_000 + lines(GOOD, {"end": 0}), KEY, ["t.py::a"])
+    assert told.signs and not told.complete

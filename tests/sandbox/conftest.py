@@ -1,0 +1,113 @@
+"""A sandbox with small limits, and, for comparison, the same Python code as a plain process.
+
+An attack is shown twice: `plain` proves that it works where nothing is in its way, `inside` that the sandbox is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from repoassay.sandbox.cache import Cache, settle
+from repoassay.sandbox.namespaces import NamespaceSandbox
+from repoassay.sandbox.protocol import Command, Completed
+from repoassay.types import Limits
+
+PYTHON = str(Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"))
+SMALL = Limits(seconds=20, memory=128 * 2**20, disk=16 * 2**20, processes=32, output=64 * 2**10)
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
+    return Cache(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def sandbox(cache: Cache) -> NamespaceSandbox:
+    return NamespaceSandbox(cache)
+
+
+@pytest.fixture(scope="session")
+def watched(cache: Cache) -> NamespaceSandbox:
+    """A sandbox as an account without control groups has it."""
+    return NamespaceSandbox(cache, control_groups=False)
+
+
+@pytest.fixture
+def inside(sandbox: NamespaceSandbox) -> Callable[..., Completed]:
+    """Run Python code in the sandbox. Options are limits, `within` (another sandbox), and fields of `Command`."""
+
+    def run(
+        code: str,
+        *arguments: str,
+        within: NamespaceSandbox = sandbox,
+        cancel: threading.Event | None = None,
+        **options: object,
+    ) -> Completed:
+        limits = SMALL.model_copy(update={name: options.pop(name) for name in Limits.model_fields if name in options})
+        argv = (PYTHON, "-I", "-B", "-c", code, *arguments)
+        return within.run(Command(argv=argv, limits=limits, **options), cancel)  # type: ignore[arg-type]  # any field
+
+    return run
+
+
+@pytest.fixture
+def plain() -> Callable[..., subprocess.CompletedProcess[bytes]]:
+    """Run Python code as a process like any other."""
+
+    def run(code: str, *arguments: str, seconds: float = 30) -> subprocess.CompletedProcess[bytes]:
+        argv = [PYTHON, "-I", "-B", "-c", code, *arguments]
+        return subprocess.run(argv, capture_output=True, timeout=seconds, check=False)
+
+    return run
+
+
+class Marked:
+    """A word that processes carry in their command line or environment, to find them by from outside."""
+
+    def __init__(self) -> None:
+        self.word = f"marked-{uuid.uuid4().hex}"
+
+    def alive(self) -> list[int]:
+        """Processes of this machine, whatever their namespace, that carry the word, but for ourselves."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and int(entry.name) != os.getpid():
+                with contextlib.suppress(OSError):
+                    if self.word.encode() in (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes():
+                        found.append(int(entry.name))
+        return found
+
+    def kill(self) -> None:
+        for pid in self.alive():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def marked() -> Iterator[Marked]:
+    mark = Marked()
+    yield mark
+    mark.kill()
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A folder as checkouts and inputs lie in the cache: three files, of which one is a program and one nested."""
+    top = tmp_path / "tree"
+    (top / "inner").mkdir(parents=True)
+    (top / "plain.txt").write_text("as it was\n")
+    (top / "program").write_text("#!/bin/sh\necho ran\n")
+    (top / "program").chmod(0o755)
+    (top / "inner/data.bin").write_bytes(bytes(range(256)))
+    settle(top)
+    return top

@@ -1,0 +1,120 @@
+"""Every end of a program is a sentence and an exit code, also of an error nobody foresaw."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from interrupts import interruptible
+
+PROGRAMS = [str(Path(sys.executable).with_name(name)) for name in ("repoassay", "gittaskbench")]
+RAISING = """
+import sys
+from repoassay.exits import exit_with
+
+def command():
+    secret = "sk-in-a-local"
+    {body}
+
+exit_with("repoassay", command)
+"""
+
+
+def run_program(body: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", RAISING.format(body=body)],
+        capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **env},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_an_error_nobody_foresaw_is_one_sentence_that_names_its_traceback(program: str, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [program, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+            env={**os.environ, "REPOASSAY_CACHE": str(cache)},
+        )  # fmt: skip
+    assert done.returncode == 70
+    assert done.stderr.count("\n") == 1
+    found = re.search(r"traceback is in (\S+\.log)", done.stderr)
+    assert found is not None, done.stderr
+    log = Path(found[1])
+    assert log.is_relative_to(cache)
+    assert log.stat().st_mode & 0o077 == 0
+    assert "Traceback (most recent call last)" in log.read_text()
+    assert "No space left" in log.read_text()
+
+
+def test_values_of_variables_are_not_in_the_log(tmp_path: Path) -> None:
+    done = run_program("raise KeyError('attempt')", REPOASSAY_CACHE=str(tmp_path))
+    (log,) = (tmp_path / "errors").iterdir()
+    assert done.returncode == 70
+    assert "KeyError" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "KeyError: 'attempt'" in log.read_text()
+    assert "sk-in-a-local" not in log.read_text()
+
+
+def test_the_traceback_is_shown_on_request(tmp_path: Path) -> None:
+    done = run_program("raise KeyError('attempt')", REPOASSAY_CACHE=str(tmp_path), REPOASSAY_TRACEBACK="1")
+    assert done.returncode == 70
+    assert "KeyError: 'attempt'" in done.stderr
+
+
+def test_a_cache_that_cannot_be_written_sends_the_log_to_the_temporary_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = run_program("raise KeyError('attempt')", REPOASSAY_CACHE=str(tmp_path / "file/cache"), TMPDIR=str(tmp_path))
+    assert done.returncode == 70
+    assert len(list(tmp_path.glob("repoassay-*.log"))) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "raise KeyboardInterrupt",
+        "raise ValueError('Error calling function `shown`: KeyboardInterrupt: ')",
+        "raise ValueError('in C') from KeyboardInterrupt()",
+        "exec('try:\\n raise KeyboardInterrupt\\nexcept BaseException:\\n raise TypeError')",
+    ],
+)
+def test_an_interrupt_that_became_another_error_is_an_interrupt(body: str, tmp_path: Path) -> None:
+    done = run_program(body, REPOASSAY_CACHE=str(tmp_path))
+    assert done.returncode == 130, done.stderr
+    assert done.stderr == "Interrupted.\n"
+
+
+def test_a_real_ctrl_c_in_a_callback_of_a_serializer_is_an_interrupt(tmp_path: Path) -> None:
+    body = """import time
+    from pydantic import BaseModel, field_serializer
+    class Slow(BaseModel):
+        x: int = 1
+        @field_serializer("x")
+        def _x(self, value):
+            print("ready", flush=True)
+            time.sleep(60)
+    Slow().model_dump_json()"""
+    with interruptible():
+        process = subprocess.Popen(
+            [sys.executable, "-c", RAISING.format(body=body)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env={**os.environ, "REPOASSAY_CACHE": str(tmp_path)},
+        )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert said == "Interrupted.\n"
+
+
+@pytest.mark.parametrize(("body", "code"), [("return None", 0), ("return 1", 1), ("sys.exit(3)", 3)])
+def test_codes_pass_through(body: str, code: int) -> None:
+    assert run_program(body).returncode == code
