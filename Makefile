@@ -1,6 +1,6 @@
-# Six words. Each sets up what it needs: Python 3.11 or newer, git and make are enough to start.
-# Beside them, three for who has time.
-.PHONY: demo test test-all coverage test-agents check fix docs bench help
+# Six words for every day: demo, test, check, fix, docs, help. Each sets up what it needs: Python 3.11 or newer, git and
+# make are enough to start. `make help` prints what stands behind ##.
+.PHONY: demo test check fix docs help test-all test-agents coverage bench build changelog
 .DEFAULT_GOAL := help
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -9,17 +9,6 @@ UV := $(shell command -v uv || echo .uv/bin/uv)
 RUN := $(UV) run --frozen
 # Hundreds of short processes start below; where bytecode may not be kept, each would compile all it imports.
 export PYTHONDONTWRITEBYTECODE :=
-
-help:
-	@echo "make demo   run the starter suite with the reference agent and write an HTML report"
-	@echo "make test   run the tests"
-	@echo "make test-all  run also what the quick tests only sample; needs some minutes more"
-	@echo "make test-agents  run real agents from their registries by a scripted model"
-	@echo "make coverage   what the quick tests reach"
-	@echo "make check  lint, types, import order, and that no figure of the code got worse"
-	@echo "make fix    format and repair what can be repaired"
-	@echo "make docs   build the documentation into site/"
-	@echo "make bench  print start-up and grading speed as ratios"
 
 .uv/bin/uv:
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target .uv uv
@@ -34,43 +23,51 @@ help:
 	@test -e .venv/.ready || $(UV) sync --quiet --frozen --inexact --python $(PYTHON) --extra metrics --no-default-groups
 	@touch $@
 
-demo: .venv/.demo
+##@ Everyday
+
+demo: .venv/.demo ## run the starter suite with the reference agent and write an HTML report
 	.venv/bin/repoassay run starter --agent reference
 
-test: .venv/.ready
+test: .venv/.ready ## run the tests and the examples of the documentation
 	.venv/bin/pytest tests -q
 	.venv/bin/pytest -q --dist=loadfile -p no:randomly README.md docs
 
-# What the quick tests reach; watching it makes them half as slow again.
-coverage: .venv/.ready
-	.venv/bin/coverage erase
-	.venv/bin/coverage run -m pytest tests -q
-	.venv/bin/coverage combine -q
-	.venv/bin/coverage report --format=total --skip-empty | sed 's/^/coverage: /; s/$$/ %/'
-
-test-all: test
-	.venv/bin/pytest tests -q -m exhaustive
-
-# Installs agents from their registries first; AGENTS=mini-swe-agent,codex chooses some.
-AGENTS ?= all
-test-agents: .venv/.ready
-	REPOASSAY_TEST_AGENTS=$(AGENTS) .venv/bin/pytest -q -n 0 tests/engine/test_real_agents.py
-
-check: .venv/.ready
+check: .venv/.ready ## lint, types, import order, and that no figure of the code got worse
 	.venv/bin/ruff format --check
 	.venv/bin/ruff check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	.venv/bin/python scripts/house_stats.py --check
 
-fix: .venv/.ready
+fix: .venv/.ready ## format and repair what can be repaired
 	.venv/bin/ruff format
 	.venv/bin/ruff check --fix
 
-docs: | $(filter .uv/bin/uv,$(UV))
+docs: | $(filter .uv/bin/uv,$(UV)) ## build the documentation into site/
 	$(RUN) --isolated --group docs --no-default-groups --python $(PYTHON) mkdocs build --strict --quiet
 
-bench: .venv/.ready
+help: ## print this list
+	@awk '/^##@ / { print "\n" substr($$0, 5) } \
+	      /^[a-z-]+:.* ## / { name = $$0; sub(/:.*/, "", name); sub(/.* ## /, ""); printf "  make %-12s %s\n", name, $$0 }' Makefile
+
+##@ Longer
+
+test-all: test ## run also what the quick tests only sample; takes some minutes more
+	.venv/bin/pytest tests -q -m exhaustive
+
+# Installs agents from their registries first; AGENTS=mini-swe-agent,codex chooses some.
+AGENTS ?= all
+test-agents: .venv/.ready ## run real agents from their registries by a scripted model; AGENTS=a,b chooses
+	REPOASSAY_TEST_AGENTS=$(AGENTS) .venv/bin/pytest -q -n 0 tests/engine/test_real_agents.py
+
+# What the quick tests reach; watching it makes them half as slow again.
+coverage: .venv/.ready ## print what the quick tests reach
+	.venv/bin/coverage erase
+	.venv/bin/coverage run -m pytest tests -q
+	.venv/bin/coverage combine -q
+	.venv/bin/coverage report --format=total --skip-empty | sed 's/^/coverage: /; s/$$/ %/'
+
+bench: .venv/.ready ## print start-up and grading speed as ratios
 	.venv/bin/python measurements/startup.py
 	.venv/bin/python measurements/workspace.py
 	.venv/bin/python measurements/verdicts.py
@@ -80,3 +77,15 @@ bench: .venv/.ready
 	PYTHONPATH=tests .venv/bin/python measurements/gateway.py
 	.venv/bin/python measurements/matrix_kill.py
 	.venv/bin/python measurements/report.py
+
+##@ Maintenance
+
+build: | $(filter .uv/bin/uv,$(UV)) ## build sdist and wheel into dist/, and run what the wheel installs
+	rm -rf dist
+	$(UV) build --quiet --python $(PYTHON)
+	$(UV) run --isolated --no-project --python $(PYTHON) --with "$$(ls dist/*.whl)" repoassay --version
+	$(UV) run --isolated --no-project --python $(PYTHON) --with "$$(ls dist/*.whl)" repoassay tasks list starter --json >/dev/null
+
+# Without VERSION nothing is written.
+changelog: | $(filter .uv/bin/uv,$(UV)) ## print the next section of CHANGELOG.md; VERSION=x.y.z writes it
+	$(RUN) --isolated --only-group release towncrier build $(if $(VERSION),--yes --version $(VERSION),--draft --version next)
