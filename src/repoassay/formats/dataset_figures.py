@@ -1,4 +1,4 @@
-"""What a code-editing data set is made of: the measures that papers tabulate (after arXiv 2406.16801, table 1), with n."""
+"""What a code-editing data set is made of: measures after table 1 of arXiv 2406.16801, each with its n."""
 
 from __future__ import annotations
 

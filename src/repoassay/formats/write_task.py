@@ -69,7 +69,7 @@ def write_task(row: EditRow, into: Path, *, mirrors: Mapping[str, str] | None = 
 
 
 def import_path_of(patch: str) -> tuple[str, ...]:
-    """Return the repository's root, where published tests are run, and `src` where the solution shows packages there."""
+    """Return the repository's root, where tests are run, and `src` where the solution shows packages there."""
     return (".", "src") if re.search(r"^(?:\+\+\+|---) (?:[ab]/)?src/", patch, re.MULTILINE) else (".",)
 
 
