@@ -19,7 +19,7 @@ RECORDED = Path(__file__).parent / "recorded"
 NAMES = sorted(path.name for path in RECORDED.iterdir())
 READERS = sorted(plugins.bundled_plugins("repoassay.readers"))
 SENT = Usage(input=6100, output=310, cached=4000)
-"""What the scripted model told in these runs, as `agents/dialogues/edit.toml` has it."""
+"""What the scripted model sent in these runs: `dialogues/edit-ledger-account-prefix.toml` of the starter suite."""
 
 
 def read(name: str, folder: Path | None = None) -> Trajectory:

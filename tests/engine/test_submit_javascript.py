@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from repoassay.attacks.patch_builder import diff
+from repoassay.benchmarks.resq import ResqRow, read_task_row
 from repoassay.engine.attempt import GradingContext
 from repoassay.engine.feedback import FeedbackLedger
 from repoassay.engine.submit import SubmissionEngine, word
 from repoassay.errors import Unavailable
-from repoassay.formats.resq_row import ResqRow
-from repoassay.formats.resq_tasks import read_task_row
 from repoassay.formats.rows import read_rows
 from repoassay.grading import edit
 from repoassay.records.verdicts import VerdictCache

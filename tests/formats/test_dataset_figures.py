@@ -14,12 +14,14 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, strategies as st
 
+from repoassay.benchmarks.resq import ModifiedFile, ResqRow
+from repoassay.benchmarks.swebench import SweRow
 from repoassay.cli.stats import stats
 from repoassay.errors import BadInput, MissingExtra
 from repoassay.formats import dataset_figures as room
 from repoassay.formats.base_trees import BaseTrees, read_mirrors
 from repoassay.formats.dataset_figures import DEFINITIONS, TaskMeasures, count_tokens, dataset_stats, spread
-from repoassay.formats.rows import ModifiedFile, ResqRow, SweRow, write_rows
+from repoassay.formats.rows import write_rows
 from repoassay.sandbox.cache import Cache
 
 COMMIT = "0123456789" * 4

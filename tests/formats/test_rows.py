@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from repoassay.benchmarks.resq import ModifiedFile, ResqRow
+from repoassay.benchmarks.swebench import SweRow
 from repoassay.errors import BadInput, MissingExtra, Unavailable
-from repoassay.formats import json_records
-from repoassay.formats.rows import ModifiedFile, ResqRow, SweRow, load_hub, read_rows, write_rows
+from repoassay.formats import EditRow, json_records
+from repoassay.formats.rows import load_hub, read_rows, write_rows
 
 COMMIT = "0123456789" * 4
 RESQ: dict[str, Any] = {
@@ -42,6 +44,8 @@ SWE: dict[str, Any] = {
     "PASS_TO_PASS": [],
     "version": "1.0",
 }
+
+BOTH: list[EditRow] = [ResqRow.model_validate(RESQ), SweRow.model_validate(SWE)]
 
 
 def save(tmp_path: Path, content: object, name: str = "rows.json") -> Path:
@@ -80,7 +84,7 @@ LINES = "\n".join(map(json.dumps, (RESQ, SWE)))
     ],
 )
 def test_every_container_gives_the_same_rows(name: str, content: object, tmp_path: Path) -> None:
-    assert read_rows(save(tmp_path, content, name)) == [ResqRow.model_validate(RESQ), SweRow.model_validate(SWE)]
+    assert read_rows(save(tmp_path, content, name)) == BOTH
 
 
 @pytest.mark.parametrize(
@@ -117,7 +121,7 @@ def test_test_ids_as_text_or_list(text: object, ids: tuple[str, ...], tmp_path: 
 def test_keys_of_others_are_passed_over_and_lower_case_ones_read(tmp_path: Path) -> None:
     swe = {key.lower(): value for key, value in SWE.items()}
     rows = read_rows(save(tmp_path, [{**RESQ, "hints": 1, "created_at": None}, {**swe, "hints_text": ""}]))
-    assert rows == [ResqRow.model_validate(RESQ), SweRow.model_validate(SWE)]
+    assert rows == BOTH
 
 
 @pytest.mark.parametrize(
@@ -290,7 +294,7 @@ SWE_ROWS: st.SearchStrategy[SweRow] = st.builds(
 )  # fmt: skip
 
 
-def by_name(row: ResqRow | SweRow) -> str:
+def by_name(row: EditRow) -> str:
     return row.name
 
 
@@ -299,7 +303,7 @@ def by_name(row: ResqRow | SweRow) -> str:
     name=st.sampled_from(["rows.json", "rows.jsonl"]),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_is_written_reads_back_the_same(rows: list[ResqRow | SweRow], name: str, tmp_path: Path) -> None:
+def test_what_is_written_reads_back_the_same(rows: list[EditRow], name: str, tmp_path: Path) -> None:
     write_rows(rows, tmp_path / name)
     assert read_rows(tmp_path / name) == rows
 
@@ -333,7 +337,7 @@ def test_parquet(tmp_path: Path) -> None:
     for number, row in enumerate((RESQ, SWE, {**SWE, "FAIL_TO_PASS": json.dumps(SWE["FAIL_TO_PASS"])})):
         path = tmp_path / f"{number}.parquet"
         parquet.write_table(pyarrow.Table.from_pylist([row] * 1), path)
-        expected: ResqRow | SweRow = ResqRow.model_validate(RESQ) if row is RESQ else SweRow.model_validate(SWE)
+        expected: EditRow = ResqRow.model_validate(RESQ) if row is RESQ else SweRow.model_validate(SWE)
         assert read_rows(path) == [expected]
     for content in (b"", b"PAR1", b"PAR1" + b"\0" * 100 + b"PAR1", path.read_bytes()[:-20], b"x" * 5000):
         assert "is no parquet file that can be read" in refusal(save(tmp_path, content, "bad.parquet"))
@@ -352,7 +356,7 @@ def test_rows_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
         return [RESQ, SWE]
 
     monkeypatch.setitem(sys.modules, "datasets", hub(load))
-    assert load_hub("somebody/rows") == [ResqRow.model_validate(RESQ), SweRow.model_validate(SWE)]
+    assert load_hub("somebody/rows") == BOTH
 
 
 def test_what_the_hub_refuses(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from PIL import Image
 
 from repoassay.errors import BadInput, InfraFault, MissingExtra
-from repoassay.grading.metrics.opening import need
+from repoassay.grading.metrics.opening import extra_of, need
 from repoassay.grading.protocol import UnreadableOutput
 from repoassay.grading.registry import all_metrics, get
 
@@ -46,8 +46,17 @@ def test_an_unknown_metric_names_the_nearest() -> None:
 
 
 def test_a_missing_package_is_a_sentence_with_the_command() -> None:
-    with pytest.raises(MissingExtra, match=r"pip install 'repoassay\[gittaskbench\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'repoassay\[metrics\]'"):
         need("no_such_package_anywhere")
+
+
+@pytest.mark.parametrize(
+    ("package", "extra"),
+    [("PIL", "metrics"), ("numpy", "metrics"), ("cv2", "gittaskbench"), ("scipy", "gittaskbench"),
+     ("fast_bss_eval", "gittaskbench"), ("pesq", "speech"), ("onnxruntime", "weights")],
+)  # fmt: skip
+def test_the_extra_of_a_package_is_the_smallest_that_metrics_can_be_had_with(package: str, extra: str) -> None:
+    assert extra_of(package) == extra
 
 
 @given(WORDS, WORDS)

@@ -9,7 +9,6 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.agents.dialogues import CheckTask as CheckTask, check_tasks as check_tasks
     from repoassay.agents.find import (
         agent_kind as agent_kind,
         agent_titles as agent_titles,
@@ -38,7 +37,6 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "dialogues": ("CheckTask", "check_tasks"),
             "find": ("agent_kind", "agent_titles", "find_agent", "find_modelled"),
             "function": ("CommandMaker", "adapt_agent", "check_source", "import_agent", "python_kind", "source_digest"),
             "install": ("availability", "obtain"),

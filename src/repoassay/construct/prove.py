@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from repoassay.errors import Interrupted
-from repoassay.formats import SCRIPT
-from repoassay.grading import HiddenTestRun, run_hidden
+from repoassay.grading import SCRIPT, HiddenTestRun, run_hidden
 from repoassay.sandbox import Sandbox
 from repoassay.types import Ended, FileEdit
 from repoassay.workspace import PreparedTask

@@ -1,5 +1,8 @@
 """Trying an agent out: two small tasks, a scripted model, and the agent's own account held against the gateway's.
 
+The tasks are those for which a bundled suite has a dialogue that solves them: `dialogues/TASK.toml` for agents that
+call tools, `dialogues/TASK.plain.toml` for agents whose edits and commands stand in their text.
+
 Needs no money and, once the agent is installed and the tasks' environments are built, no network.
 """
 
@@ -14,14 +17,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from repoassay.agents import AccessPoint, CheckTask, ModelledAgent, PlacedAgent, check_tasks
+from repoassay.agents import AccessPoint, ModelledAgent, PlacedAgent
 from repoassay.engine.attempt import describe
 from repoassay.engine.change import crossing
+from repoassay.errors import Unavailable
 from repoassay.grading import judge
 from repoassay.grading.outcome import DIFF
 from repoassay.model_proxy import Budget, ScriptedUpstream, open_gateway
 from repoassay.sandbox import Cache, Completed, ExportSpec, Sandbox, SandboxNetwork, open_door
-from repoassay.tasks import find_suite
+from repoassay.tasks import TaskFolder, bundled_suite, bundled_suites, find_suite
 from repoassay.types import Exit, Limits, Spending, Submission, TaskKind, Trajectory, Usage, Verdict
 from repoassay.workspace import PreparedTask, lay_out
 
@@ -75,7 +79,7 @@ class Checked:
 def check_agent(
     agent: ModelledAgent, cache: Cache, sandbox: Sandbox, into: Path, *, seconds: float = 300, only: str = ""
 ) -> Iterator[Checked]:
-    """Run an agent that is prepared on both tasks, its network cut but for the gateway's door.
+    """Run an agent that is prepared on every check task, its network cut but for the gateway's door.
 
     Args:
         agent: The agent.
@@ -83,23 +87,39 @@ def check_agent(
         sandbox: What it runs in.
         into: Folder for what it leaves.
         seconds: The most a task may take.
-        only: `deliverable` or `edit` for one of the two.
+        only: `deliverable` or `edit` for tasks of that kind alone.
+
+    Raises:
+        Unavailable: When no bundled suite has a dialogue.
     """
-    for check in check_tasks(tools=agent.spec.tools):
-        suite = find_suite("starter", only=[check.task])
-        folder = suite.tasks[0]
+    for folder, repositories, dialogue in _check_tasks(tools=agent.spec.tools):
         if only in ("", folder.task.kind.value):
-            layout = lay_out(folder, suite.repositories, cache, sandbox)
+            layout = lay_out(folder, repositories, cache, sandbox)
             place = into / folder.task.kind.value
             place.mkdir(parents=True, exist_ok=True)
-            yield _check(agent, check, layout, sandbox, place, seconds)
+            yield _check(agent, dialogue, layout, sandbox, place, seconds)
+
+
+def _check_tasks(*, tools: bool) -> list[tuple[TaskFolder, Path | None, Path]]:
+    """Tasks by kind, each with its suite's repositories and the dialogue that solves it."""
+    plain = ".plain.toml"
+    found: list[tuple[TaskFolder, Path | None, Path]] = []
+    for place in filter(None, map(bundled_suite, bundled_suites())):
+        files = [file for file in place.glob("dialogues/*.toml") if file.name.endswith(plain) is not tools]
+        dialogues = {file.name.removesuffix(".toml").removesuffix(".plain"): file for file in files}
+        if dialogues:
+            suite = find_suite(place, only=sorted(dialogues))
+            found += [(folder, suite.repositories, dialogues[folder.task.id]) for folder in suite.tasks]
+    if not found:
+        raise Unavailable("No bundled suite has a dialogue to try agents with.", "Install repoassay whole.")
+    return sorted(found, key=lambda each: (each[0].task.kind, each[0].task.id))
 
 
 def _check(
-    agent: ModelledAgent, check: CheckTask, layout: PreparedTask, sandbox: Sandbox, into: Path, seconds: float
+    agent: ModelledAgent, dialogue: Path, layout: PreparedTask, sandbox: Sandbox, into: Path, seconds: float
 ) -> Checked:
     folder = layout.folder
-    scripted = ScriptedUpstream(check.dialogue)
+    scripted = ScriptedUpstream(dialogue)
     over = threading.Event()
     with ExitStack() as stack:
         gateway = stack.enter_context(open_gateway([scripted], listen=False))

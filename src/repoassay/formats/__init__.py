@@ -1,6 +1,6 @@
-"""File formats of others that are nobody's benchmark: submissions, ATIF trajectories, JSON records, JUnit.
+"""File formats of others that are nobody's benchmark: submissions, ATIF trajectories, JSON records, JUnit, and rows.
 
-Knows types and tasks; not benchmarks.
+Knows types and tasks; not benchmarks, whose rows come in through the entry points `repoassay.rows`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,21 @@ if TYPE_CHECKING:
         Spread as Spread,
         dataset_stats as dataset_stats,
     )
+    from repoassay.formats.edit_row import (
+        EditRow as EditRow,
+        Row as Row,
+        RowId as RowId,
+        TaskParts as TaskParts,
+        Text as Text,
+        checked_id as checked_id,
+    )
+    from repoassay.formats.json_records import parse_json as parse_json
     from repoassay.formats.junit import (
         JUnitCase as JUnitCase,
         JUnitSuite as JUnitSuite,
         junit_document as junit_document,
         write_junit_file as write_junit_file,
     )
-    from repoassay.formats.resq_row import ResqRow as ResqRow, checked_id as checked_id
-    from repoassay.formats.resq_tasks import REQUIREMENTS as REQUIREMENTS, safe_id as safe_id
     from repoassay.formats.results import (
         ResultLog as ResultLog,
         read_results as read_results,
@@ -34,11 +41,14 @@ if TYPE_CHECKING:
     )
     from repoassay.formats.row_tasks import task_of_row as task_of_row, tasks_of as tasks_of
     from repoassay.formats.rows import load_hub as load_hub, read_rows as read_rows
-    from repoassay.formats.script_tests import SCRIPT as SCRIPT
     from repoassay.formats.submissions import PatchSubmission as PatchSubmission, read_submissions as read_submissions
-    from repoassay.formats.swebench import SweRow as SweRow
-    from repoassay.formats.task_source import repository_of as repository_of
+    from repoassay.formats.task_source import repository_of as repository_of, row_url as row_url
     from repoassay.formats.task_toml import edit_task_toml as edit_task_toml
+    from repoassay.formats.write_task import (
+        REQUIREMENTS as REQUIREMENTS,
+        import_path_of as import_path_of,
+        safe_id as safe_id,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -46,16 +56,15 @@ else:
             "atif": ("to_atif",),
             "base_trees": ("BaseTrees", "read_mirrors"),
             "dataset_figures": ("DEFINITIONS", "DatasetStats", "QUARTILES", "Spread", "TOKENISER", "dataset_stats"),
+            "edit_row": ("EditRow", "Row", "RowId", "TaskParts", "Text", "checked_id"),
+            "json_records": ("parse_json",),
             "junit": ("JUnitCase", "JUnitSuite", "junit_document", "write_junit_file"),
-            "resq_row": ("ResqRow", "checked_id"),
-            "resq_tasks": ("REQUIREMENTS", "safe_id"),
             "results": ("ResultLog", "read_results", "write_results_junit"),
             "row_tasks": ("task_of_row", "tasks_of"),
             "rows": ("load_hub", "read_rows"),
-            "script_tests": ("SCRIPT",),
             "submissions": ("PatchSubmission", "read_submissions"),
-            "swebench": ("SweRow",),
-            "task_source": ("repository_of",),
+            "task_source": ("repository_of", "row_url"),
             "task_toml": ("edit_task_toml",),
+            "write_task": ("REQUIREMENTS", "import_path_of", "safe_id"),
         },
     )

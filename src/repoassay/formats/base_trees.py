@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.errors import BadInput, RepoAssayError
-from repoassay.formats.resq_row import ResqRow
-from repoassay.formats.swebench import SweRow
+from repoassay.formats.edit_row import EditRow
 from repoassay.formats.task_source import repository_of
 from repoassay.sandbox import Cache
 from repoassay.tasks import TaskFolder
@@ -50,21 +49,20 @@ class BaseTrees:
     fetch: bool = False
     cache: Cache | None = None
 
-    def find(self, row: ResqRow | SweRow) -> Path | None:
+    def find(self, row: EditRow) -> Path | None:
         """Return the folder; None when the repository is not at hand.
 
         Raises:
             RepoAssayError: When it should be and cannot be had.
         """
-        url = row.repo_url if isinstance(row, ResqRow) else row.repo
-        mirror = self.mirrors.get(url)
+        mirror = self.mirrors.get(row.repo_url)
         if mirror is not None and not _is_git(Path(mirror)):
             if not Path(mirror).is_dir():
                 raise BadInput(f"The mirror {quote(mirror)} is no folder.", "Correct --mirror URL=PATH.")
             return Path(mirror)
         if mirror is None and not self.fetch:
             return None
-        source = repository_of(url, row.base_commit, self.mirrors)
+        source = repository_of(row.repo_url, row.base_commit, self.mirrors)
         tests = HiddenTests(fail_to_pass=("test.py::test",))
         task = Task(
             id="row",
@@ -76,7 +74,7 @@ class BaseTrees:
         )
         return checkout(TaskFolder(Path(), task, "", ""), None, self.cache or Cache())
 
-    def find_or_say(self, row: ResqRow | SweRow) -> Path | str | None:
+    def find_or_say(self, row: EditRow) -> Path | str | None:
         """Return the folder, why it cannot be had, or None when it is not at hand."""
         try:
             return self.find(row)

@@ -1,4 +1,4 @@
-"""What a code-editing data set is made of: the measures of RES-Q's table 1 (arXiv 2406.16801), each with its n."""
+"""What a code-editing data set is made of: measures after table 1 of arXiv 2406.16801, each with its n."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 
 from repoassay.diffs import ChangeKind, FilePatch, Hunk, LineSearch, Patch, PatchError, read_patch, splice
 from repoassay.errors import MissingExtra
-from repoassay.formats.resq_row import ResqRow
-from repoassay.formats.swebench import SweRow
+from repoassay.formats.edit_row import EditRow
 from repoassay.survey import survey_repository
 
 __all__ = ["DEFINITIONS", "QUARTILES", "TOKENISER", "DatasetStats", "Spread", "TaskMeasures", "dataset_stats", "spread"]
@@ -33,8 +32,6 @@ DEFINITIONS = {
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _MAX_WORK = 10**11
 """Cells of the edit matrix, 64 of which cost about a nanosecond; beyond it a distance is not computed."""
-
-RowOf = ResqRow | SweRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +70,7 @@ class DatasetStats:
 
 
 def dataset_stats(
-    rows: Sequence[RowOf], repository: Callable[[RowOf], Path | str | None] = lambda _: None
+    rows: Sequence[EditRow], repository: Callable[[EditRow], Path | str | None] = lambda _: None
 ) -> DatasetStats:
     """Measure a data set.
 
@@ -123,7 +120,7 @@ def count_tokens(text: str) -> int:
 
 
 def _measure(
-    row: RowOf, folder: Path | None, surveys: dict[Path, tuple[int, int]], problems: list[tuple[str, str]]
+    row: EditRow, folder: Path | None, surveys: dict[Path, tuple[int, int]], problems: list[tuple[str, str]]
 ) -> TaskMeasures:
     files = code_lines = lines = changed = distance = None
     if folder is not None:
@@ -170,14 +167,13 @@ def _modified_lines(data: bytes, patch: Patch) -> int:
     return count
 
 
-def _distance(row: RowOf, patch: Patch) -> int:
+def _distance(row: EditRow, patch: Patch) -> int:
     """Sum the edit distances of the files, as far as the row holds their texts.
 
     Raises:
         PatchError: When a file's text is not in the row or is not what the patch changes.
     """
-    given = {item.path: item.content for item in row.modified_files} if isinstance(row, ResqRow) else {}
-    return sum(_file_distance(file, given) for file in patch.files)
+    return sum(_file_distance(file, row.known_files) for file in patch.files)
 
 
 def _file_distance(file: FilePatch, given: Mapping[str, str]) -> int:

@@ -6,18 +6,22 @@ import functools
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Protocol
 
-from repoassay import plugins
-from repoassay.errors import Unavailable
-from repoassay.formats.resq_row import ResqRow
-from repoassay.formats.swebench import SweRow
+from pydantic import ValidationError
 
-__all__ = ["RowFormat", "bundled_formats", "bundled_keys", "format_of", "forms", "to_row"]
+from repoassay import plugins
+from repoassay.errors import BadInput, Unavailable
+from repoassay.formats.edit_row import EditRow, TaskParts
+from repoassay.text import quote
+
+__all__ = ["RowFormat", "bundled_formats", "bundled_keys", "format_of", "forms", "parts_of", "to_row"]
 
 _GROUP = "repoassay.rows"
 
 
 class RowFormat(Protocol):
     """A class of rows, as a pydantic model is one.
+
+    What it makes is an `EditRow`, or has a method `to_row()` that returns one of another format.
 
     Attributes:
         KEYS: Keys of a record that show its format. A plug-in's format is taken when a record has all of them and no
@@ -38,9 +42,6 @@ class RowFormat(Protocol):
             ValidationError: With every problem.
         """
 
-    def to_row(self) -> ResqRow | SweRow:
-        """Return the row in a bundled format, of which tasks are made; only formats of plug-ins have this method."""
-
 
 @functools.cache
 def bundled_formats() -> tuple[type[RowFormat], ...]:
@@ -55,13 +56,13 @@ def bundled_keys() -> frozenset[str]:
 
 def format_of(record: Mapping[object, object]) -> type[RowFormat] | None:
     """Return the format of a record by its keys; None when it has none."""
-    best = max(bundled_formats(), key=lambda each: len(each.KEYS & record.keys()))
-    if record.keys() >= best.KEYS:
+    best = max(bundled_formats(), key=lambda each: len(each.KEYS & record.keys()), default=None)
+    if best is not None and record.keys() >= best.KEYS:
         return best
     for each in _plugin_formats():
         if record.keys() >= each.KEYS:
             return each
-    return best if best.KEYS & record.keys() else None
+    return best if best is not None and best.KEYS & record.keys() else None
 
 
 def forms(formats: Collection[type[RowFormat]] = ()) -> str:
@@ -70,21 +71,45 @@ def forms(formats: Collection[type[RowFormat]] = ()) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def to_row(row: Any) -> ResqRow | SweRow:
-    """Return a row of any format in a bundled one.
+def to_row(row: Any) -> EditRow:
+    """Return the row that a format made, or the one that stands for it.
 
     Raises:
-        Unavailable: When a plug-in's row cannot be turned into one.
+        Unavailable: When a plug-in's row cannot be turned into one that tasks can be made of.
     """
-    if isinstance(row, ResqRow | SweRow):
-        return row
     try:
-        found = row.to_row()
+        found = row if isinstance(row, EditRow) else row.to_row()
     except Exception as error:
-        raise Unavailable(f"The row format {type(row).__name__} failed: {plugins.reason_of(error)}.") from error
-    if not isinstance(found, ResqRow | SweRow):
-        raise Unavailable(f"The row format {type(row).__name__} makes no row of a bundled format.")
+        raise _failed(row, error) from error
+    if not isinstance(found, EditRow):
+        raise Unavailable(f"The row format {type(row).__name__} makes no row that tasks can be made of.")
     return found
+
+
+def parts_of(row: EditRow) -> TaskParts:
+    """Return what only the row's own format can say of its task.
+
+    Raises:
+        BadInput: When the row cannot be a task.
+        ValidationError: When what it says is no task's.
+        Unavailable: When the row is a plug-in's, and fails.
+    """
+    try:
+        parts = row.task_parts()
+    except (BadInput, ValidationError, UnicodeEncodeError):
+        raise
+    except Exception as error:
+        if isinstance(row, bundled_formats()):
+            raise
+        raise _failed(row, error) from error
+    for path in parts.files:
+        if not {"", ".", ".."}.isdisjoint(path.split("/")) or "\0" in path:
+            raise BadInput(f"its file {quote(path)} has no place in a task folder.")
+    return parts
+
+
+def _failed(row: object, error: Exception) -> Unavailable:
+    return Unavailable(f"The row format {type(row).__name__} failed: {plugins.reason_of(error)}.")
 
 
 @functools.cache
@@ -94,8 +119,12 @@ def _plugin_formats() -> tuple[type[RowFormat], ...]:
 
 
 def _usable(plugin: plugins.Plugin, found: Any) -> bool:
-    parts = all(hasattr(found, name) for name in ("KEYS", "ID_KEY", "FORM", "model_validate", "to_row"))
-    if not (parts and found.KEYS and all(isinstance(key, str) for key in found.KEYS)):
-        plugins.warn(f"The {plugin.title} is passed over: it lacks KEYS, ID_KEY, FORM, model_validate or to_row.")
+    parts = all(hasattr(found, name) for name in ("KEYS", "ID_KEY", "FORM", "model_validate"))
+    rows = hasattr(found, "to_row") or hasattr(found, "task_parts")
+    if not (parts and rows and found.KEYS and all(isinstance(key, str) for key in found.KEYS)):
+        plugins.warn(
+            f"The {plugin.title} is passed over: it lacks KEYS, ID_KEY, FORM, model_validate or one of to_row"
+            " and task_parts."
+        )
         return False
     return True

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import repoassay
 from repoassay.errors import BadInput
-from repoassay.formats.resq_row import ResqRow
-from repoassay.formats.resq_tasks import safe_id, write_task
+from repoassay.formats.edit_row import EditRow
 from repoassay.formats.rows import read_rows
-from repoassay.formats.swebench import SweRow
+from repoassay.formats.write_task import safe_id, write_task
 from repoassay.grading import names
 from repoassay.tasks import TaskFolder, read_task
 
@@ -27,14 +27,14 @@ def tasks_of(dataset: Path, place: Path, mirrors: Mapping[str, Path] | None = No
     return {row.name: task_of_row(row, place, mirrors) for row in read_rows(dataset)}
 
 
-def task_of_row(row: ResqRow | SweRow, place: Path, mirrors: Mapping[str, Path] | None) -> TaskFolder:
+def task_of_row(row: EditRow, place: Path, mirrors: Mapping[str, Path] | None) -> TaskFolder:
     """The task of one row; `mirrors` maps a repository's URL to the local path it is taken from instead.
 
     Raises:
         BadInput: When the row cannot be used.
     """
     places = {url: str(path) for url, path in sorted((mirrors or {}).items())}
-    digest = hashlib.sha256(repr((row.model_dump_json(), places, repoassay.__version__)).encode()).hexdigest()[:32]
+    digest = hashlib.sha256(repr((json.dumps(row.to_json()), places, repoassay.__version__)).encode()).hexdigest()[:32]
     made = place / digest / safe_id(row.name)
     if not made.is_dir():
         try:

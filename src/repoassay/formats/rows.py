@@ -10,18 +10,17 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from repoassay.errors import BadInput, Problem
+from repoassay.formats.edit_row import EditRow
 from repoassay.formats.json_records import read_json_records
 from repoassay.formats.parquet import hub_records, read_parquet_records
 from repoassay.formats.record_problems import PlacedRecord, Problems, in_words, kind_of
-from repoassay.formats.resq_row import ModifiedFile, ResqRow
 from repoassay.formats.row_formats import bundled_keys, format_of, forms, to_row
-from repoassay.formats.swebench import SweRow
 from repoassay.text import join_names, printable, quote
 
-__all__ = ["ModifiedFile", "ResqRow", "SweRow", "load_hub", "read_rows", "write_rows"]
+__all__ = ["load_hub", "read_rows", "write_rows"]
 
 
-def read_rows(path: Path) -> list[ResqRow | SweRow]:
+def read_rows(path: Path) -> list[EditRow]:
     """Read a data set; every row's format is told by its keys.
 
     Args:
@@ -40,18 +39,18 @@ def read_rows(path: Path) -> list[ResqRow | SweRow]:
     return _understood(records, problems)
 
 
-def load_hub(name: str, split: str = "test") -> list[ResqRow | SweRow]:
+def load_hub(name: str, split: str = "test") -> list[EditRow]:
     """Read one split of a data set on the hub, such as `OWNER/NAME`.
 
     Raises:
-        BadInput: When its rows are of neither format.
+        BadInput: When its rows are of no known format.
         MissingExtra: Without the package `datasets`.
         Unavailable: When it cannot be had.
     """
     return _understood(hub_records(name, split), Problems(f"{name} ({split})", "data set"))
 
 
-def write_rows(rows: Sequence[ResqRow | SweRow], path: Path) -> None:
+def write_rows(rows: Sequence[EditRow], path: Path) -> None:
     """Write a data set with the published keys, whole or not at all: `.jsonl` one row a line, `.json` as a list.
 
     Raises:
@@ -73,12 +72,12 @@ def write_rows(rows: Sequence[ResqRow | SweRow], path: Path) -> None:
         raise BadInput(f"The file {printable(str(path), 500)} cannot be written: {error.strerror}.") from error
 
 
-def _understood(records: Iterable[PlacedRecord], problems: Problems) -> list[ResqRow | SweRow]:
-    rows: list[ResqRow | SweRow] = []
+def _understood(records: Iterable[PlacedRecord], problems: Problems) -> list[EditRow]:
+    rows: list[EditRow] = []
     places: dict[str, str] = {}
     for found in records:
         row = _row(found)
-        if not isinstance(row, ResqRow | SweRow):
+        if isinstance(row, list):
             problems.add(*row)
         elif row.name in places:
             what = f"is {quote(row.name)}, as in {places[row.name]}."
@@ -93,7 +92,7 @@ def _understood(records: Iterable[PlacedRecord], problems: Problems) -> list[Res
     return rows
 
 
-def _row(found: PlacedRecord) -> ResqRow | SweRow | list[Problem]:
+def _row(found: PlacedRecord) -> EditRow | list[Problem]:
     """Make a row of a record, or say what is wrong with it."""
     data = found.value
     if not isinstance(data, dict):

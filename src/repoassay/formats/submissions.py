@@ -11,9 +11,9 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from repoassay.errors import BadInput, Problem
+from repoassay.formats.edit_row import checked_id
 from repoassay.formats.json_records import MAX_LINE, read_json_records
 from repoassay.formats.record_problems import PlacedRecord, Problems, kind_of
-from repoassay.formats.resq_row import checked_id
 from repoassay.tasks import read_regular, unreadable
 from repoassay.text import join_names, printable
 from repoassay.types import Record

@@ -61,6 +61,17 @@ if TYPE_CHECKING:
     )
     from repoassay.report.outcome_tables import ReportTables as ReportTables
     from repoassay.report.page import render as render, write_html as write_html
+    from repoassay.report.published_figures import (
+        THESE_RUNS as THESE_RUNS,
+        Count as Count,
+        FigureName as FigureName,
+        FigureTables as FigureTables,
+        NotNegative as NotNegative,
+        Percent as Percent,
+        SizeFigure as SizeFigure,
+        cells_by_key as cells_by_key,
+        share_of as share_of,
+    )
     from repoassay.report.qualities import reviewed_qualities as reviewed_qualities
     from repoassay.report.report_tables import TableSelection as TableSelection, figure_out as figure_out
     from repoassay.report.results import read_rows as read_rows
@@ -82,6 +93,17 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "published_figures": (
+                "THESE_RUNS",
+                "Count",
+                "FigureName",
+                "FigureTables",
+                "NotNegative",
+                "Percent",
+                "SizeFigure",
+                "cells_by_key",
+                "share_of",
+            ),
             "attempt_timeline": ("AttemptTimeline", "find_attempts", "read_story", "read_trajectory", "story_document"),
             "comparison.comparison_output": ("as_json", "as_markdown", "as_text"),
             "comparison.gate": ("RegressionGate", "rule"),

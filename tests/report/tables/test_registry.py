@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
 
-import repoassay.report
 from plugin_packages import write_package
 from repoassay.report.report_tables import TableSelection, figure_out
 from repoassay.report.tables.registry import offered_tables
@@ -48,13 +46,3 @@ def test_the_bundled_benchmarks_are_offered() -> None:
     assert list(offered_tables()) == ["gittaskbench", "resq"]
     assert offered_tables()["gittaskbench"].sizes()["files"]
     assert "mini_table" not in figure_out([row(run=info(suite="mini"))], TableSelection(diagnosed=0)).tables
-
-
-def test_no_module_of_the_report_imports_a_benchmark() -> None:
-    root = Path(repoassay.report.__file__).parent
-    guests = {root / "tables" / "beside.py", *(root / "published").glob("*.py")}
-    for path in sorted(set(root.rglob("*.py")) - guests):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            name = node.module or "" if isinstance(node, ast.ImportFrom) else ""
-            assert not name.startswith(("repoassay.benchmarks.papers", "repoassay.benchmarks.papers.comparison")), path
-            assert "gittaskbench" not in name and not name.startswith("repoassay.benchmarks"), path

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pydantic import BaseModel
 
-from repoassay.formats.resq_row import ResqRow
+from repoassay.benchmarks.resq import ResqRow
 
 
 class CommitRow(BaseModel):

@@ -22,9 +22,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from repoassay.benchmarks.resq.rows import ResqRow
 from repoassay.engine import FeedbackLedger, GradedSubmission, GradingContext, SubmissionEngine, word
 from repoassay.engine.submit import failure_feedback
-from repoassay.formats import ResqRow, read_rows, task_of_row, tasks_of
+from repoassay.formats import read_rows, task_of_row, tasks_of
 from repoassay.records import VerdictCache
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.types import Feedback, Outcome

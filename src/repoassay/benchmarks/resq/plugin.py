@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from repoassay.formats import ResqRow
+from repoassay.benchmarks.resq.rows import ResqRow
 
 __all__ = ["ResqRow"]

@@ -1,1 +1,16 @@
-"""SWE-bench: rows of its data sets whose tests pytest can run."""
+"""SWE-bench: its rows as tasks, as far as their tests can be run by pytest."""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.benchmarks.swebench.rows import SweRow as SweRow
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "rows": ("SweRow",),
+        },
+    )

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from repoassay.formats import SweRow
+from repoassay.benchmarks.swebench.rows import SweRow
 
 __all__ = ["SweRow"]

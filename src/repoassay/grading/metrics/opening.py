@@ -6,6 +6,7 @@ import csv
 import importlib
 import io
 import json
+import re
 import signal
 import stat
 import sys
@@ -41,16 +42,26 @@ LONG = 45.0
 _Result = TypeVar("_Result")
 
 
-_EXTRAS = {
-    "metrics": ("numpy", "openpyxl", "pillow", "PIL", "pypdf", "rapidfuzz", "scikit-image", "skimage"),
-    "speech": ("pesq", "pystoi"),
-    "weights": ("onnxruntime",),
-}
+_BASE = "metrics"
+"""The extra on which all others with packages for metrics are built."""
+_DISTRIBUTIONS = {"PIL": "pillow", "cv2": "opencv-python-headless", "skimage": "scikit-image"}
+_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+).*\bextra == ['\"]([a-z0-9-]+)['\"]")
 
 
 def extra_of(package: str) -> str:
-    """The extra that brings a package, by its name on the index or its import name."""
-    return next((extra for extra, brings in _EXTRAS.items() if package in brings), "gittaskbench")
+    """The smallest extra that brings a package and those of `metrics`, by its name on the index or its import name."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        lines = requires("repoassay") or []
+    except PackageNotFoundError:
+        lines = []
+    brings: dict[str, set[str]] = {_BASE: set()}
+    for found in filter(None, map(_REQUIREMENT.match, lines)):
+        brings.setdefault(found[2], set()).add(found[1].lower())
+    name = _DISTRIBUTIONS.get(package, package).lower().replace("_", "-")
+    extras = [extra for extra, names in brings.items() if name in names and names >= brings[_BASE]]
+    return min(extras, key=lambda extra: len(brings[extra]), default=_BASE)
 
 
 def need(module: str) -> ModuleType:

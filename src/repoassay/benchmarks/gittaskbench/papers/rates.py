@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from repoassay.benchmarks.papers.rows import RunFigures, SweepFigures
+from repoassay.benchmarks.gittaskbench.papers.rows import RunFigures, SweepFigures
 from repoassay.stats import consistent
 
 __all__ = ["RateCheck", "check_rates", "rates_of_runs", "rates_of_sweep"]

@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from repoassay.benchmarks.resq.parametrized_tests import Unlisted
+from repoassay.benchmarks.resq.rows import ModifiedFile, ResqRow
+from repoassay.benchmarks.resq.script_tests import script_tests
+from repoassay.benchmarks.resq.task_rows import read_task_row
 from repoassay.errors import BadInput, BadTask
-from repoassay.formats.parametrized_tests import Unlisted
-from repoassay.formats.resq_tasks import read_task_row, safe_id, write_task
-from repoassay.formats.rows import ModifiedFile, ResqRow, SweRow
-from repoassay.formats.script_tests import script_tests
+from repoassay.formats.write_task import safe_id, write_task
 from repoassay.tasks import read_task
 from repoassay.types import Task
 
@@ -44,11 +45,11 @@ def row(**changes: Any) -> ResqRow:
     return ResqRow(**{**fields, **changes})
 
 
-def task_of(row: ResqRow | SweRow, tmp_path: Path, **options: Any) -> Task:
+def task_of(row: ResqRow, tmp_path: Path, **options: Any) -> Task:
     return read_task(write_task(row, tmp_path, **options)).task
 
 
-def refusal(row: ResqRow | SweRow, tmp_path: Path, **options: Any) -> str:
+def refusal(row: ResqRow, tmp_path: Path, **options: Any) -> str:
     with pytest.raises(BadInput) as caught:
         write_task(row, tmp_path / "tasks", **options)
     left = list((tmp_path / "tasks").iterdir()) if (tmp_path / "tasks").exists() else []
@@ -306,7 +307,7 @@ def test_a_damaged_origin(content: str, tmp_path: Path) -> None:
 
 
 def test_tasks_that_are_no_rows(tmp_path: Path) -> None:
-    suite = Path(__file__).parents[1] / "assets/suites/mini/tasks"
+    suite = Path(__file__).parents[2] / "assets/suites/mini/tasks"
     with pytest.raises(BadTask):
         read_task_row(tmp_path)
     bundled = tmp_path / "suite"
@@ -317,44 +318,6 @@ def test_tasks_that_are_no_rows(tmp_path: Path) -> None:
     (folder / "tests/test_more.py").write_text("")
     with pytest.raises(BadInput, match="it has 2 test files"):
         read_task_row(folder)
-
-
-SWE: dict[str, Any] = {
-    "instance_id": "a__b-1",
-    "repo": "a/b",
-    "base_commit": COMMIT,
-    "patch": PATCH,
-    "test_patch": "diff --git a/tests/test_new.py b/tests/test_new.py\nnew file mode 100644\n--- /dev/null\n"
-    "+++ b/tests/test_new.py\n@@ -0,0 +1,2 @@\n+def test_it():\n+    assert True\n",
-    "problem_statement": "# It is not so\n\nMake it so.",
-    "fail_to_pass": ("tests/test_new.py::test_it",),
-}
-
-
-def test_a_swe_row_whose_tests_are_new_files(tmp_path: Path) -> None:
-    task = task_of(SweRow(**SWE), tmp_path)
-    assert (task.id, task.title) == ("a__b-1", "It is not so")
-    assert task.repository.source == "git:https://github.com/a/b"
-    assert task.grading.tests is not None
-    assert task.grading.tests.fail_to_pass == ("tests/test_new.py::test_it",)
-    assert (tmp_path / "a__b-1/tests/tests/test_new.py").read_text() == "def test_it():\n    assert True\n"
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"test_patch": PATCH.replace("x", "tests/test_new.py")}, "does not make 'tests/test_new.py' anew as text."),
-        ({"test_patch": "nonsense"}, "its test_patch cannot be read: There is no unified diff in the patch."),
-        ({"test_patch": SWE["test_patch"].replace("tests/test_new.py", "../x.py")}, "its test_patch cannot be read"),
-        ({"fail_to_pass": ("tests/test_old.py::test",)}, "are not in the files that its test_patch makes."),
-        ({"fail_to_pass": ("test_it (tests.test_new)",)}, "are not in the files that its test_patch makes."),
-        ({"pass_to_pass": ("tests/test_old.py::test",)}, "its tests tests/test_old.py::test are not"),
-        ({"fail_to_pass": ()}, "fail_to_pass: Tuple should have at least 1 item"),
-        ({"repo": "/etc"}, "is no URL of https, ssh or git."),
-    ],
-)
-def test_swe_rows_that_cannot_be_tasks(changes: dict[str, Any], words: str, tmp_path: Path) -> None:
-    assert words in refusal(SweRow(**{**SWE, **changes}), tmp_path)
 
 
 def test_task_toml_holds_nothing_but_values(tmp_path: Path) -> None:
@@ -487,7 +450,7 @@ def test_no_text_leads_to_a_traceback(source: str) -> None:
 
 
 def test_the_demonstration_rows_can_be_tasks(tmp_path: Path) -> None:
-    demo = Path(__file__).parents[2] / "examples/resq-demo"
+    demo = Path(__file__).parents[3] / "examples/resq-demo"
     scripts = sorted(demo.glob("*/test_script.py"))
     for script in scripts:
         given_ = row(id=script.parent.name, test_script=script.read_text())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from repoassay.benchmarks.papers.rows import ModelPrice, RunFigures, SweepFigures
+from repoassay.benchmarks.gittaskbench.papers.rows import ModelPrice, RunFigures, SweepFigures
 
 __all__ = ["CostCheck", "CostStatus", "check_costs", "check_sweep_costs", "cost_of"]
 

@@ -7,26 +7,31 @@ from importlib.resources import files
 
 import pytest
 
-from repoassay.benchmarks.papers import TABLES, ErrorShare, PassRate, RunFigures, SubdomainValue, parse, read, read_all
+from repoassay.benchmarks.gittaskbench.papers import PAPER, ErrorShare, RunFigures, SubdomainValue
+from repoassay.benchmarks.metr import POST
+from repoassay.benchmarks.resq.papers.tables import PAPER as RESQ_PAPER, PassRate
+from repoassay.report.published_figures import FigureTables, parse_figures
 
 HEAD = '[table]\npaper = "P"\nreference = "R"\nname = "T"\ntitle = "X"\nread_from = "S"\n'
 
 
-def test_every_file_is_a_table_and_every_table_a_file() -> None:
-    shipped = {entry.name for entry in files("repoassay.benchmarks.papers").iterdir() if entry.name.endswith(".toml")}
-    assert shipped == {f"{name}.toml" for name in TABLES}
+@pytest.mark.parametrize("published", [PAPER, RESQ_PAPER, POST])
+def test_every_file_is_a_table_and_every_table_a_file(published: FigureTables) -> None:
+    shipped = {entry.name for entry in files(published.package).iterdir() if entry.name.endswith(".toml")}
+    assert shipped == {f"{name}.toml" for name in published.kinds}
 
 
-def test_every_table_says_where_its_figures_were_read() -> None:
-    tables = read_all()
-    assert set(tables) == set(TABLES)
+@pytest.mark.parametrize("published", [PAPER, RESQ_PAPER, POST])
+def test_every_table_says_where_its_figures_were_read(published: FigureTables) -> None:
+    tables = published.read_all()
+    assert set(tables) == set(published.kinds)
     for name, table in tables.items():
         assert table.table.read_from, name
-        assert all(isinstance(row, TABLES[name]) for row in table.row), name
+        assert all(isinstance(row, published.kinds[name]) for row in table.row), name
 
 
 def test_printed_digits_are_kept() -> None:
-    rows = read("gittaskbench-table-03", RunFigures).row
+    rows = PAPER.read("gittaskbench-table-03", RunFigures).row
     assert [str(row.cost) for row in rows[:4]] == ["0.0316", "0.0355", "0.0304", "0.00269"]
     assert str(rows[4].output) == "1282.70"
     assert rows[-1].cost is None
@@ -34,9 +39,9 @@ def test_printed_digits_are_kept() -> None:
 
 def test_one_kind_of_row_for_each_table() -> None:
     with pytest.raises(ValueError, match="are RunFigures, not PassRate"):
-        read("gittaskbench-table-03", PassRate)
+        PAPER.read("gittaskbench-table-03", PassRate)
     with pytest.raises(KeyError):
-        read("gittaskbench-table-99", PassRate)
+        PAPER.read("gittaskbench-table-99", PassRate)
 
 
 @pytest.mark.parametrize(
@@ -55,16 +60,16 @@ def test_one_kind_of_row_for_each_table() -> None:
 )
 def test_what_is_no_table_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="published table mine cannot be read"):
-        parse(text, ErrorShare, "mine")
+        parse_figures(text, ErrorShare, "mine")
 
 
 @pytest.mark.parametrize("ends", ["low = 1", "low = 3\nhigh = 4", "low = 2\nhigh = 1"])
 def test_a_value_outside_its_range_is_refused(ends: str) -> None:
     row = f'[[row]]\ndomain = "D"\nsubdomain = "S"\nvalue = 2\n{ends}'
     with pytest.raises(ValueError, match="needs low"):
-        parse(HEAD + row, SubdomainValue, "mine")
+        parse_figures(HEAD + row, SubdomainValue, "mine")
 
 
 def test_a_table_of_ones_own() -> None:
-    table = parse(HEAD + '[[row]]\nmodel = "M"\npass_at_1 = 12.50', PassRate, "mine")
+    table = parse_figures(HEAD + '[[row]]\nmodel = "M"\npass_at_1 = 12.50', PassRate, "mine")
     assert (table.row[0].pass_at_1, table.table.missing) == (Decimal("12.50"), ())

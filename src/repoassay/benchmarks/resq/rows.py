@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import re
+import json
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-from repoassay.formats.json_records import parse_json
+from repoassay.benchmarks.resq.node_environment import is_javascript
+from repoassay.errors import BadInput
+from repoassay.formats import Row, RowId, TaskParts, Text, parse_json
+from repoassay.text import quote
+from repoassay.types import Record
 
-__all__ = ["ModifiedFile", "ResqRow", "Row", "RowId", "Text", "checked_id"]
+__all__ = ["ORIGIN", "ModifiedFile", "ResqRow", "RowOrigin"]
 
-
-def _text(value: object) -> object:
-    """Null is how some files write that there is nothing."""
-    return "" if value is None else value
+ORIGIN = "solution/row.json"
+"""What a row says and a task folder has no place for; hidden, since it may hold the solution."""
 
 
 def _files(value: object) -> object:
@@ -35,28 +38,25 @@ def _files(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def checked_id(value: str) -> str:
-    """Refuse an id that no file and no terminal could show."""
-    if not value.strip() or re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", value):
-        raise ValueError("is empty or holds control characters; give it a plain name")
-    return value
-
-
-RowId = Annotated[str, Field(max_length=512), AfterValidator(checked_id)]
-Text = Annotated[str, BeforeValidator(_text)]
-
-
-class Row(BaseModel):
-    """A row of somebody's data set: strict about types, and silent about keys that others added."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, populate_by_name=True)
-
-
 class ModifiedFile(Row):
     """A file that the solution touches: path in the repository, and its text, usually that of the base commit."""
 
     path: str
     content: Text
+
+
+class RowOrigin(Record):
+    """What of a RES-Q row stands nowhere else in its task folder."""
+
+    id: RowId
+    repo_url: str
+    base_commit: str = ""
+    testbed_environment: str = ""
+    solution_commit: str = ""
+    modified_files: tuple[ModifiedFile, ...] = ()
+    language: str = ""
+    requirements_txt: str | None = None
+    """Of a row in JavaScript alone, which has no file of requirements: nothing is installed for it."""
 
 
 class ResqRow(Row):
@@ -107,6 +107,34 @@ class ResqRow(Row):
     def solution(self) -> str:
         """The reference patch."""
         return self.solution_patch
+
+    @property
+    def known_files(self) -> Mapping[str, str]:
+        """The modified files."""
+        return {item.path: item.content for item in self.modified_files}
+
+    def task_parts(self) -> TaskParts:
+        """Return environment, tests and files of the row's task.
+
+        Every test of the script becomes one that must fail at the base commit; only running them tells which do.
+
+        Raises:
+            BadInput: When the script or its environment cannot be had here.
+        """
+        from repoassay.benchmarks.resq.script_parts import javascript_parts, python_parts
+
+        kept = set(RowOrigin.model_fields)
+        if is_javascript(self.language):
+            parts = javascript_parts(self.test_script, self.testbed_environment, self.requirements_txt)
+        elif self.language and self.language.strip().lower() not in {"python", "py", "python3"}:
+            raise BadInput(
+                f"its language is {quote(self.language)}.", "Only tests in Python and JavaScript can be run."
+            )
+        else:
+            parts = python_parts(self.test_script, self.testbed_environment, self.requirements_txt, self.solution_patch)
+            kept.remove("requirements_txt")
+        origin = json.dumps(self.model_dump(include=kept), indent=1) + "\n"
+        return TaskParts("RES-Q", parts.environment, parts.tests, {**parts.files, ORIGIN: origin.encode()})
 
     def to_json(self) -> dict[str, Any]:
         """Return the row with the published keys."""

@@ -6,7 +6,7 @@ import ast
 import warnings
 from collections.abc import Iterator, Mapping
 
-from repoassay.formats.parametrized_tests import Unlisted, case_ids
+from repoassay.benchmarks.resq.parametrized_tests import Unlisted, case_ids
 
 __all__ = ["SCRIPT", "script_tests"]
 

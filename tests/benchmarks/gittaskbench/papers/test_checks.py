@@ -10,17 +10,14 @@ from importlib.resources import files
 import pytest
 from hypothesis import given, strategies as st
 
-from repoassay.benchmarks.papers import (
+from repoassay.benchmarks.gittaskbench.papers import (
+    PAPER,
     AlphaFigures,
-    AxisFigures,
     CostStatus,
     ErrorShare,
-    Fact,
     MeanFigure,
     ModelPrice,
-    PassRate,
     RunFigures,
-    SizeFigure,
     Subdomain,
     SubdomainValue,
     SweepFigures,
@@ -31,16 +28,16 @@ from repoassay.benchmarks.papers import (
     check_sweep_costs,
     rates_of_runs,
     rates_of_sweep,
-    read,
     task_values,
 )
+from repoassay.report.published_figures import SizeFigure
 from repoassay.stats.consistency import smallest_fraction
 
 D = Decimal
-RUNS = read("gittaskbench-table-03", RunFigures)
-SWEEP = read("gittaskbench-table-07", SweepFigures)
-PRICES = read("gittaskbench-table-11", ModelPrice).row
-ALPHAS = read("gittaskbench-table-10", AlphaFigures)
+RUNS = PAPER.read("gittaskbench-table-03", RunFigures)
+SWEEP = PAPER.read("gittaskbench-table-07", SweepFigures)
+PRICES = PAPER.read("gittaskbench-table-11", ModelPrice).row
+ALPHAS = PAPER.read("gittaskbench-table-10", AlphaFigures)
 
 
 def test_costs_of_table_3_follow_but_for_three_and_these_are_named() -> None:
@@ -157,13 +154,13 @@ def test_rates_of_impossible_runs_are_refused() -> None:
 
 
 def test_the_leaderboard_cuts_two_of_its_own_rates_off() -> None:
-    rows = read("gittaskbench-leaderboard", RunFigures).row
+    rows = PAPER.read("gittaskbench-leaderboard", RunFigures).row
     off = [check for check in check_rates(rates_of_runs(rows), 54) if not check.holds]
     assert [(str(check.percent), check.k, check.of) for check in off] == [("48.14", 26, 54), ("75.92", 41, 54)]
 
 
 def test_the_share_of_setup_failures_is_80_of_123() -> None:
-    (e1,) = read("gittaskbench-figure-07", ErrorShare).row
+    (e1,) = PAPER.read("gittaskbench-figure-07", ErrorShare).row
     assert (e1.class_, smallest_fraction(str(e1.percent))) == ("E1", (80, 123))
 
 
@@ -203,7 +200,7 @@ def test_aggregates_need_the_same_models_in_every_row() -> None:
 
 def test_values_of_subdomains_break_the_ceiling_of_pypdf2_alone() -> None:
     values = task_values(
-        read("gittaskbench-table-04", Subdomain).row, read("gittaskbench-table-09", SubdomainValue).row
+        PAPER.read("gittaskbench-table-04", Subdomain).row, PAPER.read("gittaskbench-table-09", SubdomainValue).row
     )
     assert (len(values), sum(values.values())) == (54, D("1460.01"))
     broken = broken_ceilings(ALPHAS.row, values)
@@ -215,15 +212,15 @@ def test_values_of_subdomains_break_the_ceiling_of_pypdf2_alone() -> None:
 
 
 def test_uneven_values_are_the_rounded_means_of_their_parts() -> None:
-    rows = [row for row in read("gittaskbench-table-09", SubdomainValue).row if row.parts]
+    rows = [row for row in PAPER.read("gittaskbench-table-09", SubdomainValue).row if row.parts]
     assert len(rows) == 3
-    assert all((sum(row.parts) / len(row.parts)).quantize(row.value) == row.value for row in rows)
+    assert all((sum(row.parts, D(0)) / len(row.parts)).quantize(row.value) == row.value for row in rows)
 
 
 def test_the_suite_that_ships_has_the_published_values_and_ranges() -> None:
-    published = {(row.domain, row.subdomain): row for row in read("gittaskbench-table-09", SubdomainValue).row}
+    published = {(row.domain, row.subdomain): row for row in PAPER.read("gittaskbench-table-09", SubdomainValue).row}
     folder = files("repoassay.benchmarks.gittaskbench").joinpath("suite", "tasks")
-    for row in read("gittaskbench-table-04", Subdomain).row:
+    for row in PAPER.read("gittaskbench-table-04", Subdomain).row:
         figures = published[row.domain, row.subdomain]
         for task in row.tasks:
             text = folder.joinpath(task, "task.toml").read_text("utf-8")
@@ -234,7 +231,7 @@ def test_the_suite_that_ships_has_the_published_values_and_ranges() -> None:
 
 
 def test_counts_of_table_4() -> None:
-    rows = read("gittaskbench-table-04", Subdomain).row
+    rows = PAPER.read("gittaskbench-table-04", Subdomain).row
     tasks = [task for row in rows for task in row.tasks]
     assert (len(rows), len({row.subdomain for row in rows}), len(tasks), len(set(tasks))) == (24, 23, 54, 54)
     counts: Counter[str] = Counter()
@@ -246,26 +243,8 @@ def test_counts_of_table_4() -> None:
 
 
 def test_text_and_table_contradict_each_other_on_repository_sizes() -> None:
-    sizes = {(row.repository, row.measure): row.value for row in read("gittaskbench-table-05", SizeFigure).row}
+    sizes = {(row.repository, row.measure): row.value for row in PAPER.read("gittaskbench-table-05", SizeFigure).row}
     assert sizes["Scrapy", "classes"] > 1130
     assert sizes["Faker", "files"] < 1000
     assert sizes["Scrapy", "internal calls"] < 40_000
-    assert len(read("gittaskbench-table-02", MeanFigure).row) == 8
-
-
-def test_metr_counts_print_as_published_and_agree_with_each_other() -> None:
-    axes = read("metr-axes", AxisFigures).row
-    for cell in (cell for axis in axes for cell in (axis.failing, axis.passing)):
-        (check,) = check_rates([("", cell.percent)], cell.n, 1)
-        assert (check.holds, check.k) == (True, cell.k)
-    facts = {fact.id: fact for fact in read("metr-results", Fact).row}
-    at_least = [facts[name].k or 0 for name in ("problems_3_or_more", "problems_4_or_more", "problems_5")]
-    assert sum(axis.failing.k + axis.passing.k for axis in axes) == 57 == 3 * at_least[0] + at_least[1] + at_least[2]
-    assert not check_rates([("", facts["success_all"].value)], 18, 1)[0].holds
-    assert check_rates([("", facts["success_reviewed"].value)], 15, 1)[0].k == 4
-
-
-def test_resq_gap_of_the_abstract() -> None:
-    scores = {row.model: row.pass_at_1 for row in read("resq-table-02", PassRate).row}
-    assert scores["Claude 3.5 Sonnet"] - scores["GPT-4o"] == 12
-    assert list(scores.values()) == sorted(scores.values(), reverse=True)
+    assert len(PAPER.read("gittaskbench-table-02", MeanFigure).row) == 8

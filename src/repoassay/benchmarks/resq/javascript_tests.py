@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from repoassay.formats.parametrized_tests import Unlisted
+from repoassay.benchmarks.resq.parametrized_tests import Unlisted
 from repoassay.grading import LARGEST, SCRIPT, Token, argument_ends, pairs_of, tokens_of
 
 __all__ = ["javascript_tests", "script_name"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from repoassay.benchmarks.papers.rows import AlphaFigures, Subdomain, SubdomainValue
+from repoassay.benchmarks.gittaskbench.papers.rows import AlphaFigures, Subdomain, SubdomainValue
 from repoassay.economics import Ceiling, ParetoCurve, ceiling, pareto
 
 __all__ = ["ModelAggregate", "aggregate", "broken_ceilings", "task_values"]

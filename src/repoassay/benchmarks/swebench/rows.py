@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from repoassay.formats.json_records import parse_json
-from repoassay.formats.resq_row import Row, RowId, Text
+from repoassay.formats import REQUIREMENTS, Row, RowId, TaskParts, Text, import_path_of, parse_json
+from repoassay.types import Environment, HiddenTests
 
 __all__ = ["SweRow"]
 
@@ -69,6 +70,11 @@ class SweRow(Row):
         return self.instance_id
 
     @property
+    def repo_url(self) -> str:
+        """The repository."""
+        return self.repo
+
+    @property
     def asked(self) -> str:
         """What the row asks for."""
         return self.problem_statement
@@ -77,6 +83,25 @@ class SweRow(Row):
     def solution(self) -> str:
         """The reference patch."""
         return self.patch
+
+    @property
+    def known_files(self) -> Mapping[str, str]:
+        """Nothing: these rows hold no texts of files."""
+        return {}
+
+    def task_parts(self) -> TaskParts:
+        """Return environment, tests and files of the row's task.
+
+        Raises:
+            BadInput: When its test patch does not hold its tests whole.
+        """
+        from repoassay.benchmarks.swebench.test_files import new_test_files
+
+        tests = HiddenTests(fail_to_pass=self.fail_to_pass, pass_to_pass=self.pass_to_pass, cwd="repository")
+        files = {f"tests/{path}": content for path, content in new_test_files(self.test_patch, tests.all_ids).items()}
+        environment = Environment(resolve=REQUIREMENTS, path=import_path_of(self.patch))
+        # The rows name no requirements; the file is there to be filled in.
+        return TaskParts("SWE-bench", environment, tests, {REQUIREMENTS: b"", **files})
 
     def to_json(self) -> dict[str, Any]:
         """Return the row with the published keys."""

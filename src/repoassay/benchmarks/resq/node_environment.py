@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from repoassay.errors import BadInput
-from repoassay.formats.resq_row import ResqRow
 from repoassay.text import quote
 
 __all__ = ["check_node_environment", "is_javascript"]
@@ -21,22 +20,21 @@ def is_javascript(language: str) -> bool:
     return language.strip().lower() in _LANGUAGES
 
 
-def check_node_environment(row: ResqRow) -> None:
-    """Refuse a row in JavaScript that names packages.
+def check_node_environment(environment: str, requirements: str) -> None:
+    """Refuse a row in JavaScript that names packages, or more than a version of node.
 
     Raises:
         BadInput: With the first one; the sentence has `its` for a subject.
     """
-    named = [line.strip() for line in row.requirements_txt.splitlines() if line.partition("#")[0].strip()]
+    named = [line.strip() for line in requirements.splitlines() if line.partition("#")[0].strip()]
     if named and named != ["{}"]:
         raise BadInput(
             f"its requirements_txt names {quote(named[0])}, and packages from npm are not installed.",
             "Leave it empty, and use what node and the repository bring.",
         )
-    stated = re.sub(r"(?<=[a-z])(?=\d)", " ", row.testbed_environment.strip().lower())
+    stated = re.sub(r"(?<=[a-z])(?=\d)", " ", environment.strip().lower())
     if not _NODE.fullmatch(stated):
         raise BadInput(
-            f"its testbed_environment {quote(row.testbed_environment)} is more than a version of node, which is all"
-            " that is there.",
+            f"its testbed_environment {quote(environment)} is more than a version of node, which is all that is there.",
             "Write node and its version.",
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from repoassay.formats.javascript_tests import javascript_tests, script_name
-from repoassay.formats.parametrized_tests import Unlisted
+from repoassay.benchmarks.resq.javascript_tests import javascript_tests, script_name
+from repoassay.benchmarks.resq.parametrized_tests import Unlisted
 
 START = "const { test, it, describe, suite } = require('node:test');\n"
 SCRIPT = ("__script__",)

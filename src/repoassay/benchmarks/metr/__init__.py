@@ -1,0 +1,21 @@
+"""METR's post of 12 August 2025 on reconciling slowdown with time horizons: its figures as data."""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.benchmarks.metr.tables import (
+        POST as POST,
+        AxisCount as AxisCount,
+        AxisFigures as AxisFigures,
+        Fact as Fact,
+    )
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "tables": ("AxisCount", "AxisFigures", "Fact", "POST"),
+        },
+    )

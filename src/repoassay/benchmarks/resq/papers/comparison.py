@@ -1,0 +1,37 @@
+"""Published pass@1 of RES-Q beside that of these runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from repoassay.benchmarks.resq.papers.tables import PAPER, PassRate
+from repoassay.report import (
+    THESE_RUNS,
+    Cell,
+    ColumnUnit,
+    OfferedTables,
+    Table,
+    TableColumn,
+    cells_by_key,
+    share_of,
+)
+
+__all__ = ["RESQ"]
+
+
+def _resq(tables: Mapping[str, Table]) -> list[Table]:
+    made = tables["pass_at_1"]
+    rows: list[tuple[Cell, ...]] = [
+        (THESE_RUNS, *cells_by_key(made, index, "framework", "model", "pass_at_1")) for index in range(len(made.rows))
+    ]
+    table = PAPER.read("resq-table-02", PassRate)
+    rows += [(table.table.cited, "QurrentOS coder", row.model, share_of(row.pass_at_1)) for row in table.row]
+    return [Table(
+        "published_pass_at_1", "Beside the published pass@1", "RES-Q Table 2",
+        (TableColumn("source", "Source"), TableColumn("framework", "Framework"), TableColumn("model", "Model"),
+         TableColumn("pass_at_1", "pass@1", ColumnUnit.SHARE, 1)),
+        tuple(rows), (table.table.origin,),
+    )]  # fmt: skip
+
+
+RESQ = OfferedTables("resq", _resq)
