@@ -77,6 +77,6 @@ bench: .venv/.ready
 	.venv/bin/python measurements/survey.py
 	.venv/bin/python measurements/gittaskbench.py
 	.venv/bin/python measurements/submissions.py
-	PYTHONPATH=tests .venv/bin/python measurements/gateway.py
+	PYTHONPATH=tests .venv/bin/python measurements/model_proxy.py
 	.venv/bin/python measurements/matrix_kill.py
 	.venv/bin/python measurements/report.py

@@ -1,4 +1,4 @@
-"""Trying an agent out: two small tasks, a scripted model, and the agent's own account held against the gateway's.
+"""Trying an agent out: two small tasks, a scripted model, and the agent's own account held against the model proxy's.
 
 Needs no money and, once the agent is installed and the tasks' environments are built, no network.
 """
@@ -36,9 +36,9 @@ class Checked:
 
     Attributes:
         left: Names of the files it left, or of the files its diff changes.
-        totals: What the gateway counted. `sent`: what the scripted model told, summed.
+        totals: What the model proxy counted. `sent`: what the scripted model told, summed.
         seconds: From the start of the sandbox to its end.
-        folder: Prompt, transcript, trajectory, submission and the gateway's journal.
+        folder: Prompt, transcript, trajectory, submission and the model proxy's journal.
     """
 
     task: str
@@ -53,7 +53,7 @@ class Checked:
 
     @property
     def figures(self) -> str:
-        """How the agent's own tokens compare with the gateway's."""
+        """How the agent's own tokens compare with the model proxy's."""
         own, counted = self.trajectory.own, self.totals.usage
         because = f" ({own.note})" if own.note else ""
         if own.usage is None:
@@ -75,7 +75,7 @@ class Checked:
 def check_agent(
     agent: ModelledAgent, cache: Cache, sandbox: Sandbox, into: Path, *, seconds: float = 300, only: str = ""
 ) -> Iterator[Checked]:
-    """Run an agent that is prepared on both tasks, its network cut but for the gateway's door.
+    """Run an agent that is prepared on both tasks, its network cut but for the port forward to the model proxy.
 
     Args:
         agent: The agent.

@@ -1,4 +1,4 @@
-"""What an attempt's end at the gateway means for its verdict: a spent budget, or an upstream that failed it."""
+"""What an attempt's end at the model proxy means for its verdict: a spent budget, or an upstream that failed it."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def read_dialogue(path: Path) -> Dialogue:
         raise BadInput(f"The dialogue {path} is wrong at {place}: {first['msg']}.") from error
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(
-            f"The dialogue {path} cannot be read: {error}.", "Write it as docs/gateway.md describes."
+            f"The dialogue {path} cannot be read: {error}.", "Write it as docs/model-proxy.md describes."
         ) from error
 
 

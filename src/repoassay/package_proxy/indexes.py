@@ -110,7 +110,7 @@ class Indexes:
         return tuple(rule for rule in self.rules() if not rule.trusted or rule in self.extra)
 
     def on_loopback(self) -> tuple[tuple[str, int], ...]:
-        """Host and port of every index on this machine's own loopback, each of which needs a door of its own."""
+        """Host and port of every index on this machine's own loopback, each of which needs its own port forward."""
         rules = (_rule(url) for url in (self.python, self.node, *self.more))
         return tuple(dict.fromkeys((rule.host, rule.port or 0) for rule in rules if is_local(rule.host)))
 

@@ -74,7 +74,7 @@ class NamespaceSandbox:
 
     def _run(self, command: Command, cancel: threading.Event, cgroups: list[str]) -> Completed:
         with contextlib.ExitStack() as stack:
-            # Entered first, to be left last: a door is over when everything behind it is dead.
+            # Entered first, to be left last: a port forward is over when everything behind it is dead.
             private = command.network is SandboxNetwork.NONE
             doors = stack.enter_context(inner_doors(command.doors if private else ()))
             stack.enter_context(host_doors(() if private else command.doors))

@@ -1,7 +1,7 @@
 """A trajectory: what an agent did, step by step, in one format for all agents, and what it says it spent.
 
 It is made of the agent's own records, which are hostile: every text is bounded, and what could not be read is said in
-`problems`. Tokens and dollars here are the agent's figures; those that count are the gateway's.
+`problems`. Tokens and dollars here are the agent's figures; those that count are the model proxy's.
 """
 
 from __future__ import annotations

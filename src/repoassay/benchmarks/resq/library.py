@@ -171,7 +171,7 @@ class SubmissionEnv:
         return await asyncio.to_thread(self.step_batch, submissions, n_workers, pbar)
 
     def close(self) -> None:
-        """End every warm parent; without `persist`, remove the task folders."""
+        """End every prefork server; without `persist`, remove the task folders."""
         for engine in self._engines.values():
             engine.close()
         self._engines.clear()
