@@ -32,7 +32,7 @@ _PORT = 8080
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What one task of the check came to.
+    """The result of one task of the check.
 
     Attributes:
         left: Names of the files it left, or of the files its diff changes.

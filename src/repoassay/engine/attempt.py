@@ -39,7 +39,7 @@ _START = 2.0
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """What one attempt came to. `dropped` when it was cancelled and must not count. `over_run`: see `AttemptAccess`."""
+    """The result of one attempt. `dropped`: it was cancelled and must not count. `over_run`: see `AttemptAccess`."""
 
     submission: Submission
     verdict: Verdict

@@ -117,7 +117,7 @@ class Turn(Record):
 
 
 class Dialogue(Record):
-    """A whole script."""
+    """The turns of a scripted model."""
 
     turn: tuple[Turn, ...] = Field(min_length=1)
     aside: tuple[Turn, ...] = ()

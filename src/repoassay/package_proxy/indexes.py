@@ -38,7 +38,7 @@ _SHOWN = ("/etc/ssl/", "/etc/ca-certificates/", "/usr/")
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """Where packages come from.
+    """The configured package indexes.
 
     `python` and `node` are addresses of indexes, `more` further Python indexes, `links` pages or folders of links to
     packages, `scopes` registries of npm's scopes; `extra` are rules for hosts beside them; `bundle` is the host's own

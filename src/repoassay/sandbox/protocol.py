@@ -101,7 +101,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """What came back: how it ended, bounded output, what was written to the channel, what did not cross."""
+    """The result of a command: how it ended, bounded output, what was written to the channel, what did not cross."""
 
     exit: Exit
     stdout: bytes = b""

@@ -75,7 +75,7 @@ class OwnFigures(Record):
 
 
 class Trajectory(Record):
-    """All of it.
+    """The steps of one attempt in order, and the agent's own figures.
 
     Attributes:
         ending: How the agent says it ended, in its own word.

@@ -13,7 +13,7 @@ __all__ = ["Assurance", "Attribution", "CriterionResult", "Feedback", "Grade", "
 
 
 class Attribution(StrEnum):
-    """Whose doing an outcome is."""
+    """Who caused an outcome."""
 
     AGENT = "agent"
     SUITE = "suite"

@@ -24,7 +24,7 @@ _ROOT = "/tests"
 
 @dataclass(frozen=True, slots=True)
 class HiddenTestRun:
-    """How a run ended, and what it told."""
+    """One run of hidden tests: how it ended, and the results it reported."""
 
     exit: Exit
     told: ChannelReport
