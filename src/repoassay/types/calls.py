@@ -39,7 +39,7 @@ class Call(Record):
         price: US dollars; None is unknown, and `price_note` says why.
         first_byte: Seconds to the first byte of the answer's body; `seconds`: to its last. Both from the request's end.
         refused: Why the model proxy did not forward it, empty when it did.
-        fault: What went wrong, empty when nothing; the words are in docs/model-proxy.md. `whose` says whose doing it is.
+        fault: What went wrong, empty when nothing; its words: docs/model-proxy.md. `whose` says whose doing it is.
         request_bytes: Size of the request's body; `response_bytes`: of what the client was sent.
         left_out: What the model proxy took out of the request, since the attempt may reach its model alone.
         body: Stem of the files beside the journal that hold the bodies, empty when they were not kept.
