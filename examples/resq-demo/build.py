@@ -27,7 +27,7 @@ from repoassay.errors import BadInput, RepoAssayError
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.programs import node_program, uv_program
 from repoassay.tasks import TaskFolder
-from repoassay.types import Kind, Task
+from repoassay.types import Task, TaskKind
 from repoassay.workspace.checkouts import checkout
 from repoassay.workspace.git import run_git
 
@@ -84,7 +84,7 @@ def _checkout(folder: Path, cache: Cache) -> Path:
         {
             "id": folder.name,
             "title": f"A change to {settings['package']}",
-            "kind": Kind.EDIT,
+            "kind": TaskKind.EDIT,
             "domain": "demonstration",
             "repository": repository,
             "grading": {"tests": {"fail_to_pass": ["test_script.py"]}},
