@@ -36,7 +36,7 @@ class Checked:
 
     Attributes:
         left: Names of the files it left, or of the files its diff changes.
-        totals: What the model proxy counted. `sent`: what the scripted model told, summed.
+        totals: What the model proxy counted. `sent`: the sum of what the scripted model reported.
         seconds: From the start of the sandbox to its end.
         folder: Prompt, transcript, trajectory, submission and the model proxy's journal.
     """

@@ -71,7 +71,7 @@ class SubmissionEngine:
         repeat: How often each submission is graded.
         lenient: Whether hunks may be applied without some of their context; every verdict says so.
         warm: Whether to fork from prefork servers, as is fast; without namespaces there are none.
-        ledger: How much submitters are told, and what they have been told before.
+        ledger: How much submitters learn of verdicts, and what they know already.
         required: Bits that a pass must be attested with to count as one; 0 takes doubted and plain passes too.
     """
 

@@ -28,7 +28,7 @@ MUST_FAIL = {
 class Proof:
     """The outcomes of one agent's submission over all repetitions. `sound` when it was what it must be every time.
 
-    `assurance` is told by the proof of that name alone.
+    Only the proof of that name sets `assurance`.
     """
 
     task: str

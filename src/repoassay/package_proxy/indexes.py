@@ -1,4 +1,4 @@
-"""The package indexes the user has configured, as the policy `packages` opens them and as a workspace is told of them.
+"""The package indexes the user has configured, as the policy `packages` opens them and as a workspace gets them.
 
 Read from where pip, uv and npm read them, environment before files; without any, the public ones. Passwords in
 addresses stay outside: whoever lets agents use an index that asks for one gives the workspace a password knowingly.

@@ -125,7 +125,7 @@ class NamespaceSandbox:
             )
 
     def spec(self, command: Command, cgroups: list[str], status: int, control: int, channel: int = -1) -> Spec:
-        """What the supervisor is told of a command."""
+        """The description of a command for the supervisor."""
         env = {**_BASE_ENV, **command.env}
         if channel >= 0:
             env["REPOASSAY_CHANNEL"] = str(channel)

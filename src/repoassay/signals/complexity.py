@@ -48,7 +48,7 @@ def _measured(bench: ToolRunner, side: TreeSide, paths: list[str]) -> dict[str, 
     if not paths:
         return found
     own = module("lizard", None)
-    script = files(__package__).joinpath("inside/measure_complexity.py").read_bytes()
+    script = files(__package__).joinpath("in_sandbox/measure_complexity.py").read_bytes()
     tool = Tool((base_python(), "-I", "-S", "/signals/measure.py", own.imports), own.mounts)
     done = bench.run(side, tool, json.dumps(paths), what="lizard", files={"measure.py": script})
     try:

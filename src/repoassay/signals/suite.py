@@ -79,7 +79,7 @@ def run_suite(
         "imports": bench.import_path().split(":"),
     }  # fmt: skip
     imports = [tool.imports for tool in (pytest, coverage) if tool.imports]
-    script = files(__package__).joinpath("inside/run_suite.py").read_bytes()
+    script = files(__package__).joinpath("in_sandbox/run_suite.py").read_bytes()
     mounts = {mount.target: mount for tool in (pytest, coverage) for mount in tool.mounts}
     done = bench.run(
         side,

@@ -22,7 +22,7 @@ class Spending(Record):
     Attributes:
         calls: Calls the upstream answered with success.
         failed: Forwarded calls that ended otherwise. `refused`: requests the model proxy did not forward.
-        usage: The sum over calls whose usage is known. `unknown`: how many answered calls told none.
+        usage: The sum over calls whose usage is known. `unknown`: how many answered calls reported none.
         dollars: US dollars; None when any answered call has no price, and `dollars_note` says why.
         dollars_known: The sum over the calls that have a price, a lower bound.
         retries: Tries of the model proxy beyond the first of each call.

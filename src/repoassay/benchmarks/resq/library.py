@@ -110,7 +110,7 @@ class SubmissionEnv:
         persist: Keep verdicts and task folders for the next environment in the same `temp_dir`.
         mirrors: Repository URL -> local path.
         isolation: `namespaces`, or `none` to run as yourself.
-        feedback: How much submissions are told; see docs/assurance.md. The published package tells everything.
+        feedback: How much submitters learn of a verdict; see docs/assurance.md. The published package tells everything.
     """
 
     def __init__(
