@@ -14,6 +14,8 @@ They are imported on demand, so that `import repoassay` costs nothing.
 
 from __future__ import annotations
 
+from repoassay.lazy import attach
+
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
     from repoassay.agents import CommandMaker as Agent, CommandResult, WorkspaceSession
@@ -53,46 +55,23 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "Agent": "agents:CommandMaker",
-    "Attempt": "types:Attempt",
-    "BadInput": "errors:BadInput",
-    "Command": "sandbox:Command",
-    "CommandResult": "agents:CommandResult",
-    "EvaluatedAttempt": "api:EvaluatedAttempt",
-    "GradedSubmission": "engine:GradedSubmission",
-    "Grader": "api:Grader",
-    "InfraFault": "errors:InfraFault",
-    "Interrupted": "errors:Interrupted",
-    "Limits": "types:Limits",
-    "Metric": "grading:Metric",
-    "MissingExtra": "errors:MissingExtra",
-    "NetworkPolicy": "types:NetworkPolicy",
-    "Outcome": "types:Outcome",
-    "Plan": "types:Plan",
-    "PreparedTask": "workspace:PreparedTask",
-    "Rate": "stats:Rate",
-    "Reading": "types:Reading",
-    "RepoAssayError": "errors:RepoAssayError",
-    "Run": "api:Run",
-    "RunEvent": "api:RunEvent",
-    "Sandbox": "sandbox:Sandbox",
-    "Spending": "types:Spending",
-    "Stop": "engine:Stop",
-    "Submission": "types:Submission",
-    "Suite": "types:Suite",
-    "Task": "types:Task",
-    "Trajectory": "types:Trajectory",
-    "Unavailable": "errors:Unavailable",
-    "Verdict": "types:Verdict",
-    "WorkspaceSession": "agents:WorkspaceSession",
-    "compare": "api:compare",
-    "evaluate": "api:evaluate",
-    "grade": "api:grade",
-    "load_run": "api:load_run",
-    "metric": "grading:metric",
-    "resume": "api:resume",
-    "validate": "api:validate",
-}
+    "agents": ("CommandResult", "WorkspaceSession"),
+    "api": (
+        "EvaluatedAttempt", "Grader", "Run", "RunEvent", "compare", "evaluate", "grade", "load_run", "resume",
+        "validate",
+    ),
+    "engine": ("GradedSubmission", "Stop"),
+    "errors": ("BadInput", "InfraFault", "Interrupted", "MissingExtra", "RepoAssayError", "Unavailable"),
+    "grading": ("Metric", "metric"),
+    "sandbox": ("Command", "Sandbox"),
+    "stats": ("Rate",),
+    "types": (
+        "Attempt", "Limits", "NetworkPolicy", "Outcome", "Plan", "Reading", "Spending", "Submission", "Suite", "Task",
+        "Trajectory", "Verdict",
+    ),
+    "workspace": ("PreparedTask",),
+}  # fmt: skip
+_get = attach(__name__, _HOMES)[0]
 
 __all__ = [
     "Agent",
@@ -143,13 +122,12 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         found: object = version("repoassay")
-    elif name in _HOMES:
-        from importlib import import_module
+    elif name == "Agent":
+        from repoassay.agents import CommandMaker
 
-        place, _, attribute = _HOMES[name].partition(":")
-        found = getattr(import_module(f"{__name__}.{place}"), attribute)
+        found = CommandMaker
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return _get(name)
     globals()[name] = found  # the next one who asks finds it at once
     return found
 
