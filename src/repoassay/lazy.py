@@ -7,7 +7,6 @@ rest of the room needs.
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
@@ -32,7 +31,8 @@ def attach(
             home = modules[name]
         except KeyError:
             raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
-        value = getattr(import_module(home), name)
+        __import__(home)  # the built-in: importing importlib would be most of what a face costs
+        value = getattr(sys.modules[home], name)
         setattr(sys.modules[package], name, value)
         return value
 
