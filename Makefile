@@ -74,7 +74,7 @@ bench: .venv/.ready ## print start-up and grading speed as ratios
 	.venv/bin/python measurements/survey.py
 	.venv/bin/python measurements/gittaskbench.py
 	.venv/bin/python measurements/submissions.py
-	PYTHONPATH=tests .venv/bin/python measurements/gateway.py
+	PYTHONPATH=tests .venv/bin/python measurements/model_proxy.py
 	.venv/bin/python measurements/matrix_kill.py
 	.venv/bin/python measurements/report.py
 

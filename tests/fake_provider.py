@@ -1,4 +1,4 @@
-"""A scripted upstream behind a real socket, in the place of a vendor: for tests, and for timings of the gateway.
+"""A scripted upstream behind a real socket, in the place of a vendor: for tests, and for timings of the model proxy.
 
 It goes wrong on the wire as a vendor does: it cuts the connection, keeps silent, answers with another content type.
 """

@@ -1,4 +1,4 @@
-"""Warm parents whose environment holds a hostile package, for tests."""
+"""Prefork servers whose environment holds a hostile package, for tests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Warm = Callable[..., WarmParent]
 
 @contextlib.contextmanager
 def start(cache: Cache, folder: Path, hostile: str = "", **options: Any) -> Iterator[WarmParent]:
-    """A warm parent that has imported a package `hostile` with this code."""
+    """A prefork server that has imported a package `hostile` with this code."""
     packages = folder / f"env/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
     packages.mkdir(parents=True)
     (folder / "env/bin").mkdir()
@@ -65,7 +65,7 @@ def run(parent: WarmParent, cache: Cache, code: str = "", limits: Limits = SMALL
 
 @pytest.fixture
 def warm(cache: Cache, tmp_path: Path) -> Iterator[Warm]:
-    """Start warm parents that end with the test."""
+    """Start prefork servers that end with the test."""
     with contextlib.ExitStack() as stack:
         made: list[Path] = []
 

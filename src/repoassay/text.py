@@ -25,7 +25,7 @@ __all__ = [
     "suggest",
 ]
 
-# `workspace/launcher/collect.py` imports the standard library alone and holds the same ranges; a test compares them.
+# `sandbox/launcher/collect.py` imports the standard library alone and holds the same ranges; a test compares them.
 BLANK = (
     (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
     (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F),

@@ -82,7 +82,7 @@ def test_what_a_plain_harness_believes(grounds: dict[str, AttackGround]) -> None
 
 
 def test_one_that_uses_up_processes_harms_no_neighbour(grounds: dict[str, AttackGround]) -> None:
-    """Jobs of a warm parent are one account to the kernel, which counts threads too."""
+    """Jobs of a prefork server are one account to the kernel, which counts threads too."""
     ground = grounds["inflection-pluralize-count"]
     assert solved(ground)
     bomb = next(attack for attack in catalogue() if attack.name == "thread bomb")
@@ -98,7 +98,7 @@ def test_one_that_uses_up_processes_harms_no_neighbour(grounds: dict[str, Attack
 def test_no_attack_obtains_a_pass(grounds: dict[str, AttackGround], attack: Attack) -> None:
     for ground, _ in pairs(list(grounds.values()), [attack], spread=2):
         assert not ground.before.issuperset(ground.target.tests)
-        assert solved(ground)  # which starts the warm parent
+        assert solved(ground)  # which starts the prefork server
         before = descendants()
         check(run_trial(ground, attack, plain=False))
         assert solved(ground)

@@ -1,4 +1,4 @@
-"""`agents check` on the smallest agent there is: the whole way through sandbox, door and gateway, without a network."""
+"""`agents check` on the smallest agent there is: through sandbox, port forward and model proxy, without a network."""
 
 from __future__ import annotations
 

@@ -356,7 +356,7 @@ def test_no_attack_obtains_a_pass(grade: Grade, name: str) -> None:
 def test_what_looks_like_a_pass_is_called_tampering(grade: Grade, pool: WarmPool | None, name: str) -> None:
     verdict = grade(ATTACKS[name])
     if pool is not None and name == "plug-in registered from inside":
-        assert verdict.outcome is Outcome.FAILED  # the warm parent's pytest was configured before it came
+        assert verdict.outcome is Outcome.FAILED  # the prefork server's pytest was configured before it came
         return
     assert (verdict.outcome, verdict.process) == (Outcome.TAMPERING, False), verdict.comments
     assert verdict.comments

@@ -1,4 +1,4 @@
-"""Studies, scripts and gateways that many tests of judges begin with."""
+"""Studies, scripts and model proxies that many tests of judges begin with."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def judged(
     steps: list[JudgingStep] | None = None,
     **more: Any,
 ) -> tuple[JudgingResult, Spending]:
-    """Let a judge work through a real gateway, with a scripted model behind it."""
+    """Let a judge work through a real model proxy, with a scripted model behind it."""
     upstream = ScriptedUpstream(Dialogue(turn=tuple(script)))
     with open_judge(judge, [upstream], folder / "usage.jsonl") as door:
         done = judge_study(

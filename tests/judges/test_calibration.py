@@ -1,4 +1,4 @@
-"""A scripted judge behind a real gateway, held against people: every figure is computed by hand beside it."""
+"""A scripted judge behind a real model proxy, held against people: every figure is computed by hand beside it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ CORE = {
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Calibration:
-    """Twelve items judged through the gateway, eight of them rated by three people."""
+    """Twelve items judged through the model proxy, eight of them rated by three people."""
     place = tmp_path_factory.mktemp("judged")
     with closing(open_database(place / "reviews.sqlite")) as database:
         judge = begin(database, items(12))

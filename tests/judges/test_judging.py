@@ -1,4 +1,4 @@
-"""A judge at work behind a real gateway: what is stored, what is void, and what is never asked twice."""
+"""A judge at work behind a real model proxy: what is stored, what is void, and what is never asked twice."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ def test_a_response_that_is_not_of_its_dialect_is_void(number: int, sqlite: Data
             done = judge_study(sqlite, judge, door.asker, samples=1, axes=["core"])
         server.shutdown()
     assert done.stored + done.failed == 1, done
-    if done.failed:  # the gateway itself refuses what is no JSON at all: nothing was answered
+    if done.failed:  # the model proxy itself refuses what is no JSON at all: nothing was answered
         return
     (void,) = judgements_of(sqlite, judge)
     assert void.asked == 2 and void.void.startswith("The") and void.void.endswith(".") and len(void.void) < 300

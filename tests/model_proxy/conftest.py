@@ -1,4 +1,4 @@
-"""What the gateway's tests share: a client that asks in each dialect, and real gateways before real stand-ins."""
+"""What the model proxy's tests share: a client that asks in each dialect, and real ones before fake providers."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def key_header(dialect: str, key: str) -> dict[str, str]:
 
 
 class Rig:
-    """A gateway, the stand-in behind it, and passes through it."""
+    """A model proxy, the fake provider behind it, and sessions at it."""
 
     send = staticmethod(send)
 

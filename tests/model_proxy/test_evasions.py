@@ -24,7 +24,7 @@ SLACK = 100
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Any]:
-    """Make a biller, and a pass through a gateway before it."""
+    """Make a biller, and a session at a model proxy before it."""
     with ExitStack() as stack:
 
         def make(

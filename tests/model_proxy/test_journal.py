@@ -29,7 +29,7 @@ def test_calls_come_back_as_they_went_in(tmp_path: Path) -> None:
     for one in calls:
         journal.append(one)
     journal.close()
-    journal.append(call(3))  # a handler that outlived the pass: nothing happens
+    journal.append(call(3))  # a handler that outlived the session: nothing happens
     assert read_calls(journal.path).calls == calls and read_calls(journal.path).torn == ()
 
 

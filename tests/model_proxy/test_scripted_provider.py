@@ -211,7 +211,7 @@ def test_strange_requests_do_not_break_it(build: Any, turn: Any, body: Any) -> N
 
 
 def test_the_documented_dialogue_and_tables_are_read(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "model-proxy.md").read_text("utf-8")
     blocks = [part.split("```")[0] for part in page.split("```toml\n")[1:]]
     (tmp_path / "d.toml").write_text(next(block for block in blocks if "[[turn]]" in block))
     assert len(read_dialogue(tmp_path / "d.toml").turn) == 2

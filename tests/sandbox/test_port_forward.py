@@ -1,4 +1,4 @@
-"""Doors: what answers at them, and that nothing else of the host or of other sandboxes does."""
+"""Port forwards: what answers at them, and that nothing else of the host or of other sandboxes does."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CUT = (errno.ECONNREFUSED, errno.ENETUNREACH, errno.EADDRNOTAVAIL, errno.EHOSTUN
 
 
 class Greeter:
-    """Answers at any number of doors, each guest by a thread, with its name and how much the guest said."""
+    """Answers at any number of port forwards, each guest by a thread, with its name and how much the guest said."""
 
     def __init__(self, name: str = "greeter") -> None:
         self.name = name
@@ -264,7 +264,7 @@ def test_no_descriptor_is_left_behind(sandbox: NamespaceSandbox) -> None:
     for _ in range(3):
         run(8080, 8081)
         run(8080, 8080)
-    # Threads that served a door may still be on their way out.
+    # Threads that served a port forward may still be on their way out.
     for _ in range(100):
         if descriptors() == before:
             break

@@ -1,4 +1,4 @@
-"""A hostile package in a warm parent: it has no privilege to use, and no mount, file or process to use it on."""
+"""A hostile package in a prefork server: it has no privilege to use, and no mount, file or process to use it on."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Who does the work: each agent says which command to run in a task's workspace.
+"""Agents: each says which command to run in a task's workspace.
 
-Knows the workspace; not how submissions are graded or stored.
+Knows tasks, the workspace and the model proxy; not how submissions are graded, nor where attempts are kept.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class FunctionAgent:
         return True
 
     def command(self, layout: PreparedTask, limits: Limits) -> Command:
-        """The program that serves the function, and the door at which the two meet."""
+        """The program that serves the function, and the port forward at which the two meet."""
         listening = socket.create_server(("127.0.0.1", 0))
         port = listening.getsockname()[1]
         call = _Call(self._function, layout, listening)

@@ -3,7 +3,7 @@
 How a run uses an agent that asks a model::
 
     agent.prepare(cache, sandbox)                # once a run: installs it, or says why it cannot be
-    placed = agent.at(access, attempt_folder)    # once an attempt, with a fresh pass of the gateway
+    placed = agent.at(access, attempt_folder)    # once an attempt, with a fresh session at the model proxy
     command = placed.command(layout, limits)     # its `collect` has transcripts already: add to it, do not replace it
     trajectory = placed.read(sandbox.run(command))
 """
@@ -66,12 +66,12 @@ class AccessPoint:
     """What one attempt's agent is given of the world outside its workspace.
 
     Attributes:
-        model: The model's name without the provider; the gateway sends every call to the attempt's model anyway.
+        model: The model's name without the provider; the model proxy sends every call to the attempt's model anyway.
         key: The pass's key, worthless elsewhere and afterwards.
-        urls: The base URL of each dialect, as the command reaches it: `Pass.urls("http://127.0.0.1:PORT")`.
-        doors: The doors behind these URLs, and any other the network policy opens.
+        urls: The base URL of each dialect, as the command reaches it: `AttemptSession.urls("http://127.0.0.1:PORT")`.
+        doors: The port forwards behind these URLs, and any other the network policy opens.
         env: What the network policy adds to the environment, such as proxies.
-        calls: The most model calls, told to agents that can be told; the gateway enforces it anyway.
+        calls: The most model calls, told to agents that can be told; the model proxy enforces it anyway.
     """
 
     model: str
@@ -95,7 +95,7 @@ class AsksModel(Agent, Protocol):
 
     @property
     def dialect(self) -> str:
-        """The gateway's dialect it speaks: chat, responses, messages or gemini."""
+        """The model proxy's dialect it speaks: chat, responses, messages or gemini."""
 
     def prepare(self, cache: Cache, sandbox: Sandbox) -> None:
         """Install it, unless it is in the cache; thread-safe.

@@ -4,7 +4,7 @@
 
     schema = 1
     name = "my-agent"
-    dialect = "chat"                       # what it speaks to the gateway: chat, responses, messages, gemini
+    dialect = "chat"                       # what it speaks to the model proxy: chat, responses, messages, gemini
     install = { kind = "pip", requirements = ["my-agent==1.2"] }
 
     [run]

@@ -1,7 +1,7 @@
 """What Python programs and the command line call: evaluate, resume, grade, validate, compare, and graders of patches.
 
-Nothing here prints, installs a signal handler or ends the process. All names are offered by `repoassay` itself; this
-room knows every room below it, and neither the command line nor the web applications.
+Nothing here prints, installs a signal handler or ends the process. All names are offered by `repoassay` itself. Knows
+the rooms below it; not the bundled benchmarks, which come through `repoassay.plugins`, nor command line or server.
 """
 
 from __future__ import annotations

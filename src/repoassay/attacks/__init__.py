@@ -1,7 +1,8 @@
 """Attacks on verdicts: patches that want to be believed without being right, and what two harnesses say of them.
 
 Each attack makes a patch for any edit or pull-request task. One harness is a plain one, which applies the patch, runs
-the tests and believes the exit code; the other is the submission environment. Knows nothing of reports or commands.
+the tests and believes the exit code; the other is the submission environment. Knows the engine and what lies below it;
+not reports or commands.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Target:
     """A task under attack.
 
     `module` is the file of the repository that the tests load first, `base` the checkout, `words` the identifiers that
-    the instruction names, `tests` the ids of the hidden tests (for those who are told them).
+    the instruction names, `tests` the ids of the hidden tests (for attackers who know them).
     """
 
     task: str

@@ -107,7 +107,7 @@ def judge() -> None:
     multiple=True,
     type=PATH,
     metavar="FILE",
-    help="TOML file that says where models are (docs/gateway.md); may be repeated.",
+    help="TOML file that says where models are (docs/model-proxy.md); may be repeated.",
 )
 @click.option(
     "--prices",

@@ -35,7 +35,7 @@ def model_options(function: _Function) -> _Function:
             click.option("--attempt-budget-usd", metavar="USD", help="Dollars an attempt may spend."),
             click.option("--budget-usd", metavar="USD", help="Dollars the whole run may spend."),
             click.option("--model-upstream", "upstreams", multiple=True, type=PATH, metavar="FILE",
-                         help="TOML file that says where models are (docs/gateway.md); may be repeated."),
+                         help="TOML file that says where models are (docs/model-proxy.md); may be repeated."),
             click.option("--dialogue", type=PATH, metavar="FILE", help="What the models scripted/... say."),
             click.option("--prices", multiple=True, type=PATH, metavar="FILE",
                          help="Price table put on top of the shipped one; may be repeated."),

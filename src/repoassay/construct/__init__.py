@@ -1,6 +1,6 @@
 """Tasks made of commits, each with proof: its tests fail at the base, pass at the solution, and do so every time.
 
-Knows tasks, the workspace, grading and how tasks are validated. Must not know the command line or reports. The
+Knows tasks, the workspace, grading and how the engine validates tasks. Must not know the command line or reports. The
 repository a task is made of is hostile: it is copied over git's own protocol into one of ours, and only that is read.
 """
 

@@ -33,7 +33,7 @@ _MOST_GUARDS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Constructed:
-    """What became of it. `folder` is None where the task was refused; `reasons` say why, `warnings` what to know."""
+    """The result of constructing a task. `folder` is None where it was refused; `reasons` say why."""
 
     id: str
     finding: ProofFinding

@@ -34,7 +34,7 @@ class ProofRole(StrEnum):
 
 
 class ProofFinding(StrEnum):
-    """What proving came to; only a sound task is kept."""
+    """The result of proving a task; only a sound task is kept."""
 
     SOUND = "sound"
     VACUOUS = "vacuous"

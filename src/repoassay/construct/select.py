@@ -57,7 +57,7 @@ def split_change(
         base: The earlier tree.
         solution: The later one.
         only: Globs (`*` crosses folders) over paths; what matches none is left out. Empty for all.
-        runner: Whose tests are told from the rest: `pytest` or `node`.
+        runner: Whose tests are recognized: `pytest` or `node`.
 
     Raises:
         BadInput: When there are too many files or bytes, or a path that no task can carry.

@@ -35,7 +35,7 @@ class TaskRequest:
         solution: Revision after the change.
         base: Revision before it; the solution's first parent when None.
         tests: Hidden test files on this disk; None for the tests that the change adds or alters.
-        instruction: What the agent is told; None for the solution's commit message.
+        instruction: The instruction for the agent; None for the solution's commit message.
         requirements: Lines for uv; pytest comes by itself.
         python: Lowest Python version, such as `3.11`.
         id: The task's id; made of the repository's name and the solution's id when None.

@@ -1,6 +1,7 @@
 """Why an attempt failed, and whether it cheated: rules over trajectory and verdict.
 
-Knows nothing of run folders, agents' own formats or reports: it is given a trajectory, a verdict and a task.
+Knows nothing of run folders, agents' own formats or reports: a trajectory, a verdict and a task are given to it. Of
+records it uses JSON lines, in which labels are kept.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from repoassay.types import Record, Task, Trajectory, Verdict
 __all__ = ["Ask", "ClassifierReply", "classify", "prompt_of", "read_answer", "score_classifier"]
 
 Ask = Callable[[str], str]
-"""Gives a prompt to a model and returns its answer; callers pass one that goes through the gateway."""
+"""Gives a prompt to a model and returns its answer; callers pass one that goes through the model proxy."""
 
 _PROMPT = 60_000
 _PART = 1500

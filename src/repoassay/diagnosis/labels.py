@@ -66,7 +66,7 @@ def label_book(run: Path) -> JsonLines[Label]:
 
 
 class Effective(Record):
-    """What holds for an attempt: the value, who says so, and whether people who labelled it last differ."""
+    """The label in force for an attempt: the value, who says so, and whether people who labelled it last differ."""
 
     value: str
     source: Literal["person", "rules"]

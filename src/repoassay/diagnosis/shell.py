@@ -104,7 +104,7 @@ def _joined(cwd: str, to: str) -> str:
 
 
 def _script(simple: Simple) -> str | None:
-    """What a shell is told to run: `bash -c TEXT`, `bash <<EOF`, `eval TEXT`; None for other commands."""
+    """The commands given to a shell: `bash -c TEXT`, `bash <<EOF`, `eval TEXT`; None for other commands."""
     if simple.name == "eval":
         return " ".join(simple.words[1:])
     if simple.name in _SHELLS:

@@ -1,6 +1,6 @@
 """Unified diffs: a strict reader and applier that says why a patch does not apply, and a lenient reader for views.
 
-Knows types alone.
+Knows types alone. `parser` and `apply` are strict, `lenient` reads whatever is given to it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """From a plan to stored attempts: plan, execute, record, resume; and validating that tasks can be trusted.
 
-Read `execute.py` for the loop, `attempt.py` for one attempt, `metered.py` for its way to a model, `matrix.py` for what
-a plan is made of, `grade.py` for outputs made elsewhere.
+Read `execution.py` for the loop, `attempt.py` for one attempt, `model_access.py` for its way to a model, `matrix.py`
+for what a plan is made of, `grade.py` for outputs made elsewhere, `submit.py` for patches. Knows everything an attempt
+needs (agents, workspace, grading, model proxy, records, signals); not reports, benchmarks or who asked for a run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Trying an agent out: two small tasks, a scripted model, and the agent's own account held against the gateway's.
+"""Trying an agent out: two small tasks, a scripted model, and the agent's own account held against the model proxy's.
 
 The tasks are those for which a bundled suite has a dialogue that solves them: `dialogues/TASK.toml` for agents that
 call tools, `dialogues/TASK.plain.toml` for agents whose edits and commands stand in their text.
@@ -36,13 +36,13 @@ _PORT = 8080
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What one task of the check came to.
+    """The result of one task of the check.
 
     Attributes:
         left: Names of the files it left, or of the files its diff changes.
-        totals: What the gateway counted. `sent`: what the scripted model told, summed.
+        totals: What the model proxy counted. `sent`: the sum of what the scripted model reported.
         seconds: From the start of the sandbox to its end.
-        folder: Prompt, transcript, trajectory, submission and the gateway's journal.
+        folder: Prompt, transcript, trajectory, submission and the model proxy's journal.
     """
 
     task: str
@@ -57,7 +57,7 @@ class Checked:
 
     @property
     def figures(self) -> str:
-        """How the agent's own tokens compare with the gateway's."""
+        """How the agent's own tokens compare with the model proxy's."""
         own, counted = self.trajectory.own, self.totals.usage
         because = f" ({own.note})" if own.note else ""
         if own.usage is None:
@@ -79,7 +79,7 @@ class Checked:
 def check_agent(
     agent: ModelledAgent, cache: Cache, sandbox: Sandbox, into: Path, *, seconds: float = 300, only: str = ""
 ) -> Iterator[Checked]:
-    """Run an agent that is prepared on every check task, its network cut but for the gateway's door.
+    """Run an agent that is prepared on every check task, its network cut but for the port forward to the model proxy.
 
     Args:
         agent: The agent.

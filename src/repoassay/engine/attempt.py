@@ -34,12 +34,12 @@ from repoassay.workspace import PreparedTask, lay_out
 __all__ = ["AttemptContext", "AttemptResult", "GradingContext", "describe", "rejected_of", "work"]
 
 _START = 2.0
-"""Seconds a sandbox may take to start, which the attempt's time at the gateway does not count."""
+"""Seconds a sandbox may take to start, which the attempt's time at the model proxy does not count."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """What one attempt came to. `dropped` when it was cancelled and must not count. `over_run`: see `AttemptAccess`."""
+    """The result of one attempt. `dropped`: it was cancelled and must not count. `over_run`: see `AttemptAccess`."""
 
     submission: Submission
     verdict: Verdict

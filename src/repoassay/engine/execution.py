@@ -30,7 +30,7 @@ __all__ = ["Progress", "agents_of", "check", "execute", "prepare", "run_lock"]
 
 
 class Progress(Protocol):
-    """Who watches a run."""
+    """An observer of a run, called as attempts start and end."""
 
     def resuming(self, kept: int, recovered: int, torn: tuple[int, ...], left: int) -> None:
         """What a resumed run starts from: attempts kept, of which recovered; torn journal lines; attempts to make."""

@@ -1,4 +1,4 @@
-"""How much submitters are told, and what that costs: answers narrow down what a forger would have to guess."""
+"""How much submitters learn of verdicts, and what that costs: answers narrow down what a forger would have to guess."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TESTED = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT, Outcome.
 
 
 class FeedbackLedger:
-    """Cuts verdicts to what a submitter may know, and charges what was told against the bits of later passes.
+    """Cuts verdicts to what a submitter may know, and charges what submitters learned against the bits of later passes.
 
     Of n answers, `verdict` tells which of n guesses was right, log2(1 + n) bits in all; `counts` log2(1 + tests) and
     `tests` as many bits as there are tests with every answer; with `full` nothing is attested any more.

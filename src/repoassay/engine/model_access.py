@@ -1,7 +1,7 @@
-"""What lies between an attempt and the world: its pass through the gateway, its doors, and what it spent.
+"""What lies between an attempt and the world: its session at the model proxy, its port forwards, and what it spent.
 
-One `ModelAccess` a run holds the gateway and the package proxy; it lets each attempt in and out again. An attempt whose
-budget is spent is given a moment to write down what it has, then its sandbox is ended; what it left is graded.
+One `ModelAccess` a run holds the model proxy and the package proxy; it lets each attempt in and out again. An attempt
+whose budget is spent is given a moment to write down what it has, then its sandbox is ended; what it left is graded.
 """
 
 from __future__ import annotations
@@ -93,11 +93,11 @@ class AttemptAccess:
             env = {**command.env, **(_plain_env(access) if access else {}), **dict(self.packages.env)}
             command = replace(command, env=env)
         mounts = (*command.mounts, *self.packages.mounts)
-        doors = tuple(dict.fromkeys((*command.doors, *self._doors())))  # an agent may have doors of its own
+        doors = tuple(dict.fromkeys((*command.doors, *self._doors())))  # an agent may have port forwards of its own
         return replace(command, doors=doors, network=network_of(self.policy), mounts=mounts)
 
     def ended(self, done: Completed) -> Completed:
-        """Take down what the agent recorded, and how it ended; time that the gateway saw run out is a time-out."""
+        """Take down what the agent recorded, and how it ended; time that the model proxy saw run out is a time-out."""
         self.ended_at = datetime.now(UTC)
         if self._placed is not None:
             self._placed.read(done)
@@ -123,10 +123,10 @@ class AttemptAccess:
 
 
 class ModelAccess:
-    """The gateway and the package proxy of a run. A context manager; used from any thread.
+    """The model proxy and the package proxy of a run. A context manager; used from any thread.
 
     Args:
-        plan: The plan; a gateway is opened when an entry of it has a model.
+        plan: The plan; a model proxy is opened when an entry of it has a model.
         run: The run folder; what was spent in it before counts against the run's budget.
         budget_usd: The run's budget in dollars, where it is another than the plan's.
     """

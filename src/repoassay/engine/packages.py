@@ -1,4 +1,4 @@
-"""The doors of the network policy `packages`: the run's proxy to package indexes, and an attempt's way to it."""
+"""The port forwards of the network policy `packages`: the run's package proxy, and an attempt's way to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_VISITS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class PackageDoors:
-    """What one attempt is given: doors, and the environment and mounts that make its tools use them."""
+    """What one attempt is given: port forwards, and the environment and mounts that make its tools use them."""
 
     doors: tuple[PortForward, ...] = ()
     env: tuple[tuple[str, str], ...] = ()

@@ -53,7 +53,7 @@ class NothingToMeasure(RepoAssayError):
 
 @dataclass(frozen=True, slots=True)
 class MeasuredOutcome:
-    """What became of one change.
+    """The result of measuring one change.
 
     Attributes:
         change: The change.

@@ -70,8 +70,8 @@ class SubmissionEngine:
         known: Verdicts by what they rest on; None to grade everything.
         repeat: How often each submission is graded.
         lenient: Whether hunks may be applied without some of their context; every verdict says so.
-        warm: Whether to fork from warm parents, as is fast; without namespaces there are none.
-        ledger: How much submitters are told, and what they have been told before.
+        warm: Whether to fork from prefork servers, as is fast; without namespaces there are none.
+        ledger: How much submitters learn of verdicts, and what they know already.
         required: Bits that a pass must be attested with to count as one; 0 takes doubted and plain passes too.
     """
 
@@ -100,7 +100,7 @@ class SubmissionEngine:
             self._pool = WarmPool(self.bench.cache, slots=self.workers, limits=limits)
 
     def close(self) -> None:
-        """End every warm parent."""
+        """End every prefork server."""
         if self._pool:
             self._pool.close()
         self.bench.oracle.close()

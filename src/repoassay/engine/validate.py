@@ -26,9 +26,9 @@ MUST_FAIL = {
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What one agent's submission came to over all repetitions. `sound` when it was what it must be every time.
+    """The outcomes of one agent's submission over all repetitions. `sound` when it was what it must be every time.
 
-    `assurance` is told by the proof of that name alone.
+    Only the proof of that name sets `assurance`.
     """
 
     task: str

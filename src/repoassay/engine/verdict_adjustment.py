@@ -1,4 +1,4 @@
-"""What an attempt's end at the gateway means for its verdict: a spent budget, or an upstream that failed it."""
+"""What an attempt's end at the model proxy means for its verdict: a spent budget, or an upstream that failed it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def adjust_verdict(
 
 
 def _context(account: AttemptAccess) -> str:
-    """What the attempt was last told, where that is that its prompt is too long; many agents end by themselves then."""
+    """The last answer of the attempt, where it says that the prompt is too long; many agents end by themselves then."""
     last = read_calls(account.into / JOURNAL).calls[-1:]
     if not last or last[0].refused != ProviderTrouble.CONTEXT.value:
         return ""

@@ -1,4 +1,4 @@
-"""JSON and JSON Lines from strangers: bounded, and what cannot be read said with its line.
+"""JSON and JSON Lines from elsewhere: bounded, and each error with its line.
 
 A document is a list of records, one record, `{"rows": [...]}`, or an object that maps ids to records. JSON Lines are
 told by the file's name, or by a first line that is a whole object with another after it.

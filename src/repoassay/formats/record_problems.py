@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["PlacedRecord", "Problems", "in_words"]
 
 MOST_ROWS = 20
-"""Rows whose problems are told; reading ends there."""
+"""Rows whose problems are reported; reading ends there."""
 _MOST_EACH = 20
 _KINDS = {
     "string": "text", "int": "a whole number", "tuple": "a list", "list": "a list", "dict": "an object",

@@ -1,6 +1,7 @@
 """From submissions to verdicts: criteria over metrics (deliverables), hidden tests over a patch (edits).
 
-Knows tasks and the sandbox; not who made a submission or where it is kept. `judge.py` is the way in.
+Knows tasks, diffs, the sandbox and prepared tasks; not who made a submission or where it is kept. `outcome.py` is the
+way in.
 """
 
 from __future__ import annotations

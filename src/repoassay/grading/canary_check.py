@@ -1,6 +1,6 @@
 """Doubts passes that only the process vouches for: altered copies of its tests must fail.
 
-Tests in Python are doubted by their twins (`beside.py`), those of node by a second run with two of them altered.
+Tests in Python are doubted by their twins (`twin_check.py`), those of node by a second run with two of them altered.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def grade_deliverable(
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What became of one job: a verdict, or a fault of ours."""
+    """The result of one job: a verdict, or a fault of ours."""
 
     job: Job
     result: Verdict | InfraFault

@@ -51,7 +51,7 @@ def grade_edit(
         oracle: Compares values outside the sandbox; without it every pass is only doubted.
         seed: Which twins are drawn; by default nobody can know.
         cancel: Set to give up early.
-        pool: Warm parents to run tests in, where there are any.
+        pool: Prefork servers to run tests in, where there are any.
         lenient: Whether hunks may be applied without some of their context; the verdict says so.
 
     Raises:

@@ -36,8 +36,8 @@ def judge(
     Args:
         folder: The task.
         layout: The task laid out; needed for changes of a repository alone.
-        files: Folder of what crossed: the output files, `changes.diff`, or a pull request's files.
-        submission: How the agent ended and what did not cross.
+        files: Folder of what was copied out: the output files, `changes.diff`, or a pull request's files.
+        submission: How the agent ended and what was not copied out.
         sandbox: Where hidden tests and metrics run.
         cancel: Set to give up early; the verdict is then meaningless.
         reading: Which criteria of a deliverable decide.
@@ -67,7 +67,7 @@ def judge(
 
 
 def with_ending(verdict: Verdict, submission: Submission) -> Verdict:
-    """Add what did not cross, and let a time-out outrank what was graded: its result is never a pass."""
+    """Add what was not copied out, and let a time-out outrank what was graded: its result is never a pass."""
     notes = [f"{item.path}: {item.reason}." for item in submission.rejected[:20]]
     changes: dict[str, object] = {}
     ended = submission.exit.ended if submission.exit else None

@@ -69,7 +69,7 @@ Told = _Answers | InfraFault
 
 @dataclass(slots=True)
 class _Progress:
-    """What the worker has told of one task so far."""
+    """The results of one task that the worker has reported so far."""
 
     begun: int = -1
     answers: dict[int, dict[str, Any]] = field(default_factory=dict)

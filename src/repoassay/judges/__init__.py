@@ -1,9 +1,10 @@
 """Judges: models that rate as one more rater, outside the majority of people, and how far they may be believed.
 
-What a judge is: `families`, `definition`. What it is told: `diff_lines`, `prompt`, `second_pass`, `injection`. What it
-says: `answer`, `judgement`. How it is asked, through the gateway: `asking`, `door`, `sample`, `judging`. What is kept:
-`kept`. What follows: `votes`, and held against people `split`, `confidence`, `axis_figures`, `mergeable_rate`,
-`asides`, `substitute`, `calibration`.
+What a judge is: `families`, `definition`. The messages sent to it: `diff_lines`, `prompt`, `second_pass`, `injection`.
+Its replies: `answer`, `judgement`. How it is asked, through the model proxy: `client`, `sample`, `judging`. Where its
+ratings are kept: `store`. What follows from them: `votes`, and compared with people `dev_test_split`, `confidence`,
+`axis_figures`, `mergeable_rate`, `bias_checks`, `substitute`, `calibration`. Knows review, signals, statistics and the
+model proxy; not run folders or pages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A judge's way to its model: the gateway opened for it alone, with its budget and journal."""
+"""A judge's way to its model: the model proxy opened for it alone, with its budget and journal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def open_judge(
     budget: Decimal | None = None,
     limits: CallLimits | None = None,
 ) -> Iterator[OpenModel]:
-    """Open the gateway to a judge's model.
+    """Open the model proxy to a judge's model.
 
     Args:
         judge: Whose.
@@ -44,11 +44,11 @@ def open_judge(
         journal: Its `usage.jsonl`, appended to; what it says was spent before counts against the budget.
         prices: The price table, by default the shipped one.
         budget: Dollars the judge may spend in all.
-        limits: Bounds and patience.
+        limits: Bounds and times.
 
     Raises:
         BadInput: When the provider is unknown, its key is missing, or dollars are limited and the model has no price.
-        MissingExtra: When the gateway's packages are not installed.
+        MissingExtra: When the model proxy's packages are not installed.
     """
     parameters = judge.definition.parameters
     with open_model(

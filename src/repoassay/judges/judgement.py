@@ -19,7 +19,7 @@ class Judgement(Record):
         rater: The judge, as a rater of the study.
         item: Its opaque name.
         axis: What was asked about.
-        phase: Blind, or revealed in the second pass, in which the judge is told signals and nothing else besides.
+        phase: Blind, or revealed in the second pass, in which signals are sent to the judge and nothing else.
         sample: Counts from 1.
         answer: State and evidence; None where it is void.
         void: Why it was rejected, one sentence; empty where it was taken.

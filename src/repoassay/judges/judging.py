@@ -52,7 +52,7 @@ class JudgingStep:
 
 @dataclass(frozen=True, slots=True)
 class JudgingResult:
-    """What a run came to. `stopped` says why it ended early, empty when it did not; `left` samples were not asked.
+    """The result of one run of a judge. `stopped`: why it ended early, else empty; `left` samples were not asked.
 
     `interrupted`: it was the user who stopped it.
     """

@@ -1,8 +1,9 @@
-"""The metered door to models: one loopback server through which every agent reaches every model.
+"""The model proxy: one loopback server through which every agent reaches every model.
 
-It admits attempts, speaks four wire dialects, forwards to the configured upstream, and accounts for every token, call
-and dollar; the real keys stay on this side. It knows nothing of agents, grading, runs or stores: who asks is an
-attempt's id, and what was spent is a journal and totals.
+It admits attempts, speaks the vendors' wire protocols, forwards to the configured upstream, and accounts for every
+token, call and dollar; the real keys stay on this side. Knows types and JSON lines (`repoassay.records`), and shares
+its event loop's thread with the package proxy. Knows nothing of agents, grading or runs: an attempt is an id, and what
+it spent is a journal and totals.
 
 `open_gateway` needs aiohttp and orjson, which the extra `agents` brings; everything else here works without.
 """

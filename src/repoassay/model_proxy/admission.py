@@ -64,7 +64,7 @@ class Need:
 
 
 class Admission:
-    """The queue before the budgets of a gateway; used on its loop alone."""
+    """The queue before the budgets of a model proxy; used on its loop alone."""
 
     def __init__(self) -> None:
         self._changed = asyncio.Condition()

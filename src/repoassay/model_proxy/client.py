@@ -1,4 +1,4 @@
-"""How a program of ours asks a model: through the gateway, as a client like any agent, with no key and no SDK."""
+"""How a program of ours asks a model: through the model proxy, as a client like any agent, with no key and no SDK."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LARGEST = 8 * 2**20
 
 
 class NoAnswer(InfraFault):
-    """The upstream or the gateway gave no answer, and nothing is known of what it would have been."""
+    """The upstream or the model proxy gave no answer, and nothing is known of what it would have been."""
 
 
 class BudgetSpent(InfraFault):
@@ -61,7 +61,7 @@ class ModelClient:
             user: What it is to do.
             max_tokens: The longest answer, tokens.
             temperature: None leaves it to the vendor.
-            patience: Seconds of silence borne.
+            patience: Seconds without a byte after which the call fails.
 
         Returns:
             The text of the answer; empty where the model said nothing.
@@ -129,7 +129,7 @@ def open_model(
     before: Spending | None = None,
     limits: CallLimits | None = None,
 ) -> Iterator[ModelClient]:
-    """Open the gateway for one program of ours and one model.
+    """Open the model proxy for one program of ours and one model.
 
     Args:
         model: `provider/name`.
@@ -138,11 +138,11 @@ def open_model(
         name: Who asks, as the journal has it.
         prices: The price table, by default the shipped one.
         budget_usd: Dollars it may spend; None is no limit. `before`: what was spent of them already.
-        limits: Bounds and patience.
+        limits: Bounds and times.
 
     Raises:
         BadInput: When the provider is unknown, its key is missing, or dollars are limited and the model has no price.
-        MissingExtra: When the gateway's packages are not installed.
+        MissingExtra: When the model proxy's packages are not installed.
     """
     upstream = find_upstream(model, upstreams)
     limits = limits or CallLimits(response=32 << 20, settle=1.0)
@@ -162,13 +162,13 @@ def open_budgeted(
     upstreams: Iterable[Upstream | ScriptedUpstream], *, budget_usd: Decimal | None, before: Iterable[Spending],
     **settings: Any,
 ) -> Gateway:  # fmt: skip
-    """A gateway that lets through what is left of a budget in dollars; else see `open_gateway`.
+    """A model proxy that lets through what is left of a budget in dollars; else see `open_gateway`.
 
     Args:
         upstreams: Where models are.
         budget_usd: Dollars in all; None is no limit.
         before: Accounts of what was spent of them already; their unknown amounts count as nothing.
-        settings: Of the gateway.
+        settings: Of the model proxy.
     """
     from repoassay.model_proxy import open_gateway
 

@@ -117,7 +117,7 @@ class Turn(Record):
 
 
 class Dialogue(Record):
-    """A whole script."""
+    """The turns of a scripted model."""
 
     turn: tuple[Turn, ...] = Field(min_length=1)
     aside: tuple[Turn, ...] = ()
@@ -142,7 +142,7 @@ def read_dialogue(path: Path) -> Dialogue:
         raise BadInput(f"The dialogue {path} is wrong at {place}: {first['msg']}.") from error
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(
-            f"The dialogue {path} cannot be read: {error}.", "Write it as docs/gateway.md describes."
+            f"The dialogue {path} cannot be read: {error}.", "Write it as docs/model-proxy.md describes."
         ) from error
 
 

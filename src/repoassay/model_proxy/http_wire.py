@@ -33,7 +33,7 @@ class _HttpAnswer:
 
 
 class HttpWire:
-    """One upstream's connection pool. Made and used on the gateway's loop."""
+    """One upstream's connection pool. Made and used on the model proxy's loop."""
 
     def __init__(self, upstream: Upstream, key: str, limits: CallLimits) -> None:
         self.name = upstream.name
@@ -53,7 +53,7 @@ class HttpWire:
         )
 
     async def open(self, ask: UpstreamRequest) -> _HttpAnswer:
-        """See `Wire`."""
+        """See `UpstreamClient`."""
         headers = {**ask.headers, **self._upstream.headers, "Accept-Encoding": "identity"}
         headers.update(ask.dialect.sign(self.secret))
         url = ask.dialect.url(self._upstream.base_url, ask.route, ask.model)
@@ -64,7 +64,7 @@ class HttpWire:
         return _HttpAnswer(response)
 
     async def close(self) -> None:
-        """See `Wire`."""
+        """See `UpstreamClient`."""
         await self._session.close()
 
 

@@ -38,7 +38,7 @@ class CallJournal:
 
     def append(self, call: Call) -> None:
         """Add one call."""
-        if not self._closed:  # a handler may outlive its pass
+        if not self._closed:  # a handler may outlive its session
             self._lines.append(call)
 
     def scrub(self, data: bytes) -> bytes:

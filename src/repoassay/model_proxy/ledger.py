@@ -1,7 +1,7 @@
 """What has been spent of a budget, and what calls under way may still spend.
 
-Only the gateway's loop touches a ledger. Calls are let in side by side only while the most that all of them may spend
-fits into what is left; a call that does not fit so waits until nothing else is under way, and then has all of it.
+Only the model proxy's loop touches a ledger. Calls are let in side by side only while the most that all of them may
+spend fits into what is left; a call that does not fit so waits until nothing else is under way, and then has all of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one attempt or run may spend, and what the gateway bears from either side."""
+"""What one attempt or run may spend, and what the model proxy bears from either side."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Budget:
         calls: Model calls that reach the upstream (retries of one call count once).
         tokens: Tokens read and written.
         dollars: US dollars; every model asked must then have a price.
-        seconds: Wall time from admission; of a run, from the gateway's start.
+        seconds: Wall time from admission; of a run, from the model proxy's start.
     """
 
     calls: int | None = None
@@ -27,7 +27,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLimits:
-    """Bounds on requests, responses and patience. Sizes in bytes, times in seconds.
+    """Bounds on requests, responses and waiting. Sizes in bytes, times in seconds.
 
     Attributes:
         request: Largest request body; larger ones are answered 413.
@@ -38,7 +38,7 @@ class CallLimits:
         retries: How often a call is tried again after a passing fault.
         first_wait: Wait before the first retry, doubled each time, with jitter.
         longest_wait: Longest wait before a retry; an upstream that asks for longer is not retried.
-        settle: How long closing a pass waits for calls under way.
+        settle: How long closing a session waits for calls under way.
     """
 
     request: int = 64 << 20

@@ -18,7 +18,7 @@ _MOST_TURNS = 10_000
 
 
 class CallRecorder:
-    """Notes the answers of one attempt and writes them as a JSONL dialogue when the pass is closed."""
+    """Notes the answers of one attempt and writes them as a JSONL dialogue when the session is closed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

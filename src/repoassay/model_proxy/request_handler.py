@@ -29,7 +29,7 @@ _BODY_TIME = 120.0
 
 
 class RequestHandler:
-    """Handles requests on the gateway's loop."""
+    """Handles requests on the model proxy's loop."""
 
     def __init__(
         self, limits: CallLimits, prices: Prices, run: BudgetLedger, orphans: Callable[[Exchange], None]
@@ -38,7 +38,7 @@ class RequestHandler:
         self.prices = prices
         self.run = run
         self.passes: dict[str, AttemptSession] = {}
-        """Every open pass, by its token and by its key."""
+        """Every open session, by its token and by its key."""
         self.wires: dict[str, UpstreamClient] = {}
         self._orphans = orphans
         self._admission = Admission()
@@ -51,7 +51,7 @@ class RequestHandler:
         return self._places[wire.name]
 
     async def handle(self, request: web.BaseRequest, bound: AttemptSession | None) -> web.StreamResponse:
-        """Answer one request. `bound`: the one pass that may come through this listener, None for any."""
+        """Answer one request. `bound`: the one session that may come through this listener, None for any."""
         path, entry, why = self._who(request, bound)
         exchange = Exchange(request, path, entry or bound)
         task = asyncio.current_task()
@@ -84,7 +84,7 @@ class RequestHandler:
             entry.recorder.note(call, bytes(exchange.kept))
 
     def _who(self, request: web.BaseRequest, bound: AttemptSession | None) -> tuple[str, AttemptSession | None, str]:
-        """The path without its secret, the pass, and why there is none."""
+        """The path without its secret, the session, and why there is none."""
         if not request.raw_path.startswith("/"):  # the target as it came; the parsed one has lost its beginning
             return "/[elsewhere]", None, "This is a gateway to models, not a proxy."
         head, _, tail = request.rel_url.raw_path.removeprefix("/").partition("/")

@@ -201,7 +201,7 @@ class _ScriptedAnswer:
 
 
 class ScriptedWire:
-    """See `Wire`."""
+    """See `UpstreamClient`."""
 
     dialects = frozenset(VENDORS)
     concurrency: int | None = None
@@ -214,7 +214,7 @@ class ScriptedWire:
         self._idle = idle
 
     async def open(self, ask: UpstreamRequest) -> _ScriptedAnswer:
-        """See `Wire`."""
+        """See `UpstreamClient`."""
         if ask.route.asks is Asks.COUNT:
             count = int(raw_estimate(ask.body)) + 1
             body = json.dumps(ask.dialect.token_count(count)).encode()
@@ -231,4 +231,4 @@ class ScriptedWire:
         return _ScriptedAnswer(said)
 
     async def close(self) -> None:
-        """See `Wire`."""
+        """See `UpstreamClient`."""

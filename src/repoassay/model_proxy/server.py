@@ -1,4 +1,4 @@
-"""The gateway itself: a loop in a thread of the harness, its listeners, and the passes it has given out."""
+"""The model proxy itself: a loop in a thread of the harness, its listeners, and the sessions it has open."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ Result = TypeVar("Result")
 
 
 class Gateway:
-    """The one door to models, for all attempts of a run. A context manager; may be used from any thread.
+    """The one way to models, for all attempts of a run. A context manager; may be used from any thread.
 
     Args:
-        upstreams: Where models are; `known_upstreams()` has the vendors'. Keys are read when the first pass needs one.
+        upstreams: Where models are; `known_upstreams()` has the vendors'. Keys are read when first needed.
         prices: The price table, by default the shipped one.
-        limits: Bounds on sizes, patience and retries.
+        limits: Bounds on sizes, waiting and retries.
         budget: What the whole run may spend.
         journal: File for requests that belong to no attempt; they are only counted when there is none.
         listen: Whether to listen on the host's loopback, for runs without a network namespace.
@@ -120,11 +120,11 @@ class Gateway:
             budget: What it may spend; wall time counts from now.
             context_window: The longest prompt, tokens; longer ones get the vendor's own error.
             keep_bodies: Whether to keep bodies, compressed, in `usage.bodies/`.
-            record: File to write a dialogue to, for the scripted upstream, when the pass is closed.
+            record: File to write a dialogue to, for the scripted upstream, when the session is closed.
             closed_world: Whether the attempt may reach its model alone: what the vendor would do for it beyond
                 answering is refused or taken out. Without it such requests pass, and the journal says what has no
                 price.
-            on_exhausted: Called once, on the gateway's thread, with a sentence; must return at once.
+            on_exhausted: Called once, on the model proxy's thread, with a sentence; must return at once.
 
         Raises:
             BadInput: The provider is unknown, its key is missing, or dollars are limited and the model has no price.
@@ -152,7 +152,7 @@ class Gateway:
     def serve(self, listening: socket.socket, entry: AttemptSession) -> None:
         """Serve one attempt on a socket that already listens, such as one inside its sandbox's network.
 
-        Takes the socket over and closes it with the pass. Requests there with another attempt's path or key are
+        Takes the socket over and closes it with the session. Requests there with another attempt's path or key are
         refused.
         """
         listening.setblocking(False)

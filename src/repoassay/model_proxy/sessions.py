@@ -1,4 +1,4 @@
-"""A pass: what lets one attempt through the gateway, and the account of what it did there."""
+"""A session: what lets one attempt through the model proxy, and the account of what it did there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Closer(Protocol):
 
 
 class AttemptSession:
-    """One attempt's way through the gateway; made by `Gateway.admit`.
+    """One attempt's way through the model proxy; made by `Gateway.admit`.
 
     Attributes:
         attempt: The attempt's id.
@@ -85,7 +85,7 @@ class AttemptSession:
         return self.journal.path
 
     def urls(self, origin: str) -> dict[str, str]:
-        """The base URL for each dialect, as the vendors' own clients want it, when the gateway is at `origin`.
+        """The base URL for each dialect, as the vendors' own clients want it, when the model proxy is at `origin`.
 
         Args:
             origin: `http://127.0.0.1:PORT`, with the port of the socket the agent will reach.
@@ -94,7 +94,7 @@ class AttemptSession:
         return {name: base + vendor.base_path for name, vendor in VENDORS.items()}
 
     def next_seq(self) -> int:
-        """The number of the next request; only the gateway's loop calls it."""
+        """The number of the next request; only the model proxy's loop calls it."""
         self._seq += 1
         return self._seq
 

@@ -1,4 +1,4 @@
-"""How the gateway reaches an upstream: one interface for vendors over HTTP and for scripted ones in process."""
+"""How the model proxy reaches an upstream: one interface for vendors over HTTP and for scripted ones in process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class UpstreamError(Exception):
 class UpstreamRequest:
     """One request to an upstream: `raw` is `body` as bytes, `headers` are those passed on from the agent.
 
-    `set_limit` is the limit of output that the gateway put in where the agent gave none.
+    `set_limit` is the limit of output that the model proxy put in where the agent gave none.
     """
 
     dialect: Vendor

@@ -1,6 +1,6 @@
 """The package proxy: the only network of builds and of agents that may install packages.
 
-Knows types alone; not models, nor what is installed or why.
+Knows types and the sandbox's mounts; not models, nor what is installed or why.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The package indexes the user has configured, as the policy `packages` opens them and as a workspace is told of them.
+"""The package indexes the user has configured, as the policy `packages` opens them and as a workspace gets them.
 
 Read from where pip, uv and npm read them, environment before files; without any, the public ones. Passwords in
 addresses stay outside: whoever lets agents use an index that asks for one gives the workspace a password knowingly.
@@ -38,7 +38,7 @@ _SHOWN = ("/etc/ssl/", "/etc/ca-certificates/", "/usr/")
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """Where packages come from.
+    """The configured package indexes.
 
     `python` and `node` are addresses of indexes, `more` further Python indexes, `links` pages or folders of links to
     packages, `scopes` registries of npm's scopes; `extra` are rules for hosts beside them; `bundle` is the host's own
@@ -110,7 +110,7 @@ class Indexes:
         return tuple(rule for rule in self.rules() if not rule.trusted or rule in self.extra)
 
     def on_loopback(self) -> tuple[tuple[str, int], ...]:
-        """Host and port of every index on this machine's own loopback, each of which needs a door of its own."""
+        """Host and port of every index on this machine's own loopback, each of which needs its own port forward."""
         rules = (_rule(url) for url in (self.python, self.node, *self.more))
         return tuple(dict.fromkeys((rule.host, rule.port or 0) for rule in rules if is_local(rule.host)))
 

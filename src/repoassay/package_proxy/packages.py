@@ -90,7 +90,7 @@ class PackageProxy:
 
 @dataclass(slots=True, eq=False)
 class Visitor:
-    """One attempt's proxy. `serve` and `close` suit a `Door`."""
+    """One attempt's proxy. `serve` and `close` suit a `PortForward`."""
 
     _thread: LoopThread
     _rules: tuple[HostRule, ...]
@@ -111,9 +111,9 @@ class Visitor:
         self._thread.run(self._serve(listening, None))
 
     def relay(self, host: str, port: int) -> Callable[[socket.socket], None]:
-        """What serves a door by passing everything on to one address, for an index on the host's own loopback.
+        """What serves a port forward by passing everything on to one address, for an index on the host's own loopback.
 
-        No proxy's settings bring a client to 127.0.0.1; so such an index gets a door of its own, at its own port.
+        No proxy's settings bring a client to 127.0.0.1; so such an index gets a port forward of its own.
         """
 
         def serve(listening: socket.socket) -> None:

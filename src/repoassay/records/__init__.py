@@ -7,7 +7,8 @@
     runs/<run>/attempts/<id>/      attempt.json verdict.json submission/ transcript/ log.txt
 
 Other files of the room: JSON lines (`lines`), versions of records (`versions`), the reader of attempts (`attempts`),
-places of a plan (`slots`). Knows the model alone: not who ran an attempt, nor how it was graded.
+slots of a plan (`slots`), verdicts by what they rest on (`verdicts`). Knows types alone: not who ran an attempt, nor
+how it was graded.
 """
 
 from __future__ import annotations

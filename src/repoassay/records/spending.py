@@ -1,4 +1,4 @@
-"""What was spent in a run, read back from the gateway's journals: they are the truth, also for what was never finished.
+"""What was spent in a run, read back from the model proxy's journals: the truth, also for what was never finished.
 
 An attempt that was killed has a journal and no `attempt.json`; its money is gone all the same.
 """

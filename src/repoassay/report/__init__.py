@@ -1,7 +1,8 @@
 """What a run came to, for people and programs: a summary, and it as terminal table, JSON and one HTML page.
 
-Reads run folders through the store alone; knows nothing of how attempts were made or graded. Names are imported on
-demand, since a command that shows one attempt needs neither tables nor pages.
+Reads run folders through `repoassay.records`. Most of it knows nothing of how attempts were made or graded; three files
+do: `llm_labels` asks a model, `leaderboard/regrade` grades outputs again, `signal_lines` reads the engine's signal
+files. Names are imported on demand, since a command that shows one attempt needs neither tables nor pages.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The story of one attempt: what it was asked, what it did step by step, what it spent, what came of it.
 
-Steps are the agent's own record where it keeps one that could be read (`trajectory.json`), else the gateway's calls.
+Steps are the agent's own record where it keeps one that could be read (`trajectory.json`), else the journal's calls.
 """
 
 from __future__ import annotations

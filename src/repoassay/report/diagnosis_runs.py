@@ -64,7 +64,7 @@ class AttemptRef:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosedAttempt:
-    """What was found of one attempt.
+    """One attempt with its diagnosis and integrity findings.
 
     `steps` counts those of its trajectory, None where none could be read and verdict and exit alone were to go by.
     `holds` is what counts: the latest label by a person, else what the rules say.

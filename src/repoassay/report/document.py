@@ -15,7 +15,7 @@
                   spent               S over the attempts that count
                   domains[]           domain, tasks, planned, ecr, tpr
     spent         {counted, aside, unfinished, total: S}: attempts that count; superseded ones and those outside the
-                  plan; dropped and killed ones; everything the gateway's journals hold
+                  plan; dropped and killed ones; everything the model proxy's journals hold
     attempts[]    standing ("counts", "superseded", "outside_plan"), replaced_by (attempt id or null),
                   moved (true when the task digest is not the planned one), wall, folder (below the run folder),
                   attempt and verdict as the run folder has them

@@ -1,4 +1,4 @@
-"""A language model as one more labeller of a run's failed attempts, asked through the metered gateway.
+"""A language model as one more labeller of a run's failed attempts, asked through the model proxy.
 
 Each answer that holds is kept as a label `by = model` as soon as it comes, so that what ends the work loses nothing and
 the next call asks only for what is missing. A model's label never decides.

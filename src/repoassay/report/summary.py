@@ -115,7 +115,7 @@ class AgentSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A whole run.
+    """The results of one run.
 
     `rows` holds every finished attempt in the order they ended, superseded ones among them; `results` one row for each
     place of the plan, out of which every figure is worked out.

@@ -1,12 +1,13 @@
-"""What people and judges say of submissions: rubrics, ratings, studies.
+"""What people say of submissions, and how it is asked: rubrics, ratings, studies, adjudication, reliability.
 
-Knows nothing of web pages or run folders: it is given what is to be reviewed, and keeps what raters answer.
+Knows nothing of web pages, run folders, signals or judges: what is to be reviewed is given to it, and it keeps what
+raters answer.
 
-What is asked: `rubric`, `answers`. What raters see, and when: `study`, `scrub`, `assignment`. What is kept (these
-import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `rater_accounts`, `leases`, `drafts`,
-`submitting`, `comments`, `adjudication_store`; `migrations` holds files of SQL. What follows: `adjudication`,
-`item_summary`, and of its rows `mergeability_gap`, `failures`, `minutes`, `control_items`, `rater_statistics`,
-`reliability`. Which runs are reviewed: `sampling`. In and out: `exchange`, `simple_table`.
+The questions: `rubric`, `answers`. What raters see, and when: `study`, `scrub`, `assignment`. Storage (these import
+SQLAlchemy, the others do not): `database`, `tables`, `studies`, `rater_accounts`, `leases`, `drafts`, `submitting`,
+`comments`, `adjudication_store`; `migrations` holds files of SQL. What follows: `adjudication`, `item_summary`, and of
+its rows `mergeability_gap`, `failures`, `minutes`, `control_items`, `rater_statistics`, `reliability`. Which runs are
+reviewed: `sampling`. In and out: `exchange`, `simple_table`.
 """
 
 from __future__ import annotations

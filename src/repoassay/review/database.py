@@ -29,7 +29,7 @@ _SCHEMA = Schema(Path(__file__).with_name("migrations"), "review_schema", 730539
 
 
 class Conflict(RepoAssayError):
-    """Somebody, perhaps the same rater in another window, was there first. Nothing was overwritten.
+    """A newer answer, perhaps from another window, is stored already; nothing was overwritten.
 
     Args:
         message: What happened, as one sentence.

@@ -34,7 +34,7 @@ class RaterRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """Somebody in a study. `number` counts from 0 in order of joining, and decides the order of items."""
+    """A rater of one study. `number` counts from 0 in order of joining, and decides the order of items."""
 
     id: str
     study: str

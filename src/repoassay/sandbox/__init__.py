@@ -1,7 +1,7 @@
 """Sandboxes: isolated places where hostile code runs, and the programs that set them up. Starts processes.
 
-Knows types alone; not tasks in particular, nor what is run in a sandbox or why. The launcher, which starts with every
-sandbox, passes through here, so that names are imported on demand.
+Knows types, and the sandboxes that plug-ins bring; not tasks, nor what is run in a sandbox or why. The launcher, which
+starts with every sandbox, passes through here, so that names are imported on demand.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class NamespaceSandbox:
 
     def _run(self, command: Command, cancel: threading.Event, cgroups: list[str]) -> Completed:
         with contextlib.ExitStack() as stack:
-            # Entered first, to be left last: a door is over when everything behind it is dead.
+            # Entered first, to be left last: a port forward is over when everything behind it is dead.
             private = command.network is SandboxNetwork.NONE
             doors = stack.enter_context(inner_doors(command.doors if private else ()))
             stack.enter_context(host_doors(() if private else command.doors))
@@ -125,7 +125,7 @@ class NamespaceSandbox:
             )
 
     def spec(self, command: Command, cgroups: list[str], status: int, control: int, channel: int = -1) -> Spec:
-        """What the supervisor is told of a command."""
+        """The description of a command for the supervisor."""
         env = {**_BASE_ENV, **command.env}
         if channel >= 0:
             env["REPOASSAY_CHANNEL"] = str(channel)

@@ -32,5 +32,5 @@ def permitted_hosts(
 
 
 def network_of(policy: NetworkPolicy) -> SandboxNetwork:
-    """What a command is given under a policy: all but `open` have a loopback of their own, and doors."""
+    """What a command is given under a policy: all but `open` have a loopback of their own, and port forwards."""
     return SandboxNetwork.HOST if policy is NetworkPolicy.OPEN else SandboxNetwork.NONE

@@ -1,4 +1,4 @@
-"""Doors as the host sees them: where they are made, who is given them, and when they are over."""
+"""Port forwards as the host sees them: where they are made, who is given them, and when they are over."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def open_door(
     opened: Callable[[socket.socket], None],
     closed: Callable[[], None] | None = None,
 ) -> PortForward:
-    """Make a door for one command that `sandbox` will run with `network`; its `port` is where the command finds it.
+    """Make a port forward for one command that `sandbox` will run with `network`; `PortForward.port` is where it is.
 
     That is `port` where the command has a loopback of its own. Where it has the host's, on which any program of the
-    host may come to the door too, it is a port that was free: who answers there must ask for a secret.
+    host may come to the port forward too, it is a port that was free: who answers there must ask for a secret.
     """
     if sandbox.network_is_private and network is SandboxNetwork.NONE:
         return PortForward(port, opened, closed)
@@ -38,10 +38,10 @@ def open_door(
 
 @contextlib.contextmanager
 def host_doors(doors: Sequence[PortForward]) -> Iterator[None]:
-    """Open doors on the host's loopback, and tell their owners at the end.
+    """Open port forwards on the host's loopback, and tell their owners at the end.
 
     Raises:
-        InfraFault: When a door's port is taken.
+        InfraFault: When a port forward's port is taken.
     """
     _check(doors)
     with contextlib.ExitStack() as ends:
@@ -77,7 +77,7 @@ def _hand_over(doors: Sequence[PortForward], sockets: list[socket.socket], ends:
 
 
 class InnerDoors:
-    """Doors that the supervisor makes inside; without any, nothing happens."""
+    """Port forwards that the supervisor makes inside; without any, nothing happens."""
 
     def __init__(self, doors: Sequence[PortForward], ends: contextlib.ExitStack) -> None:
         self._doors, self._ends = doors, ends
@@ -88,7 +88,7 @@ class InnerDoors:
 
     @property
     def given(self) -> tuple[int, ...]:
-        """The descriptor the supervisor inherits: its end of the local socket over which the doors come."""
+        """The descriptor the supervisor inherits: its end of the local socket over which the port forwards come."""
         return () if self._theirs is None else (self._theirs.fileno(),)
 
     def tell(self, spec: Spec) -> None:
@@ -102,7 +102,7 @@ class InnerDoors:
             self._theirs.close()
 
     def receive(self) -> None:
-        """Wait for the sockets and hand each to its door; nothing when the supervisor ended without sending them.
+        """Wait for the sockets and hand each to its port forward; nothing when the supervisor ended before.
 
         Raises:
             InfraFault: When they do not arrive whole.
@@ -127,7 +127,7 @@ class InnerDoors:
 
 @contextlib.contextmanager
 def inner_doors(doors: Sequence[PortForward]) -> Iterator[InnerDoors]:
-    """Doors of one sandbox; at the end of the context, which must be after the sandbox's, owners are told."""
+    """Port forwards of one sandbox; at the end of the context, which must be after the sandbox's, owners are told."""
     _check(doors)
     with contextlib.ExitStack() as ends:
         yield InnerDoors(doors, ends)

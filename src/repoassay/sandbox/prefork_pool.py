@@ -1,7 +1,7 @@
-"""Warm parents, as the host sees them: one sandboxed interpreter an environment, to which jobs are given.
+"""Prefork servers, as the host sees them: one sandboxed interpreter an environment, to which jobs are given.
 
-Starting an interpreter and importing a test runner costs most of what short tests cost. A warm parent has done both
-inside a sandbox; a job is a fork of it in namespaces of its own (`launcher/slot.py`), isolated as a sandbox of
+Starting an interpreter and importing a test runner costs most of what short tests cost. A prefork server has done both
+inside a sandbox; a job is a fork of it in namespaces of its own (`launcher/job.py`), isolated as a sandbox of
 `namespaces.py` is.
 """
 
@@ -64,7 +64,7 @@ class WarmDone:
 
 @dataclass(slots=True)
 class WarmParent:
-    """A running warm parent; close it when done.
+    """A running prefork server; close it when done.
 
     Args:
         environment: Host folder shown as /env.

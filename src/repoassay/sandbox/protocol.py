@@ -47,7 +47,7 @@ class Mount:
 class ExportSpec:
     """What crosses out after everything in the sandbox is dead: `source` inside, copied below `into` on the host.
 
-    Only regular files and folders cross; links, devices, and whatever passes a limit are listed as rejected.
+    Only regular files and folders are copied; links, devices, and whatever passes a limit are listed as rejected.
     Entries of the top folder named in `skip` are passed over.
     """
 
@@ -101,7 +101,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """What came back: how it ended, bounded output, what was written to the channel, what did not cross."""
+    """The result of a command: how it ended, bounded output, what was written to the channel, what stayed inside."""
 
     exit: Exit
     stdout: bytes = b""

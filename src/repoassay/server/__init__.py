@@ -1,8 +1,8 @@
-"""The submission environment as an HTTP service: a durable queue, workers that judge, and the routes in front.
+"""The submission environment as an HTTP service, and the review application in `server/review`.
 
-Knows the engine, its answers and their words. Must not know what a terminal shows. Needs the extra `serve`, which is
-imported only by the files that answer requests and keep the queue. Read `queue.py` for what is promised, `workers.py`
-for how it is kept.
+The service is a durable queue, workers that judge, and the routes in front: read `queue.py` for what is promised,
+`workers.py` for how it is kept. Knows the engine, reports and review; must not know what a terminal shows. Needs the
+extra `serve`, which is imported only by the files that answer requests and keep the queue.
 """
 
 from __future__ import annotations

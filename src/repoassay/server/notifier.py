@@ -31,7 +31,7 @@ class Notifier:
 
     @contextlib.contextmanager
     def listening(self, ulid: str | None = None) -> Iterator[asyncio.Event]:
-        """An event that is set when the bell is rung from now on; look for the verdict after this, not before."""
+        """An event that is set at the next notification from now on; look for the verdict after this, not before."""
         rung = asyncio.Event()
         self._waiting.setdefault(ulid, set()).add(rung)
         try:

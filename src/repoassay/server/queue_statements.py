@@ -123,7 +123,7 @@ RELEASE = (
     sa.update(submissions).where(*_MINE).values(status=_QUEUED, owner=None, claims=_s.claims - _ONE).returning(_s.ulid)
 )
 
-# What is asked. Rows are the fields of `Stored`, and the patch's digest.
+# What is asked. Rows are the fields of `StoredSubmission`, and the patch's digest.
 _rows = sa.select(
     _s.ulid, _s.task, _s.model, _s.client_key, _s.status, _s.faults, _s.created,
     _v.number, _v.word, _v.whose, _v.feedback, _v.verdict, _v.finished, _s.digest,

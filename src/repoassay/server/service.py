@@ -60,7 +60,7 @@ class Guards:
 
 
 class Service:
-    """The parts put together.
+    """The service: queue, workers and routes.
 
     Args:
         queue: Where submissions wait.

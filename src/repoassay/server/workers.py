@@ -37,7 +37,7 @@ class Workers:
     Args:
         queue: Where submissions wait.
         engine: Judges them; closed by `stop`.
-        meters: Told of every verdict and fault.
+        meters: Counts every verdict and fault.
         told: Called with the submission after every verdict.
         lease: Seconds a claim holds when it is not renewed: how long others wait after this server was killed.
         each: How many submissions of one holder may be under way, on all servers; None for as many as there are places.

@@ -1,6 +1,7 @@
 """Signals that pre-fill a review and never decide it: evidence computed on base and head, each with the lines it means.
 
 Every signal has three states: a finding, silent, or unknown with the reason why it could not run. One file is one kind.
+Knows tasks, diffs and the sandbox in which tools run; not reviews, judges or runs.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ _KINDS: tuple[tuple[str, SignalAxis, _Kind], ...] = (
     ("tsc", SignalAxis.LINT, tsc),
     ("formatting", SignalAxis.LINT, formatting),
     ("suppressions", SignalAxis.LINT, suppressions),
-    ("relaxed_settings", SignalAxis.LINT, relaxed_settings),
+    ("loosened", SignalAxis.LINT, relaxed_settings),
     ("complexity", SignalAxis.QUALITY, complexity),
     ("duplication", SignalAxis.QUALITY, duplication),
     ("size", SignalAxis.QUALITY, size),

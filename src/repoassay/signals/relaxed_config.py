@@ -15,7 +15,7 @@ from repoassay.signals.signal import Signal, SignalAxis, SignalEvidence, at_line
 
 __all__ = ["relaxed_settings"]
 
-_ID, _TITLE = "relaxed_settings", "Changed configuration of linters, formatters, type checkers or coverage"
+_ID, _TITLE = "loosened", "Changed configuration of linters, formatters, type checkers or coverage"
 _EXEMPTS = re.compile(r"ignore|exclude|omit|disable|allow|unfixable|skip|per-file", re.IGNORECASE)
 _ADDS = re.compile(r"select|enable|strict|include|files|fail.under", re.IGNORECASE)
 

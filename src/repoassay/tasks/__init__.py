@@ -1,6 +1,7 @@
 """Tasks and suites on disk: `task.toml`, its files, suite folders; reading, checking and digests.
 
-Knows types and records; not how a task is run, nor which suites are bundled.
+Knows types and, of records, how a file is read safely; not how a task is run. Suites of other packages and the bundled
+ones come through `repoassay.plugins`.
 """
 
 from __future__ import annotations

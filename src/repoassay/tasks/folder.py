@@ -39,7 +39,7 @@ class TaskFolder:
     ::
 
         task.toml        what this class calls `task`
-        instruction.md   what the agent is told; the issue of a pull-request task
+        instruction.md   the instruction for the agent; the issue of a pull-request task
         contributing.md  what a contribution must keep to, where task.toml names it (pull-request tasks)
         inputs/          what the agent is given
         environment/     hash-pinned requirements

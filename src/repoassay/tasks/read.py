@@ -23,7 +23,7 @@ __all__ = ["INSTRUCTION", "read_task", "task_from_toml"]
 INSTRUCTION = "instruction.md"
 _MAX_INSTRUCTION = 256 * 2**10
 _MOST = 100
-"""Problems told of one folder."""
+"""Problems reported of one folder."""
 
 
 def read_task(

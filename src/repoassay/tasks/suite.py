@@ -18,7 +18,7 @@ from repoassay.types import Suite
 __all__ = ["SuiteFolder", "find_suite"]
 
 _MOST = 200
-"""Problems told of one suite."""
+"""Problems reported of one suite."""
 
 
 @dataclass(frozen=True, slots=True)

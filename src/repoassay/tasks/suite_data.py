@@ -21,7 +21,7 @@ def take_data(
     """Copy what is not here yet from `source` into the suite's data folder; return every file by what became of it.
 
     What is here and right is kept, so that an interrupted call goes on where it was. What is not what it must be is
-    never copied. `done` is told of each file as it is settled.
+    never copied. `done` is called for each file when it is done.
 
     Raises:
         BadInput: When `source` holds none of the files, or the data folder cannot be written.

@@ -27,7 +27,7 @@ _CHUNK = 1 << 20
 
 
 class DataState(StrEnum):
-    """What became of a file of the data."""
+    """State of a data file."""
 
     RIGHT = "right"
     MISSING = "missing"

@@ -1,4 +1,4 @@
-"""TOML from a stranger: parsed within bounds, and what is wrong said with line and column."""
+"""Untrusted TOML: parsed within bounds, and each error with line and column."""
 
 from __future__ import annotations
 

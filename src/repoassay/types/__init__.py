@@ -1,7 +1,7 @@
 """The nouns of the project as pure data: no files, no processes, no printing.
 
-Knows only pydantic. What is read from disk or wire is a frozen pydantic model that refuses unknown keys.
-Times are UTC, durations seconds, sizes bytes, money `Decimal` US dollars.
+Knows only pydantic. What is read from disk or wire is a frozen pydantic model that refuses unknown keys. Times are UTC,
+durations seconds, sizes bytes, money `Decimal` US dollars.
 """
 
 from __future__ import annotations

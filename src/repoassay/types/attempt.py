@@ -17,7 +17,7 @@ class Attempt(Record):
     """One finished attempt. `number` counts from 1 within (agent, task); `retry_of` names the attempt it repeats.
 
     `agent` is a name of the plan's `agents` and `settings` what the plan says of it: agent, model and limits. `spent`
-    is what was counted at the gateway; None where the agent was given no model.
+    is what was counted at the model proxy; None where the agent was given no model.
     """
 
     id: str

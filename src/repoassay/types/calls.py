@@ -1,4 +1,4 @@
-"""One request of an agent to a model, as the gateway counted it."""
+"""One request of an agent to a model, as the model proxy counted it."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Call(Record):
         usage: The tokens; None is unknown, never zero. Unless `answered`, nothing is known to be spent.
         price: US dollars; None is unknown, and `price_note` says why.
         first_byte: Seconds to the first byte of the answer's body; `seconds`: to its last. Both from the request's end.
-        refused: Why the gateway did not forward it, empty when it did.
-        fault: What went wrong, empty when nothing; see docs/gateway.md for the words. `whose` says whose doing it is.
+        refused: Why the model proxy did not forward it, empty when it did.
+        fault: What went wrong, empty when nothing; its words: docs/model-proxy.md. `whose` says whose doing it is.
         request_bytes: Size of the request's body; `response_bytes`: of what the client was sent.
-        left_out: What the gateway took out of the request, since the attempt may reach its model alone.
+        left_out: What the model proxy took out of the request, since the attempt may reach its model alone.
         body: Stem of the files beside the journal that hold the bodies, empty when they were not kept.
     """
 

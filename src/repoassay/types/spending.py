@@ -1,4 +1,4 @@
-"""What was spent on models: tokens, calls and dollars as the gateway counted them, never as an agent tells it."""
+"""What was spent on models: tokens, calls and dollars as the model proxy counted them, never as an agent tells it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Spending(Record):
 
     Attributes:
         calls: Calls the upstream answered with success.
-        failed: Forwarded calls that ended otherwise. `refused`: requests the gateway did not forward.
-        usage: The sum over calls whose usage is known. `unknown`: how many answered calls told none.
+        failed: Forwarded calls that ended otherwise. `refused`: requests the model proxy did not forward.
+        usage: The sum over calls whose usage is known. `unknown`: how many answered calls reported none.
         dollars: US dollars; None when any answered call has no price, and `dollars_note` says why.
         dollars_known: The sum over the calls that have a price, a lower bound.
-        retries: Tries of the gateway beyond the first of each call.
+        retries: Tries of the model proxy beyond the first of each call.
         faults: How often each fault word was journalled.
         outage: The fault that ended the last forwarded call when it was the upstream's or ours, else empty: an
             attempt that ended so failed through no fault of its agent. A sum has none: its parts ended apart.

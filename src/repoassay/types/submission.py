@@ -32,7 +32,7 @@ class Exit(Record):
 
 
 class SubmittedFile(Record):
-    """A regular file that crossed from the workspace: path inside the submission, size and digest."""
+    """A regular file copied out of the workspace: path inside the submission, size and digest."""
 
     path: str
     size: int
@@ -40,14 +40,14 @@ class SubmittedFile(Record):
 
 
 class SkippedFile(Record):
-    """Something in the output folder that did not cross, and why (a link, a device, too large ...)."""
+    """Something in the output folder that was not copied out, and why (a link, a device, too large ...)."""
 
     path: str
     reason: str
 
 
 class Submission(Record):
-    """What crossed from the workspace: output files (deliverable) or `changes.diff` (edit), and how the agent ended."""
+    """What came out of the workspace: output files (deliverable) or `changes.diff` (edit), and how the agent ended."""
 
     files: tuple[SubmittedFile, ...] = ()
     rejected: tuple[SkippedFile, ...] = ()

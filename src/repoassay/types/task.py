@@ -102,7 +102,7 @@ class Environment(Record):
 
     `requirements` is a file of wheels pinned by hash. `resolve` is one that is not pinned, as data sets of others have
     it: uv resolves it when the environment is first built, and adds pytest. `checks` are commands that contributors
-    run in the repository's root before they ask for a merge; agents of pull-request tasks are told them.
+    run in the repository's root before they ask for a merge; they are named to agents of pull-request tasks.
     """
 
     python: str = ">=3.11"

@@ -1,7 +1,7 @@
 """A trajectory: what an agent did, step by step, in one format for all agents, and what it says it spent.
 
 It is made of the agent's own records, which are hostile: every text is bounded, and what could not be read is said in
-`problems`. Tokens and dollars here are the agent's figures; those that count are the gateway's.
+`problems`. Tokens and dollars here are the agent's figures; those that count are the model proxy's.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class OwnFigures(Record):
 
 
 class Trajectory(Record):
-    """All of it.
+    """The steps of one attempt in order, and the agent's own figures.
 
     Attributes:
         ending: How the agent says it ended, in its own word.

@@ -13,7 +13,7 @@ __all__ = ["Assurance", "Attribution", "CriterionResult", "Feedback", "Grade", "
 
 
 class Attribution(StrEnum):
-    """Whose doing an outcome is."""
+    """Who caused an outcome."""
 
     AGENT = "agent"
     SUITE = "suite"
@@ -56,7 +56,7 @@ class CriterionResult(Record):
 
 
 Feedback = Literal["verdict", "counts", "tests", "full"]
-"""What a submitter is told: the outcome; how many tests passed; which; with their messages."""
+"""How much of a verdict a submitter learns: the outcome; how many tests passed; which; with their messages."""
 Grade = Literal["attested", "doubted", "plain"]
 """How a pass is assured: the values of the code under test were compared outside its process; the process itself was
 believed, but had to tell altered copies of the tests from real ones; it was believed."""
@@ -81,7 +81,7 @@ class Assurance(Record):
         grade: Of the weakest test that fails on the base commit.
         bits: What a forger would have had to guess, less what answers to earlier submissions have told.
         open: Tests that are not attested, and why, a sentence each.
-        feedback: How much submitters are told, which limits what a later pass is worth.
+        feedback: How much submitters learn, which limits what a later pass is worth.
         doubt: Bits it would have cost to name the real tests among their altered twins, where tests were doubted.
     """
 

@@ -1,6 +1,7 @@
 """Workspaces: checkouts, environments and prepared tasks in the cache, and what an agent left in one. Starts processes.
 
-Knows tasks and the sandbox; not who works in a workspace, nor how what they leave is graded.
+Knows tasks, the sandbox and the package proxy that builds use; not who works in a workspace, nor how what they leave is
+graded.
 """
 
 from __future__ import annotations

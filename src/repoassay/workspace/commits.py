@@ -60,7 +60,7 @@ def read_left(
     Args:
         base: Checkout of the base commit.
         tree: Copy of the agent's working tree without `.git`.
-        git: What crossed of its `.git`.
+        git: What was copied out of its `.git`.
         sandbox: Where git reads it.
         cancel: Set to end early.
 

@@ -29,7 +29,7 @@ def test_the_corpus_is_large() -> None:
 @pytest.mark.parametrize("reading", list(Reading))
 @pytest.mark.parametrize("part", range(4))
 def test_every_hostile_output_gets_a_verdict_and_none_passes(part: int, reading: Reading, tmp_path: Path) -> None:
-    """All of them go through the door outputs made elsewhere go through; a fault of ours is a failure of this test."""
+    """All of them take the way of outputs made elsewhere; a fault of ours is a failure of this test."""
     wrong = []
     cache = Cache()
     for suite, task in TASKS[part::4]:

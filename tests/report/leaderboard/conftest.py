@@ -1,4 +1,4 @@
-"""A run with a model, made through the store and the gateway's own journal, as a submission folder."""
+"""A run with a model, made through records and the model proxy's own journal, as a submission folder."""
 
 from __future__ import annotations
 

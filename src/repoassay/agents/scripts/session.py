@@ -106,13 +106,13 @@ def write(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def complete(request: dict[str, Any]) -> dict[str, Any]:
-    """Ask the attempt's model through the gateway, the only way there is."""
+    """Ask the attempt's model through the model proxy, the only way there is."""
     if "OPENAI_BASE_URL" not in os.environ:
         raise ValueError("this agent was given no model; name one, such as model='openai/gpt-5'")
     url = os.environ["OPENAI_BASE_URL"].rstrip("/") + "/chat/completions"
     body = dict(request["options"], model=os.environ["REPOASSAY_MODEL"], messages=request["messages"])
     headers = {"Content-Type": "application/json", "Authorization": "Bearer " + os.environ["OPENAI_API_KEY"]}
-    question = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310 - the gateway
+    question = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310 - the model proxy
     try:
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(question) as answer:
             return {"reply": json.loads(answer.read(LARGEST).decode())}

@@ -111,7 +111,7 @@ class SubmissionEnv:
         persist: Keep verdicts and task folders for the next environment in the same `temp_dir`.
         mirrors: Repository URL -> local path.
         isolation: `namespaces`, or `none` to run as yourself.
-        feedback: How much submissions are told; see docs/assurance.md. The published package tells everything.
+        feedback: How much submitters learn of a verdict; see docs/assurance.md. The published package tells everything.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class SubmissionEnv:
         return await asyncio.to_thread(self.step_batch, submissions, n_workers, pbar)
 
     def close(self) -> None:
-        """End every warm parent; without `persist`, remove the task folders."""
+        """End every prefork server; without `persist`, remove the task folders."""
         for engine in self._engines.values():
             engine.close()
         self._engines.clear()

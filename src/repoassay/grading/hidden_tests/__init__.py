@@ -1,1 +1,1 @@
-"""Hidden tests: run in a sandbox, reported over a signed channel, doubted by canaries."""
+"""Hidden tests: run in a sandbox, reported over a signed channel, checked by canaries."""

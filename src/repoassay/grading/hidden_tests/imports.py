@@ -1,4 +1,4 @@
-"""What a warm parent may import beforehand: packages of the environment that tests and repository name.
+"""What a prefork server may import beforehand: packages of the environment that tests and repository name.
 
 Read from source, never learnt from a run, so that nothing a submission does decides what is imported.
 """

@@ -1,4 +1,4 @@
-"""Warm parents for hidden tests, one an environment, started when first needed and shared by every worker."""
+"""Prefork servers for hidden tests, one an environment, started when first needed and shared by every worker."""
 
 from __future__ import annotations
 

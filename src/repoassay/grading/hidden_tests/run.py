@@ -24,7 +24,7 @@ _ROOT = "/tests"
 
 @dataclass(frozen=True, slots=True)
 class HiddenTestRun:
-    """How a run ended, and what it told."""
+    """One run of hidden tests: how it ended, and the results it reported."""
 
     exit: Exit
     told: ChannelReport
@@ -57,7 +57,7 @@ def run_hidden(
         ids: Which tests; all when empty.
         changed: Test files (path below tests/ -> source) to use in place of the real ones.
         cancel: Set to end early.
-        pool: Warm parents to fork from, where there are any; else an interpreter of its own is started.
+        pool: Prefork servers to fork from, where there are any; else an interpreter of its own is started.
         env: Variables of that interpreter.
         files: Every file below tests/, in place of the task's own.
         seconds: Time limit in place of the task's.
@@ -128,7 +128,7 @@ def _warm(
     pool: WarmPool, folder: TaskFolder, base: Path, environment: Path, job: WarmJob, key: bytes, ids: Sequence[str],
     cancel: threading.Event | None,
 ) -> HiddenTestRun:  # fmt: skip
-    """Fork from a warm parent; one that is gone is replaced once."""
+    """Fork from a prefork server; one that is gone is replaced once."""
     try:
         done = pool.parent(folder, base, environment).run(job, cancel)
     except InfraFault:

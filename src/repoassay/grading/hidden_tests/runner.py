@@ -1,6 +1,6 @@
 """Runs hidden tests inside the sandbox and reports each over the private channel. Trusted code, hostile company.
 
-Started as `python -I -B runner.py` with a job as JSON on standard input, or forked from a warm parent that calls
+Started as `python -I -B runner.py` with a job as JSON on standard input, or forked from a prefork server that calls
 `work`. A job has `ids`, `path` (import folders of the repository), `key` (hex; signs every line). Everything this
 program needs is imported before the repository enters the import path. One line a test: `<hmac> <json>`, numbered, then
 one `end` line.
@@ -139,9 +139,9 @@ _ARGUMENTS = (
     "-p", "no:setuponly", "-p", "no:setupplan", "--import-mode=importlib", "--tb=native", "--capture=sys",
 )  # fmt: skip
 _warm: dict[str, Any] = {}
-"""In a warm parent: pytest's configuration, its started session, and its own function that rewrites tests."""
+"""In a prefork server: pytest's configuration, its started session, and its own function that rewrites tests."""
 _own: dict[str, bytes] = {}
-"""In a warm parent: the tests of the job to be started, rewritten and marshalled, by path."""
+"""In a prefork server: the tests of the job to be started, rewritten and marshalled, by path."""
 
 
 class Silent:
@@ -152,7 +152,7 @@ class Silent:
 
 
 def prepare() -> None:
-    """Do in a warm parent, once, what every run of pytest would do: import its parts, configure it, start a session.
+    """Do in a prefork server, once, what every run of pytest would do: import its parts, configure it, start a session.
 
     A few tests of nothing are run, so that what pytest imports only when it runs is imported.
     """
@@ -181,7 +181,7 @@ def prepare() -> None:
 
 
 class SavedState:
-    """Rewritten tests, in a file without a name that a warm parent alone has open.
+    """Rewritten tests, in a file without a name that a prefork server alone has open.
 
     They are not kept as objects: code under test could compare its tests with those of other runs, and so tell the
     changed tests of the second run from the real ones.
@@ -297,7 +297,7 @@ def _run_pytest(job: dict[str, Any], recorder: ResultRecorder) -> int:
 
 
 def work(job: dict[str, Any], descriptor: int) -> None:
-    """Run one job in a fork of a warm parent."""
+    """Run one job in a fork of a prefork server."""
     _kept.leave()
     run(job["facts"], descriptor)
 

@@ -1,6 +1,6 @@
 """What rewritten tests call: it sends values of the code under test. Runs in the hostile process.
 
-Shipped with the observer as one program text (`shipped.py`), of which `encode` and `describe_exception` are part.
+Shipped with the observer as one program text (`sandbox_code.py`), of which `encode` and `describe_exception` are part.
 """
 
 from __future__ import annotations

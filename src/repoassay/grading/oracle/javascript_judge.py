@@ -27,7 +27,7 @@ def decide(
 ) -> list[str]:
     """What each check comes to on its operands: `holds`, `fails`, or `error: ...` when it could not be made.
 
-    A check is the `check` of a withheld `Site` and the operands of one observation of it. Each has two seconds; what
+    A check is the `check` of a withheld `AssertionSite` and the operands of one observation. Each has two seconds; what
     the whole takes too long for, or too much memory, is an error of every check.
 
     Raises:

@@ -39,7 +39,7 @@ class Asks(StrEnum):
 
 
 class ProviderTrouble(StrEnum):
-    """Why the gateway itself answers with an error."""
+    """Why the model proxy itself answers with an error."""
 
     NOT_FOUND = "not_found"
     NO_PASS = "no_pass"  # noqa: S105 - a word of the journal, no password

@@ -1,7 +1,7 @@
 """A leaderboard as a static site, and the folders in which runs are handed in: packed, validated, shown.
 
-Reads run folders through the store and the report room. A validator recomputes every figure from the attempts; what it
-cannot know without grading again is said in docs/leaderboard.md.
+Reads run folders through `repoassay.records` and the rows of reports. A validator recomputes every figure from the
+attempts; docs/leaderboard.md says what it cannot know without grading again.
 """
 
 from __future__ import annotations

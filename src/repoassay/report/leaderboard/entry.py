@@ -53,7 +53,7 @@ class EntryRefusal:
 
 
 class Declarations(Record):
-    """What nobody can check and whoever hands in answers for."""
+    """Statements that cannot be checked and for which whoever hands in is responsible."""
 
     no_test_knowledge: bool
     every_attempt: bool

@@ -73,7 +73,7 @@ def _reader_gone(pipe: int) -> bool:
 
 
 def _serve(spec: Spec, result: int) -> None:
-    """Be the fork server of a warm parent; never returns."""
+    """Be the fork server of a prefork server; never returns."""
     from repoassay.sandbox.launcher.server import serve
 
     try:

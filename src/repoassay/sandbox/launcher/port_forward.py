@@ -1,7 +1,7 @@
-"""Doors of the sandbox: sockets that listen on its own loopback, and are answered from outside.
+"""Port forwards of the sandbox: sockets that listen on its own loopback, and are answered from outside.
 
 A socket belongs to the network namespace it was made in, whoever holds it. So the host accepts what the command sends
-to a door without there being any way from this namespace to another.
+to a port forward without there being any way from this namespace to another.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The fork server of a warm parent: process 1 inside, which makes the slots of jobs and holds jobs to their limits.
+"""The fork server of a prefork server: process 1 inside, which makes the slots of jobs and holds jobs to their limits.
 
 It imports nothing of the environment, so that nothing hostile ever runs in it, and alone speaks with the host. The
-*warm interpreter* (`warm.py`), which has imported what jobs need, has no privilege at all: it is forked here, told of
+*warm interpreter* (`prefork.py`), which has imported what jobs need, has no privilege: it is forked here, told of
 each job, and forks once a job; what it forks enters the slot through a gate (`gate.py`). Jobs come over one pipe and
 results go over another, each a marshalled document behind its length. One thread and one loop serve all jobs.
 """

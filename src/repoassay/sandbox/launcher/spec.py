@@ -45,7 +45,7 @@ class Spec:
     """Everything about one sandbox. Sizes in bytes, times in seconds; `uid` is the host identity of the command.
 
     `doors` are ports; their listening sockets are sent over the local socket `doors_fd`. With `slots`, the command is a
-    warm parent (`warm.py`): `argv` is our program and what to import beforehand.
+    prefork server (`prefork.py`): `argv` is our program and what to import beforehand.
     """
 
     argv: list[str]

@@ -119,7 +119,7 @@ def take_back(desk: Here, rater: AsRater, item: str, name: str, _: Body) -> dict
 
 
 def conflict(stored: object, offered: object) -> dict[str, Any]:
-    """What the page is told of a conflict: what is kept, and what it sent."""
+    """The answer to a page about a conflict: what is kept, and what it sent."""
     version = getattr(stored, "version", 0)
     kept = getattr(stored, "answers", None)
     return {

@@ -47,7 +47,7 @@ def open_desk(
         secure: Whether cookies are for HTTPS alone.
 
     Returns:
-        The desk, and the owner's token, which is kept nowhere.
+        The review's state, and the owner's token, which is kept nowhere.
 
     Raises:
         BadInput: When a run, a rubric or the database cannot be used.

@@ -51,7 +51,7 @@ class _File:
 
 
 class Relay:
-    """One build's relay. `serve` and `close` suit a `Door`.
+    """One build's relay. `serve` and `close` suit a `PortForward`.
 
     Args:
         indexes: Where packages come from.

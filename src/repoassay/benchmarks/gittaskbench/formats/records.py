@@ -119,7 +119,7 @@ def _text(values: list[object]) -> str:
 
 
 def read_records(path: Path) -> RecordsRead:
-    """Read one file of records; lines that are no records are told by number, blank ones are not.
+    """Read one file of records; lines that are no records are reported by number, blank ones are not.
 
     Raises:
         OSError: When the file cannot be read, is a link or no regular file, or is larger than 64 MiB.

@@ -15,7 +15,7 @@ _TOLERANCE = Decimal("0.003")
 
 
 class CostStatus(StrEnum):
-    """What came of recomputing a cost."""
+    """Result of recomputing a cost."""
 
     FOLLOWS = "follows"
     DIFFERS = "differs"

@@ -1,10 +1,10 @@
-"""The gateway before a scripted upstream, beside a direct connection: calls a second, added latency, streams at once.
+"""The model proxy before a scripted upstream, beside a direct connection: calls a second, added latency, open streams.
 
-Upstream, gateway and client are processes of their own; the gateway is one Python process, so one core at most. Prints
-direct and through the gateway in turn, several rounds, and their medians. `cpu` is the gateway's own processor time,
-which a busy machine does not blur: 1 / cpu a call is what one core can do.
+Upstream, model proxy and client are processes of their own; the model proxy is one Python process, so one core at most.
+Prints direct and through the model proxy in turn, several rounds, and their medians. `cpu` is the model proxy's own
+processor time, which a busy machine does not blur: 1 / cpu a call is what one core can do.
 
-    PYTHONPATH=tests python measurements/gateway.py [--calls 3000] [--streams 1000]
+    PYTHONPATH=tests python measurements/model_proxy.py [--calls 3000] [--streams 1000]
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def upstream(pipe: Connection) -> None:
 
 
 def door(pipe: Connection, origin: str, folder: str) -> None:
-    """The gateway: Python, so one core at most."""
+    """The model proxy: Python, so one core at most."""
     ups = [Upstream(name="up", base_url=f"{origin}/v1")]
     with Gateway(ups, limits=CallLimits(concurrency=5000)) as gateway:
         entry = gateway.admit("bench", model="up/m", journal=Path(folder) / "usage.jsonl")
