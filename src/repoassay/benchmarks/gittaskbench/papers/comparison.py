@@ -60,10 +60,18 @@ def _frameworks(made: Table) -> Table:
             for row in table.row
         ]  # fmt: skip
     return Table(
-        "published_frameworks", "Beside the published frameworks and models", "GitTaskBench Table 3",
-        (TableColumn("source", "Source"), TableColumn("framework", "Framework"), TableColumn("model", "Model"), *_RATES),
-        tuple(rows), ("Rates of these runs are over all planned attempts.", *(one.table.origin for one in tables)),
-    )  # fmt: skip
+        "published_frameworks",
+        "Beside the published frameworks and models",
+        "GitTaskBench Table 3",
+        (
+            TableColumn("source", "Source"),
+            TableColumn("framework", "Framework"),
+            TableColumn("model", "Model"),
+            *_RATES,
+        ),
+        tuple(rows),
+        ("Rates of these runs are over all planned attempts.", *(one.table.origin for one in tables)),
+    )
 
 
 def _sweeps(made: Table) -> Table:
