@@ -296,8 +296,11 @@ def git_is_careless(diff: bytes, *, zero: bool) -> bool:
     """Whether Git may take a hunk for something that it does not say.
 
     Without --unidiff-zero it moves hunks that end without context to the end of the file, whatever their line numbers
-    say; and it lets a last line without a newline match a line that has one.
+    say; it lets a last line without a newline match a line that has one; and of a binary patch whose lines end in
+    CR LF it applies the file's new name and drops the content.
     """
+    if b"GIT binary patch\r" in diff:
+        return True
     hunks = [hunk for file in read_patch(diff).files for hunk in file.hunks]
     ended = all(not side or side.endswith(b"\n") for hunk in hunks for side in (hunk.old, hunk.new))
     return not ended or not (zero or all(hunk.trailing and hunk.leading for hunk in hunks))

@@ -191,7 +191,7 @@ def test_the_launcher_imports_nothing_but_itself_and_the_standard_library() -> N
     code = "import sys; sys.path.insert(0, sys.argv[1]); import repoassay.sandbox.launcher.main;"
     code += "print([m for m in sys.modules if m.startswith(('repoassay', 'pydantic')) and 'launcher' not in m])"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code, source], capture_output=True, text=True, check=True)
-    assert done.stdout == "['repoassay', 'repoassay.lazy', 'repoassay.sandbox']\n"
+    assert done.stdout == "['repoassay.lazy', 'repoassay', 'repoassay.sandbox']\n"
 
 
 def test_limits_of_the_smallest_size_hold(sandbox: NamespaceSandbox) -> None:

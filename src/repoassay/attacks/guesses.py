@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from repoassay.attacks.target import Language
+from repoassay.grading import literal_value, parse_anew
 
 __all__ = ["guesses", "literals"]
 
@@ -60,7 +61,7 @@ def literals(text: str) -> Iterator[str]:
 
 def _parsed(text: str) -> Iterator[str]:
     try:
-        tree = ast.parse(text)
+        tree = parse_anew(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):
@@ -71,6 +72,6 @@ def _parsed(text: str) -> Iterator[str]:
 def _evaluated(sources: Iterable[str]) -> Iterator[str]:
     for source in sources:
         try:
-            yield repr(ast.literal_eval(source))
+            yield repr(literal_value(source))
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             continue

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
         tokens_of as tokens_of,
     )
     from repoassay.grading.hidden_tests.node import NODE_SUFFIXES as NODE_SUFFIXES, can_run_node as can_run_node
-    from repoassay.grading.hidden_tests.parsing import parse as parse
+    from repoassay.grading.hidden_tests.parsing import (
+        literal_value as literal_value,
+        parse as parse,
+        parse_anew as parse_anew,
+    )
     from repoassay.grading.hidden_tests.prefork import WarmPool as WarmPool
     from repoassay.grading.hidden_tests.run import HiddenTestRun as HiddenTestRun, run_hidden as run_hidden
     from repoassay.grading.metrics.documents import read_pdf as read_pdf
@@ -83,7 +87,7 @@ else:
             "hidden_tests.javascript_script": ("SCRIPT",),
             "hidden_tests.javascript_tokens": ("LARGEST", "Token", "argument_ends", "pairs_of", "tokens_of"),
             "hidden_tests.node": ("NODE_SUFFIXES", "can_run_node"),
-            "hidden_tests.parsing": ("parse",),
+            "hidden_tests.parsing": ("literal_value", "parse", "parse_anew"),
             "hidden_tests.prefork": ("WarmPool",),
             "hidden_tests.run": ("HiddenTestRun", "run_hidden"),
             "metrics.documents": ("read_pdf",),

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 
 from repoassay.benchmarks.resq.parametrized_tests import Unlisted, case_ids
+from repoassay.grading import parse_anew
 
 __all__ = ["SCRIPT", "script_tests"]
 
@@ -58,7 +59,8 @@ def _parsed(source: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(source)
+            tree: ast.Module = parse_anew(source)
+            return tree
     except SyntaxError as error:
         line = f"line {error.lineno}: " if error.lineno else ""
         raise Unlisted(f"is not Python that can be read: {line}{error.msg}; correct it") from None

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import threading
 from functools import lru_cache
+from typing import Any
 
-__all__ = ["parse"]
+__all__ = ["literal_value", "parse", "parse_anew"]
 
 _ONE = threading.Lock()
 
@@ -24,3 +25,15 @@ def parse(source: str | bytes) -> ast.Module:
 def _parsed(source: str | bytes) -> ast.Module:
     with _ONE:
         return ast.parse(source)
+
+
+def parse_anew(source: str | bytes, mode: str = "exec") -> Any:
+    """A tree of one's own, as `ast.parse` makes it; raises what that raises."""
+    with _ONE:
+        return ast.parse(source, mode=mode)
+
+
+def literal_value(source: str) -> Any:
+    """The value of a literal's text; raises what `ast.literal_eval` raises."""
+    with _ONE:
+        return ast.literal_eval(source)

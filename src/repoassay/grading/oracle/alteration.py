@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from repoassay.grading.hidden_tests.parsing import parse_anew
 from repoassay.grading.oracle.assertions import Raises, method
 from repoassay.grading.oracle.likeness import Likeness, likeness
 from repoassay.grading.oracle.names import Scope
@@ -213,7 +214,7 @@ class _Finding:
 
 def _parses(source: str) -> bool:
     try:
-        ast.parse(source)
+        parse_anew(source)
     except SyntaxError:
         return False
     return True

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from repoassay.grading.hidden_tests.parsing import parse_anew
 from repoassay.grading.oracle.sites import AssertionSite, SiteMode
 
 __all__ = ["Demand", "demand_of"]
@@ -152,14 +153,15 @@ def _sent(node: ast.expr) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _parsed(check: str) -> ast.expr:
-    return ast.parse(check, mode="eval").body
+    tree: ast.Expression = parse_anew(check, "eval")
+    return tree.body
 
 
 @functools.lru_cache(maxsize=64)
 def _constants(definitions: str) -> dict[str, ast.expr]:
     """Constants and columns that left the file."""
     found: dict[str, ast.expr] = {}
-    for node in ast.parse(definitions).body:
+    for node in parse_anew(definitions).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             found[node.targets[0].id] = node.value
     return found

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from repoassay.grading.hidden_tests.parsing import parse
+from repoassay.grading.hidden_tests.parsing import literal_value, parse, parse_anew
 from repoassay.grading.oracle.rewrite import HOOK
 
 __all__ = ["Around", "LiteralReader", "told_in"]
@@ -127,14 +127,14 @@ def _spoken(line: str) -> Iterator[Any]:
         if value is not line:
             yield value
         try:
-            yield from _literals([ast.parse(line)])
+            yield from _literals([parse_anew(line)])
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
 
 
 def _value(text: str) -> Any:
     try:
-        return ast.literal_eval(text)
+        return literal_value(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return text
 

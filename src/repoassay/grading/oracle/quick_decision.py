@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from repoassay.grading.hidden_tests.parsing import parse_anew
 from repoassay.grading.oracle.judge import OracleJudge, WithheldCheck
 from repoassay.grading.oracle.nodes import check, is_plain
 from repoassay.grading.oracle.sites import AssertionSite
@@ -149,14 +150,15 @@ def _literal(node: ast.expr) -> Any:
 
 @functools.lru_cache(maxsize=4096)
 def _parsed(check: str) -> ast.expr:
-    return ast.parse(check, mode="eval").body
+    tree: ast.Expression = parse_anew(check, "eval")
+    return tree.body
 
 
 @functools.lru_cache(maxsize=256)
 def _literals(definitions: str) -> dict[str, Any]:
     """Constants of the definitions that are literals."""
     found = {}
-    for node in ast.parse(definitions).body:
+    for node in parse_anew(definitions).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             try:
                 found[node.targets[0].id] = _literal(node.value)

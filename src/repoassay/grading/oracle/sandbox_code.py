@@ -6,6 +6,8 @@ import ast
 import functools
 from pathlib import Path
 
+from repoassay.grading.hidden_tests.parsing import parse_anew
+
 __all__ = ["observer_source"]
 
 _PARTS = ("forms.py", "observer.py", "hook.py")
@@ -18,7 +20,7 @@ def observer_source() -> str:
     for name in _PARTS:
         source = Path(__file__).with_name(name).read_text()
         lines = source.splitlines()
-        for statement in ast.parse(source).body:
+        for statement in parse_anew(source).body:
             if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(
                 ("__future__", "repoassay")
             ):

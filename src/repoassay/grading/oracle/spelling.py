@@ -7,11 +7,11 @@ nothing. A word that is likelier than all others (or less likely) is recognised,
 
 from __future__ import annotations
 
-import ast
 import re
 import secrets
 from dataclasses import dataclass
 
+from repoassay.grading.hidden_tests.parsing import literal_value
 from repoassay.grading.oracle.likeness import Likeness
 
 __all__ = ["Spelling", "spellings"]
@@ -53,7 +53,7 @@ def spellings(literal: str, score: Likeness, places: int = 4) -> list[Spelling]:
     if literal in ("True", "False"):
         return [Spelling(0, len(literal), ("False", "True"), int(literal == "True"), telling=True)]
     try:
-        value = ast.literal_eval(literal)
+        value = literal_value(literal)
     except (ValueError, SyntaxError):
         return []
     parts = _parts(literal, value)
@@ -106,7 +106,7 @@ def _others(part: str, score: Likeness) -> list[str]:
 
 def _differs(text: str, value: object) -> bool:
     try:
-        other = ast.literal_eval(text)
+        other = literal_value(text)
     except (ValueError, SyntaxError):
         return False
     return type(other) is type(value) and bool(other != value)
