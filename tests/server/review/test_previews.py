@@ -246,7 +246,8 @@ def test_others_are_answered_while_a_bomb_is_opened(desk: ReviewState) -> None:
         assert any(each.waits for each in shown_of(desk, payload.outputs))  # it was still at it
         while "A preview is being made" in (text := ann.get("/item/s0/outputs").text):
             time.sleep(0.05)
-        assert text.count("takes more") == 2 and 'hx-get="/review/item/s0/outputs"' not in text
+        # Which of its limits ends a bomb first depends on the machine.
+        assert text.count("This cannot be shown") == 2 and 'hx-get="/review/item/s0/outputs"' not in text
         assert "/review/files/s0/2/made.png" in text
         shown = ann.get("/files/s0/2/made.png")
         assert shown.status_code == 200 and shown.content.startswith(b"\x89PNG")
