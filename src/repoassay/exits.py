@@ -6,12 +6,14 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from repoassay.errors import RepoAssayError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["UNEXPECTED", "discard_output", "exit_with"]
 
@@ -107,6 +109,7 @@ def _write_log(text: str) -> Path:
     """Write the traceback, readable by this user alone, to the cache folder, or where temporary files are."""
     import platform
     import tempfile
+    from pathlib import Path  # only a crash needs it
 
     import repoassay
     from repoassay.sandbox import Cache
@@ -122,6 +125,7 @@ def _write_log(text: str) -> Path:
 
 def _new_file(folder: Path, text: str) -> Path:
     import tempfile
+    from pathlib import Path  # only a crash needs it
 
     descriptor, name = tempfile.mkstemp(".log", "repoassay-", folder)
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as stream:
