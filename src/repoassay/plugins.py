@@ -11,7 +11,6 @@ grading sandbox. What they print while they are imported goes to standard error.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
 import importlib
 import logging
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.errors import BadInput, Unavailable
+from repoassay.text import printable, quote, suggest
 
 __all__ = [
     "GROUPS",
@@ -146,9 +146,7 @@ def find(group: str, name: str, *, dotted: bool = False) -> Plugin:
     if dotted and is_dotted(name):
         return Plugin(group, name, name)
     known = [*bundled_plugins(group), *installed_plugins(group)]
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"Did you mean {near[0]}?" if near else f"Choose one of: {', '.join(known) or 'none is installed'}."
-    raise BadInput(f"There is no {GROUPS[group]} called {name!r}.", hint)
+    raise BadInput(f"There is no {GROUPS[group]} called {quote(name)}.", suggest(name, known) or "None is installed.")
 
 
 def load(group: str, name: str, *, dotted: bool = False) -> Any:
@@ -220,7 +218,7 @@ def make(plugin: Plugin, *arguments: Any) -> Any:
 
 def reason_of(error: BaseException) -> str:
     """Return an error of somebody else's code as printable text of one line: its type and message."""
-    return f"{type(error).__name__}: {ascii(str(error)[:300])[1:-1]}".rstrip(" :.")
+    return f"{type(error).__name__}: {printable(str(error), 300)}".rstrip(" :.")
 
 
 @functools.cache

@@ -22,7 +22,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from repoassay.agents.plugin_agent import PluginAgent
 from repoassay.agents.protocol import Agent, AgentKind, AsksModel, in_workspace
@@ -146,7 +146,7 @@ def adapt_agent(thing: object) -> Agent:
             ) from error
     if callable(getattr(thing, "command", None)):
         complete = isinstance(thing, AsksModel) or isinstance(getattr(thing, "kind", None), AgentKind)
-        return thing if complete else PluginAgent(_name(thing), thing)  # type: ignore[return-value]
+        return cast("Agent", thing) if complete else PluginAgent(_name(thing), thing)
     if not callable(thing):
         raise BadInput(
             f"{type(thing).__name__} is no agent.",
@@ -178,9 +178,9 @@ def python_kind(thing: object) -> str:
 
 def source_digest(thing: object) -> str:
     """The sha256 of a function's or a class's source; empty where there is none to read."""
-    code = thing if hasattr(thing, "__qualname__") else type(thing)
+    code: Any = thing if hasattr(thing, "__qualname__") else type(thing)
     try:
-        return hashlib.sha256(inspect.getsource(code).encode()).hexdigest()  # type: ignore[arg-type]
+        return hashlib.sha256(inspect.getsource(code).encode()).hexdigest()
     except (OSError, TypeError):
         return ""
 

@@ -23,8 +23,8 @@ __all__ = ["CommandResult", "SessionLink", "WorkspaceSession"]
 
 _LARGEST = 96 * 2**20
 """Bytes of a frame that comes out: a file of 32 MiB, or two outputs, as base64, and some."""
-_GREETING = 5.0
-"""Seconds a connection may take to say the secret."""
+_GREETING, _LONGEST_GREETING = 5.0, 1024
+"""Seconds and bytes a connection may take to say the secret: until then anybody may be at its other end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class SessionLink:
                 return False
             link.settimeout(_GREETING)
             try:
-                greeting = _receive(link)
+                greeting = _receive(link, _LONGEST_GREETING)
                 if hmac.compare_digest(str(greeting.get("secret")).encode("utf-8", "replace"), secret.encode()):
                     link.settimeout(None)
                     self._link = link
@@ -199,11 +199,14 @@ def _send(link: socket.socket, value: Mapping[str, Any]) -> None:
     link.sendall(struct.pack(">I", len(data)) + data)
 
 
-def _receive(link: socket.socket) -> dict[str, Any]:
+def _receive(link: socket.socket, largest: int = _LARGEST) -> dict[str, Any]:
     (size,) = struct.unpack(">I", _exactly(link, 4))
-    if size > _LARGEST:
+    if size > largest:
         raise ValueError("a frame is too large")
-    value = json.loads(_exactly(link, size))
+    try:
+        value = json.loads(_exactly(link, size))
+    except RecursionError as error:
+        raise ValueError("a frame is nested too deeply") from error
     if not isinstance(value, dict):
         raise ValueError("a frame is no object")  # noqa: TRY004 - a ValueError as for every other nonsense
     return value

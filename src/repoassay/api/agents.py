@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from repoassay.agents import (
     Agent,
@@ -90,7 +91,7 @@ def agents_again(plan: Plan, agents: AgentLike | Sequence[AgentLike]) -> tuple[d
 
 
 def _several(agents: AgentLike | Sequence[AgentLike]) -> list[AgentLike]:
-    found: list[AgentLike] = [*agents] if isinstance(agents, list | tuple) else [agents]  # type: ignore[list-item]
+    found = [*agents] if isinstance(agents, list | tuple) else [cast("AgentLike", agents)]
     if not found:
         raise BadInput("No agent is named.", "Give at least one.")
     return found

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from repoassay.report.charts.build import MOST_SERIES, charts
+from repoassay.report.charts.build import charts
 from repoassay.report.charts.drawing import draw
 from repoassay.report.charts.palette import Look, look, style
 from repoassay.report.charts.picture import picture
+from repoassay.report.charts.points import MOST_SERIES
 from repoassay.report.charts.value import Chart, ChartAxis, ChartForm, Point, Series
 from repoassay.report.outcomes import OUTCOMES, UNFINISHED
 from repoassay.report.report_tables import TableSelection, figure_out
