@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         rules_place as rules_place,
     )
     from repoassay.workspace.sources import fetch_commit as fetch_commit, fetch_folders as fetch_folders
+    from repoassay.workspace.variables import environment_variables as environment_variables
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -56,5 +57,6 @@ else:
             "git": ("ATTRIBUTES", "run_git"),
             "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"),
             "sources": ("fetch_commit", "fetch_folders"),
+            "variables": ("environment_variables",),
         },
     )
