@@ -65,7 +65,7 @@ def run_in_place(
         "reader": tests.reader, "files": list(tests.files), "only": list(only), "arguments": list(tests.arguments),
         "key": key.hex(), "root": _ROOT,
     }  # fmt: skip
-    variables = {**environment_variables(folder.task.environment, environment), **(env or {})}
+    variables = {**environment_variables(folder.task, environment), **(env or {})}
     done = sandbox.run(
         Command(
             argv=("/env/bin/python", *_flags(variables), _PROGRAM),
