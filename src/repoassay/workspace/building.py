@@ -27,6 +27,7 @@ from repoassay.sandbox import (
 )
 from repoassay.types import Ended
 from repoassay.workspace.build_index.relay import Relay
+from repoassay.workspace.build_index.rules import IndexRules
 from repoassay.workspace.build_index.store import Store
 from repoassay.workspace.build_index.upstream import IndexUpstream
 from repoassay.workspace.disk_limit import MOST_FILES, Growth
@@ -39,7 +40,9 @@ _DOWNLOADS = ".downloads"
 _MOST_BYTES = 32 * 2**30
 
 
-def run_build(what: str, tree: Path, at: str, command: Command, cache: Cache, sandbox: Sandbox) -> None:
+def run_build(
+    what: str, tree: Path, at: str, command: Command, cache: Cache, sandbox: Sandbox, rules: IndexRules | None = None
+) -> None:
     """Run a build that fills the folder `tree`, which it knows as `at`.
 
     Args:
@@ -49,6 +52,8 @@ def run_build(what: str, tree: Path, at: str, command: Command, cache: Cache, sa
         command: The build; its environment's `DOWNLOADS` will name an empty folder for caches.
         cache: Where packages are kept by digest.
         sandbox: Where it runs.
+        rules: What the indexes hold back, such as files newer than a day (`IndexRules(newest=...)`); a build that is
+            held to a day reaches them through the relay alone.
 
     Raises:
         InfraFault: It failed; the reason is its own, the index's or the proxy's.
@@ -63,9 +68,10 @@ def run_build(what: str, tree: Path, at: str, command: Command, cache: Cache, sa
             refused[:] = [f"{visit.why} REPOASSAY_PACKAGE_HOSTS names further hosts that may be reached."]
 
     with contextlib.ExitStack() as ends:
-        relay = Relay(indexes, Store(cache, IndexUpstream(dict(indexes.logins), indexes.bundle)))
+        relay = Relay(indexes, Store(cache, IndexUpstream(dict(indexes.logins), indexes.bundle)), rules)
         ends.callback(relay.close)
-        visitor = ends.enter_context(PackageProxy()).admit(indexes.public_rules(), note)
+        beside = indexes.public_rules() if rules is None else indexes.extra  # a tunnel to an index knows no dates
+        visitor = ends.enter_context(PackageProxy()).admit(beside, note)
         doors = (
             open_door(sandbox, SandboxNetwork.NONE, _RELAY, relay.serve),
             open_door(sandbox, SandboxNetwork.NONE, _PROXY, visitor.serve, visitor.close),
