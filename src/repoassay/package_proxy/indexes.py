@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from repoassay.errors import BadInput
-from repoassay.package_proxy.egress_rules import HostRule
+from repoassay.package_proxy.egress_rules import HostRule, holds_sources
 from repoassay.package_proxy.logins import logins_of
 from repoassay.sandbox import Mount
 from repoassay.types import is_local
@@ -118,6 +118,11 @@ class Indexes:
     def public_rules(self) -> tuple[HostRule, ...]:
         """What a build may reach by itself, beside the relay: public indexes, and hosts the user adds by name."""
         return tuple(rule for rule in self.rules() if not rule.trusted or rule in self.extra)
+
+    def is_one(self, host: str) -> bool:
+        """Whether a host, in lower case, holds an index, its files, or packages or sources of anybody's."""
+        own = (_rule(url).host for url in (self.python, self.node, *self.more, *(url for _, url in self.scopes)))
+        return host in own or any(rule.host == host for rule in self.extra) or holds_sources(host)
 
     def on_loopback(self) -> tuple[tuple[str, int], ...]:
         """Host and port of every index on this machine's own loopback, each of which needs its own port forward."""

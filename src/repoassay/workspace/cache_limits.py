@@ -13,7 +13,8 @@ from repoassay.sandbox import Cache, remove_tree
 __all__ = ["CacheEntry", "entries", "prune"]
 
 _KINDS = (
-    "agents", "bytecode", "checkouts", "environments", "inputs", "npm", "packages", "pages", "sdists", "tarballs", "uv",
+    "agents", "bytecode", "checkouts", "days", "environments", "inputs", "npm", "packages", "pages", "sdists",
+    "tarballs", "uv",
 )  # fmt: skip
 _WHOLE = ("npm", "pages", "uv")
 """Folders that are one entry each; of these, npm and uv are what earlier versions downloaded to."""

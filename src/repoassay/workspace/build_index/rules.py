@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 from functools import lru_cache
 
-__all__ = ["IndexRequest", "IndexRules", "Withheld"]
+__all__ = ["IndexRequest", "IndexRules", "Withheld", "day_of"]
 
 _AFFIXES = frozenset(
     (
@@ -56,7 +56,7 @@ class IndexRules:
             return Withheld.NAME
         if self.newest is None:
             return None
-        day = _day(uploaded)
+        day = day_of(uploaded)
         if day is None:
             return None if self.undated else Withheld.UNDATED
         return Withheld.DATE if day > self.newest else None
@@ -99,7 +99,8 @@ def _projects(file: str) -> Iterator[str]:
     return (file[: found.start()] for found in _VERSION.finditer(file))
 
 
-def _day(uploaded: str) -> date | None:
+def day_of(uploaded: str) -> date | None:
+    """The day, in UTC, of an ISO 8601 time; None when it is none."""
     try:
         moment = datetime.fromisoformat(uploaded)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).date()
