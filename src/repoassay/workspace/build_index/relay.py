@@ -94,8 +94,10 @@ class Relay:
             env["UV_FIND_LINKS"], env["PIP_FIND_LINKS"] = ",".join(links), " ".join(links)
         return env
 
-    def answer(self, path: str, here: str) -> IndexReply | None:
+    def answer(self, path: str, here: str, accept: str = _SIMPLE) -> IndexReply | None:
         """What lies at a path; None when nothing does. `here` is how the build writes the relay's host and port.
+
+        Projects are told in JSON unless `accept` has none of it, as that of a pip before 22.2.
 
         Without a loopback of its own, a build has the host's, on which others may ask too: every path is secret.
 
@@ -108,7 +110,7 @@ class Relay:
         here = f"{here}/{secret}"
         match path.split("/", 2):
             case ["python", number, rest] if _index(number, self._python) and _PROJECT.fullmatch(rest.rstrip("/")):
-                return self._project(self._python[int(number)], rest.rstrip("/"), here)
+                return self._project(self._python[int(number)], rest.rstrip("/"), here, accept)
             case ["links", number, ""] if _index(number, self._indexes.links):
                 return IndexReply("text/html", self._links(self._indexes.links[int(number)], here))
             case ["node", *rest] if _NODE_NAME.fullmatch(unquote("/".join(rest))):
@@ -117,12 +119,15 @@ class Relay:
                 return IndexReply("application/octet-stream", self._open(self._files[key], name))
         return None
 
-    def _project(self, index: str, name: str, here: str) -> IndexReply:
+    def _project(self, index: str, name: str, here: str, accept: str) -> IndexReply:
         name = re.sub(r"[-_.]+", "-", name).lower()
         url = f"{index.rstrip('/')}/{name}/"
         kind, body = self._store.page(url, _SIMPLE)
         keep = self._dates.of(name) if self._dates else None
-        return IndexReply(*pages.simple(kind, body, url, lambda at, digest: self._known(here, at, digest), keep))
+        kind, body = pages.simple(kind, body, url, lambda at, digest: self._known(here, at, digest), keep)
+        if "json" in kind and "json" not in accept and not accept.startswith("*/*"):
+            return IndexReply("text/html", pages.as_html(body))
+        return IndexReply(kind, body)
 
     def _known(self, here: str, url: str, digest: str, local: Path | None = None) -> str:
         key = hashlib.sha256(f"{url} {digest} {local or ''}".encode()).hexdigest()[:32]
