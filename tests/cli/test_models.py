@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.metering import ASSETS, PRICES, SOLVE, said, shell, write_dialogue
-from repoassay.records.spending import run_spent
+from repoassay.records.calls import run_spent
 
 pytestmark = pytest.mark.exhaustive
 

@@ -19,7 +19,7 @@ from engine.metering import ASSETS
 from interrupts import interruptible
 from repoassay.cli.main import cli
 from repoassay.errors import RepoAssayError
-from repoassay.judges.second_pass import signals_by_axis
+from repoassay.judges.prompt import signals_by_axis
 from repoassay.records import RunFolder
 from repoassay.review.rubric import read_rubric
 from repoassay.review.study import HiddenPart
