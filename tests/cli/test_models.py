@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line import repoassay
 from engine.metering import ASSETS, PRICES, SOLVE, said, shell, write_dialogue
 from repoassay.records.calls import run_spent
 
@@ -20,13 +21,6 @@ REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 TINY = ("--agent", "command", "--agent-dir", str(ASSETS / "agents"), "--agent-command", "python {agent}/tiny.py")
 MINI = (str(ASSETS / "suites" / "mini"), "--task", "sum-ledger")
 VENDOR = '[upstream.vendor]\nbase_url = "http://127.0.0.1:9/v1"\nkey_env = "VENDOR_KEY"\n'
-
-
-def repoassay(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [REPOASSAY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=200, check=False,
-        env={**os.environ, **env}, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
 
 
 def the_run(cwd: Path) -> Path:

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
+from command_line import repoassay
+
 AGENT = """
 def brief(workspace, instruction):
     workspace.write("output/daily.csv", "station\\n")
 """
-
-
-def repoassay(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [REPOASSAY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=200, check=False,
-        env={**os.environ, **env},
-    )  # fmt: skip
 
 
 def test_a_function_of_the_current_folder_is_run_and_resumed_by_name(tmp_path: Path) -> None:
