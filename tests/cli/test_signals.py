@@ -257,6 +257,7 @@ def test_a_reference_with_findings_is_told(run: RunFolder) -> None:
     assert told(run.path).exit_code == 0
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_keeps_what_is_done_and_the_next_goes_on(tmp_path: Path) -> None:
     different = 'echo "# $(date +%s%N)" >> repo/src/sums/__init__.py'
     run = made(
