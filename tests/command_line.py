@@ -24,19 +24,23 @@ _FORKS.set_forkserver_preload([
 
 
 def repoassay(
-    *arguments: str | Path, cwd: Path, path: tuple[Path, ...] = (), seconds: float = 250, **env: str
+    *arguments: str | Path,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    path: tuple[Path, ...] = (),
+    seconds: float = 250,
 ) -> CompletedProcess[str]:
     """Call the command line; return its exit code and what it printed.
 
     Args:
         arguments: What follows `repoassay`.
         cwd: Its working folder.
+        env: Environment variables beside those of the test.
         path: Folders that packages were installed to.
         seconds: How long it may take.
-        env: Environment variables beside those of the test.
     """
     line = ["repoassay", *map(str, arguments)]
-    environment = {**os.environ, **env, **({"PYTHONPATH": os.pathsep.join(map(str, path))} if path else {})}
+    environment = {**os.environ, **(env or {}), **({"PYTHONPATH": os.pathsep.join(map(str, path))} if path else {})}
     with tempfile.TemporaryDirectory() as name:
         streams = [Path(name, stream) for stream in ("out", "err")]
         process = _FORKS.Process(target=_main, args=(line, cwd, environment, [*map(str, path)], streams))

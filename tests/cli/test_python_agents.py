@@ -42,7 +42,7 @@ def test_a_received_runs_code_is_imported_only_when_it_is_named(tmp_path: Path) 
     agent = ("--agent", "mine:brief")
     repoassay("run", "starter", *agent, "--task", "sensor-log-daily", cwd=tmp_path)
     elsewhere = {"REPOASSAY_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
-    refused = repoassay("resume", "latest", "--only", "failed", cwd=tmp_path, **elsewhere)
+    refused = repoassay("resume", "latest", "--only", "failed", cwd=tmp_path, env=elsewhere)
     assert refused.returncode == 2
     assert "Python code of this machine: mine:brief" in refused.stderr
     assert "--agent mine:brief" in refused.stderr

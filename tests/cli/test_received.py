@@ -146,10 +146,10 @@ def test_a_key_goes_to_no_upstream_that_the_folder_names(run: Path, tmp_path: Pa
     edit(run, plan_it)
     options: tuple[str, ...]
     for options, word in (((), "--model-upstream"), (("--model-upstream", "up.toml"), "spend your money")):
-        done = repoassay("resume", str(run), *options, cwd=tmp_path, OPENAI_API_KEY="sk-mine")
+        done = repoassay("resume", str(run), *options, cwd=tmp_path, env={"OPENAI_API_KEY": "sk-mine"})
         assert done.returncode == 2 and word in done.stderr and not keys
     options = ("--model-upstream", "up.toml", "--yes")
-    done = repoassay("resume", str(run), *options, cwd=tmp_path, OPENAI_API_KEY="sk-mine")
+    done = repoassay("resume", str(run), *options, cwd=tmp_path, env={"OPENAI_API_KEY": "sk-mine"})
     assert done.returncode == 0 and set(keys) == {"Bearer sk-mine"}, done.stderr
     server.shutdown()
     server.server_close()

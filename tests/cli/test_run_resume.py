@@ -160,10 +160,10 @@ def test_resume_refuses_to_mix_two_versions_of_a_task(tmp_path: Path) -> None:
 def test_a_fault_of_ours_is_not_the_agents_and_is_made_again_on_resume(tmp_path: Path) -> None:
     env = {"REPOASSAY_CACHE": str(tmp_path / "cache"), "REPOASSAY_INDEX_URL": "http://127.0.0.1:9/simple"}
     line = ("run", "starter", "--agent", "reference", "--task", "pdf-text-report", "--retries", "0")
-    done = repoassay(*line, cwd=tmp_path, **env)
+    done = repoassay(*line, cwd=tmp_path, env=env)
     assert "infra_fault" in done.stderr
     assert "index" in done.stderr
-    again = repoassay("resume", "latest", cwd=tmp_path, **env)
+    again = repoassay("resume", "latest", cwd=tmp_path, env=env)
     assert again.returncode == 0, again.stderr
     attempts = [json.loads(path.read_text()) for path in the_run(tmp_path).glob("attempts/*/attempt.json")]
     assert len(attempts) == 2

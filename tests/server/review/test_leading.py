@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,7 @@ def test_what_is_left_out_is_listed_with_the_reason(owner: Person) -> None:
     assert "sampled" in owner.get("/studies/st/log").text
 
 
-IMPOSSIBLE: tuple[tuple[dict[str, str | None], str], ...] = (
+IMPOSSIBLE: tuple[tuple[dict[str, Any], str], ...] = (
     ({"name": "new"}, "cannot be called new"), ({"name": ""}, "name"), ({"name": "a b"}, "name"),
     ({"rubric": "/etc/passwd"}, "rubric"), ({"run": None}, "run"), ({"run": "7"}, "run"), ({"run": "../x"}, "run"),
     ({"controls": "99"}, "controls"), ({"controls": "1", "reference": "blind"}, "controls"),
