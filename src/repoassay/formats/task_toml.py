@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from repoassay.types import Task
 
@@ -22,13 +23,29 @@ def edit_task_toml(task: Task) -> str:
         lines += [f"{key} = {_quoted(value)}"] if value else []
     lines += ["", "[environment]", f"python = {_quoted(task.environment.python)}"]
     lines += [f"resolve = {_quoted(task.environment.resolve)}"] if task.environment.resolve else []
+    for key in ("exclude_newer", "apt", "build", "variables"):
+        lines += _line(key, getattr(task.environment, key))
     lines += [f"path = {_list(task.environment.path)}"]
     lines += [f"checks = {_list(task.environment.checks)}"] if task.environment.checks else []
     lines += ["", "[grading.tests]", f"fail_to_pass = {_list(tests.fail_to_pass)}"]
     lines += [f"pass_to_pass = {_list(tests.pass_to_pass)}"] if tests.pass_to_pass else []
     lines += [f"seconds = {tests.seconds:g}", f"cwd = {_quoted(tests.cwd)}"]
-    lines += [f"runner = {_quoted(tests.runner)}"] if tests.runner != "pytest" else []
+    for key in ("runner", "reader"):
+        lines += _line(key, getattr(tests, key)) if getattr(tests, key) != "pytest" else []
+    for key in ("patch", "files", "arguments", "support"):
+        lines += _line(key, getattr(tests, key))
     return "\n".join(lines) + "\n"
+
+
+def _line(key: str, value: str | tuple[str, ...] | Mapping[str, str] | None) -> list[str]:
+    """A key with its value; nothing where there is none."""
+    if not value:
+        return []
+    if isinstance(value, str):
+        return [f"{key} = {_quoted(value)}"]
+    if isinstance(value, tuple):
+        return [f"{key} = {_list(value)}"]
+    return [f"{key} = {{ {', '.join(f'{name} = {_quoted(text)}' for name, text in value.items())} }}"]
 
 
 def _quoted(text: str) -> str:

@@ -139,6 +139,9 @@ def _criteria(
 
 def _tests(tests: HiddenTests, contents: Contents) -> Iterator[Problem]:
     there = contents.below("tests")
+    if tests.runner == "repository":
+        yield from _in_place(tests, contents)
+        return
     for key, ids in (("fail_to_pass", tests.fail_to_pass), ("pass_to_pass", tests.pass_to_pass)):
         for index, test in enumerate(ids):
             file, separator, name = test.partition("::")
@@ -148,6 +151,23 @@ def _tests(tests: HiddenTests, contents: Contents) -> Iterator[Problem]:
             elif _plain(file) not in there:
                 what = f"names the file {quote(file)}, which is not in tests/."
                 yield Problem(FILE, place, what, suggest(file, there) or "Add the file.")
+    yield from _twice(tests)
+
+
+def _in_place(tests: HiddenTests, contents: Contents) -> Iterator[Problem]:
+    """Tests that run in the repository are named as their program names them."""
+    if tests.patch is not None and _plain(tests.patch) not in contents.files:
+        what = f"names {quote(tests.patch)}, which does not exist."
+        yield Problem(FILE, "grading.tests.patch", what, "Add the file.")
+    elif tests.patch is not None and PurePosixPath(tests.patch).parts[0] not in {"tests", "solution"}:
+        what = f"names {quote(tests.patch)}, which agents would see."
+        yield Problem(FILE, "grading.tests.patch", what, "Put the file in tests/.")
+    if not tests.files:
+        yield Problem(FILE, "grading.tests.files", "is empty.", "Name the files or modules that are to be run.")
+    yield from _twice(tests)
+
+
+def _twice(tests: HiddenTests) -> Iterator[Problem]:
     twice = [test for test, count in Counter(tests.all_ids).items() if count > 1]
     if twice:
         yield Problem(
@@ -156,8 +176,9 @@ def _tests(tests: HiddenTests, contents: Contents) -> Iterator[Problem]:
 
 
 def _environment(environment: Environment, folder: Path, contents: Contents) -> Iterator[Problem]:
-    if not re.fullmatch(r">=\s*\d{1,3}\.\d{1,3}", environment.python.strip()):
-        yield Problem(FILE, "environment.python", f"is {quote(environment.python)}.", "Write it as '>=3.11'.")
+    if not re.fullmatch(r">=\s*\d{1,3}\.\d{1,3}", environment.python.strip()) and not environment.release_line:
+        what = f"is {quote(environment.python)}."
+        yield Problem(FILE, "environment.python", what, "Write it as '>=3.11', or as one release line such as '3.9'.")
     for index, entry in enumerate(environment.path):
         if not entry or PurePosixPath(entry).is_absolute() or ".." in PurePosixPath(entry).parts or ":" in entry:
             yield Problem(

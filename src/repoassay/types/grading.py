@@ -86,13 +86,32 @@ class HiddenTests(Record):
     With `runner` "node" the files are tests for node's built-in test runner, laid over the repository at the same
     paths; an id is `FILE::NAME` or `FILE::SUITE::NAME`, and they always run in the repository's root. A script ends
     when nothing is left for its event loop.
+
+    With `runner` "repository" the tests run as the repository's maintainers run them: in place, with its `conftest.py`,
+    plug-ins, helper modules, configuration and data, all as they are on the base commit with the diff `patch` (a file
+    of the task folder) and the files below `tests/` laid over it; what a submission changes of them is reported and
+    not used. `reader` is the test program whose results are read, `arguments` are given to it, then `files`: what it
+    is asked to run. `support` names further files of the set-up as shell patterns. An id is whatever name the program
+    gives a test.
     """
 
     fail_to_pass: Annotated[tuple[str, ...], Field(min_length=1)]
     pass_to_pass: tuple[str, ...] = ()
     seconds: Seconds = 60.0
     cwd: Literal["scratch", "repository"] = "scratch"
-    runner: Literal["pytest", "node"] = "pytest"
+    runner: Literal["pytest", "node", "repository"] = "pytest"
+    reader: Literal["pytest", "unittest", "django", "sympy"] = "pytest"
+    patch: InnerPath | None = None
+    files: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    support: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _in_place(self) -> Self:
+        used = self.patch or self.files or self.arguments or self.support or self.reader != "pytest"
+        if self.runner != "repository" and used:
+            raise ValueError('has patch, files, arguments, support or reader, which only runner = "repository" uses')
+        return self
 
     @property
     def all_ids(self) -> tuple[str, ...]:

@@ -98,16 +98,31 @@ class Repository(Record):
 
 
 class Environment(Record):
-    """The Python environment, and folders of the repository put on the import path.
+    """The recipe of a task's environment, and folders of the repository put on the import path.
 
+    `python` is a lower bound (`>=3.11`) that the interpreter of RepoAssay itself must meet, or one release line (`3.9`)
+    whose interpreter is looked for on this machine; its environment is then an installation of its own.
     `requirements` is a file of wheels pinned by hash. `resolve` is one that is not pinned, as data sets of others have
-    it: uv resolves it when the environment is first built, and adds pytest. `checks` are commands that contributors
-    run in the repository's root before they ask for a merge; they are named to agents of pull-request tasks.
+    it: uv resolves it when the environment is first built, from what was released by the day `exclude_newer`
+    (`YYYY-MM-DD`), and adds pytest. `apt` names Debian packages whose files the build and the tests see. `build` are
+    shell commands run in the repository's root once all that is installed, with the package indexes in reach; what
+    they leave in the repository belongs to it. `variables` are set for the build, the agent and the tests. `checks`
+    are commands that contributors run in the repository's root before they ask for a merge; they are named to agents
+    of pull-request tasks.
     """
 
     python: str = ">=3.11"
     requirements: InnerPath | None = None
     resolve: InnerPath | None = None
+    exclude_newer: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+    apt: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]{1,99}$")], ...], Field(max_length=100)
+    ] = ()
+    build: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=2000)], ...], Field(max_length=50)] = ()
+    variables: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]{0,99}$")], Annotated[str, Field(max_length=2000)]],
+        Field(max_length=50),
+    ] = Field(default_factory=dict)
     path: tuple[str, ...] = (".",)
     checks: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=400)], ...], Field(max_length=20)] = ()
 
@@ -116,6 +131,12 @@ class Environment(Record):
         if self.requirements is not None and self.resolve is not None:
             raise ValueError("has both requirements and resolve; keep one")
         return self
+
+    @property
+    def release_line(self) -> str | None:
+        """The release line of Python it asks for, such as `3.9`; None where a lower bound is enough."""
+        found = re.fullmatch(r"(3\.\d{1,2})(?:\.\d+)?", self.python.strip())
+        return found[1] if found else None
 
 
 class Inputs(Record):
