@@ -24,7 +24,8 @@ if TYPE_CHECKING:
         RunPlanned as RunPlanned,
         RunResumed as RunResumed,
     )
-    from repoassay.api.grader import Grader as Grader, grade as grade
+    from repoassay.api.grader import Grader as Grader
+    from repoassay.api.outputs import grade as grade
     from repoassay.api.proofs import DataCheck as DataCheck, check_data as check_data, validate as validate
     from repoassay.api.runs import EvaluatedAttempt as EvaluatedAttempt, Run as Run, load_run as load_run
     from repoassay.api.settings import metering_of as metering_of
@@ -46,10 +47,8 @@ else:
                 "RunPlanned",
                 "RunResumed",
             ),
-            "grader": (
-                "Grader",
-                "grade",
-            ),
+            "grader": ("Grader",),
+            "outputs": ("grade",),
             "proofs": ("DataCheck", "check_data", "validate"),
             "runs": ("EvaluatedAttempt", "Run", "load_run"),
             "settings": ("metering_of",),
