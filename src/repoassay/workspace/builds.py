@@ -18,6 +18,7 @@ from repoassay.errors import InfraFault
 from repoassay.sandbox import Access, Cache, Command, Mount, Sandbox, remove_tree, settle, uv_program
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
+from repoassay.workspace.apt_layer import SHOWN
 from repoassay.workspace.build_index.dates import ReleaseDates
 from repoassay.workspace.build_output import is_intact, manifest_place, take_over
 from repoassay.workspace.building import run_build
@@ -67,7 +68,8 @@ def build_repository(
         _run(folder, built, repo, cache, sandbox)
         _take_repository(base, repo)
         share_files(built, environment)
-        take_over(built, manifest_place(built), leads_to=() if wanted.release_line else (Path(sys.base_prefix),))
+        outside = () if wanted.release_line else (Path(sys.base_prefix),)
+        take_over(built, manifest_place(built), leads_to=(*outside, *(SHOWN if wanted.apt else ())))
 
     entry = cache.entry("builds", key, build)
     if not is_intact(entry / key, manifest_place(entry / key)):

@@ -15,6 +15,7 @@ from pathlib import Path
 from repoassay.sandbox import Cache, Command, Mount, Sandbox, settle, uv_program
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
+from repoassay.workspace.apt_layer import SHOWN, apt_layer
 from repoassay.workspace.build_index.dates import ReleaseDates
 from repoassay.workspace.build_output import intact_entry, manifest_place, take_over
 from repoassay.workspace.building import run_build
@@ -52,16 +53,22 @@ def build_installation(folder: TaskFolder, line: str, cache: Cache, sandbox: San
     file = wanted.requirements or wanted.resolve
     requirements = (folder.path / file).read_bytes() if file else b""
     kind = "resolve" if wanted.resolve else "pinned"
-    identity = " ".join((_FORMAT, platform.machine(), interpreter.name, kind, wanted.exclude_newer or "-"))
+    apt = apt_layer(wanted.apt, cache, sandbox) if wanted.apt else None
+    layer = apt.name if apt else "-"
+    identity = " ".join((_FORMAT, platform.machine(), interpreter.name, kind, wanted.exclude_newer or "-", layer))
     key = hashlib.sha256(identity.encode() + b"\n" + requirements).hexdigest()[:32]
 
     def build(part: Path) -> None:
         shutil.copytree(interpreter, part, symlinks=True, dirs_exist_ok=True)
+        if apt:
+            shutil.copytree(apt, part / "apt", symlinks=True)
         settle(part)
         if requirements or wanted.resolve:
             _install(part, folder, requirements, cache, sandbox)
         share_files(part, interpreter)
-        take_over(part, manifest_place(part))
+        if apt:
+            share_files(part / "apt", apt)
+        take_over(part, manifest_place(part), leads_to=SHOWN if apt else ())
 
     return intact_entry(cache, "environments", key, build)
 
