@@ -19,7 +19,7 @@ from repoassay.sandbox import Access, Cache, Command, Mount, Sandbox, remove_tre
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
 from repoassay.workspace.apt_layer import SHOWN
-from repoassay.workspace.build_index.dates import ReleaseDates
+from repoassay.workspace.build_index.rules import IndexRules
 from repoassay.workspace.build_output import is_intact, manifest_place, take_over
 from repoassay.workspace.building import run_build
 from repoassay.workspace.checkouts import check_no_history, commit_tree
@@ -68,8 +68,8 @@ def build_repository(
         _run(folder, built, repo, cache, sandbox)
         _take_repository(base, repo)
         share_files(built, environment)
-        outside = () if wanted.release_line else (Path(sys.base_prefix),)
-        take_over(built, manifest_place(built), leads_to=(*outside, *(SHOWN if wanted.apt else ())))
+        outside = (Path(sys.base_prefix), *(SHOWN if wanted.apt else ()))
+        take_over(built, manifest_place(built), leads_to=outside)
 
     entry = cache.entry("builds", key, build)
     if not is_intact(entry / key, manifest_place(entry / key)):
@@ -88,6 +88,7 @@ def _run(folder: TaskFolder, built: Path, repo: Path, cache: Cache, sandbox: San
         env={
             **variables,
             "PATH": variables["PATH"].replace(":", ":/run/tools:", 1),
+            "BASE_PYTHON": f"{sys.base_prefix}/bin/python{sys.version_info.major}.{sys.version_info.minor}",
             "UV_PYTHON": "/env/bin/python",
             "UV_SYSTEM_PYTHON": "1",
             "UV_PYTHON_DOWNLOADS": "never",
@@ -98,9 +99,9 @@ def _run(folder: TaskFolder, built: Path, repo: Path, cache: Cache, sandbox: San
         mounts=(Mount(repo, "/workspace/repo", Access.WRITE), Mount(Path(uv_program()), "/run/tools/uv")),
         limits=_LIMITS,
     )
-    dates = ReleaseDates(wanted.exclude_newer) if wanted.exclude_newer else None
+    rules = IndexRules.until(wanted.exclude_newer) if wanted.exclude_newer else None
     what = f"The repository of {folder.task.id} could not be built"
-    run_build(what, built, "/env", command, cache, sandbox, dates=dates, most_bytes=_MOST_BYTES)
+    run_build(what, built, "/env", command, cache, sandbox, rules=rules, most_bytes=_MOST_BYTES)
 
 
 def _take_repository(base: Path, repo: Path) -> None:

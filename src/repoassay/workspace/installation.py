@@ -16,7 +16,7 @@ from repoassay.sandbox import Cache, Command, Mount, Sandbox, settle, uv_program
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
 from repoassay.workspace.apt_layer import SHOWN, apt_layer
-from repoassay.workspace.build_index.dates import ReleaseDates
+from repoassay.workspace.build_index.rules import IndexRules
 from repoassay.workspace.build_output import intact_entry, manifest_place, take_over
 from repoassay.workspace.building import run_build
 from repoassay.workspace.interpreters import find_interpreter, interpreter_tree
@@ -35,10 +35,14 @@ if [ -s /run/requirements.txt ]; then
     install --require-hashes --only-binary :all: --no-deps --requirements /run/requirements.txt
 fi
 if [ -e /run/resolve.txt ]; then
-    install --requirements /run/resolve.txt $PYTEST
+    printf '%s\\n' "$BUILT_WITH" >/tmp/built-with.txt
+    install --requirements /run/resolve.txt --build-constraints /tmp/built-with.txt $PYTEST
 fi
 """
 _PYTEST = re.compile(rb"(?im)^\s*pytest\s*(?:[<>=!~\[;@#\s]|$)")
+
+_SETUPTOOLS = re.compile(rb"(?im)^\s*setuptools\s*==\s*(\d+)\.(\d+)")
+_FIRST_OF_PEP_517 = (40, 8)
 
 
 def build_installation(folder: TaskFolder, line: str, cache: Cache, sandbox: Sandbox) -> Path:
@@ -54,8 +58,8 @@ def build_installation(folder: TaskFolder, line: str, cache: Cache, sandbox: San
     requirements = (folder.path / file).read_bytes() if file else b""
     kind = "resolve" if wanted.resolve else "pinned"
     apt = apt_layer(wanted.apt, cache, sandbox) if wanted.apt else None
-    layer = apt.name if apt else "-"
-    identity = " ".join((_FORMAT, platform.machine(), interpreter.name, kind, wanted.exclude_newer or "-", layer))
+    parts = [_FORMAT, platform.machine(), interpreter.name, kind, wanted.exclude_newer or "-"]
+    identity = " ".join([*parts, apt.name] if apt else parts)
     key = hashlib.sha256(identity.encode() + b"\n" + requirements).hexdigest()[:32]
 
     def build(part: Path) -> None:
@@ -80,15 +84,31 @@ def _install(part: Path, folder: TaskFolder, requirements: bytes, cache: Cache, 
     listing.chmod(0o644)
     build = Command(
         argv=("/bin/sh", "-c", _SCRIPT),
-        env={**search_paths(part), "PYTEST": "" if _PYTEST.search(requirements) else "pytest"},
+        env={
+            **search_paths(part),
+            "PYTEST": "" if _PYTEST.search(requirements) else "pytest",
+            "BUILT_WITH": _built_with(requirements),
+        },
         mounts=(
             Mount(Path(uv_program()), "/run/uv"),
             Mount(listing, "/run/resolve.txt" if wanted.resolve else "/run/requirements.txt"),
         ),
         limits=Limits(seconds=1800, memory=8 * 2**30, disk=4 * 2**30, processes=512),
     )
-    dates = ReleaseDates(wanted.exclude_newer) if wanted.exclude_newer else None
+    rules = IndexRules.until(wanted.exclude_newer) if wanted.exclude_newer else None
     try:
-        run_build("The environment could not be built", part, "/env", build, cache, sandbox, dates=dates)
+        run_build("The environment could not be built", part, "/env", build, cache, sandbox, rules=rules)
     finally:
         listing.unlink()
+
+
+def _built_with(requirements: bytes) -> str:
+    """What source distributions are built with: no setuptools that is younger than the one the task pins.
+
+    Old ones need what later ones dropped, and pip built them with what the environment had.
+    """
+    found = _SETUPTOOLS.search(requirements)
+    if found is None:
+        return ""
+    major, minor = max((int(found[1]), int(found[2])), _FIRST_OF_PEP_517)
+    return f"setuptools<={major}.{minor}.999"

@@ -16,7 +16,6 @@ import pytest
 
 from repoassay.package_proxy.indexes import Indexes
 from repoassay.sandbox.cache import Cache
-from repoassay.workspace.build_index.dates import ReleaseDates
 from repoassay.workspace.build_index.relay import Relay
 from repoassay.workspace.build_index.store import Store
 from repoassay.workspace.build_index.upstream import IndexUpstream
@@ -54,8 +53,8 @@ def opened(index: Index, tmp_path: Path) -> Iterator[Opened]:
         relay.close()
 
 
-def get(url: str, accept: str = "application/vnd.pypi.simple.v1+json") -> bytes:
-    with DIRECT.open(urllib.request.Request(url, headers={"Accept": accept}), timeout=10) as answer:
+def get(url: str) -> bytes:
+    with DIRECT.open(url, timeout=10) as answer:
         body: bytes = answer.read()
         return body
 
@@ -196,32 +195,3 @@ def test_packages_of_npm(index: Index, opened: Opened, tmp_path: Path) -> None:
         assert get(told["versions"]["1.0.0"]["dist"]["tarball"]) == tarball
     assert index.asked.count("GET /t/left-pad-1.0.0.tgz") == 1
     assert f"sha512-{hashlib.sha512(tarball).hexdigest()}" in [p.name for p in (tmp_path / "cache/packages").iterdir()]
-
-
-def test_a_dated_relay_shows_what_had_been_released(index: Index, opened: Opened) -> None:
-    def file(name: str, time: str | None) -> dict[str, object]:
-        known = {} if time is None else {"upload-time": time}
-        return {"filename": name, "url": f"../../files/{name}", "hashes": {"sha256": "0" * 64}, **known}
-
-    for project in ("some", "setuptools"):
-        files = [
-            file("old.whl", "2020-05-01T23:59:59.9Z"),
-            file("new.whl", "2020-05-02T00:00:00Z"),
-            file("newest.whl", "2024-01-01T00:00:00Z"),
-            file("timeless.whl", None),
-        ]
-        page = {"meta": {"api-version": "1.1"}, "name": project, "versions": ["1", "2"], "files": files}
-        index.pages[f"/simple/{project}/"] = json.dumps(page).encode()
-        index.kinds[f"/simple/{project}/"] = "application/vnd.pypi.simple.v1+json"
-    relay, env = opened()
-    relay._dates = ReleaseDates("2020-05-01")
-    shown = {
-        name: [link.rpartition("/")[2] for link in links(get(f"{env['UV_DEFAULT_INDEX']}{name}/", "text/html"))]
-        for name in ("some", "setuptools")
-    }
-    assert shown == {"some": ["old.whl"], "setuptools": ["old.whl", "new.whl"]}
-    told = json.loads(get(f"{env['UV_DEFAULT_INDEX']}some/"))
-    assert [each["filename"] for each in told["files"]] == ["old.whl"]
-    index.add("untold", NAME, wheel("victim"))
-    assert status(f"{env['UV_DEFAULT_INDEX']}untold/") == 502
-    assert "does not say when" in relay.troubles[-1]
