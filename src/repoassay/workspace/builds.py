@@ -35,6 +35,7 @@ for command do
     echo "+ $command" >&2
     /bin/sh -ec "$command" >&2 || exit
 done
+/env/bin/python -I -m compileall -qq -j 0 /env/lib >/dev/null || true
 """
 _MOST_BYTES = 8 * 2**30
 _LIMITS = Limits(seconds=1800, memory=8 * 2**30, disk=8 * 2**30, processes=1024)
@@ -92,7 +93,6 @@ def _run(folder: TaskFolder, built: Path, repo: Path, cache: Cache, sandbox: San
             "UV_PYTHON": "/env/bin/python",
             "UV_SYSTEM_PYTHON": "1",
             "UV_PYTHON_DOWNLOADS": "never",
-            "UV_COMPILE_BYTECODE": "1",
             "PIP_NO_WARN_SCRIPT_LOCATION": "1",
             "PIP_ROOT_USER_ACTION": "ignore",
         },

@@ -29,7 +29,7 @@ _FORMAT = "1"
 _SCRIPT = """\
 set -e
 install() {
-    /run/uv pip install --quiet --python /env/bin/python --compile-bytecode --link-mode hardlink "$@"
+    /run/uv pip install --quiet --python /env/bin/python --link-mode hardlink "$@"
 }
 if [ -s /run/requirements.txt ]; then
     install --require-hashes --only-binary :all: --no-deps --requirements /run/requirements.txt
@@ -38,9 +38,10 @@ if [ -e /run/resolve.txt ]; then
     printf '%s\\n' "$BUILT_WITH" >/tmp/built-with.txt
     install --requirements /run/resolve.txt --build-constraints /tmp/built-with.txt $PYTEST
 fi
+# uv compiles for no Python before 3.7; packages may hold what is no Python of this release line.
+/env/bin/python -I -m compileall -qq -j 0 /env/lib >/dev/null || true
 """
 _PYTEST = re.compile(rb"(?im)^\s*pytest\s*(?:[<>=!~\[;@#\s]|$)")
-
 _SETUPTOOLS = re.compile(rb"(?im)^\s*setuptools\s*==\s*(\d+)\.(\d+)")
 _FIRST_OF_PEP_517 = (40, 8)
 
