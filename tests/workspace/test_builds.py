@@ -11,6 +11,7 @@ import pytest
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.namespaces import NamespaceSandbox
+from repoassay.sandbox.none import NoSandbox
 from repoassay.sandbox.protocol import Command
 from repoassay.tasks import TaskFolder
 from repoassay.types import Task
@@ -141,3 +142,8 @@ def test_what_is_no_file_of_its_own_is_refused(
     base, environment = checkout(folder, None, cache), build_environment(folder, cache, sandbox)
     with pytest.raises(InfraFault, match="The build left"):
         build_repository(folder, base, environment, cache, sandbox)
+
+
+def test_without_isolation_there_is_no_place_for_it(tmp_path: Path, cache: Cache) -> None:
+    with pytest.raises(Unavailable, match="a Python of its own"):
+        build_environment(a_task(tmp_path), cache, NoSandbox())

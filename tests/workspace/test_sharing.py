@@ -49,6 +49,7 @@ def test_links_are_neither_followed_nor_replaced(tmp_path: Path) -> None:
     share_files(tree, original)
     assert (tree / "folder").is_symlink()
     assert (tree / "file").is_symlink()
+    share_files(tree / "folder", original / "folder")
     assert (elsewhere / "f").stat().st_nlink == 1
 
 

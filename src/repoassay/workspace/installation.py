@@ -12,6 +12,7 @@ import re
 import shutil
 from pathlib import Path
 
+from repoassay.errors import Unavailable
 from repoassay.sandbox import Cache, Command, Mount, Sandbox, settle, uv_program
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
@@ -51,9 +52,14 @@ def build_installation(folder: TaskFolder, line: str, cache: Cache, sandbox: San
 
     Raises:
         InfraFault: When it cannot be built; the reason is uv's. Never cached.
-        Unavailable: When this machine has no such Python.
+        Unavailable: When this machine has no such Python or Debian package, or nothing is isolated.
     """
     wanted = folder.task.environment
+    if sandbox.name == "none":  # its paths would be those of one run
+        raise Unavailable(
+            f"The task {folder.task.id} brings a Python of its own at /env, which no run without isolation has.",
+            "Run it with --isolation namespaces.",
+        )
     interpreter = interpreter_tree(find_interpreter(line), cache, sandbox)
     file = wanted.requirements or wanted.resolve
     requirements = (folder.path / file).read_bytes() if file else b""
