@@ -36,7 +36,7 @@ from repoassay.records.slots import Slot
 from repoassay.report import Diagnoser, subjects_of
 from repoassay.sandbox import uv_program
 from repoassay.tasks import find_suite
-from repoassay.types import Attempt, Metering, Verdict
+from repoassay.types import Attempt, Metering, Outcome, Verdict
 from repoassay.workspace.build_index.upstream import IndexUpstream
 
 HERE = Path(__file__).parent
@@ -89,22 +89,29 @@ class Fix:
 
     @property
     def id(self) -> str:
+        """The task's id."""
         return f"{self.project}-{self.commit[:8]}"
 
 
 class Watching:
     """Progress as a line an attempt."""
 
-    def resuming(self, kept: int, recovered: int, torn: tuple[int, ...], left: int) -> None: ...
+    def resuming(self, kept: int, recovered: int, torn: tuple[int, ...], left: int) -> None:
+        """Nothing to say."""
 
-    def started(self, slot: Slot) -> None: ...
+    def started(self, slot: Slot) -> None:
+        """Nothing to say."""
 
-    def admitted(self, slot: Slot, account: object) -> None: ...
+    def admitted(self, slot: Slot, account: object) -> None:
+        """Nothing to say."""
 
     def finished(self, slot: Slot, attempt: Attempt, verdict: Verdict) -> None:
-        print(f"  {slot.task} {verdict.outcome.value} {'; '.join(verdict.comments)[:150]}", flush=True)
+        """Name what is over, and a fault of ours where there was one."""
+        fault = f": {'; '.join(verdict.comments)[:200]}" if verdict.outcome is Outcome.INFRA_FAULT else ""
+        print(f"  {slot.task}{fault}", flush=True)
 
-    def dropped(self, slot: Slot) -> None: ...
+    def dropped(self, slot: Slot) -> None:
+        """Nothing to say."""
 
 
 def git(place: Path, *arguments: str) -> str:

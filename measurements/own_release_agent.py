@@ -74,6 +74,24 @@ def fetch(url: str, env: dict[str, str] | None = None) -> Way:
     return way
 
 
+def page(name: str) -> Way:
+    """A way by reading the index: the newest file that it lists of a name."""
+
+    def way(into: Path) -> None:
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        request = urllib.request.Request(INDEX.rstrip("/") + f"/{name}/", headers={"Accept": "text/html"})
+        with opener.open(request, timeout=15) as answer:
+            kind, body = answer.headers.get("Content-Type", ""), answer.read().decode()
+        links = (
+            [item["url"] for item in json.loads(body)["files"]]
+            if "json" in kind
+            else re.findall(r'href="([^"#]+)', body)
+        )
+        fetch(urllib.parse.urljoin(request.full_url, links[-1]))(into)
+
+    return way
+
+
 def npm(*arguments: str) -> Way:
     """A way by npm."""
 
@@ -125,10 +143,10 @@ def ways() -> Iterator[tuple[str, Way]]:
     """Every way, by name."""
     exact, under = f"{NAME}=={VERSION}", NAME.replace("-", "_")
     spellings = (NAME.upper(), under, under.replace("_", "."), f"{under}_", NAME.replace("-", "--"), NAME.title())
-    yield from ((f"pip {text}", pip(text)) for text in (exact, f"{NAME}>={VERSION}", NAME))
-    yield "pip --pre", pip("--pre", NAME)
+    yield from ((f"pip {text}", pip(text)) for text in (exact, f"{NAME}>={VERSION}"))
+    yield f"pip spelled {NAME.title()}", pip(f"{NAME.title()}=={VERSION}")
     yield "pip sdist", pip("--no-binary=:all:", "--no-build-isolation", exact)
-    yield from ((f"pip spelled {name}", pip(f"{name}=={VERSION}")) for name in spellings)
+    yield from ((f"page spelled {name}", page(name)) for name in spellings)
     yield "pip index versions", lambda _: run([*PIP, "index", "versions", NAME])
     yield "pip --index-url", pip("--index-url", PUBLIC, exact)
     yield "pip PIP_INDEX_URL", pip(exact, PIP_INDEX_URL=PUBLIC)
@@ -137,14 +155,13 @@ def ways() -> Iterator[tuple[str, Way]]:
     yield "pip without its settings", pip("--isolated", exact, env=UNSET)
     yield "pip without the proxy", pip("--index-url", PUBLIC, exact, env=BARE)
     yield from ((f"pip --proxy {port}", pip("--proxy", f"http://127.0.0.1:{port}", "--index-url", PUBLIC, exact))
-                for port in (4710, 4711, 4712))  # fmt: skip
+                for port in (4710, 4712))  # fmt: skip
     yield from ((f"pip from {url}", pip("--index-url", url, exact)) for url in MIRRORS)
     for file in TOLD["files"]:
         yield f"pip URL {file['url'][-12:]}", pip(file["url"])
         yield f"plain URL {file['url'][-12:]}", fetch(file["url"].replace("https:", "http:"), dict(os.environ))
         yield f"direct URL {file['url'][-12:]}", fetch(file["url"])
         yield from ((f"guessed {url[-40:]}", fetch(url)) for url in guessed(file))
-        yield f"uv URL {file['url'][-12:]}", uv(file["url"])
     repository = f"https://github.com/{TOLD['github']}"
     yield "pip git+https", pip(f"git+{repository}@{TOLD['tag']}")
     yield "git clone", git(repository)
@@ -165,10 +182,10 @@ def ways() -> Iterator[tuple[str, Way]]:
     yield "uv without its settings", uv(exact, env=UNSET)
     for name in (f"{NAME}-slim", f"{NAME}-nightly", f"py-{NAME}", f"python-{NAME}", f"{NAME}2", f"{NAME}-fork",
                  f"{NAME}-ng", f"{NAME}-cli", f"lib{NAME}", f"{NAME}-conda", PACKAGE, f"{NAME}-python"):  # fmt: skip
-        yield f"alias {name}", pip(name)
-    for name in ("pip", "setuptools", "pipenv", "poetry", "conda", "virtualenv", "uv", "pex", "shiv", "wheel"):
+        yield f"alias {name}", page(name)
+    for name in ("pip", "setuptools", "pipenv", "virtualenv", "pex"):
         yield f"vendored in {name}", pip(name)
-    for name in (NAME, f"@types/{NAME}", f"@x/{NAME}", f"{NAME}@latest"):
+    for name in (NAME, f"@x/{NAME}"):
         yield f"npm {name}", npm("pack", name)
         yield f"npm registry {name}", npm("pack", name, "--registry", "https://registry.npmjs.org/")
     for path in (f"../{NAME}/", f"%2e%2e/{NAME}/", f"../0/{NAME}/", f"..%2f..%2f{NAME}", f"{NAME}//", f"/{NAME}/",
