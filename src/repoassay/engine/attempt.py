@@ -29,7 +29,7 @@ from repoassay.types import (
     TaskKind,
     Verdict,
 )
-from repoassay.workspace import PreparedTask, lay_out
+from repoassay.workspace import PreparedTask, cover_installed_copies, lay_out
 
 __all__ = ["AttemptContext", "AttemptResult", "GradingContext", "describe", "rejected_of", "work"]
 
@@ -151,6 +151,8 @@ def _submit(
     files = into / "submission"
     files.mkdir(parents=True, exist_ok=True)
     command = account.command(agent, layout, limits)
+    if task.kind.changes_repository and bench.sandbox.network_is_private:
+        command = replace(command, mounts=(*command.mounts, *cover_installed_copies(layout, bench.cache)))
     if task.kind is TaskKind.DELIVERABLE:
         outputs = ExportSpec("/workspace/output", files, max_bytes=task.outputs.max_bytes, skip=(".git",))
         done = _run(command, bench, into, account, (outputs,))
