@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from repoassay.workspace.commits import collect_git as collect_git, read_left as read_left
     from repoassay.workspace.environment import build_environment as build_environment
     from repoassay.workspace.git import ATTRIBUTES as ATTRIBUTES, run_git as run_git
+    from repoassay.workspace.interpreters import interpreter_findings as interpreter_findings
     from repoassay.workspace.preparation import (
         BASE_BRANCH as BASE_BRANCH,
         DESCRIPTION as DESCRIPTION,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         rules_place as rules_place,
     )
     from repoassay.workspace.sources import fetch_commit as fetch_commit, fetch_folders as fetch_folders
+    from repoassay.workspace.variables import environment_variables as environment_variables
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -54,7 +56,9 @@ else:
             "commits": ("collect_git", "read_left"),
             "environment": ("build_environment",),
             "git": ("ATTRIBUTES", "run_git"),
+            "interpreters": ("interpreter_findings",),
             "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"),
             "sources": ("fetch_commit", "fetch_folders"),
+            "variables": ("environment_variables",),
         },
     )

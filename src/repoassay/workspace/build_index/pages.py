@@ -16,21 +16,31 @@ __all__ = ["anchors", "packument", "simple"]
 
 Known = Callable[[str, str], str]
 """Takes a file's address and digest (empty when the index gives none), and returns where the relay has it."""
+Keep = Callable[[str], bool]
+"""Takes the time at which a file was released (empty when the index tells none), and says whether to show it."""
 _KEPT = ("data-requires-python", "data-yanked", "data-dist-info-metadata", "data-core-metadata")
 _ALGORITHMS = ("sha256", "sha512", "sha384")
 _JSON = "application/vnd.pypi.simple.v1+json"
 
 
-def simple(kind: str, body: bytes, url: str, known: Known) -> tuple[str, bytes]:
-    """A project's page of a Python index (PEP 503 and 691), in the form it came in.
+def simple(kind: str, body: bytes, url: str, known: Known, keep: Keep | None = None) -> tuple[str, bytes]:
+    """A project's page of a Python index (PEP 503 and 691), in the form it came in, with the files to keep.
 
     Raises:
-        InfraFault: It is no such page.
+        InfraFault: It is no such page, or does not say when files were released, which `keep` asks.
     """
+    if "json" not in kind and keep is not None:
+        raise InfraFault(
+            f"The index does not say when the files at {url} were released, and the task's environment is dated.",
+            "Use an index with upload times (PEP 700), or remove exclude_newer.",
+        )
     if "json" not in kind:
         return "text/html", anchors(body, url, known)
     told = _read(body, url)
     try:
+        if keep is not None:
+            told["files"] = [item for item in told["files"] if keep(item.get("upload-time") or "")]
+            told.pop("versions", None)
         for item in told["files"]:
             hashes = item.get("hashes") or {}
             digest = next((f"{name}-{hashes[name]}" for name in _ALGORITHMS if name in hashes), "")

@@ -21,6 +21,7 @@ from urllib.parse import quote, unquote, urlsplit
 from repoassay.errors import InfraFault
 from repoassay.package_proxy import Indexes
 from repoassay.workspace.build_index import pages
+from repoassay.workspace.build_index.dates import ReleaseDates
 from repoassay.workspace.build_index.relay_server import RelayServer
 from repoassay.workspace.build_index.store import Store
 
@@ -56,10 +57,11 @@ class Relay:
     Args:
         indexes: Where packages come from.
         store: Where their files are kept.
+        dates: Until when a file of a Python index must have been released; without it all are shown.
     """
 
-    def __init__(self, indexes: Indexes, store: Store) -> None:
-        self._indexes, self._store = indexes, store
+    def __init__(self, indexes: Indexes, store: Store, dates: ReleaseDates | None = None) -> None:
+        self._indexes, self._store, self._dates = indexes, store, dates
         self._python = (indexes.python, *indexes.more)
         self._files: dict[str, _File] = {}
         self._bytes = 0
@@ -106,9 +108,7 @@ class Relay:
         here = f"{here}/{secret}"
         match path.split("/", 2):
             case ["python", number, rest] if _index(number, self._python) and _PROJECT.fullmatch(rest.rstrip("/")):
-                url = f"{self._python[int(number)].rstrip('/')}/{re.sub(r'[-_.]+', '-', rest.rstrip('/')).lower()}/"
-                kind, body = self._store.page(url, _SIMPLE)
-                return IndexReply(*pages.simple(kind, body, url, lambda at, digest: self._known(here, at, digest)))
+                return self._project(self._python[int(number)], rest.rstrip("/"), here)
             case ["links", number, ""] if _index(number, self._indexes.links):
                 return IndexReply("text/html", self._links(self._indexes.links[int(number)], here))
             case ["node", *rest] if _NODE_NAME.fullmatch(unquote("/".join(rest))):
@@ -116,6 +116,13 @@ class Relay:
             case ["files", key, name] if key in self._files:
                 return IndexReply("application/octet-stream", self._open(self._files[key], name))
         return None
+
+    def _project(self, index: str, name: str, here: str) -> IndexReply:
+        name = re.sub(r"[-_.]+", "-", name).lower()
+        url = f"{index.rstrip('/')}/{name}/"
+        kind, body = self._store.page(url, _SIMPLE)
+        keep = self._dates.of(name) if self._dates else None
+        return IndexReply(*pages.simple(kind, body, url, lambda at, digest: self._known(here, at, digest), keep))
 
     def _known(self, here: str, url: str, digest: str, local: Path | None = None) -> str:
         key = hashlib.sha256(f"{url} {digest} {local or ''}".encode()).hexdigest()[:32]
