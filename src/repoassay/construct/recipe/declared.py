@@ -12,7 +12,7 @@ from typing import Any
 from repoassay.construct.recipe.project import Project, at, strings
 from repoassay.construct.recipe.requirement_lines import Lines, requirement_name, sort_lines
 
-__all__ = ["Declared", "Purpose", "declared", "own_name", "purpose_of", "setup_arguments"]
+__all__ = ["Declared", "Purpose", "declared", "dependencies", "own_name", "purpose_of", "setup_arguments"]
 
 
 class Purpose(IntEnum):
@@ -97,6 +97,20 @@ def declared(project: Project) -> Iterator[Declared]:
     pipfile = at(project.toml("Pipfile"), "dev-packages")
     if isinstance(pipfile, Mapping):
         yield Declared(Purpose.DEVELOPMENT, "dev-packages in Pipfile", sort_lines(_poetry_lines(pipfile), own))
+
+
+def dependencies(project: Project) -> list[str]:
+    """What the project itself depends on, as far as its metadata writes it out."""
+    document = project.toml("pyproject.toml")
+    poetry = at(document, "tool", "poetry", "dependencies")
+    lines = [
+        *strings(at(document, "project", "dependencies")),
+        *strings(at(document, "tool", "flit", "metadata", "requires")),
+        *(_poetry_lines(poetry) if isinstance(poetry, Mapping) else ()),
+        *strings(project.ini("setup.cfg").get("options", "install_requires", fallback="") or ""),
+        *strings(setup_arguments(project).get("install_requires")),
+    ]
+    return sort_lines(lines, own_name(project)).packages
 
 
 def _pyproject(document: Mapping[str, Any], own: str) -> Iterator[Declared]:

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from repoassay.construct.recipe.declared import Declared, Purpose, declared
+from repoassay.construct.recipe.declared import Declared, Purpose, declared, dependencies
 from repoassay.construct.recipe.project import Project, at, strings
 from repoassay.construct.recipe.python_line import choose_lines
 from repoassay.construct.recipe.requirement_lines import requirement_name
@@ -16,7 +16,7 @@ from repoassay.construct.recipe.test_tools import install_lines, pytest_options,
 from repoassay.construct.recipe.version import version_variables
 from repoassay.text import join_names
 
-__all__ = ["Inference", "Recipe", "infer"]
+__all__ = ["EnvironmentRecipe", "Inference", "infer"]
 
 _PLACE = "$(python -c 'import sysconfig; print(sysconfig.get_paths()[\"purelib\"])')"
 _LAST = f'echo "$PWD" > "{_PLACE}/repository.pth"'
@@ -34,7 +34,7 @@ _NO_TEST = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class EnvironmentRecipe:
     """How an environment is made, as task.toml's [environment] has it, and `said`: what was taken from where."""
 
     python: str
@@ -56,6 +56,7 @@ class Inference:
         lines: Release lines of Python worth a try, the best first.
         sources: What is declared anywhere, in order of trust.
         variables: What the build and the tests must have set.
+        added: The project's own dependencies that its base, which is what gets installed, does not name.
         said: Sentences that hold for every recipe.
     """
 
@@ -64,9 +65,12 @@ class Inference:
     lines: tuple[str, ...]
     sources: tuple[Declared, ...]
     variables: Mapping[str, str]
+    added: tuple[str, ...]
     said: tuple[str, ...]
 
-    def recipe(self, line: str, *, dated: bool = True, pinned: bool = True, besides: Iterable[str] = ()) -> Recipe:
+    def recipe(
+        self, line: str, *, dated: bool = True, pinned: bool = True, besides: Iterable[str] = ()
+    ) -> EnvironmentRecipe:
         """A recipe for one release line.
 
         Args:
@@ -94,6 +98,7 @@ class Inference:
             found = self.named(name)
             lines.append(found[0] if found else name)
             said.append(f"{name}: tests asked for it" + (f", and {found[1]} names it." if found else "."))
+        lines += [each for each in self.added if requirement_name(each) not in known]
         if origins:
             said.append(f"Requirements from {join_names(origins, 6)}.")
         if left:
@@ -104,7 +109,7 @@ class Inference:
         source = ("src",) if any(path.startswith(f"{self.project.root}src/") for path in self.project.files) else ()
         root = self.project.root.rstrip("/")
         path = (root or ".", *(f"{self.project.root}{each}" for each in source))
-        return Recipe(line, tuple(lines), until, build, dict(self.variables), path, tuple(said))
+        return EnvironmentRecipe(line, tuple(lines), until, build, dict(self.variables), path, tuple(said))
 
     def named(self, name: str) -> tuple[str, str] | None:
         """The line that asks for a package anywhere in the project, and where that is."""
@@ -151,11 +156,14 @@ class Inference:
         )
 
 
-def infer(project: Project, day: datetime.date, described: str | None, there: Sequence[str]) -> Inference:
+def infer(
+    project: Project, base: Project, day: datetime.date, described: str | None, there: Sequence[str]
+) -> Inference:
     """Read what a project says of how it is built and tested.
 
     Args:
-        project: Its files at the commit.
+        project: Its files after the change, whose tests are run.
+        base: Its files before it, which are what is installed.
         day: The commit's day (UTC).
         described: What `git describe --tags --long` says of the commit; None where it says nothing.
         there: Release lines of Python that this machine has.
@@ -169,7 +177,11 @@ def infer(project: Project, day: datetime.date, described: str | None, there: Se
     strange = [line for line in dict.fromkeys(strange) if not line.startswith(("-c", "--constraint"))]
     if strange:
         said.append(f"Passed over, since they have no version or date: {join_names(strange, 5)}.")
-    return Inference(project, day, tuple(lines), tuple(order), variables, tuple(said))
+    before = {requirement_name(line) for line in dependencies(base)}
+    added = tuple(line for line in dependencies(project) if requirement_name(line) not in before)
+    if added:
+        said.append(f"Dependencies that the change adds: {join_names(added, 5)}.")
+    return Inference(project, day, tuple(lines), tuple(order), variables, added, tuple(said))
 
 
 def _installable(document: object) -> bool:
