@@ -92,7 +92,7 @@ class Inference:
             lines.append("pytest")
             said.append("pytest: nothing names it, so it was added.")
         if self.day < datetime.date(2023, 10, 2) and int(line.partition(".")[2]) < 12 and "setuptools" not in known:
-            lines.append("setuptools")
+            lines.append("setuptools<67")
             said.append("setuptools: environments had it without a word until Python 3.12.")
         for name in besides:
             found = self.named(name)

@@ -11,7 +11,7 @@ from repoassay.construct.recipe.project import Project
 
 __all__ = ["Lines", "read_lines", "requirement_name", "sort_lines"]
 
-_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?=$|[<>=!~;@ (#])")
+_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?=$|==|[<>!~;@ (#])")
 _HERE = re.compile(r"(?:\S+\s*@\s*)?(?:file:)?\.{1,2}/?(?:\[([^\]]*)\])?(?:\s*;.*)?$")
 _DEEPEST = 5
 _LONGEST = 2000
