@@ -32,7 +32,7 @@ def edit_task_toml(task: Task) -> str:
     lines += [f"seconds = {tests.seconds:g}", f"cwd = {_quoted(tests.cwd)}"]
     for key in ("runner", "reader"):
         lines += _line(key, getattr(tests, key)) if getattr(tests, key) != "pytest" else []
-    for key in ("patch", "files", "arguments"):
+    for key in ("patch", "files", "arguments", "support"):
         lines += _line(key, getattr(tests, key))
     return "\n".join(lines) + "\n"
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
         parse_anew as parse_anew,
     )
     from repoassay.grading.hidden_tests.prefork import WarmPool as WarmPool
-    from repoassay.grading.hidden_tests.run import HiddenTestRun as HiddenTestRun, run_hidden as run_hidden
+    from repoassay.grading.hidden_tests.results import HiddenTestRun as HiddenTestRun
+    from repoassay.grading.hidden_tests.run import run_hidden as run_hidden
     from repoassay.grading.metrics.documents import read_pdf as read_pdf
     from repoassay.grading.metrics.opening import (
         content as content,
@@ -89,7 +90,8 @@ else:
             "hidden_tests.node": ("NODE_SUFFIXES", "can_run_node"),
             "hidden_tests.parsing": ("literal_value", "parse", "parse_anew"),
             "hidden_tests.prefork": ("WarmPool",),
-            "hidden_tests.run": ("HiddenTestRun", "run_hidden"),
+            "hidden_tests.results": ("HiddenTestRun",),
+            "hidden_tests.run": ("run_hidden",),
             "metrics.documents": ("read_pdf",),
             "metrics.opening": ("content", "mapped", "need", "pixels", "reference", "workbook"),
             "metrics.text": ("normal",),

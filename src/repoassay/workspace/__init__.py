@@ -10,6 +10,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.workspace.agent_index import relay_for_agent as relay_for_agent
     from repoassay.workspace.agent_install import (
         AgentInterpreter as AgentInterpreter,
         Installed as Installed,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         install_agent as install_agent,
         installed_at as installed_at,
     )
+    from repoassay.workspace.build_index.rules import IndexRequest as IndexRequest
     from repoassay.workspace.bytecode import bytecode_of as bytecode_of
     from repoassay.workspace.cache_limits import entries as entries, prune as prune
     from repoassay.workspace.changes import changes_between as changes_between
@@ -43,6 +45,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "agent_index": ("relay_for_agent",),
             "agent_install": (
                 "Installed",
                 "AgentInterpreter",
@@ -52,6 +55,7 @@ else:
                 "install_agent",
                 "installed_at",
             ),
+            "build_index.rules": ("IndexRequest",),
             "bytecode": ("bytecode_of",),
             "cache_limits": ("entries", "prune"),
             "changes": ("changes_between",),

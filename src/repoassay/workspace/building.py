@@ -26,8 +26,8 @@ from repoassay.sandbox import (
     remove_tree,
 )
 from repoassay.types import Ended
-from repoassay.workspace.build_index.dates import ReleaseDates
 from repoassay.workspace.build_index.relay import Relay
+from repoassay.workspace.build_index.rules import IndexRules
 from repoassay.workspace.build_index.store import Store
 from repoassay.workspace.build_index.upstream import IndexUpstream
 from repoassay.workspace.disk_limit import MOST_FILES, Growth
@@ -48,7 +48,7 @@ def run_build(
     cache: Cache,
     sandbox: Sandbox,
     *,
-    dates: ReleaseDates | None = None,
+    rules: IndexRules | None = None,
     most_bytes: int = _MOST_BYTES,
 ) -> None:
     """Run a build that fills the folder `tree`, which it knows as `at`.
@@ -61,7 +61,8 @@ def run_build(
             count as the tree does.
         cache: Where packages are kept by digest.
         sandbox: Where it runs.
-        dates: What the relay hands out; everything without it.
+        rules: What the indexes hold back, such as files newer than a day (`IndexRules(newest=...)`); a build that is
+            held to a day reaches them through the relay alone.
         most_bytes: What tree and writable mounts may come to.
 
     Raises:
@@ -77,9 +78,10 @@ def run_build(
             refused[:] = [f"{visit.why} REPOASSAY_PACKAGE_HOSTS names further hosts that may be reached."]
 
     with contextlib.ExitStack() as ends:
-        relay = Relay(indexes, Store(cache, IndexUpstream(dict(indexes.logins), indexes.bundle)), dates)
+        relay = Relay(indexes, Store(cache, IndexUpstream(dict(indexes.logins), indexes.bundle)), rules)
         ends.callback(relay.close)
-        visitor = ends.enter_context(PackageProxy()).admit(indexes.public_rules(), note)
+        beside = indexes.public_rules() if rules is None else indexes.extra  # a tunnel to an index knows no dates
+        visitor = ends.enter_context(PackageProxy()).admit(beside, note)
         doors = (
             open_door(sandbox, SandboxNetwork.NONE, _RELAY, relay.serve),
             open_door(sandbox, SandboxNetwork.NONE, _PROXY, visitor.serve, visitor.close),

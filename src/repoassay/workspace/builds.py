@@ -18,7 +18,7 @@ from repoassay.errors import InfraFault
 from repoassay.sandbox import Access, Cache, Command, Mount, Sandbox, remove_tree, settle, uv_program
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
-from repoassay.workspace.build_index.dates import ReleaseDates
+from repoassay.workspace.build_index.rules import IndexRules
 from repoassay.workspace.build_output import is_intact, manifest_place, take_over
 from repoassay.workspace.building import run_build
 from repoassay.workspace.checkouts import check_no_history, commit_tree
@@ -96,9 +96,9 @@ def _run(folder: TaskFolder, built: Path, repo: Path, cache: Cache, sandbox: San
         mounts=(Mount(repo, "/workspace/repo", Access.WRITE), Mount(Path(uv_program()), "/run/tools/uv")),
         limits=_LIMITS,
     )
-    dates = ReleaseDates(wanted.exclude_newer) if wanted.exclude_newer else None
+    rules = IndexRules.until(wanted.exclude_newer) if wanted.exclude_newer else None
     what = f"The repository of {folder.task.id} could not be built"
-    run_build(what, built, "/env", command, cache, sandbox, dates=dates, most_bytes=_MOST_BYTES)
+    run_build(what, built, "/env", command, cache, sandbox, rules=rules, most_bytes=_MOST_BYTES)
 
 
 def _take_repository(base: Path, repo: Path) -> None:

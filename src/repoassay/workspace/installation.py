@@ -15,7 +15,7 @@ from pathlib import Path
 from repoassay.sandbox import Cache, Command, Mount, Sandbox, settle, uv_program
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
-from repoassay.workspace.build_index.dates import ReleaseDates
+from repoassay.workspace.build_index.rules import IndexRules
 from repoassay.workspace.build_output import intact_entry, manifest_place, take_over
 from repoassay.workspace.building import run_build
 from repoassay.workspace.interpreters import find_interpreter, interpreter_tree
@@ -80,8 +80,8 @@ def _install(part: Path, folder: TaskFolder, requirements: bytes, cache: Cache, 
         ),
         limits=Limits(seconds=1800, memory=8 * 2**30, disk=4 * 2**30, processes=512),
     )
-    dates = ReleaseDates(wanted.exclude_newer) if wanted.exclude_newer else None
+    rules = IndexRules.until(wanted.exclude_newer) if wanted.exclude_newer else None
     try:
-        run_build("The environment could not be built", part, "/env", build, cache, sandbox, dates=dates)
+        run_build("The environment could not be built", part, "/env", build, cache, sandbox, rules=rules)
     finally:
         listing.unlink()
