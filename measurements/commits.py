@@ -15,6 +15,7 @@ import argparse
 import json
 import random
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,8 +28,9 @@ FILES, LINES = 6, 250
 TEST = re.compile(r"(^|/)(tests?|testing|testsuite)/|(^|/)(test_[^/]*|[^/]*_test|tests|conftest)\.py$")
 NO_FIX = re.compile(
     r"^(merge|release|bump|version|v?\d+\.\d+|prepare|revert|back to|typo|docs?\b|doc:|lint|black|format|pyupgrade"
-    r"|\[pre-commit|add type|type hints?|drop (support for )?python)|typos?\b|spelling|\bCI\b|comments\b", re.IGNORECASE,
-)  # fmt: skip
+    r"|\[pre-commit|add type|type hints?|drop (support for )?python)|typos?\b|spelling|\bCI\b|comments\b",
+    re.IGNORECASE,
+)
 FIX = re.compile(r"\b(fix(es|ed)?|bug|resolve[sd]?|close[sd]?|crash|correct(ly|ed)?|incorrect|error|fail(s|ed|ure)?"
                  r"|wrong|handle|regression|don't|should|prevent|#\d+)\b", re.IGNORECASE)  # fmt: skip
 
@@ -51,14 +53,16 @@ def opened(given: Path, folder: Path) -> Path:
 
 def candidates(place: Path, since: str) -> list[str]:
     """Ids of commits that keep to the rules, oldest first."""
-    text = git(place, "log", "--reverse", "--no-merges", f"--since={since}", "--numstat", "--format=%x01%H%x00%P%x00%B%x02", "HEAD")  # fmt: skip
+    form = "--format=%x01%H%x00%P%x00%B%x02"
+    text = git(place, "log", "--reverse", "--no-merges", f"--since={since}", "--numstat", form, "HEAD")
     found = []
     for entry in text.split("\x01")[1:]:
         head, _, stat = entry.partition("\x02")
         sha, parents, message = head.split("\0", 2)
         rows = [row.split("\t") for row in stat.strip().splitlines() if row.count("\t") == 2]
         tests = [name for _, _, name in rows if TEST.search(name) and name.endswith(".py")]
-        source = [(plus, minus) for plus, minus, name in rows if name.endswith((".py", ".pyx", ".c")) and not TEST.search(name)]  # fmt: skip
+        code = [row for row in rows if row[2].endswith((".py", ".pyx", ".c")) and not TEST.search(row[2])]
+        source = [(plus, minus) for plus, minus, _ in code]
         lines = sum(int(plus) + int(minus) for plus, minus in source if plus != "-")
         fits = tests and source and len(source) <= FILES and lines <= LINES and len(parents.split()) == 1
         if (
@@ -104,11 +108,8 @@ def tried(place: Path, sha: str, seconds: float) -> dict[str, Any]:
         try:
             done = subprocess.run(words, capture_output=True, timeout=seconds, check=False)
             said = done.stderr.decode(errors="replace").strip()
-            made = (
-                json.loads(done.stdout)
-                if done.stdout.strip()
-                else {"finding": "refused at once", "reasons": [said[-600:]]}
-            )
+            refused = {"finding": "refused at once", "reasons": [said[-600:]]}
+            made: dict[str, Any] = json.loads(done.stdout) if done.stdout.strip() else refused
         except subprocess.TimeoutExpired:
             made = {"finding": "out of time", "reasons": [f"It took longer than {seconds:g} s."]}
         taken = time.monotonic() - began
@@ -124,18 +125,18 @@ def table(results: list[dict[str, Any]]) -> str:
     for each in results:
         lost, roles = each.get("lost") or {"tests": 0, "of": 0}, each["roles"]
         share = f"{lost['tests']}/{lost['of']}" if lost["of"] else ""
-        why = "" if each["finding"] == "sound" else " ".join(" ".join(each.get("reasons") or [])[-160:].split()).replace("|", "/")  # fmt: skip
+        reasons = " ".join(" ".join(each.get("reasons") or []).split()).replace("|", "/")[-160:]
         lines.append(
-            f"| {each['repository'].removesuffix('.git')} {each['sha'][:8]} | {each['finding']} |"
-            f" {roles.get('fail_to_pass', 0)} | {roles.get('pass_to_pass', 0)} | {share} | {each['seconds']:.0f} | {why} |"
+            f"| {each['repository'].removesuffix('.git')} {each['sha'][:8]} | {each['finding']}"
+            f" | {roles.get('fail_to_pass', 0)} | {roles.get('pass_to_pass', 0)} | {share} | {each['seconds']:.0f}"
+            f" | {'' if each['finding'] == 'sound' else reasons} |"
         )
     found = Counter(each["finding"] for each in results)
-    sound = found["sound"]
-    seconds = sorted(each["seconds"] for each in results)
-    lines += ["", f"{sound} of {len(results)} sound ({sound / max(1, len(results)):.0%}) in"
-              f" {len({each['repository'] for each in results})} repositories; median {seconds[len(seconds) // 2]:.0f} s."
-              if seconds else "nothing tried", ", ".join(f"{name}: {number}" for name, number in found.most_common())]  # fmt: skip
-    return "\n".join(lines)
+    places = len({each["repository"] for each in results})
+    seconds = statistics.median(each["seconds"] for each in results) if results else 0
+    lines += ["", f"{found['sound']} of {len(results)} sound ({found['sound'] / max(1, len(results)):.0%})"
+              f" in {places} repositories; median {seconds:.0f} s."]  # fmt: skip
+    return "\n".join([*lines, ", ".join(f"{name}: {number}" for name, number in found.most_common())])
 
 
 def main() -> None:
@@ -155,11 +156,8 @@ def main() -> None:
         [opened(each.absolute(), asked.clones) for each in asked.repository], asked.count, asked.seed, asked.since
     )
     if asked.list:
-        print(
-            "\n".join(
-                f"{place.name} {git(place, 'log', '-1', '--format=%h %cs %s', sha).strip()}" for place, sha in wanted
-            )
-        )
+        for place, sha in wanted:
+            print(place.name, git(place, "log", "-1", "--format=%h %cs %s", sha).strip())
         return
     lines = asked.results.read_text().splitlines() if asked.results.exists() else []
     known = {(each["repository"], each["sha"]): each for each in map(json.loads, lines)}

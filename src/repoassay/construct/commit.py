@@ -140,6 +140,7 @@ class _Making:
         if asked.seconds is None:
             draft = draft.with_seconds(max(60.0, math.ceil(4 * trial.run.exit.wall / 30) * 30.0))
         layout = self._lay(draft)
+        self.step(f"one run of the tests takes {trial.run.exit.wall:.0f} s")
         self._say_runs(draft)
         proven = prove_in_place(
             layout, _edits(draft, layout), trial.run, trial.unseen, self.bench.sandbox,
@@ -174,7 +175,8 @@ class _Making:
         except BadTask as error:
             what = "; ".join(str(problem).rstrip(".") for problem in error.problems[:5])
             raise BadInput(f"No sound task folder can be made of this: {what}.") from error
-        proofs = validate_task(whole, self.bench)
+        known = draft.task.environment.release_line is not None
+        proofs = validate_task(whole, self.bench, known=known)
         doubts = tuple(f"{proof.name}: {proof.comment}" for proof in proofs if not (proof.sound and proof.stable))
         if doubts:
             return replace(result, finding=ProofFinding.DOUBTFUL, reasons=doubts)
