@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from construct.trees import project
-from repoassay.construct.recipe.declared import dependencies, own_name, setup_arguments
+from repoassay.construct.recipe.declarations import dependencies, own_name, setup_arguments
 from repoassay.construct.recipe.infer import EnvironmentRecipe, infer
 from repoassay.construct.recipe.licence import licence_of
 from repoassay.construct.recipe.python_line import choose_lines
@@ -82,12 +82,12 @@ def test_a_lock_file_pins_what_has_no_version() -> None:
         "uv.lock": "[[package]]\nname='pytest'\nversion='7.0.1'\n[[package]]\nname='attrs'\nversion='21.4.0'",
     }
     assert asked(files) == ["pytest==7.0.1", "attrs>=20"]
-    assert recipe(files, pinned=False).requirements[:2] == ("pytest", "attrs>=20")
+    assert recipe(files, with_pins=False).requirements[:2] == ("pytest", "attrs>=20")
 
 
 def test_everything_is_said_and_dated() -> None:
     files = {"pyproject.toml": "[project]\nname='a'\n[project.optional-dependencies]\ntest=['pytest','black']"}
-    made = recipe(files, besides=("trustme",))
+    made = recipe(files, extra_packages=("trustme",))
     said = " ".join(made.said)
     assert made.exclude_newer == "2022-03-02"
     for words in (
@@ -98,7 +98,7 @@ def test_everything_is_said_and_dated() -> None:
         "trustme: tests asked for it",
     ):
         assert words in said
-    assert recipe(files, dated=False).exclude_newer is None
+    assert recipe(files, with_date=False).exclude_newer is None
 
 
 def test_a_project_is_installed_with_the_extras_that_files_name() -> None:

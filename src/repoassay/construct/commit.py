@@ -124,12 +124,12 @@ class _Making:
         )  # fmt: skip
         return self._finish(draft, proven, layout)
 
-    def in_place(self, draft: TaskDraft, asked: TaskRequest, history: History) -> Constructed:
+    def in_place(self, draft: TaskDraft, request: TaskRequest, history: History) -> Constructed:
         """Find an environment in which the change's own tests run, and prove the task there."""
         tree = history.tree(draft.solution)
-        inference = infer_environment(draft, asked, history)
+        inference = infer_environment(draft, request, history)
         trial, given_up = try_recipes(
-            draft, inference, asked.requirements, self._lay, tree, history.content, self.bench.sandbox, self.step
+            draft, inference, request.requirements, self._lay, tree, history.content, self.bench.sandbox, self.step
         )
         if trial is None:
             reasons = ("No environment could be built.", *given_up)
@@ -137,14 +137,14 @@ class _Making:
                 draft.task.id, ProofFinding.UNBUILDABLE, ProvenTask(()), draft.base, draft.solution, reasons=reasons
             )
         draft = replace(trial.draft, said=(*trial.draft.said, *(f"Given up: {each}" for each in given_up)))
-        if asked.seconds is None:
+        if request.seconds is None:
             draft = draft.with_seconds(max(60.0, math.ceil(4 * trial.run.exit.wall / 30) * 30.0))
         layout = self._lay(draft)
         self.step(f"one run of the tests takes {trial.run.exit.wall:.0f} s")
         self._say_runs(draft)
         proven = prove_in_place(
             layout, _edits(draft, layout), trial.run, trial.unseen, self.bench.sandbox,
-            times=self.times, workers=self.workers, done=self.done,
+            times=self.times, workers=self.workers, on_run=self.done,
         )  # fmt: skip
         return self._finish(draft, proven, layout)
 
@@ -175,8 +175,8 @@ class _Making:
         except BadTask as error:
             what = "; ".join(str(problem).rstrip(".") for problem in error.problems[:5])
             raise BadInput(f"No sound task folder can be made of this: {what}.") from error
-        known = draft.task.environment.release_line is not None
-        proofs = validate_task(whole, self.bench, known=known)
+        in_place = draft.task.environment.release_line is not None
+        proofs = validate_task(whole, self.bench, solution_only=in_place)
         doubts = tuple(f"{proof.name}: {proof.comment}" for proof in proofs if not (proof.sound and proof.stable))
         if doubts:
             return replace(result, finding=ProofFinding.DOUBTFUL, reasons=doubts)
@@ -190,12 +190,12 @@ def _edits(draft: TaskDraft, layout: PreparedTask) -> Mapping[str, FileEdit | No
         raise BadInput(f"The change cannot be graded as a patch: {error}", "Leave it out with --only.") from error
 
 
-def infer_environment(draft: TaskDraft, asked: TaskRequest, history: History) -> Inference:
+def infer_environment(draft: TaskDraft, request: TaskRequest, history: History) -> Inference:
     """What the repository says of the environment of its own tests."""
     after = Project(history.tree(draft.solution), history.content)
     before = Project(history.tree(draft.base), history.content)
     changed = draft.tests[0]
-    there = [asked.python] if asked.python else list(release_lines())
+    there = [request.python] if request.python else list(release_lines())
     return infer(
         after.below(changed), before.below(changed), history.day(draft.solution), history.described(draft.base), there
     )

@@ -16,7 +16,7 @@ from repoassay.construct.select import CommitSplit, changed_paths, check_change
 from repoassay.errors import BadInput
 from repoassay.text import join_names
 
-__all__ = ["MaintainersTests", "find_tests", "split_in_place", "test_functions"]
+__all__ = ["MaintainersTests", "count_test_functions", "find_tests", "split_in_place"]
 
 _DEFAULT = ("test_*.py", "*_test.py", "tests.py")
 _FOLDER = re.compile(r"(?:[a-z]+[_-])?tests?(?:[_-][a-z]+)?|testing|testsuite|unittests?|specs?", re.IGNORECASE)
@@ -122,7 +122,7 @@ def split_in_place(
     return CommitSplit(tuple(code), run, support, tuple(regular)), tuple(hidden)
 
 
-def test_functions(source: str) -> int:
+def count_test_functions(source: str) -> int:
     """How many functions and methods of a file are tests by their names, however often each would run."""
     try:
         tree = ast.parse(source)

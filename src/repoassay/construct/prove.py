@@ -180,12 +180,12 @@ def prove_in_place(
     layout: PreparedTask,
     edits: Mapping[str, FileEdit | None],
     first: HiddenTestRun,
-    unseen: Mapping[str, int],
+    missing_counts: Mapping[str, int],
     sandbox: Sandbox,
     *,
     times: int,
     workers: int = 1,
-    done: Callable[[], None] = lambda: None,
+    on_run: Callable[[], None] = lambda: None,
 ) -> ProvenTask:
     """Run a repository's own tests at the base and with the solution, `times` times each.
 
@@ -193,11 +193,11 @@ def prove_in_place(
         layout: The draft of the task, laid out.
         edits: What the solution changes.
         first: A run with the solution, which counts as one of the `times`.
-        unseen: How many tests stand in files of which that run reported none.
+        missing_counts: How many tests stand in files of which that run reported none.
         sandbox: Where they run.
         times: Runs on each side.
         workers: Sandboxes at a time.
-        done: Told of each finished run.
+        on_run: Told of each finished run.
 
     Raises:
         InfraFault: When tests cannot be started.
@@ -209,8 +209,8 @@ def prove_in_place(
         ran = run_hidden(layout.folder, layout.base, changes, sandbox, layout.environment, cancel=cancel)
         if cancel.is_set():
             raise Interrupted("Stopped.", "Nothing was written.")
-        done()
-        return _reported(ran, layout)
+        on_run()
+        return _reported(ran, layout, at_base=not changes)
 
     with ThreadPoolExecutor(workers) as pool:
         try:
@@ -223,17 +223,25 @@ def prove_in_place(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     why = (first.told.broken or [first.said.strip() or "it was never reported"])[0]
-    return ProvenTask(_cases((), based, solved), dict.fromkeys(unseen, why[-_MESSAGE:]), dict(unseen), MOST_LOST)
+    return ProvenTask(
+        _cases((), based, solved), dict.fromkeys(missing_counts, why[-_MESSAGE:]), dict(missing_counts), MOST_LOST
+    )
 
 
 MOST_LOST = 0.2
 """The share of a change's own tests that may be no use here; beyond it a task would be weaker than it looks."""
 
 
-def _reported(ran: HiddenTestRun, layout: PreparedTask) -> _Told:
-    """What a repository's own tests came to, but for the names a draft stands for them with."""
+def _reported(ran: HiddenTestRun, layout: PreparedTask, *, at_base: bool = False) -> _Told:
+    """What a repository's own tests came to, but for the names a draft stands for them with.
+
+    What passed at the base before its time was over did pass there.
+    """
     asked = {test.id for test in ran.told.tests if test.outcome == "missing"}
-    return {name: told for name, told in _told(ran, layout).items() if name not in asked}
+    told = _told(ran, layout)
+    if at_base and ran.exit.ended is Ended.TIMED_OUT:
+        told |= {test.id: (test.outcome, test.message) for test in ran.told.others}
+    return {name: each for name, each in told.items() if name not in asked}
 
 
 _Told = dict[str, tuple[str, str]]

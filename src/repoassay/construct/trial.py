@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from repoassay.construct.history import HistoryEntry
-from repoassay.construct.in_place import test_functions
+from repoassay.construct.in_place import count_test_functions
 from repoassay.construct.recipe.infer import EnvironmentRecipe, Inference
 from repoassay.construct.task_draft import TaskDraft
 from repoassay.diffs import apply_patch, read_patch
@@ -17,7 +17,7 @@ from repoassay.sandbox import Sandbox
 from repoassay.text import join_names, printable
 from repoassay.workspace import PreparedTask
 
-__all__ = ["Trial", "try_recipes"]
+__all__ = ["RecipeTrial", "try_recipes"]
 
 _MOST_TRIALS = 6
 _GOOD = 0.05
@@ -54,7 +54,7 @@ _OPTIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class RecipeTrial:
     """A recipe that could be built: the draft with it, laid out, a run with the solution, and what of it was lost.
 
     `unseen` counts the tests that stand in files of which the run reported none.
@@ -107,7 +107,7 @@ def try_recipes(
     read: Callable[[HistoryEntry], bytes],
     sandbox: Sandbox,
     step: Callable[[str], None],
-) -> tuple[Trial | None, list[str]]:
+) -> tuple[RecipeTrial | None, list[str]]:
     """Try recipes, the likeliest first, until one loses next to no test.
 
     Newer interpreters come first, then older ones; with the commit's date, then without; with what tests turned out to
@@ -126,14 +126,14 @@ def try_recipes(
     Returns:
         The best trial, None where nothing could be built, and a sentence for every recipe that was given up.
     """
-    best: Trial | None = None
+    best: RecipeTrial | None = None
     given_up: list[str] = []
     waiting = _ladder(inference)
     tried: set[tuple[object, ...]] = set()
     count = 0
     while waiting and count < _MOST_TRIALS:
         way = waiting.pop(0)
-        recipe = inference.recipe(way.line, dated=way.dated, pinned=way.pinned, besides=way.besides)
+        recipe = inference.recipe(way.line, with_date=way.dated, with_pins=way.pinned, extra_packages=way.besides)
         what = _words(recipe, way)
         if (identity := (recipe.python, recipe.requirements, recipe.exclude_newer)) in tried:
             continue
@@ -184,7 +184,7 @@ def _words(recipe: EnvironmentRecipe, way: _Way) -> str:
 def _run(
     draft: TaskDraft, lay: Callable[[TaskDraft], PreparedTask], tree: Mapping[str, HistoryEntry],
     read: Callable[[HistoryEntry], bytes], sandbox: Sandbox,
-) -> Trial:  # fmt: skip
+) -> RecipeTrial:  # fmt: skip
     layout = lay(draft)
     edits = apply_patch(read_patch(draft.diff), layout.base).edits
     run = run_hidden(layout.folder, layout.base, edits, sandbox, layout.environment)
@@ -192,6 +192,6 @@ def _run(
     unseen = {
         file: count for file in draft.tests
         if not any(place == file or file.endswith(f"/{place}") for place in places)
-        and (count := test_functions(read(tree[file]).decode(errors="replace")))
+        and (count := count_test_functions(read(tree[file]).decode(errors="replace")))
     }  # fmt: skip
-    return Trial(draft, layout, run, unseen)
+    return RecipeTrial(draft, layout, run, unseen)

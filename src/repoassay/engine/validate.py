@@ -45,12 +45,12 @@ class Proof:
 
 
 def validate_task(
-    folder: TaskFolder, bench: GradingContext, repeat: int = 1, required: float = 0.0, *, known: bool = False
+    folder: TaskFolder, bench: GradingContext, repeat: int = 1, required: float = 0.0, *, solution_only: bool = False
 ) -> list[Proof]:
     """Prove one task, each proof `repeat` times, and that passes can be attested with `required` bits.
 
-    With `known`, for a task whose base and solution have just run often enough, only what grading makes of its solution
-    and of nothing is proved.
+    With `solution_only`, for a task whose base and solution have just run often enough, only what grading makes of its
+    solution and of nothing is proved.
 
     Raises:
         InfraFault: When the task's repository or environment cannot be had.
@@ -60,7 +60,7 @@ def validate_task(
         return [Proof(folder.task.id, "node", (Outcome.NOT_GRADABLE,), sound=True, comment=why)]
     solved = folder.solution.is_dir()  # a published task may lack its solution
     names = (*(("reference",) if solved else ()), *MUST_FAIL[folder.task.kind])
-    if known:
+    if solution_only:
         return [_prove(folder, name, bench, repeat) for name in names[:2]]
     proofs = [_prove(folder, name, bench, repeat) for name in names]
     if folder.task.kind.changes_repository:

@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from repoassay.construct.recipe.declared import Declared, Purpose, declared, dependencies
-from repoassay.construct.recipe.project import Project, at, strings
+from repoassay.construct.recipe.declarations import Purpose, RequirementSource, declared_requirements, dependencies
+from repoassay.construct.recipe.project import Project, at, string_list
 from repoassay.construct.recipe.python_line import choose_lines
 from repoassay.construct.recipe.requirement_lines import requirement_name
 from repoassay.construct.recipe.test_tools import install_lines, pytest_options, requirement_files
@@ -63,25 +63,25 @@ class Inference:
     project: Project
     day: datetime.date
     lines: tuple[str, ...]
-    sources: tuple[Declared, ...]
+    sources: tuple[RequirementSource, ...]
     variables: Mapping[str, str]
     added: tuple[str, ...]
     said: tuple[str, ...]
 
     def recipe(
-        self, line: str, *, dated: bool = True, pinned: bool = True, besides: Iterable[str] = ()
+        self, line: str, *, with_date: bool = True, with_pins: bool = True, extra_packages: Iterable[str] = ()
     ) -> EnvironmentRecipe:
         """A recipe for one release line.
 
         Args:
             line: The release line of Python.
-            dated: Whether packages newer than the commit are left out of account.
-            pinned: Whether exact versions that files of requirements and lock files state are kept.
-            besides: Names of packages that turned out to be missing.
+            with_date: Whether packages newer than the commit are left out of account.
+            with_pins: Whether exact versions that files of requirements and lock files state are kept.
+            extra_packages: Names of packages that turned out to be missing.
         """
         said = list(self.said)
         chosen, origins, extras = self._chosen()
-        lines, left = _unique(chosen, self.project, pinned=pinned)
+        lines, left = _unique(chosen, self.project, pinned=with_pins)
         settings, where, plugins = pytest_options(self.project)
         del settings
         known = {requirement_name(each) for each in lines}
@@ -94,7 +94,7 @@ class Inference:
         if self.day < datetime.date(2023, 10, 2) and int(line.partition(".")[2]) < 12 and "setuptools" not in known:
             lines.append("setuptools<67")
             said.append("setuptools: environments had it without a word until Python 3.12.")
-        for name in besides:
+        for name in extra_packages:
             found = self.named(name)
             lines.append(found[0] if found else name)
             said.append(f"{name}: tests asked for it" + (f", and {found[1]} names it." if found else "."))
@@ -103,7 +103,7 @@ class Inference:
             said.append(f"Requirements from {join_names(origins, 6)}.")
         if left:
             said.append(f"Left out, as tests seldom need them: {join_names(sorted(left), 8)}.")
-        until = (self.day + datetime.timedelta(days=1)).isoformat() if dated else None
+        until = (self.day + datetime.timedelta(days=1)).isoformat() if with_date else None
         said.append(f"Packages as of {until}, the day after the commit." if until else "Packages as of today.")
         build = self._build(extras, said)
         source = ("src",) if any(path.startswith(f"{self.project.root}src/") for path in self.project.files) else ()
@@ -144,7 +144,7 @@ class Inference:
             return (_FIRST,)
         place = f"./{self.project.root.rstrip('/')}" if self.project.root else "."
         this = shlex.quote(place + (f"[{','.join(extras)}]" if extras else ""))
-        requires = strings(at(document, "build-system", "requires")) or ["setuptools", "wheel"]
+        requires = string_list(at(document, "build-system", "requires")) or ["setuptools", "wheel"]
         tools = " ".join(shlex.quote(each) for each in ("pip", *requires))
         named = f" and its extras {join_names(extras, 6)}" if extras else ""
         said.append(f"Installed for development with its own dependencies{named}.")
@@ -170,7 +170,7 @@ def infer(
     """
     lines, why = choose_lines(project, day, there)
     variables, version = version_variables(project, described)
-    sources = (*declared(project), *requirement_files(project, pinned=True), *install_lines(project))
+    sources = (*declared_requirements(project), *requirement_files(project, pinned=True), *install_lines(project))
     order = sorted(sources, key=lambda source: source.purpose)
     said = [each for each in (why, version) if each]
     strange = [line for source in order if source.purpose is Purpose.TESTS for line in source.lines.left]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from repoassay.construct.recipe.declared import setup_arguments
-from repoassay.construct.recipe.project import Project, at, strings
+from repoassay.construct.recipe.declarations import setup_arguments
+from repoassay.construct.recipe.project import Project, at, string_list
 
 __all__ = ["licence_of"]
 
@@ -42,9 +42,9 @@ def licence_of(project: Project) -> tuple[str, str]:
     found = {spdx: path for path in project.matching(*_FILES) if (spdx := _by_text(project.text(path)))}
     if found:
         return " OR ".join(found) if len(found) < 3 else next(iter(found)), next(iter(found.values()))
-    classifiers = [*strings(at(document, "project", "classifiers")),
-                   *strings(project.ini("setup.cfg").get("metadata", "classifiers", fallback="") or ""),
-                   *strings(setup_arguments(project).get("classifiers"))]  # fmt: skip
+    classifiers = [*string_list(at(document, "project", "classifiers")),
+                   *string_list(project.ini("setup.cfg").get("metadata", "classifiers", fallback="") or ""),
+                   *string_list(setup_arguments(project).get("classifiers"))]  # fmt: skip
     for each in classifiers:
         spdx = _CLASSIFIERS.get(each.rpartition(" :: ")[2]) if each.startswith("License") else None
         if spdx:

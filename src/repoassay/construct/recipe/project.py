@@ -13,7 +13,7 @@ from typing import Any
 
 from repoassay.construct.history import HistoryEntry
 
-__all__ = ["Project", "at", "strings"]
+__all__ = ["Project", "at", "string_list"]
 
 _MOST_BYTES = 2**20
 """Configuration is short; what is longer is a lock file or an attack, and is passed over."""
@@ -81,9 +81,9 @@ class Project:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.Module([], [])
 
-    def below(self, changed: str) -> Project:
+    def below(self, path: str) -> Project:
         """The project that a changed file belongs to: the nearest folder above it that can be installed."""
-        for parent in PurePosixPath(changed).parents:
+        for parent in PurePosixPath(path).parents:
             root = "" if str(parent) == "." else f"{parent}/"
             if any(f"{root}{name}" in self.files for name in ("pyproject.toml", "setup.py", "setup.cfg")):
                 return Project(self.files, self.read, root)
@@ -99,7 +99,7 @@ def at(document: object, *keys: str) -> Any:
     return document
 
 
-def strings(value: object) -> list[str]:
+def string_list(value: object) -> list[str]:
     """The strings of a list, or the lines of a text; empty for anything else."""
     if isinstance(value, str):
         return [line.strip() for line in value.splitlines() if line.strip()]

@@ -6,8 +6,8 @@ import datetime
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from repoassay.construct.recipe.declared import setup_arguments
-from repoassay.construct.recipe.project import Project, at, strings
+from repoassay.construct.recipe.declarations import setup_arguments
+from repoassay.construct.recipe.project import Project, at, string_list
 
 __all__ = ["RELEASED", "choose_lines"]
 
@@ -103,7 +103,7 @@ def _named(project: Project) -> Iterator[tuple[str, str]]:
     envlist = project.ini("tox.ini").get("tox", "envlist", fallback="") or ""
     envlist += " " + (project.ini("tox.ini").get("tox", "env_list", fallback="") or "")
     tox = at(project.toml("pyproject.toml"), "tool", "tox")
-    envlist += f" {at(tox, 'legacy_tox_ini') or ''} {' '.join(strings(at(tox, 'env_list')))}"
+    envlist += f" {at(tox, 'legacy_tox_ini') or ''} {' '.join(string_list(at(tox, 'env_list')))}"
     yield from ((line, "tox's envlist") for line in _tox_lines(envlist))
     for origin, classifiers in _classifiers(project):
         for each in classifiers:
@@ -113,12 +113,12 @@ def _named(project: Project) -> Iterator[tuple[str, str]]:
 
 def _classifiers(project: Project) -> Iterator[tuple[str, Collection[str]]]:
     document = project.toml("pyproject.toml")
-    yield "setup.py", strings(setup_arguments(project).get("classifiers"))
-    yield "setup.cfg", strings(project.ini("setup.cfg").get("metadata", "classifiers", fallback="") or "")
-    yield "setup.cfg", strings(project.ini("setup.cfg").get("metadata", "classifier", fallback="") or "")
-    yield "pyproject.toml", strings(at(document, "tool", "flit", "metadata", "classifiers"))
-    yield "pyproject.toml", strings(at(document, "tool", "poetry", "classifiers"))
-    yield "pyproject.toml", strings(at(document, "project", "classifiers"))
+    yield "setup.py", string_list(setup_arguments(project).get("classifiers"))
+    yield "setup.cfg", string_list(project.ini("setup.cfg").get("metadata", "classifiers", fallback="") or "")
+    yield "setup.cfg", string_list(project.ini("setup.cfg").get("metadata", "classifier", fallback="") or "")
+    yield "pyproject.toml", string_list(at(document, "tool", "flit", "metadata", "classifiers"))
+    yield "pyproject.toml", string_list(at(document, "tool", "poetry", "classifiers"))
+    yield "pyproject.toml", string_list(at(document, "project", "classifiers"))
 
 
 def _lines_in(text: str) -> list[str]:

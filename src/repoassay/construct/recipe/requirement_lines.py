@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from repoassay.construct.recipe.project import Project
 
-__all__ = ["Lines", "read_lines", "requirement_name", "sort_lines"]
+__all__ = ["RequirementLines", "read_lines", "requirement_name", "sort_lines"]
 
 _NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?=$|==|[<>!~;@ (#])")
 _HERE = re.compile(r"(?:\S+\s*@\s*)?(?:file:)?\.{1,2}/?(?:\[([^\]]*)\])?(?:\s*;.*)?$")
@@ -18,7 +18,7 @@ _LONGEST = 2000
 
 
 @dataclass
-class Lines:
+class RequirementLines:
     """What requirement files hold: packages by name and version, extras of the project itself, and what was left."""
 
     packages: list[str] = field(default_factory=list)
@@ -35,12 +35,12 @@ def requirement_name(line: str) -> str:
     return re.sub(r"[-_.]+", "-", found[1]).lower() if found else ""
 
 
-def sort_lines(lines: Iterable[str], own: str = "") -> Lines:
+def sort_lines(lines: Iterable[str], own: str = "") -> RequirementLines:
     """Tell packages from extras of the project itself, whose name is `own`, and from what cannot be dated.
 
     A place (a URL, a path, another index) has no date, and options change how all others are read: both are left.
     """
-    found = Lines()
+    found = RequirementLines()
     for raw in lines:
         line = re.sub(r"(^|\s+)#.*$", "", raw[:_LONGEST]).split(" --hash")[0].strip().rstrip("\\").strip()
         editable = re.match(r"(?:-e|--editable)[ =]\s*(.*)", line)
@@ -59,9 +59,9 @@ def sort_lines(lines: Iterable[str], own: str = "") -> Lines:
     return found
 
 
-def read_lines(project: Project, path: str, own: str = "", depth: int = 0) -> Lines:
+def read_lines(project: Project, path: str, own: str = "", depth: int = 0) -> RequirementLines:
     """Read a file of requirements with the files it names; constraints are left, since they add no package."""
-    found = Lines()
+    found = RequirementLines()
     text = re.sub(r"\\\r?\n", " ", project.text(path))
     for line in text.splitlines():
         other = re.match(r"\s*(?:-r|--requirement)[ =]\s*(\S+)", line)

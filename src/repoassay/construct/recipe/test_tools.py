@@ -8,9 +8,9 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from repoassay.construct.recipe.declared import Declared, Purpose, own_name, purpose_of
-from repoassay.construct.recipe.project import Project, at, strings
-from repoassay.construct.recipe.requirement_lines import Lines, read_lines, sort_lines
+from repoassay.construct.recipe.declarations import Purpose, RequirementSource, own_name, purpose_of
+from repoassay.construct.recipe.project import Project, at, string_list
+from repoassay.construct.recipe.requirement_lines import RequirementLines, read_lines, sort_lines
 
 __all__ = ["install_lines", "pytest_options", "requirement_files"]
 
@@ -23,7 +23,7 @@ _WORKFLOWS = (
 )  # fmt: skip
 
 
-def requirement_files(project: Project, *, pinned: bool) -> Iterator[Declared]:
+def requirement_files(project: Project, *, pinned: bool) -> Iterator[RequirementSource]:
     """Yield requirement files by what they are for; where a `.in` was compiled to a `.txt`, one of both."""
     own = own_name(project)
     found = dict.fromkeys(project.matching(*_FILES))
@@ -36,27 +36,27 @@ def requirement_files(project: Project, *, pinned: bool) -> Iterator[Declared]:
         purpose = purpose_of(stem)
         if purpose is Purpose.OTHER and not stem.strip(" /-_") and _names_pytest(lines):
             purpose = Purpose.DEVELOPMENT
-        yield Declared(purpose, path, lines)
+        yield RequirementSource(purpose, path, lines)
 
 
-def install_lines(project: Project) -> Iterator[Declared]:
+def install_lines(project: Project) -> Iterator[RequirementSource]:
     """Yield what tox, nox and CI workflows install before they run tests."""
     own = own_name(project)
     for path, config, section in _tox(project):
         purpose = Purpose.TESTS if section in {"testenv", "env_run_base"} else purpose_of(section.partition(":")[2])
         if lines := _installed(project, config, own):
-            yield Declared(purpose, f"[{section}] in {path}", lines)
+            yield RequirementSource(purpose, f"[{section}] in {path}", lines)
     for name, words in _nox_sessions(project):
         if lines := _installed(project, words, own):
-            yield Declared(purpose_of(name), f"session {name} in noxfile.py", lines)
+            yield RequirementSource(purpose_of(name), f"session {name} in noxfile.py", lines)
     for path in project.matching(*_WORKFLOWS):
         words = [each for line in project.text(path).splitlines() for each in _pip_installs(line)]
         lines = _installed(project, words, own)
         if lines and re.search(r"\b(pytest|tox|nox|unittest|make test)\b", project.text(path)):
-            yield Declared(Purpose.DEVELOPMENT, path, lines)
+            yield RequirementSource(Purpose.DEVELOPMENT, path, lines)
 
 
-def _names_pytest(lines: Lines) -> bool:
+def _names_pytest(lines: RequirementLines) -> bool:
     return any(re.match(r"pytest\b", line) for line in lines.packages)
 
 
@@ -68,7 +68,7 @@ def _tox(project: Project) -> Iterator[tuple[str, list[str], str]]:
         parser.read_string(legacy)
     for section in parser.sections():
         if section == "testenv" or section.startswith("testenv:"):
-            deps = strings(parser.get(section, "deps", fallback="") or "")
+            deps = string_list(parser.get(section, "deps", fallback="") or "")
             extras = re.split(r"[\s,]+", parser.get(section, "extras", fallback="") or "")
             groups = re.split(r"[\s,]+", parser.get(section, "dependency_groups", fallback="") or "")
             plain = [line for line in deps if not re.match(r"[!\w.,{}-]+:\s", line)]  # some environments' alone
@@ -77,7 +77,7 @@ def _tox(project: Project) -> Iterator[tuple[str, list[str], str]]:
     pyproject = at(project.toml("pyproject.toml"), "tool", "tox")
     for path, document in (("tox.toml", project.toml("tox.toml")), ("pyproject.toml", pyproject)):
         if base := at(document, "env_run_base"):
-            yield path, [*strings(at(base, "deps")), *_of_project(strings(at(base, "extras")))], "env_run_base"
+            yield path, [*string_list(at(base, "deps")), *_of_project(string_list(at(base, "extras")))], "env_run_base"
 
 
 def _of_project(extras: list[str]) -> list[str]:
@@ -124,9 +124,9 @@ def _pip_installs(line: str) -> list[str]:
     ]
 
 
-def _installed(project: Project, words: list[str], own: str) -> Lines:
+def _installed(project: Project, words: list[str], own: str) -> RequirementLines:
     """Words and lines of an installation, with the files and groups they name read."""
-    found = Lines()
+    found = RequirementLines()
     groups = at(project.toml("pyproject.toml"), "dependency-groups")
     for word in words:
         file = re.match(r"(?:-r|--requirement)[ =]?\s*(\S+)", word)
@@ -135,7 +135,7 @@ def _installed(project: Project, words: list[str], own: str) -> Lines:
             path = posixpath.normpath(re.sub(r"\{(toxinidir|tox_root)\}/?", "", file[1]))
             lines = read_lines(project, path, own)
         elif group:
-            lines = sort_lines(strings(at(groups, group[1])), own)
+            lines = sort_lines(string_list(at(groups, group[1])), own)
         else:
             lines = sort_lines([] if "{" in word else [word], own)
         found.packages += lines.packages
@@ -173,7 +173,7 @@ def pytest_options(project: Project) -> tuple[dict[str, str], str, list[str]]:
         table = next(filter(None, tables), None)
         if not section and isinstance(table, dict):
             settings = {
-                key: value if isinstance(value, str) else " ".join(strings(value)) for key, value in table.items()
+                key: value if isinstance(value, str) else " ".join(string_list(value)) for key, value in table.items()
             }
         elif section and project.ini(path).has_section(section):
             settings = {key: value or "" for key, value in project.ini(path).items(section)}
@@ -191,5 +191,5 @@ def _plugins(settings: dict[str, str]) -> list[str]:
              if word == option or (option.startswith("--") and word.startswith(option))
              or (option == "-n" and re.fullmatch(r"-n(\d+|auto|logical)", word))]  # fmt: skip
     found += [plugin for setting, plugin in _SETTING_PLUGINS.items() if plugin and setting in settings]
-    found += strings(settings.get("required_plugins", "").replace(" ", "\n"))
+    found += string_list(settings.get("required_plugins", "").replace(" ", "\n"))
     return list(dict.fromkeys(found))

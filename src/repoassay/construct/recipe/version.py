@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from repoassay.construct.recipe.declared import setup_arguments
-from repoassay.construct.recipe.project import Project, at, strings
+from repoassay.construct.recipe.declarations import setup_arguments
+from repoassay.construct.recipe.project import Project, at, string_list
 
 __all__ = ["version_of_description", "version_variables"]
 
@@ -53,9 +53,9 @@ def version_variables(project: Project, described: str | None) -> tuple[dict[str
 
 def _tool(project: Project) -> str | None:
     document = project.toml("pyproject.toml")
-    requires = " ".join(strings(at(document, "build-system", "requires")))
+    requires = " ".join(string_list(at(document, "build-system", "requires")))
     arguments = setup_arguments(project)
-    requires += " ".join(strings(arguments.get("setup_requires")))
+    requires += " ".join(string_list(arguments.get("setup_requires")))
     requires += project.ini("setup.cfg").get("options", "setup_requires", fallback="") or ""
     for tool in ("setuptools_scm", "hatch-vcs", "flit_scm"):
         if re.search(tool.replace("_", "[-_]"), requires):

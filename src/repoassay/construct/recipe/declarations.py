@@ -9,10 +9,18 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from repoassay.construct.recipe.project import Project, at, strings
-from repoassay.construct.recipe.requirement_lines import Lines, requirement_name, sort_lines
+from repoassay.construct.recipe.project import Project, at, string_list
+from repoassay.construct.recipe.requirement_lines import RequirementLines, requirement_name, sort_lines
 
-__all__ = ["Declared", "Purpose", "declared", "dependencies", "own_name", "purpose_of", "setup_arguments"]
+__all__ = [
+    "Purpose",
+    "RequirementSource",
+    "declared_requirements",
+    "dependencies",
+    "own_name",
+    "purpose_of",
+    "setup_arguments",
+]
 
 
 class Purpose(IntEnum):
@@ -24,7 +32,7 @@ class Purpose(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class RequirementSource:
     """Requirements from one place: what they are for, the place in words, and the lines.
 
     `extra` is the name of the project's own extra that holds them; then they come with the project's installation.
@@ -32,7 +40,7 @@ class Declared:
 
     purpose: Purpose
     origin: str
-    lines: Lines
+    lines: RequirementLines
     extra: str = ""
 
 
@@ -81,22 +89,26 @@ def own_name(project: Project) -> str:
     return ""
 
 
-def declared(project: Project) -> Iterator[Declared]:
+def _source(purpose: Purpose, origin: str, lines: Iterable[str], own: str, extra: str = "") -> RequirementSource:
+    return RequirementSource(purpose, origin, sort_lines(lines, own), extra)
+
+
+def declared_requirements(project: Project) -> Iterator[RequirementSource]:
     """Yield what pyproject.toml, setup.cfg, setup.py and Pipfile declare."""
     own = own_name(project)
     yield from _pyproject(project.toml("pyproject.toml"), own)
     setup_cfg = project.ini("setup.cfg")
     if setup_cfg.has_section("options.extras_require"):
         yield from _extras("setup.cfg", dict(setup_cfg.items("options.extras_require")), own)
-    wanted = strings(setup_cfg.get("options", "tests_require", fallback="") or "")
+    wanted = string_list(setup_cfg.get("options", "tests_require", fallback="") or "")
     arguments = setup_arguments(project)
     yield from _extras("setup.py", arguments.get("extras_require"), own)
-    for origin, lines in (("setup.cfg", wanted), ("setup.py", strings(arguments.get("tests_require")))):
+    for origin, lines in (("setup.cfg", wanted), ("setup.py", string_list(arguments.get("tests_require")))):
         if lines:
-            yield Declared(Purpose.TESTS, f"tests_require in {origin}", sort_lines(lines, own))
+            yield _source(Purpose.TESTS, f"tests_require in {origin}", lines, own)
     pipfile = at(project.toml("Pipfile"), "dev-packages")
     if isinstance(pipfile, Mapping):
-        yield Declared(Purpose.DEVELOPMENT, "dev-packages in Pipfile", sort_lines(_poetry_lines(pipfile), own))
+        yield RequirementSource(Purpose.DEVELOPMENT, "dev-packages in Pipfile", sort_lines(_poetry_lines(pipfile), own))
 
 
 def dependencies(project: Project) -> list[str]:
@@ -104,43 +116,47 @@ def dependencies(project: Project) -> list[str]:
     document = project.toml("pyproject.toml")
     poetry = at(document, "tool", "poetry", "dependencies")
     lines = [
-        *strings(at(document, "project", "dependencies")),
-        *strings(at(document, "tool", "flit", "metadata", "requires")),
+        *string_list(at(document, "project", "dependencies")),
+        *string_list(at(document, "tool", "flit", "metadata", "requires")),
         *(_poetry_lines(poetry) if isinstance(poetry, Mapping) else ()),
-        *strings(project.ini("setup.cfg").get("options", "install_requires", fallback="") or ""),
-        *strings(setup_arguments(project).get("install_requires")),
+        *string_list(project.ini("setup.cfg").get("options", "install_requires", fallback="") or ""),
+        *string_list(setup_arguments(project).get("install_requires")),
     ]
     return sort_lines(lines, own_name(project)).packages
 
 
-def _pyproject(document: Mapping[str, Any], own: str) -> Iterator[Declared]:
+def _pyproject(document: Mapping[str, Any], own: str) -> Iterator[RequirementSource]:
     yield from _extras("pyproject.toml", at(document, "project", "optional-dependencies"), own)
     flit = at(document, "tool", "flit", "metadata")
     yield from _extras("pyproject.toml", at(flit, "requires-extra"), own)
-    if isinstance(flit, Mapping) and "requires-extra" not in flit and strings(flit.get("dev-requires")):
-        yield Declared(Purpose.DEVELOPMENT, "dev-requires of flit", sort_lines(strings(flit["dev-requires"]), own))
+    if isinstance(flit, Mapping) and "requires-extra" not in flit and string_list(flit.get("dev-requires")):
+        yield RequirementSource(
+            Purpose.DEVELOPMENT, "dev-requires of flit", sort_lines(string_list(flit["dev-requires"]), own)
+        )
     groups = at(document, "dependency-groups")
     for name in groups if isinstance(groups, Mapping) else ():
-        yield Declared(purpose_of(name), f"dependency group {name}", sort_lines(_group(groups, name), own))
+        yield _source(purpose_of(name), f"dependency group {name}", _group(groups, name), own)
     for table, words in ((at(document, "tool", "pdm", "dev-dependencies"), "pdm's dev-dependencies"),):
         for name, lines in table.items() if isinstance(table, Mapping) else ():
             purpose = min(purpose_of(name), Purpose.DEVELOPMENT)
-            yield Declared(purpose, f"{name} of {words}", sort_lines(strings(lines), own))
-    if lines := strings(at(document, "tool", "uv", "dev-dependencies")):
-        yield Declared(Purpose.DEVELOPMENT, "uv's dev-dependencies", sort_lines(lines, own))
+            yield _source(purpose, f"{name} of {words}", string_list(lines), own)
+    if lines := string_list(at(document, "tool", "uv", "dev-dependencies")):
+        yield _source(Purpose.DEVELOPMENT, "uv's dev-dependencies", lines, own)
     yield from _poetry(at(document, "tool", "poetry"), own)
     environments = at(document, "tool", "hatch", "envs")
     for name, env in environments.items() if isinstance(environments, Mapping) else ():
-        lines = [*strings(at(env, "dependencies")), *strings(at(env, "extra-dependencies"))]
-        features = [f".[{feature}]" for feature in strings(at(env, "features"))]
+        lines = [*string_list(at(env, "dependencies")), *string_list(at(env, "extra-dependencies"))]
+        features = [f".[{feature}]" for feature in string_list(at(env, "features"))]
         if lines or features:
             purpose = Purpose.DEVELOPMENT if name == "default" else purpose_of(name)
-            yield Declared(purpose, f"hatch environment {name}", sort_lines([*lines, *features], own))
+            yield _source(purpose, f"hatch environment {name}", [*lines, *features], own)
 
 
-def _extras(origin: str, extras: object, own: str) -> Iterator[Declared]:
+def _extras(origin: str, extras: object, own: str) -> Iterator[RequirementSource]:
     for name, lines in extras.items() if isinstance(extras, Mapping) else ():
-        yield Declared(purpose_of(name), f"extra {name} in {origin}", sort_lines(strings(lines), own), name)
+        yield RequirementSource(
+            purpose_of(name), f"extra {name} in {origin}", sort_lines(string_list(lines), own), name
+        )
 
 
 def _group(groups: Mapping[str, Any], name: str, seen: tuple[str, ...] = ()) -> list[str]:
@@ -156,23 +172,23 @@ def _group(groups: Mapping[str, Any], name: str, seen: tuple[str, ...] = ()) -> 
     return lines
 
 
-def _poetry(table: object, own: str) -> Iterator[Declared]:
+def _poetry(table: object, own: str) -> Iterator[RequirementSource]:
     for name, extra in (at(table, "extras") or {}).items() if isinstance(at(table, "extras"), Mapping) else ():
-        yield Declared(purpose_of(name), f"extra {name} of poetry", sort_lines(strings(extra), own), name)
+        yield RequirementSource(purpose_of(name), f"extra {name} of poetry", sort_lines(string_list(extra), own), name)
     old = at(table, "dev-dependencies")
     if isinstance(old, Mapping):
-        yield Declared(Purpose.DEVELOPMENT, "poetry's dev-dependencies", sort_lines(_poetry_lines(old), own))
+        yield RequirementSource(Purpose.DEVELOPMENT, "poetry's dev-dependencies", sort_lines(_poetry_lines(old), own))
     groups = at(table, "group")
     for name, group in groups.items() if isinstance(groups, Mapping) else ():
         inner = at(group, "dependencies")
         if isinstance(inner, Mapping):
-            yield Declared(purpose_of(name), f"poetry group {name}", sort_lines(_poetry_lines(inner), own))
+            yield _source(purpose_of(name), f"poetry group {name}", _poetry_lines(inner), own)
 
 
 def _poetry_lines(table: Mapping[str, Any]) -> Iterator[str]:
     for name, value in table.items():
         version = value if isinstance(value, str) else at(value, "version")
-        extras = f"[{','.join(strings(at(value, 'extras')))}]" if strings(at(value, "extras")) else ""
+        extras = f"[{','.join(string_list(at(value, 'extras')))}]" if string_list(at(value, "extras")) else ""
         elsewhere = isinstance(value, Mapping) and {"git", "path", "url"} & value.keys()
         if name == "python" or elsewhere:
             continue
