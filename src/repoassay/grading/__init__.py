@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from repoassay.grading.outcome import (
         fault as fault,
         judge as judge,
+        no_task as no_task,
         not_gradable as not_gradable,
         with_ending as with_ending,
     )
@@ -98,7 +99,7 @@ else:
             "oracle.oracle": ("Oracle",),
             "oracle.reference": ("Reference",),
             "oracle.sites": ("SiteMode",),
-            "outcome": ("fault", "judge", "not_gradable", "with_ending"),
+            "outcome": ("fault", "judge", "no_task", "not_gradable", "with_ending"),
             "preflight": ("check_packages",),
             "preview": ("FILE", "MOST_CELL", "MOST_COLUMNS", "MOST_ROWS", "MOST_SIDE", "MOST_TEXT", "PLACE"),
             "protocol": ("Measurement", "Metric", "NotGradable", "UnreadableOutput"),

@@ -67,7 +67,7 @@ def build_repository(
         _run(folder, built, repo, cache, sandbox)
         _take_repository(base, repo)
         share_files(built, environment)
-        take_over(built, manifest_place(built), leads_to=() if wanted.release_line else (Path(sys.base_prefix),))
+        take_over(built, manifest_place(built), leads_to=(Path(sys.base_prefix),))
 
     entry = cache.entry("builds", key, build)
     if not is_intact(entry / key, manifest_place(entry / key)):
@@ -86,6 +86,7 @@ def _run(folder: TaskFolder, built: Path, repo: Path, cache: Cache, sandbox: San
         env={
             **variables,
             "PATH": variables["PATH"].replace(":", ":/run/tools:", 1),
+            "BASE_PYTHON": f"{sys.base_prefix}/bin/python{sys.version_info.major}.{sys.version_info.minor}",
             "UV_PYTHON": "/env/bin/python",
             "UV_SYSTEM_PYTHON": "1",
             "UV_PYTHON_DOWNLOADS": "never",

@@ -14,7 +14,8 @@ from repoassay.sandbox import Cache, remove_tree
 __all__ = ["CacheEntry", "entries", "prune"]
 
 _KINDS = (
-    "agents", "apt", "builds", "bytecode", "checkouts", "days", "environments", "inputs", "interpreters", "npm",
+    "agents", "apt", "builds", "bundles", "bytecode", "checkouts", "days", "environments", "inputs", "interpreters",
+    "npm",
     "packages", "pages", "sdists", "tarballs", "uv",
 )  # fmt: skip
 _WHOLE = ("npm", "pages", "uv")

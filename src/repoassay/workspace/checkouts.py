@@ -13,6 +13,7 @@ from repoassay.errors import InfraFault
 from repoassay.sandbox import Cache, settle
 from repoassay.tasks import TaskFolder, digest_folder
 from repoassay.types import Repository
+from repoassay.workspace.bundles import repository_at
 from repoassay.workspace.git import ATTRIBUTES, run_git
 from repoassay.workspace.npm import fetch_npm
 from repoassay.workspace.sources import fetch_commit, fetch_folders, fetch_sdist, unpack
@@ -78,7 +79,7 @@ def _fill(part: Path, repository: Repository, local: Path | None, cache: Cache) 
             raise InfraFault(f"The repository {local} cannot be copied: {error}.") from error
     elif repository.source.startswith("git:"):
         assert repository.revision is not None
-        url = repository.source.removeprefix("git:")
+        url = repository_at(repository.source.removeprefix("git:"), cache)
         if repository.subdirectory is None:
             fetch_commit(url, repository.revision, part)
         else:

@@ -34,7 +34,7 @@ __all__ = [
 
 RELEASE_LINES = tuple(f"3.{minor}" for minor in range(6, 15))
 """What tasks may ask for, oldest first."""
-_FORMAT = "1"
+_FORMAT = "2"
 _PROBE = """
 import sys, platform
 print(sys.implementation.name, platform.machine(), "%d.%d.%d" % sys.version_info[:3])
@@ -45,6 +45,12 @@ _LEFT_OUT = frozenset(
     ("__pycache__", "site-packages", "dist-packages", "test", "tests", "idle_test", "idlelib", "turtledemo",
      "EXTERNALLY-MANAGED")
 )  # fmt: skip
+_SCRIPT = """\
+set -e
+/env/bin/python -I -c 'import hashlib, json, zlib'
+/env/bin/python -I -m ensurepip --default-pip >&2
+/env/bin/python -I -m compileall -q -j 2 /env/lib || true
+"""
 _SECONDS = 30
 
 
@@ -158,7 +164,7 @@ def interpreter_findings() -> list[HostFinding]:
 
 
 def interpreter_tree(interpreter: CPython, cache: Cache, sandbox: Sandbox) -> Path:
-    """The interpreter alone, as an installation that works at /env, with its byte code; read-only.
+    """The interpreter as an installation that works at /env, with its byte code and its own pip; read-only.
 
     Raises:
         InfraFault: It does not run away from where it was installed.
@@ -167,7 +173,7 @@ def interpreter_tree(interpreter: CPython, cache: Cache, sandbox: Sandbox) -> Pa
     def build(part: Path) -> None:
         _copy(interpreter, part)
         settle(part)
-        _compile(interpreter, part, sandbox)
+        _complete(interpreter, part, sandbox)
         take_over(part, manifest_place(part))
 
     return intact_entry(cache, "interpreters", interpreter.key, build)
@@ -213,12 +219,11 @@ def _at_home(binary: bytes, base: Path) -> bytes:
     return binary.replace(b"\0" + old, b"\0" + new.ljust(len(old), b"\0")) if len(new) <= len(old) else binary
 
 
-def _compile(interpreter: CPython, part: Path, sandbox: Sandbox) -> None:
-    script = "/env/bin/python -I -m compileall -q -j 2 /env/lib; /env/bin/python -I -c 'import hashlib, json, zlib'"
+def _complete(interpreter: CPython, part: Path, sandbox: Sandbox) -> None:
     done = sandbox.run(
         Command(
-            argv=("/bin/sh", "-c", script),
-            env={"LD_LIBRARY_PATH": "/env/lib"},
+            argv=("/bin/sh", "-c", _SCRIPT),
+            env={"LD_LIBRARY_PATH": "/env/lib", "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
             mounts=(Mount(part, "/env", Access.WRITE),),
             limits=Limits(seconds=300, memory=2 * 2**30, disk=2**30),
         )
