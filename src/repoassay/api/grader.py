@@ -12,7 +12,7 @@ from typing import Self, get_args
 from repoassay.api.settings import Amount, SuiteLike, checked_isolation, checked_workers, one_of, whole
 from repoassay.engine import FeedbackLedger, GradedSubmission, GradingContext, SubmissionEngine, number
 from repoassay.errors import BadInput, Interrupted
-from repoassay.formats import tasks_of
+from repoassay.formats import RowSupplies, usable_tasks
 from repoassay.grading import names
 from repoassay.records import VerdictCache
 from repoassay.sandbox import Cache, open_sandbox
@@ -26,9 +26,12 @@ class Grader:
     """Grades patches, each in an isolated workspace of its own. A context manager; usable from any thread.
 
     Args:
-        dataset: A file of rows: JSON, JSONL or parquet.
+        dataset: A file of rows: JSON, JSONL, parquet or arrow. Patches for rows that cannot be tasks are answered with
+            a fault of ours, with the reason.
         suite: Instead: the tasks of a suite that change a repository.
-        mirrors: Repository URL -> local path that it is taken from.
+        mirrors: Repository URL -> local folder or git bundle that it is taken from.
+        mirrors_folder: A folder of them: `OWNER--NAME.bundle`, `OWNER+NAME` or `OWNER/NAME`.
+        environments: A folder of rows' frozen environments, `ID.yml`.
         workers: How many patches at a time; by default one a core.
         timeout: Seconds a patch's tests may take, instead of the tasks' own limit.
         repeat: How often each patch is graded.
@@ -55,6 +58,8 @@ class Grader:
         *,
         suite: SuiteLike | None = None,
         mirrors: Mapping[str, str | Path] | None = None,
+        mirrors_folder: str | Path | None = None,
+        environments: str | Path | None = None,
         workers: int | None = None,
         timeout: Amount | None = None,
         repeat: int = 1,
@@ -72,12 +77,18 @@ class Grader:
         count, kind, times = checked_workers(workers), checked_isolation(isolation), whole("repeat", repeat, 1, 1000)
         seconds = float(number("timeout", str(timeout))) if timeout is not None else None
         store = Cache()
-        tasks, repositories = _tasks(dataset, suite, mirrors or {}, store.path / "rows")
+        supplies = RowSupplies(
+            {url: str(path) for url, path in (mirrors or {}).items()},
+            None if mirrors_folder is None else Path(mirrors_folder),
+            None if environments is None else Path(environments),
+        )
+        tasks, refused, repositories = _tasks(dataset, suite, supplies, store.path / "rows")
         bench = GradingContext(repositories, store, open_sandbox(kind, store), timeout=seconds)
         known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
         self._engine = SubmissionEngine(
-            tasks, bench, count, known, times, lenient, ledger=FeedbackLedger(feedback), required=require_attested
-        )
+            tasks, bench, count, known, times, lenient, ledger=FeedbackLedger(feedback), required=require_attested,
+            refused=refused,
+        )  # fmt: skip
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="grader")
         self._closing = threading.Event()
 
@@ -101,6 +112,10 @@ class Grader:
     def task(self, id: str) -> TaskFolder:
         """A task; raises `BadInput` naming the nearest when there is none."""
         return self._engine.task(id)
+
+    def check(self, id: str) -> None:
+        """Raise `BadInput`, naming the nearest, when there is no task and no row of an id."""
+        self._engine.check(id)
 
     def submit(self, id: str, patch: str | bytes, *, cancel: threading.Event | None = None) -> GradedSubmission:
         """Grade one patch and wait for the answer.
@@ -157,7 +172,7 @@ class Grader:
         return self._finished(answer, event)
 
     def _start(self, id: str, patch: str | bytes, cancel: threading.Event) -> Future[GradedSubmission]:
-        self._engine.task(id)
+        self._engine.check(id)
         if self._closing.is_set():
             raise Interrupted("The grader is closed.")
         return self._pool.submit(self._engine.grade, id, patch, _Either(cancel, self._closing))
@@ -180,11 +195,12 @@ class _Either(threading.Event):
 
 
 def _tasks(
-    dataset: str | Path | None, suite: SuiteLike | None, mirrors: Mapping[str, str | Path], place: Path
-) -> tuple[Mapping[str, TaskFolder], Path | None]:
-    """The tasks by id, and where repositories of a suite lie."""
+    dataset: str | Path | None, suite: SuiteLike | None, supplies: RowSupplies, place: Path
+) -> tuple[Mapping[str, TaskFolder], Mapping[str, str], Path | None]:
+    """The tasks by id, why rows are none, and where repositories of a suite lie."""
     if dataset is not None:
-        return tasks_of(Path(dataset), place, {url: Path(path) for url, path in mirrors.items()}), None
+        found = usable_tasks(Path(dataset), place, supplies)
+        return found.tasks, found.refused, None
     assert suite is not None
-    found = suite if isinstance(suite, SuiteFolder) else find_suite(suite, metrics=names())
-    return {each.task.id: each for each in found.tasks if each.task.kind.changes_repository}, found.repositories
+    read = suite if isinstance(suite, SuiteFolder) else find_suite(suite, metrics=names())
+    return {each.task.id: each for each in read.tasks if each.task.kind.changes_repository}, {}, read.repositories

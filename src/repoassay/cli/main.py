@@ -33,7 +33,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "fetch": ("repoassay.cli.fetch", "Get the data of a suite and check it."),
     "construct": ("repoassay.cli.construct", "Make tasks of commits, with proof."),
     "agents": ("repoassay.cli.agents", "List, install and check agents that ask a model."),
-    "tasks": ("repoassay.cli.tasks", "List, show, lint and validate tasks."),
+    "tasks": ("repoassay.cli.tasks", "List, show, lint, import and validate tasks."),
     "metrics": ("repoassay.cli.metrics", "List the metrics criteria can use."),
     "stats": ("repoassay.cli.stats", "Say what a repository or a suite is made of."),
     "cache": ("repoassay.cli.cache", "Show or prune what is kept to make workspaces quick."),

@@ -98,7 +98,7 @@ def work(
         else:
             layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox, whole=whole)
             limits = _limits(layout, bench, entry)
-            with _admitted(entry, folder, bench, into, limits, cancel) as account:
+            with _admitted(entry, layout, bench, into, limits, cancel) as account:
                 submission = _submit(layout, agent, bench, into, limits, account)
             if not entry.graded:
                 verdict = ungraded(folder, bench.reading)
@@ -127,7 +127,7 @@ def _limits(layout: PreparedTask, bench: GradingContext, entry: AttemptContext) 
 @contextlib.contextmanager
 def _admitted(
     entry: AttemptContext,
-    folder: TaskFolder,
+    layout: PreparedTask,
     bench: GradingContext,
     into: Path,
     limits: Limits,
@@ -137,7 +137,9 @@ def _admitted(
         yield AttemptAccess(into, cancel)
         return
     seconds = limits.seconds + _START
-    with entry.meter.admitted(entry.id, entry.settings, folder, bench.sandbox, into, seconds, cancel) as account:
+    with entry.meter.admitted(
+        entry.id, entry.settings, layout, bench.cache, bench.sandbox, into, seconds, cancel
+    ) as account:
         entry.admitted(account)
         yield account
 

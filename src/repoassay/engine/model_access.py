@@ -22,8 +22,7 @@ from repoassay.engine.packages import PackageDoors, Packages
 from repoassay.errors import BadInput
 from repoassay.model_proxy import VENDORS, AttemptSession, CallLimits, open_budgeted
 from repoassay.records import JOURNAL, run_spent
-from repoassay.sandbox import Command, Completed, PortForward, Sandbox, network_of, open_door, permitted_hosts
-from repoassay.tasks import TaskFolder
+from repoassay.sandbox import Cache, Command, Completed, PortForward, Sandbox, network_of, open_door, permitted_hosts
 from repoassay.types import AgentEntry, Ended, Limits as AttemptLimits, NetworkPolicy, Plan, Spending
 from repoassay.workspace import PreparedTask
 
@@ -166,7 +165,7 @@ class ModelAccess:
 
     @contextlib.contextmanager
     def admitted(
-        self, attempt: str, settings: AgentEntry, folder: TaskFolder, sandbox: Sandbox, into: Path,
+        self, attempt: str, settings: AgentEntry, layout: PreparedTask, cache: Cache, sandbox: Sandbox, into: Path,
         seconds: float, stopped: threading.Event,
     ) -> Iterator[AttemptAccess]:  # fmt: skip
         """Let one attempt work. When the context ends nothing passes any more, and `spent` is final.
@@ -174,18 +173,19 @@ class ModelAccess:
         Raises:
             NoIsolation: The sandbox cannot hold it to the network policy.
             BadInput: The model cannot be asked.
+            InfraFault: Packages may be had, and it cannot be found out of which day.
         """
         found = AttemptAccess(into, stopped)
         model = settings.model
         found.policy = permitted_hosts(
-            folder.task.network_policy, sandbox, needs_model=bool(model), asked=self._plan.metering.network
+            layout.folder.task.network_policy, sandbox, needs_model=bool(model), asked=self._plan.metering.network
         )
         with contextlib.ExitStack() as ends:
             if model and found.policy is not NetworkPolicy.NONE and self._gateway is not None:
                 self._admit(attempt, settings, sandbox, found, seconds, ends)
             if found.policy is NetworkPolicy.PACKAGES:
                 network = network_of(found.policy)
-                found.packages = self._packages.open(folder, sandbox, network, into / "network.jsonl", ends)
+                found.packages = self._packages.open(layout, cache, sandbox, network, into / "network.jsonl", ends)
             yield found
 
     def _admit(

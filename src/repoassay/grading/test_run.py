@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from repoassay.grading.hidden_tests.prefork import WarmPool
-from repoassay.grading.hidden_tests.run import HiddenTestRun, run_hidden
+from repoassay.grading.hidden_tests.results import HiddenTestRun
+from repoassay.grading.hidden_tests.run import run_hidden
 from repoassay.grading.oracle.compare import Mismatch, compare
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.oracle.reference import Reference

@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from repoassay.grading.hidden_tests.run import HiddenTestRun
+from repoassay.grading.hidden_tests.results import HiddenTestRun
 from repoassay.grading.oracle.twin_proof import candidates, outcomes, side_by_side
 from repoassay.grading.oracle.twins import MOST, Twins, TwinSite, TwinUnit, draw
 from repoassay.grading.test_run import HiddenTestSubject

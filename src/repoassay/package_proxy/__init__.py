@@ -9,6 +9,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.package_proxy.egress_rules import HostRule as HostRule
     from repoassay.package_proxy.event_loop_thread import LoopThread as LoopThread
     from repoassay.package_proxy.indexes import Indexes as Indexes
     from repoassay.package_proxy.logins import basic as basic
@@ -17,6 +18,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "egress_rules": ("HostRule",),
             "event_loop_thread": ("LoopThread",),
             "indexes": ("Indexes",),
             "logins": ("basic",),

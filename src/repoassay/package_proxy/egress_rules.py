@@ -8,7 +8,7 @@ import socket
 from dataclasses import dataclass
 from typing import Self
 
-__all__ = ["HostRule", "refusal_of"]
+__all__ = ["HostRule", "holds_sources", "refusal_of"]
 
 _FORBIDDEN = tuple(
     map(
@@ -22,6 +22,18 @@ _FORBIDDEN = tuple(
 )  # fmt: skip
 """Where a public name has no business: this host, private networks, metadata services, multicast, tunnels."""
 _IPV4_INSIDE = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
+
+
+_SOURCES = frozenset(
+    (
+        "pypi.org", "pythonhosted.org", "pypi.python.org", "npmjs.org", "npmjs.com", "yarnpkg.com", "npmmirror.com",
+        "jsr.io", "unpkg.com", "jsdelivr.net", "esm.sh", "anaconda.org", "anaconda.com", "prefix.dev", "piwheels.org",
+        "github.com", "githubusercontent.com", "github.io", "ghcr.io", "gitlab.com", "bitbucket.org", "codeberg.org",
+        "sourceforge.net", "sr.ht", "launchpad.net", "gitee.com", "gitea.com", "softwareheritage.org", "archive.org",
+        "debian.org", "ubuntu.com", "readthedocs.io", "readthedocs.org", "proxy.golang.org",
+    )
+)  # fmt: skip
+"""Domains that hand out packages, or sources of projects: whoever reaches one has every release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +59,12 @@ class HostRule:
         if self.port not in (None, port) or (self.port is None and port not in (80, 443)):
             return False
         return host.endswith(self.host[1:]) if self.host.startswith("*.") else host == self.host
+
+
+def holds_sources(host: str) -> bool:
+    """Whether a host, in lower case, is known to hand out packages or sources of anybody's projects."""
+    parts = host.split(".")
+    return any(".".join(parts[place:]) in _SOURCES for place in range(len(parts)))
 
 
 def refusal_of(address: str) -> str:

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from repoassay.package_proxy.egress_rules import HostRule
+from repoassay.errors import BadInput
+from repoassay.package_proxy.egress_rules import HostRule, holds_sources
 from repoassay.package_proxy.logins import logins_of
 from repoassay.sandbox import Mount
 from repoassay.types import is_local
@@ -42,8 +43,8 @@ class Indexes:
 
     `python` and `node` are addresses of indexes, `more` further Python indexes, `links` pages or folders of links to
     packages, `scopes` registries of npm's scopes; `extra` are rules for hosts beside them; `bundle` is the host's own
-    file of certificates, None where the usual one serves; `logins` are `Authorization` headers by host, which never
-    enter a sandbox.
+    file of certificates, None where the usual one serves; `undated` is whether files without an upload time pass where
+    a date is asked for; `logins` are `Authorization` headers by host, which never enter a sandbox.
     """
 
     python: str = _PYTHON
@@ -54,6 +55,7 @@ class Indexes:
     settings: tuple[tuple[str, str], ...] = ()
     links: tuple[str, ...] = ()
     scopes: tuple[tuple[str, str], ...] = ()
+    undated: bool = False
     logins: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @classmethod
@@ -61,7 +63,11 @@ class Indexes:
         """What this user's environment and settings name.
 
         `REPOASSAY_PACKAGE_HOSTS` adds hosts (`NAME` or `NAME:PORT`, spaces between) that are trusted as indexes are,
-        such as one on which a private index keeps its files.
+        such as one on which a private index keeps its files. `REPOASSAY_UNDATED_FILES=serve` takes files of indexes
+        that tell no upload times as old enough, where a task's date is asked for; otherwise they are refused.
+
+        Raises:
+            BadInput: `REPOASSAY_UNDATED_FILES` says something else.
         """
         env = os.environ if environ is None else environ
         home = home or Path.home()
@@ -81,6 +87,9 @@ class Indexes:
         node = _first(env.get("npm_config_registry"), env.get("NPM_CONFIG_REGISTRY"), npm.get("registry"))
         bundle = _first(*(env.get(name) for name in _BUNDLES), pip.get("cert"), npm.get("cafile"))
         hosts = env.get("REPOASSAY_PACKAGE_HOSTS", "").replace(",", " ").split()
+        undated = env.get("REPOASSAY_UNDATED_FILES", "") or "refuse"
+        if undated not in ("serve", "refuse"):
+            raise BadInput(f"REPOASSAY_UNDATED_FILES is {undated!r}.", "Set it to serve or refuse, or not at all.")
         links = env.get("UV_FIND_LINKS", "").replace(",", " ").split()
         return cls(
             python=_plain(python) or _PYTHON,
@@ -95,6 +104,7 @@ class Indexes:
                 for key, url in npm.items()
                 if key.startswith("@") and key.endswith(":registry") and _plain(url)
             ),
+            undated=undated == "serve",
             logins=logins_of([python, *more.split(), node, *links], env, npm),
         )
 
@@ -108,6 +118,11 @@ class Indexes:
     def public_rules(self) -> tuple[HostRule, ...]:
         """What a build may reach by itself, beside the relay: public indexes, and hosts the user adds by name."""
         return tuple(rule for rule in self.rules() if not rule.trusted or rule in self.extra)
+
+    def is_one(self, host: str) -> bool:
+        """Whether a host, in lower case, holds an index, its files, or packages or sources of anybody's."""
+        own = (_rule(url).host for url in (self.python, self.node, *self.more, *(url for _, url in self.scopes)))
+        return host in own or any(rule.host == host for rule in self.extra) or holds_sources(host)
 
     def on_loopback(self) -> tuple[tuple[str, int], ...]:
         """Host and port of every index on this machine's own loopback, each of which needs its own port forward."""

@@ -80,10 +80,18 @@ class PackageProxy:
         self._thread.stop()
 
     def admit(
-        self, rules: Iterable[HostRule], journal: Callable[[Visit], None], limits: ProxyLimits | None = None
-    ) -> Visitor:
-        """Let an attempt in: `rules` say where to, and `journal` is called on the proxy's thread at every end."""
-        visitor = Visitor(self._thread, tuple(rules), journal, limits or ProxyLimits(), self._visitors.discard)
+        self, rules: Iterable[HostRule], journal: Callable[[Visit], None], limits: ProxyLimits | None = None,
+        closed: Callable[[str], bool] = lambda _: False,
+    ) -> Visitor:  # fmt: skip
+        """Let an attempt in.
+
+        Args:
+            rules: Where to.
+            journal: Called on the proxy's thread at every end.
+            limits: What it may use.
+            closed: Whether a host, in lower case, is refused whatever the rules say.
+        """
+        visitor = Visitor(self._thread, tuple(rules), journal, limits or ProxyLimits(), closed, self._visitors.discard)
         self._visitors.add(visitor)
         return visitor
 
@@ -96,6 +104,7 @@ class Visitor:
     _rules: tuple[HostRule, ...]
     _journal: Callable[[Visit], None]
     _limits: ProxyLimits
+    _closed_to: Callable[[str], bool]
     _left: Callable[[Visitor], None]
     _servers: list[asyncio.Server] = field(default_factory=list)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -201,6 +210,8 @@ class Visitor:
         request = read_request(head)
         visit.host, visit.port = request.host, request.port
         rules = [rule for rule in self._rules if rule.allows(request.host, request.port)]
+        if self._closed_to(request.host):
+            raise RequestRefused(f"{visit.host} is not open to this task: packages come from its own index alone.")
         if not rules:
             raise RequestRefused(
                 f"The network policy of this workspace does not allow {visit.host} at port {visit.port}."

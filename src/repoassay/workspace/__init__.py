@@ -10,6 +10,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.workspace.agent_index import relay_for_agent as relay_for_agent
     from repoassay.workspace.agent_install import (
         AgentInterpreter as AgentInterpreter,
         Installed as Installed,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         install_agent as install_agent,
         installed_at as installed_at,
     )
+    from repoassay.workspace.build_index.rules import IndexRequest as IndexRequest
     from repoassay.workspace.bytecode import bytecode_of as bytecode_of
     from repoassay.workspace.cache_limits import entries as entries, prune as prune
     from repoassay.workspace.changes import changes_between as changes_between
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from repoassay.workspace.commits import collect_git as collect_git, read_left as read_left
     from repoassay.workspace.environment import build_environment as build_environment
     from repoassay.workspace.git import ATTRIBUTES as ATTRIBUTES, run_git as run_git
+    from repoassay.workspace.interpreters import interpreter_findings as interpreter_findings
     from repoassay.workspace.preparation import (
         BASE_BRANCH as BASE_BRANCH,
         DESCRIPTION as DESCRIPTION,
@@ -34,10 +37,12 @@ if TYPE_CHECKING:
         rules_place as rules_place,
     )
     from repoassay.workspace.sources import fetch_commit as fetch_commit, fetch_folders as fetch_folders
+    from repoassay.workspace.variables import environment_variables as environment_variables
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "agent_index": ("relay_for_agent",),
             "agent_install": (
                 "Installed",
                 "AgentInterpreter",
@@ -47,6 +52,7 @@ else:
                 "install_agent",
                 "installed_at",
             ),
+            "build_index.rules": ("IndexRequest",),
             "bytecode": ("bytecode_of",),
             "cache_limits": ("entries", "prune"),
             "changes": ("changes_between",),
@@ -54,7 +60,9 @@ else:
             "commits": ("collect_git", "read_left"),
             "environment": ("build_environment",),
             "git": ("ATTRIBUTES", "run_git"),
+            "interpreters": ("interpreter_findings",),
             "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"),
             "sources": ("fetch_commit", "fetch_folders"),
+            "variables": ("environment_variables",),
         },
     )

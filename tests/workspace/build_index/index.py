@@ -6,6 +6,7 @@ import base64
 import contextlib
 import hashlib
 import io
+import json
 import tarfile
 import threading
 import zipfile
@@ -36,6 +37,19 @@ class Index:
         page = self.pages.setdefault(f"/simple/{project}/", b"<!DOCTYPE html>")
         self.pages[f"/simple/{project}/"] = page + f'<a href="../../files/{name}{fragment}">{name}</a>'.encode()
         return found
+
+    def dated(self, project: str, files: dict[str, str | None], content: bytes = b"") -> None:
+        """A project's page in JSON, of files by the time each was uploaded (None: untold)."""
+        told = []
+        for name, uploaded in files.items():
+            self.pages[f"/files/{name}"] = body = content or name.encode()
+            hashes = {"sha256": hashlib.sha256(body).hexdigest()}
+            told.append({"filename": name, "url": f"../../files/{name}", "hashes": hashes})
+            told[-1] |= {"upload-time": uploaded} if uploaded else {}
+        versions = sorted({name.split("-")[1].removesuffix(".tar.gz") for name in files})
+        page = {"meta": {"api-version": "1.1"}, "name": project, "files": told, "versions": versions}
+        self.pages[f"/simple/{project}/"] = json.dumps(page).encode()
+        self.kinds[f"/simple/{project}/"] = "application/vnd.pypi.simple.v1+json"
 
     @property
     def url(self) -> str:

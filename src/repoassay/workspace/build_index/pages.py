@@ -12,10 +12,11 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from repoassay.errors import InfraFault
 
-__all__ = ["anchors", "packument", "simple"]
+__all__ = ["anchors", "as_html", "packument", "simple"]
 
-Known = Callable[[str, str], str]
-"""Takes a file's address and digest (empty when the index gives none), and returns where the relay has it."""
+Known = Callable[[str, str, str], str]
+"""Takes a file's address, digest and upload time (empty when the index gives none), and returns where the relay has it;
+empty when it is held back."""
 _KEPT = ("data-requires-python", "data-yanked", "data-dist-info-metadata", "data-core-metadata")
 _ALGORITHMS = ("sha256", "sha512", "sha384")
 _JSON = "application/vnd.pypi.simple.v1+json"
@@ -34,12 +35,21 @@ def simple(kind: str, body: bytes, url: str, known: Known) -> tuple[str, bytes]:
         for item in told["files"]:
             hashes = item.get("hashes") or {}
             digest = next((f"{name}-{hashes[name]}" for name in _ALGORITHMS if name in hashes), "")
-            item["url"] = known(urljoin(url, item["url"]), digest)
+            item["url"] = known(urljoin(url, item["url"]), digest, str(item.get("upload-time") or ""))
             item.pop("gpg-sig", None)
+        kept = [item for item in told["files"] if item["url"]]
+        if len(kept) < len(told["files"]) and "versions" in told:
+            names = [str(item.get("filename")) for item in kept]
+            told["versions"] = [each for each in told["versions"] if any(_is_of(name, each) for name in names)]
+        told["files"] = kept
         told.setdefault("meta", {}).pop("tracks", None)
     except (LookupError, TypeError, AttributeError) as error:
         raise InfraFault(f"The index answers {url} with what is no list of files.") from error
     return _JSON, json.dumps(told).encode()
+
+
+def _is_of(file: str, version: str) -> bool:
+    return any(f"-{version}{mark}" in file for mark in "-.")
 
 
 def anchors(body: bytes, url: str, known: Known) -> bytes:
@@ -55,9 +65,22 @@ def anchors(body: bytes, url: str, known: Known) -> bytes:
         name = unquote(urlsplit(address).path.rpartition("/")[2])
         if not name or urlsplit(address).scheme not in ("http", "https"):
             continue
-        place = known(address, digest) + (f"#{algorithm}={value}" if digest else "")
+        if not (place := known(address, digest, "")):  # no page of links tells upload times
+            continue
+        place += f"#{algorithm}={value}" if digest else ""
         kept = "".join(f' {key}="{html.escape(link[key] or "")}"' for key in _KEPT if key in link)
         lines.append(f'<a href="{html.escape(place)}"{kept}>{html.escape(name)}</a>')
+    return "\n".join([*lines, "</body></html>"]).encode()
+
+
+def as_html(listed: bytes) -> bytes:
+    """A page of ours in JSON as the page of links that older tools read (PEP 503)."""
+    lines = ["<!DOCTYPE html><html><body>"]
+    for item in json.loads(listed)["files"]:
+        digest = next((f"#{name}={item['hashes'][name]}" for name in _ALGORITHMS if name in item["hashes"]), "")
+        told = {"data-requires-python": item.get("requires-python"), "data-yanked": item.get("yanked") or None}
+        kept = "".join(f' {key}="{html.escape(str(value))}"' for key, value in told.items() if value)
+        lines.append(f'<a href="{html.escape(item["url"] + digest)}"{kept}>{html.escape(item["filename"])}</a>')
     return "\n".join([*lines, "</body></html>"]).encode()
 
 
@@ -81,12 +104,37 @@ def packument(body: bytes, url: str, known: Known) -> bytes:
         InfraFault: It is nothing of the kind.
     """
     told = _read(body, url)
-    versions = told.get("versions")
-    for each in [*(versions.values() if isinstance(versions, dict) else ()), told]:
-        dist = each.get("dist") if isinstance(each, dict) else None
-        if isinstance(dist, dict) and isinstance(dist.get("tarball"), str):
-            dist["tarball"] = known(urljoin(url, dist["tarball"]), _integrity(str(dist.get("integrity", ""))))
+    versions, times = told.get("versions"), told.get("time")
+    versions = versions if isinstance(versions, dict) else {}
+    times = times if isinstance(times, dict) else {}
+    gone = [name for name, each in versions.items() if not _placed(each, url, str(times.get(name) or ""), known)]
+    for name in gone:
+        del versions[name]
+    if gone:
+        told["time"] = {name: moment for name, moment in times.items() if name in versions}
+        _retag(told, versions, times)
+    _placed(told, url, "", known)
     return json.dumps(told).encode()
+
+
+def _placed(told: object, url: str, uploaded: str, known: Known) -> bool:
+    """Put the relay's address of a tarball into what describes it; False when it is held back."""
+    dist = told.get("dist") if isinstance(told, dict) else None
+    if isinstance(dist, dict) and isinstance(dist.get("tarball"), str):
+        digest = _integrity(str(dist.get("integrity", "")))
+        dist["tarball"] = known(urljoin(url, dist["tarball"]), digest, uploaded)
+        return bool(dist["tarball"])
+    return True
+
+
+def _retag(told: dict[str, Any], versions: dict[str, Any], times: dict[str, Any]) -> None:
+    """Let `latest` be the version uploaded last of those that are left, and no tag name one that is not."""
+    tags = told.get("dist-tags")
+    kept = {name: each for name, each in tags.items() if each in versions} if isinstance(tags, dict) else {}
+    left = [name for name in versions if "-" not in name] or list(versions)
+    if "latest" not in kept and left:
+        kept["latest"] = max(left, key=lambda name: str(times.get(name) or ""))
+    told["dist-tags"] = kept
 
 
 def _integrity(text: str) -> str:

@@ -1,7 +1,8 @@
-"""The relay: package indexes as one build sees them, served on its own loopback and answered from outside.
+"""The relay: package indexes as one build or one agent sees them, served on its own loopback, answered from outside.
 
 A build asks for projects and their files and gets nothing else: no other path of an index, no other host, and no
-password. Files come from the store, so whatever a build does to its own copies, the next build gets the index's.
+password. Files come from the store, so whatever a build does to its own copies, the next build gets the index's. What
+its rules hold back is on no page, and not to be had by its address either.
 """
 
 from __future__ import annotations
@@ -13,16 +14,20 @@ import secrets
 import socket
 import tempfile
 import threading
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote, unquote, urlsplit
 
-from repoassay.errors import InfraFault
+from repoassay.errors import InfraFault, RepoAssayError
 from repoassay.package_proxy import Indexes
 from repoassay.workspace.build_index import pages
 from repoassay.workspace.build_index.relay_server import RelayServer
+from repoassay.workspace.build_index.rules import IndexRequest, IndexRules, Withheld
 from repoassay.workspace.build_index.store import Store
+from repoassay.workspace.build_index.upstream import IndexDenied
 
 __all__ = ["IndexReply", "Relay"]
 
@@ -30,8 +35,10 @@ _SIMPLE = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+h
 _NODE = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"
 _PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 _NODE_NAME = re.compile(r"(@[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,200}/)?[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,200}")
+_NODE_DATED = "application/json"
+"""The long form alone tells when a version was uploaded."""
 _MOST_BYTES = 16 * 2**30
-"""Of downloads for one build, which a hostile one must not turn into a full disk."""
+"""Of downloads for one build or agent, which a hostile one must not turn into a full disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +58,28 @@ class _File:
 
 
 class Relay:
-    """One build's relay. `serve` and `close` suit a `PortForward`.
+    """One build's or agent's relay. `serve` and `close` suit a `PortForward`.
 
     Args:
         indexes: Where packages come from.
         store: Where their files are kept.
+        rules: What is held back; nothing by default.
+        journal: Told of every request that knows the secret, on the thread that answered it.
     """
 
-    def __init__(self, indexes: Indexes, store: Store) -> None:
-        self._indexes, self._store = indexes, store
+    def __init__(
+        self,
+        indexes: Indexes,
+        store: Store,
+        rules: IndexRules | None = None,
+        journal: Callable[[IndexRequest], None] = lambda _: None,
+    ) -> None:
+        self._indexes, self._store, self._journal = indexes, store, journal
+        rules = rules or IndexRules()
+        self._rules = replace(rules, undated=rules.undated or indexes.undated)
         self._python = (indexes.python, *indexes.more)
         self._files: dict[str, _File] = {}
+        self._withheld: dict[str, Withheld] = {}
         self._bytes = 0
         self._lock = threading.Lock()
         self._loose = tempfile.TemporaryDirectory(prefix="repoassay-files-")
@@ -92,8 +110,10 @@ class Relay:
             env["UV_FIND_LINKS"], env["PIP_FIND_LINKS"] = ",".join(links), " ".join(links)
         return env
 
-    def answer(self, path: str, here: str) -> IndexReply | None:
+    def answer(self, path: str, here: str, accept: str = _SIMPLE) -> IndexReply | None:
         """What lies at a path; None when nothing does. `here` is how the build writes the relay's host and port.
+
+        Projects are told in JSON unless `accept` has none of it, as that of a pip before 22.2.
 
         Without a loopback of its own, a build has the host's, on which others may ask too: every path is secret.
 
@@ -103,37 +123,90 @@ class Relay:
         secret, _, path = path.removeprefix("/").partition("/")
         if not secrets.compare_digest(secret.encode(), self._secret.encode()):
             return None
-        here = f"{here}/{secret}"
+        request = IndexRequest(datetime.now(UTC).isoformat(timespec="milliseconds"))
+        try:
+            found = self._reply(path, f"{here}/{secret}", request, accept)
+            request.allowed = found is not None
+        except (RepoAssayError, OSError, ValueError) as error:
+            request.why = str(error)[:500]
+            raise
+        finally:
+            self._journal(request)
+        return found
+
+    def _reply(self, path: str, here: str, request: IndexRequest, accept: str) -> IndexReply | None:
         match path.split("/", 2):
             case ["python", number, rest] if _index(number, self._python) and _PROJECT.fullmatch(rest.rstrip("/")):
-                url = f"{self._python[int(number)].rstrip('/')}/{re.sub(r'[-_.]+', '-', rest.rstrip('/')).lower()}/"
-                kind, body = self._store.page(url, _SIMPLE)
-                return IndexReply(*pages.simple(kind, body, url, lambda at, digest: self._known(here, at, digest)))
+                return self._project(self._python[int(number)], rest.rstrip("/"), here, request, accept)
             case ["links", number, ""] if _index(number, self._indexes.links):
-                return IndexReply("text/html", self._links(self._indexes.links[int(number)], here))
+                return self._links(self._indexes.links[int(number)], here, request)
             case ["node", *rest] if _NODE_NAME.fullmatch(unquote("/".join(rest))):
-                return self._packument(unquote("/".join(rest)), here)
-            case ["files", key, name] if key in self._files:
-                return IndexReply("application/octet-stream", self._open(self._files[key], name))
+                return self._packument(unquote("/".join(rest)), here, request)
+            case ["files", key, name]:
+                request.file = unquote(name)[:300]
+                if key in self._withheld:
+                    raise self._refusal(request, f"The file {request.file}", self._withheld[key])
+                if key in self._files:
+                    return IndexReply("application/octet-stream", self._open(self._files[key], name))
         return None
 
-    def _known(self, here: str, url: str, digest: str, local: Path | None = None) -> str:
-        key = hashlib.sha256(f"{url} {digest} {local or ''}".encode()).hexdigest()[:32]
-        self._files[key] = _File(url, digest, local)
-        return f"{here}/files/{key}/{quote(_name(url))}"
+    def _project(self, index: str, name: str, here: str, request: IndexRequest, accept: str) -> IndexReply:
+        self._admit(name, request)
+        url = f"{index.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/"
+        kind, body = self._store.page(url, _SIMPLE)
+        listing = _Listing(self, here, request)
+        kind, body = pages.simple(kind, body, url, listing.known)
+        listing.check(url)
+        if "json" in kind and "json" not in accept and not accept.startswith("*/*"):
+            return IndexReply("text/html", pages.as_html(body))
+        return IndexReply(kind, body)
 
-    def _links(self, place: str, here: str) -> bytes:
+    def _links(self, place: str, here: str, request: IndexRequest) -> IndexReply:
+        listing = _Listing(self, here, request)
         if urlsplit(place).scheme in ("http", "https"):
-            return pages.anchors(self._store.page(place, "text/html")[1], place, lambda *at: self._known(here, *at))
-        found = sorted(path for path in Path(place).iterdir() if path.suffix in (".whl", ".gz", ".zip"))
-        known = ((self._known(here, path.name, "", path), path.name) for path in found if path.is_file())
-        return "\n".join(f'<a href="{url}">{html.escape(name)}</a>' for url, name in known).encode()
+            body = pages.anchors(self._store.page(place, "text/html")[1], place, listing.known)
+        else:
+            found = sorted(path for path in Path(place).iterdir() if path.suffix in (".whl", ".gz", ".zip"))
+            known = ((listing.known(path.name, "", "", path), path.name) for path in found if path.is_file())
+            body = "\n".join(f'<a href="{url}">{html.escape(name)}</a>' for url, name in known if url).encode()
+        return IndexReply("text/html", body)
 
-    def _packument(self, name: str, here: str) -> IndexReply:
+    def _packument(self, name: str, here: str, request: IndexRequest) -> IndexReply:
+        self._admit(name, request)
         registry = dict(self._indexes.scopes).get(name.partition("/")[0], self._indexes.node)
         url = f"{registry.rstrip('/')}/{quote(name, safe='@')}"
-        body = pages.packument(self._store.page(url, _NODE)[1], url, lambda *at: self._known(here, *at))
+        accept = _NODE_DATED if self._rules.newest else _NODE
+        listing = _Listing(self, here, request)
+        body = pages.packument(self._store.page(url, accept)[1], url, listing.known)
+        listing.check(url)
         return IndexReply("application/json", body)
+
+    def _admit(self, project: str, request: IndexRequest) -> None:
+        request.project = project
+        if self._rules.refuses(project):
+            raise self._refusal(request, f"The project {project}", Withheld.NAME)
+
+    def _refusal(self, request: IndexRequest, what: str, why: Withheld) -> IndexDenied:
+        request.rule = why.value
+        match why:
+            case Withheld.NAME:
+                return IndexDenied(f"{what} is the one this task is about, and is not given out.")
+            case Withheld.DATE:
+                return IndexDenied(f"{what} was uploaded after {self._rules.newest}, the day this task is of.")
+            case Withheld.UNDATED:
+                return IndexDenied(
+                    f"{what} may be newer than {self._rules.newest}, since its index tells no upload times.",
+                    "Use an index that tells them (PEP 700), or set REPOASSAY_UNDATED_FILES=serve to take its files.",
+                )
+
+    def _place(self, here: str, file: _File, uploaded: str) -> tuple[str, Withheld | None]:
+        """Where a file is to be had; it is not when it is held back."""
+        key = hashlib.sha256(f"{file.url} {file.digest} {file.local or ''}".encode()).hexdigest()[:32]
+        if why := self._rules.file(_name(file.url), uploaded):
+            self._withheld[key] = why
+            return "", why
+        self._files[key] = file
+        return f"{here}/files/{key}/{quote(_name(file.url))}", None
 
     def _open(self, file: _File, name: str) -> bytes | BinaryIO:
         if file.local is not None:
@@ -158,6 +231,30 @@ class Relay:
         self._bytes += size
         if self._bytes > _MOST_BYTES:
             raise InfraFault(f"This build has downloaded more than {_MOST_BYTES} bytes, which is all it may.")
+
+
+class _Listing:
+    """The files of one page while it is rewritten."""
+
+    def __init__(self, relay: Relay, here: str, request: IndexRequest) -> None:
+        self._relay, self._here, self._request = relay, here, request
+        self._kept = 0
+        self._reasons: set[Withheld] = set()
+
+    def known(self, url: str, digest: str, uploaded: str, local: Path | None = None) -> str:
+        """Where a file of the page is to be had; empty when it is held back."""
+        place, why = self._relay._place(self._here, _File(url, digest, local), uploaded)
+        if why is None:
+            self._kept += 1
+        else:
+            self._request.withheld += 1
+            self._reasons.add(why)
+        return place
+
+    def check(self, url: str) -> None:
+        """Refuse a page that is empty for want of upload times alone: whoever asks would look for another fault."""
+        if not self._kept and self._reasons == {Withheld.UNDATED}:
+            raise self._relay._refusal(self._request, f"Every file of {urlsplit(url).path}", Withheld.UNDATED)
 
 
 def _index(number: str, among: tuple[str, ...]) -> bool:
