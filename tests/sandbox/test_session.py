@@ -177,6 +177,7 @@ def test_closing_collects_and_ends_the_session(session: SandboxSession, tmp_path
     assert (tree / "plain.txt").read_text() == "as it was\n"
     assert session.close() == done
     assert session.ended
+    session.note("not kept")
     for do in (
         lambda: session.exec(["true"]), lambda: session.read("x"), lambda: session.write("x", b""),
         session.snapshot, session.kill,

@@ -45,7 +45,7 @@ class HostSession(SessionBase):
         self._running: list[subprocess.Popen[bytes]] = []  # not waited for, so that their numbers stay theirs
         self._closed: Completed | None = None
         with contextlib.ExitStack() as stack:
-            stack.enter_context(self._log)
+            stack.callback(self._end_log)
             folder = tempfile.TemporaryDirectory(prefix="repoassay-", ignore_cleanup_errors=True)
             self._places = HostPlaces(Path(stack.enter_context(folder)).resolve(), setup)
             stack.enter_context(host_doors(setup.doors))

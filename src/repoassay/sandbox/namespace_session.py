@@ -143,8 +143,7 @@ class NamespaceSession(SessionBase):
         finally:
             self._thread.join(_ENDING)
             self._drain.close()
-            with self._logging:
-                self._log.__exit__()
+            self._end_log()
 
     def _file(self, request: dict[str, Any], path: str, content: bytes, limit: int) -> Completed:
         if "\0" in path:

@@ -156,8 +156,8 @@ class SandboxSession(Protocol):
     What one command leaves running lives on; the limits are those of the whole session, and passing the limit of time
     or memory ends it. Everything that comes from inside is hostile. A context manager; usable from any thread.
 
-    Every method but `close` raises `Interrupted` once the session has ended, and `InfraFault` when the sandbox itself
-    failed. Relative paths are below the setup's `cwd`.
+    Every method but `note` and `close` raises `Interrupted` once the session has ended, and `InfraFault` when the
+    sandbox itself failed. Relative paths are below the setup's `cwd`.
     """
 
     @property
@@ -198,7 +198,7 @@ class SandboxSession(Protocol):
         """Write a regular file, and make the folders above it; raises `OSError` as `open` does."""
 
     def note(self, line: str) -> None:
-        """Add a line to the setup's `log`."""
+        """Add a line to the setup's `log`; nothing once it was closed."""
 
     def snapshot(self, *folders: str) -> str:
         """Remember which files there are below `folders`, by default the copy-on-write mounts; returns its name.

@@ -59,6 +59,10 @@ class SessionBase:
         with self._logging:
             self._log.write(data)
 
+    def _end_log(self) -> None:
+        with self._logging:  # what is printed later is not kept
+            self._log.__exit__()
+
     def snapshot(self, *folders: str) -> str:
         """See `SandboxSession`."""
         mounts = (mount.target for mount in self.setup.mounts if mount.access is Access.COPY_ON_WRITE)

@@ -65,6 +65,7 @@ class Log:
     def __exit__(self, *_: object) -> None:
         if self._stream is not None:
             self._stream.close()
+            self._stream = None
 
     def write(self, data: bytes) -> None:
         """Add what was printed."""
