@@ -288,6 +288,32 @@ if os.fork() == 0:
     assert works(session)
 
 
+def test_helpers_that_are_stopped_are_given_up(session: SandboxSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    from repoassay.sandbox import namespace_session
+
+    monkeypatch.setattr(namespace_session, "_FILES", 0.5)
+    python(session, """
+import os, signal
+if os.fork() == 0:
+    os.setsid()
+    while True:
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            if int(pid) not in (1, os.getpid()):
+                try: os.kill(int(pid), signal.SIGSTOP)
+                except OSError: pass
+""", timeout=2)  # fmt: skip
+    failed = 0
+    for _ in range(6):
+        try:
+            session.write("victim", b"x")
+        except OSError:
+            failed += 1
+    assert failed
+    assert session.exec(["sleep", "5"], timeout=0.5).exit.ended is Ended.TIMED_OUT
+    session.kill()
+    assert works(session)
+
+
 CALLER = """
 import os, sys, threading, time
 from pathlib import Path

@@ -5,6 +5,7 @@ Every mention of such a place in command lines, environments and standard input 
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -80,7 +81,7 @@ class HostPlaces:
         place = self.host(os.path.normpath(path)).resolve()
         mounts = [mount for mount in self._setup.mounts if mount.access is Access.WRITE or not writable]
         if not any(place.is_relative_to(top) for top in (self._root, *(mount.source.resolve() for mount in mounts))):
-            raise PermissionError(13, "it leads out of the workspace or may not be written", path)
+            raise PermissionError(errno.EACCES, "it leads out of the workspace or may not be written", path)
         return place
 
     def typed(self, content: bytes) -> IO[bytes]:

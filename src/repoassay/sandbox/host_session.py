@@ -7,6 +7,7 @@ watches, and a caller that is killed leaves behind what it had started.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import posixpath
 import select
@@ -120,10 +121,10 @@ class HostSession(SessionBase):
         self._check()
         with os.fdopen(os.open(self._places.inside(self._whole(path)), os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                raise OSError(22, "it is no regular file", path)
+                raise OSError(errno.EINVAL, "it is no regular file", path)
             data = stream.read(limit + 1)
         if len(data) > limit:
-            raise OSError(27, f"more than {limit} bytes", path)
+            raise OSError(errno.EFBIG, f"more than {limit} bytes", path)
         return data
 
     def write(self, path: str, content: bytes, executable: bool = False) -> None:
@@ -133,7 +134,7 @@ class HostSession(SessionBase):
         place.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK, 0o644), "wb") as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                raise OSError(22, "it is no regular file", path)
+                raise OSError(errno.EINVAL, "it is no regular file", path)
             stream.truncate()
             stream.write(content)
         place.chmod(0o755 if executable else 0o644)
@@ -147,7 +148,7 @@ class HostSession(SessionBase):
         for folder in folders:
             place = self._places.inside(folder)
             if not place.is_dir():
-                raise FileNotFoundError(2, "there is no such folder", folder)
+                raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
             for top, below, names in os.walk(place):
                 for path in (Path(top, name) for name in (*names, *below)):
                     status = path.lstat()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import select
@@ -29,7 +30,7 @@ _ANSWER = 4096
 _STARTING = 60.0
 _ENDING = 10.0
 """Seconds within which process 1 does what takes it milliseconds."""
-_FILES = 120.0
+_FILES = 60.0
 """Seconds a file may take to be read or written, or files to be listed."""
 _LISTED = 256 * 2**20
 """Bytes of a listing of files at most, about a million of them."""
@@ -91,25 +92,26 @@ class NamespaceSession(SessionBase):
     ) -> Completed:
         """See `SandboxSession`."""
         request = {"do": "run", "argv": list(argv), "cwd": cwd, "env": dict(env or {})}
-        return self._perform(request, stdin, timeout, self.setup.limits.output if output is None else output, logged)
+        kept = self.setup.limits.output if output is None else output
+        return self._perform(request, stdin, timeout, (kept, kept), logged)
 
     def read(self, path: str, limit: int = 32 * 2**20) -> bytes:
         """See `SandboxSession`."""
         done = self._file({"do": "read", "path": os.fsencode(path), "limit": limit}, path, b"", limit)
         if done.exit.output_truncated:
-            raise OSError(27, f"more than {limit} bytes", path)
+            raise OSError(errno.EFBIG, f"more than {limit} bytes", path)
         return done.stdout
 
     def write(self, path: str, content: bytes, executable: bool = False) -> None:
         """See `SandboxSession`."""
         if len(content) > self.setup.limits.disk:
-            raise OSError(27, f"more than the {self.setup.limits.disk} bytes of the disk limit", path)
+            raise OSError(errno.EFBIG, f"more than the {self.setup.limits.disk} bytes of the disk limit", path)
         self._file({"do": "write", "path": os.fsencode(path), "executable": executable}, path, content, 0)
 
     def _list(self, folders: Sequence[str]) -> Mapping[str, FileFacts]:
         done = self._file({"do": "list", "folders": list(map(os.fsencode, folders))}, " ".join(folders), b"", _LISTED)
         if done.exit.output_truncated:
-            raise OSError(27, "more files than can be listed", " ".join(folders))
+            raise OSError(errno.EFBIG, "more files than can be listed", " ".join(folders))
         fields = iter(done.stdout.split(b"\0")[:-1])
         return {os.fsdecode(path): _facts(facts) for facts, path in zip(fields, fields, strict=True)}
 
@@ -148,7 +150,7 @@ class NamespaceSession(SessionBase):
     def _file(self, request: dict[str, Any], path: str, content: bytes, limit: int) -> Completed:
         if "\0" in path:
             raise ValueError("a path holds a null byte")
-        done = self._perform(request, content, _FILES, limit, logged=False)
+        done = self._perform(request, content, _FILES, (limit, _ANSWER), logged=False)
         if done.exit.ended is Ended.EXITED and done.exit.code == 0:
             return done
         if self.ended:
@@ -157,14 +159,14 @@ class NamespaceSession(SessionBase):
         if done.exit.code == 1 and zero and number.isdigit():
             raise OSError(int(number), text.decode(errors="replace")[:500], path)
         how = f"signal {done.exit.signal}" if done.exit.code is None else f"code {done.exit.code}"
-        raise OSError(5, f"what {request['do']}s files inside was ended ({how})", path)
+        raise OSError(errno.EIO, f"what {request['do']}s files inside was ended ({how})", path)
 
     def _perform(
-        self, request: dict[str, Any], stdin: bytes, timeout: float | None, limit: int, logged: bool
+        self, request: dict[str, Any], stdin: bytes, timeout: float | None, limits: tuple[int, int], logged: bool
     ) -> Completed:
         """Have a child of process 1 do something, and wait for it."""
         number, answer = next(self._numbers), Future[dict[str, Any] | None]()
-        sinks = (Bounded(limit), Bounded(max(limit, 4096)))
+        sinks = tuple(map(Bounded, limits))
         kills = memory_kills(self._running.cgroups)
         started = time.monotonic()
         try:
