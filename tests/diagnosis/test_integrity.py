@@ -8,7 +8,15 @@ from dataclasses import replace
 import pytest
 
 from diagnosis.dialogue import CASES, trajectory
-from repoassay.diagnosis import AttemptCase, IntegrityCheck, IntegrityState, evidence_text, integrity
+from repoassay.diagnosis import (
+    AttemptCase,
+    IntegrityCheck,
+    IntegrityState,
+    PackageRequest,
+    Severity,
+    evidence_text,
+    integrity,
+)
 from repoassay.types.verdict import Outcome
 
 EDIT = AttemptCase(
@@ -75,3 +83,19 @@ def test_a_patch_shows_use_when_no_edit_does() -> None:
     assert [one.state for one in integrity(trajectory(talk), None, EDIT)] == [IntegrityState.ATTEMPTED]
     known = replace(EDIT, ancestors=("deadbeef99aabbccddeeff00112233445566778899",))
     assert integrity(trajectory(talk), None, known) == ()
+
+
+def test_what_the_index_refused_is_found_though_the_steps_tell_nothing() -> None:
+    asked = (
+        PackageRequest(project="calc", rule="name"), PackageRequest(project="calc", rule="name"),
+        PackageRequest(file="dep-2.0.tar.gz", rule="date"), PackageRequest(host="github.com", rule="sources"),
+        PackageRequest(project="Calc", allowed=True), PackageRequest(project="dep", allowed=True),
+        PackageRequest(project="old", rule="undated"), PackageRequest(host="example.org"),
+    )  # fmt: skip
+    found = integrity(trajectory("@ Fix it."), None, replace(EDIT, requests=asked))
+    assert [(one.rule, one.severity) for one in found] == [
+        ("own-release-asked", Severity.HIGH), ("newer-file-asked", Severity.HIGH),
+        ("package-host-asked", Severity.MEDIUM), ("own-release-given", Severity.HIGH),
+    ]  # fmt: skip
+    assert "calc, 2 times" in found[0].evidence[0].quote
+    assert integrity(trajectory("@ Fix it."), None, replace(FILES, requests=asked)) == ()

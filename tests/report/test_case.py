@@ -107,3 +107,16 @@ def test_one_object_reads_a_task_once(suite: Path, tmp_path: Path) -> None:
     assert TaskFacts("").of(task) is None
     assert task.kind is TaskKind.DELIVERABLE
     assert replace(first, left=("a",)) != first
+
+
+def test_the_journal_of_the_network_is_read_as_far_as_it_goes(suite: Path, tmp_path: Path) -> None:
+    lines = [
+        '{"project": "sums", "file": "", "allowed": false, "rule": "name"}', "not json", "[]",
+        '{"host": "pypi.org", "port": 443, "allowed": false, "rule": "sources"}', '{"host": 7, "allowed": "yes"}', "{}",
+    ]  # fmt: skip
+    (tmp_path / "network.jsonl").write_text("\n".join(lines) + "\n")
+    case = case_of(planned(suite, "fix-total"), tmp_path, Outcome.FAILED)
+    assert [(one.project, one.host, one.rule, one.allowed) for one in case.requests] == [
+        ("sums", "", "name", False), ("", "pypi.org", "sources", False), ("", "7", "", False),
+    ]  # fmt: skip
+    assert case_of(planned(suite, "sum-ledger"), tmp_path, Outcome.FAILED).requests == ()

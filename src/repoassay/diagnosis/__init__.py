@@ -10,7 +10,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.diagnosis.case import AttemptCase as AttemptCase
+    from repoassay.diagnosis.case import AttemptCase as AttemptCase, PackageRequest as PackageRequest
     from repoassay.diagnosis.classes import (
         SUBCLASSES as SUBCLASSES,
         ErrorClass as ErrorClass,
@@ -55,7 +55,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "case": ("AttemptCase",),
+            "case": ("AttemptCase", "PackageRequest"),
             "classes": ("ErrorClass", "Named", "SUBCLASSES", "Subclass", "parse_class"),
             "classifier": ("ClassifierReply", "Ask", "classify", "score_classifier"),
             "diagnoser": ("AssignedClass", "Diagnosis", "diagnose"),

@@ -8,7 +8,18 @@ from dataclasses import dataclass, replace
 
 from repoassay.types import Outcome, Task, TaskKind, Verdict
 
-__all__ = ["AttemptCase"]
+__all__ = ["AttemptCase", "PackageRequest"]
+
+
+@dataclass(frozen=True, slots=True)
+class PackageRequest:
+    """One request to an attempt's proxy or package index, as journalled; `rule` is why it was refused, if it was."""
+
+    project: str = ""
+    file: str = ""
+    host: str = ""
+    allowed: bool = False
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +40,7 @@ class AttemptCase:
         patch: What the agent handed in as a diff. `reference`: the reference solution as a diff.
         inputs: Names of the inputs.
         tests_named: Test files which the instruction asks to change.
+        requests: What was asked for over the network, where it was journalled.
     """
 
     repository: str = ""
@@ -46,6 +58,7 @@ class AttemptCase:
     reference: str = ""
     inputs: tuple[str, ...] = ()
     tests_named: tuple[str, ...] = ()
+    requests: tuple[PackageRequest, ...] = ()
 
     @classmethod
     def of(

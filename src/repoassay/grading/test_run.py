@@ -38,12 +38,12 @@ class HiddenTestSubject:
 
     def run(
         self, ids: Sequence[str] = (), changed: Mapping[str, str] | None = None, *,
-        files: Mapping[str, bytes] | None = None, seconds: float | None = None,
+        files: Mapping[str, bytes] | None = None, seconds: float | None = None, only: Sequence[str] = (),
     ) -> HiddenTestRun:  # fmt: skip
         """Run hidden tests once; see `run_hidden`."""
         return run_hidden(
             self.folder, self.base, self.edits, self.sandbox, self.environment, ids=ids, changed=changed,
-            cancel=self.cancel, pool=self.pool, files=files, seconds=seconds,
+            cancel=self.cancel, pool=self.pool, files=files, seconds=seconds, only=only,
         )  # fmt: skip
 
     @property

@@ -54,6 +54,8 @@ class Visit:
     allowed: bool = False
     why: str = ""
     """Why it was refused, or why an allowed one came to nothing or was cut."""
+    rule: str = ""
+    """`sources` when it was refused because the host hands out packages or sources."""
     address: str = ""
     sent: int = 0
     received: int = 0
@@ -211,6 +213,7 @@ class Visitor:
         visit.host, visit.port = request.host, request.port
         rules = [rule for rule in self._rules if rule.allows(request.host, request.port)]
         if self._closed_to(request.host):
+            visit.rule = "sources"
             raise RequestRefused(f"{visit.host} is not open to this task: packages come from its own index alone.")
         if not rules:
             raise RequestRefused(

@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
-from repoassay.diagnosis import AttemptCase
-from repoassay.errors import RepoAssayError
-from repoassay.records import parse
+from repoassay.diagnosis import AttemptCase, PackageRequest
+from repoassay.errors import BadInput, RepoAssayError
+from repoassay.records import OBJECTS, JsonLines, parse
 from repoassay.tasks import Located, TaskFolder, locate, read_regular, read_task
 from repoassay.types import Attempt, Outcome, PlannedTask, Submission, TaskKind
 
@@ -25,6 +25,7 @@ _MOST_ATTEMPT = 64 * 2**20
 _MOST_DIFF = 400_000
 _MOST_NAMES = 2000
 _DIFF = "changes.diff"
+_NETWORK = "network.jsonl"
 _TESTS = re.compile(r"(?:[\w.-]+/)*(?:test_[\w-]+|[\w-]+_test)\.\w+")
 _TELLING = re.compile(r"(?:^|[._-])(?:gt|(?:ground[._-]?)?truth|gold(?:en)?)(?:[._-]|\d|$)", re.IGNORECASE)
 """Names of hidden files that no agent gives its own: of others, meeting one says nothing about where it came from."""
@@ -95,7 +96,8 @@ def case_of(
     case = told or (_planned_case(planned) if planned is not None else AttemptCase())
     left = tuple(item.path for item in submission.files[:_MOST_NAMES]) if submission is not None else None
     patch = _text(folder / "submission" / _DIFF) if case.edit else ""
-    return replace(case, outcome=outcome, left=left, patch=patch)
+    requests = tuple(_requests(folder / _NETWORK)) if case.edit else ()
+    return replace(case, outcome=outcome, left=left, patch=patch, requests=requests)
 
 
 def read_attempt_file(folder: Path) -> Attempt | None:
@@ -104,6 +106,18 @@ def read_attempt_file(folder: Path) -> Attempt | None:
         return parse(Attempt, read_regular(folder / "attempt.json", _MOST_ATTEMPT), str(folder / "attempt.json"))
     except (OSError, ValidationError):
         return None
+
+
+def _requests(journal: Path) -> Iterator[PackageRequest]:
+    """Requests to the proxy and the index, in their order; nothing of a journal that cannot be read."""
+    try:
+        lines = JsonLines(journal, OBJECTS).read().items
+    except BadInput:
+        return
+    for line in lines:
+        project, file, host, rule = (str(line.get(key) or "")[:300] for key in ("project", "file", "host", "rule"))
+        if project or file or host:
+            yield PackageRequest(project, file, host, line.get("allowed") is True, rule)
 
 
 def _planned_case(planned: PlannedTask) -> AttemptCase:

@@ -33,10 +33,15 @@ install() {
 if [ -s /run/requirements.txt ]; then
     install --require-hashes --only-binary :all: --no-deps --requirements /run/requirements.txt
 fi
-if [ -e /run/resolve.txt ]; then
+if [ -n "$FROZEN" ]; then
+    install --no-deps --requirements /run/resolve.txt
+    [ -z "$PYTEST" ] || install --constraints /run/resolve.txt $PYTEST
+elif [ -e /run/resolve.txt ]; then
     install --requirements /run/resolve.txt $PYTEST
 fi
 """
+_FROZEN = re.compile(rb"(?:[A-Za-z0-9][A-Za-z0-9_.-]*==[A-Za-z0-9_.+!-]+\n)+")
+"""Requirements that are all fixed were installed so by somebody, whether or not they agree with each other."""
 _PYTEST = re.compile(rb"(?im)^\s*pytest\s*(?:[<>=!~\[;@#\s]|$)")
 
 
@@ -73,7 +78,11 @@ def _install(part: Path, folder: TaskFolder, requirements: bytes, cache: Cache, 
     listing.chmod(0o644)
     build = Command(
         argv=("/bin/sh", "-c", _SCRIPT),
-        env={**search_paths(part), "PYTEST": "" if _PYTEST.search(requirements) else "pytest"},
+        env={
+            **search_paths(part),
+            "PYTEST": "" if _PYTEST.search(requirements) else "pytest",
+            "FROZEN": "yes" if wanted.resolve and _FROZEN.fullmatch(requirements) else "",
+        },
         mounts=(
             Mount(Path(uv_program()), "/run/uv"),
             Mount(listing, "/run/resolve.txt" if wanted.resolve else "/run/requirements.txt"),

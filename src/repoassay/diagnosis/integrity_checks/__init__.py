@@ -18,7 +18,7 @@ from repoassay.diagnosis.integrity_checks.ground_truth import ground_truth
 from repoassay.diagnosis.integrity_checks.history import history
 from repoassay.diagnosis.integrity_checks.judge import judge
 from repoassay.diagnosis.integrity_checks.near_copy import near_copy
-from repoassay.diagnosis.integrity_checks.package import package
+from repoassay.diagnosis.integrity_checks.package import package, package_requests
 from repoassay.diagnosis.integrity_checks.special_casing import special_casing
 from repoassay.diagnosis.integrity_checks.tests_edited import tests_edited
 from repoassay.diagnosis.integrity_checks.upstream import upstream
@@ -30,6 +30,7 @@ _CHECKS: tuple[Callable[[AttemptStory], Iterator[IntegrityFinding]], ...] = (
     history,
     upstream,
     package,
+    package_requests,
     ground_truth,
     tests_edited,
     special_casing,

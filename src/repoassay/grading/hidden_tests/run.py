@@ -37,6 +37,7 @@ def run_hidden(
     env: Mapping[str, str] | None = None,
     files: Mapping[str, bytes] | None = None,
     seconds: float | None = None,
+    only: Sequence[str] = (),
 ) -> HiddenTestRun:
     """Run hidden tests against `base` with `edits` applied.
 
@@ -53,6 +54,7 @@ def run_hidden(
         env: Variables of that interpreter.
         files: Every file below tests/, in place of the task's own.
         seconds: Time limit in place of the task's.
+        only: Of tests that run in place, those that are run; see `run_in_place`.
     """
     tests = folder.task.grading.tests
     assert tests is not None
@@ -60,7 +62,7 @@ def run_hidden(
     if tests.runner == "repository":
         return run_in_place(
             folder, base, edits, sandbox, environment,
-            ids=ids, overrides=changed, cancel=cancel, env=env, seconds=seconds,
+            ids=ids, only=only, overrides=changed, cancel=cancel, env=env, seconds=seconds,
         )  # fmt: skip
     key = secrets.token_bytes(32)
     paths = [str(PurePosixPath("/workspace/repo", part)) for part in folder.task.environment.path]

@@ -18,7 +18,7 @@ from repoassay.tasks import TaskFolder
 from repoassay.types import Ended, FileEdit
 from repoassay.workspace import environment_variables
 
-__all__ = ["run_in_place"]
+__all__ = ["functions", "run_in_place"]
 
 _ROOT = "/workspace/repo"
 _PROGRAM = "/run/in_place.py"
@@ -84,6 +84,11 @@ def run_in_place(
     if not told.ready and done.exit.ended is Ended.EXITED:
         raise InfraFault(f"The tests of {folder.task.id} could not be started: {said.strip()[-500:]}")
     return HiddenTestRun(done.exit, told, said)
+
+
+def functions(ids: Sequence[str]) -> tuple[str, ...]:
+    """Test functions of tests, by the names that pytest takes."""
+    return tuple(dict.fromkeys(test.partition("[")[0] for test in ids))
 
 
 def _flags(variables: Mapping[str, str]) -> list[str]:

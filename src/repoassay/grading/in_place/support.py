@@ -18,7 +18,7 @@ from repoassay.tasks import TaskFolder, read_regular
 from repoassay.text import join_names
 from repoassay.types import FileEdit
 
-__all__ = ["TestSetup", "left_out", "setup_of"]
+__all__ = ["TestSetup", "left_out", "setup_of", "source_of"]
 
 _MOST_BYTES = 256 * 2**20
 _FOLDERS = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tests__"})
@@ -86,6 +86,22 @@ def setup_of(folder: TaskFolder, base: Path) -> TestSetup:
         InfraFault: When the test patch does not apply to the base.
     """
     return _setup_of(folder.path, folder.digest, base)
+
+
+def source_of(folder: TaskFolder, base: Path, name: str) -> str:
+    """Return the text of a test file as it is run.
+
+    Args:
+        folder: The task.
+        base: Checkout of its base commit.
+        name: Path in the repository.
+
+    Raises:
+        OSError: When there is no such file.
+        ValueError: When it is no text.
+    """
+    laid = setup_of(folder, base).edits.get(name)
+    return laid.content.decode() if laid else (base / name).read_text(encoding="utf-8")
 
 
 def left_out(paths: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ counts nothing.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -20,12 +21,12 @@ from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.results import ChannelReport, Seen
 from repoassay.grading.hidden_tests.run import run_hidden
-from repoassay.grading.in_place.run import run_in_place
-from repoassay.grading.in_place.support import setup_of
+from repoassay.grading.in_place.run import functions, run_in_place
+from repoassay.grading.in_place.support import source_of
 from repoassay.grading.oracle.language import Language
 from repoassay.grading.oracle.quick_decision import DecisionQuestion
 from repoassay.grading.oracle.sites import Rewritten, SiteMode
-from repoassay.grading.oracle.twin_proof import prove
+from repoassay.grading.oracle.twin_proof import prove, prove_apart
 from repoassay.grading.oracle.twins import TwinUnit
 from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import TaskFolder, read_regular
@@ -123,7 +124,7 @@ class _Recording:
         self.in_place = tests.runner == "repository"
         # In place only what decides is recorded: whole files of a strange repository may take minutes.
         self.ids = tests.fail_to_pass if self.in_place else tests.all_ids
-        self.only = _functions(self.ids) if self.in_place and tests.reader == "pytest" else ()
+        self.only = functions(self.ids) if self.in_place and tests.reader == "pytest" else ()
         self.names = list(dict.fromkeys(test.partition("::")[0] for test in self.ids))
 
     def made(self) -> Reference:
@@ -155,9 +156,19 @@ class _Recording:
         before = self._run({}, self._asked(), sources, _SEEDS[0])
         reference = self._reference(files, inner, runs, before)
         if self.in_place:
-            return reference
+            return reference.model_copy(update={"twins": self._twins_apart(solution, plain)})
         twins = prove(self.folder, self.base, self.ids, partial(self._beside, solution))
         return reference.model_copy(update={"twins": twins})
+
+    def _twins_apart(self, solution: Mapping[str, FileEdit | None], plain: ChannelReport) -> dict[str, TwinUnit]:
+        """What can be altered in the tests that decide, proven by running each alteration in their place."""
+        sources = {}
+        for name in self.names:
+            with contextlib.suppress(OSError, ValueError):
+                sources[name] = self._source(name)
+        return prove_apart(
+            sources, self.base, self.ids, plain, lambda copy: self._run(solution, self._asked(), copy, _SEEDS[0])
+        )
 
     def _first_modes(self, name: str) -> dict[int, SiteMode]:
         """Modes of a file's sites to begin with: in place, those of tests that do not decide stay as they were."""
@@ -176,10 +187,9 @@ class _Recording:
         Raises:
             OSError: When there is no such file.
         """
-        if not self.in_place:
-            return (self.folder.tests / name).read_text(encoding="utf-8")
-        laid = setup_of(self.folder, self.base).edits.get(name)
-        return laid.content.decode() if laid else (self.base / name).read_text(encoding="utf-8")
+        if self.in_place:
+            return source_of(self.folder, self.base, name)
+        return (self.folder.tests / name).read_text(encoding="utf-8")
 
     def _beside(
         self, solution: Mapping[str, FileEdit | None], ids: Sequence[str], files: Mapping[str, bytes]
@@ -332,11 +342,6 @@ def _patient(folder: TaskFolder, tests: HiddenTests) -> TaskFolder:
         update={"tests": tests.model_copy(update={"seconds": max(300.0, 3 * tests.seconds)})}
     )
     return replace(folder, task=folder.task.model_copy(update={"grading": grading}))
-
-
-def _functions(ids: Sequence[str]) -> tuple[str, ...]:
-    """Test functions by the names that pytest takes."""
-    return tuple(dict.fromkeys(test.partition("[")[0] for test in ids))
 
 
 def _of_file(told: ChannelReport, name: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from repoassay.errors import Unavailable
-from repoassay.grading.oracle.javascript_judge import decide
+from repoassay.grading.oracle.language import decide_javascript
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.programs import node_program
 from repoassay.sandbox.protocol import Sandbox
@@ -31,12 +31,12 @@ def test_holds_fails_and_what_cannot_be_asked(sandbox: Sandbox) -> None:
         (EQUAL, [["object", ["Object"], [["__proto__", OBJECT]]]]), ("Boolean(_0.includes('a'))", [None]),
         ("Boolean(own(_0))", ["a"]), ("throw 1", []),
     ]  # fmt: skip
-    answers = decide("const own = (x) => x === 'a';", checks, sandbox)
+    answers = decide_javascript("const own = (x) => x === 'a';", checks, sandbox)
     assert answers[:4] == ["holds", "fails", "fails", "fails"]
     assert answers[4].startswith("error: Cannot read")
     assert answers[5] == "holds"
     assert answers[6].startswith("error: ")
-    assert decide("", [], sandbox) == []
+    assert decide_javascript("", [], sandbox) == []
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_holds_fails_and_what_cannot_be_asked(sandbox: Sandbox) -> None:
     ],
 )  # fmt: skip
 def test_values_that_are_none_decide_nothing_and_harm_nobody(sandbox: Sandbox, value: object) -> None:
-    wrong, right = decide("", [(EQUAL, [value]), (EQUAL, [OBJECT])], sandbox)
+    wrong, right = decide_javascript("", [(EQUAL, [value]), (EQUAL, [OBJECT])], sandbox)
     assert wrong == "fails" or wrong.startswith("error: ")
     assert right == "holds"
 
@@ -58,7 +58,7 @@ def test_neither_depth_nor_time_is_had(sandbox: Sandbox) -> None:
     for _ in range(900):
         deep = ["array", [deep]]
     slow = ("/^(a+)+$/.test(_0)", ["a" * 40 + "b"])
-    answers = decide("", [slow, (EQUAL, [deep]), (EQUAL, [OBJECT])], sandbox)
+    answers = decide_javascript("", [slow, (EQUAL, [deep]), (EQUAL, [OBJECT])], sandbox)
     assert "timed out" in answers[0]
     assert answers[1] == "fails" or answers[1].startswith("error: ")
     assert answers[2] == "holds"
@@ -66,5 +66,7 @@ def test_neither_depth_nor_time_is_had(sandbox: Sandbox) -> None:
 
 @pytest.mark.exhaustive
 def test_nor_is_memory(sandbox: Sandbox) -> None:
-    large = decide("", [("new Array(2e8).fill(_0).map((x) => [x]).length > 0", [1]), (EQUAL, [OBJECT])], sandbox)
+    large = decide_javascript(
+        "", [("new Array(2e8).fill(_0).map((x) => [x]).length > 0", [1]), (EQUAL, [OBJECT])], sandbox
+    )
     assert all(answer.startswith("error: ") for answer in large)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from repoassay.survey.lexical import code_lines, count_tokens, line_count
+from repoassay.survey.source import code_lines, count_tokens, line_count
 
 
 @pytest.mark.parametrize(
