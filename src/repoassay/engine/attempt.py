@@ -29,7 +29,7 @@ from repoassay.types import (
     SubmittedFile,
     Verdict,
 )
-from repoassay.workspace import PreparedTask, lay_out
+from repoassay.workspace import PreparedTask, cover_installed_copies, lay_out
 
 __all__ = ["AttemptContext", "AttemptResult", "GradingContext", "OpenAttempt", "describe", "rejected_of", "work"]
 
@@ -148,6 +148,8 @@ def _submit(
     layout: PreparedTask, agent: Agent, bench: GradingContext, into: Path, limits: Limits, account: AttemptAccess
 ) -> Submission:
     command = account.command(agent, layout, limits)
+    if layout.folder.task.kind.changes_repository and bench.sandbox.network_is_private:
+        command = replace(command, mounts=(*command.mounts, *cover_installed_copies(layout, bench.cache)))
     with crossing(layout, into / "submission") as crossed:
         command = replace(command, collect=(*crossed.collect, *command.collect), log=into / "log.txt")
         done = account.ended(bench.sandbox.run(command, account.cancel))
