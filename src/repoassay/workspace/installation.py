@@ -37,11 +37,18 @@ if [ -s /run/requirements.txt ]; then
 fi
 if [ -e /run/resolve.txt ]; then
     printf '%s\\n' "$BUILT_WITH" >/tmp/built-with.txt
-    install --requirements /run/resolve.txt --build-constraints /tmp/built-with.txt $PYTEST
+    if [ -n "$FROZEN" ]; then
+        install --no-deps --requirements /run/resolve.txt --build-constraints /tmp/built-with.txt
+        [ -z "$PYTEST" ] || install --constraints /run/resolve.txt $PYTEST
+    else
+        install --requirements /run/resolve.txt --build-constraints /tmp/built-with.txt $PYTEST
+    fi
 fi
 # uv compiles for no Python before 3.7; packages may hold what is no Python of this release line.
 /env/bin/python -I -m compileall -qq -j 0 /env/lib >/dev/null || true
 """
+_FROZEN = re.compile(rb"(?:[A-Za-z0-9][A-Za-z0-9_.-]*==[A-Za-z0-9_.+!-]+\n)+")
+"""Requirements that are all fixed were installed so by somebody, whether or not they agree with each other."""
 _PYTEST = re.compile(rb"(?im)^\s*pytest\s*(?:[<>=!~\[;@#\s]|$)")
 _SETUPTOOLS = re.compile(rb"(?im)^\s*setuptools\s*==\s*(\d+)\.(\d+)")
 _FIRST_OF_PEP_517 = (40, 8)
@@ -94,6 +101,7 @@ def _install(part: Path, folder: TaskFolder, requirements: bytes, cache: Cache, 
         env={
             **search_paths(part),
             "PYTEST": "" if _PYTEST.search(requirements) else "pytest",
+            "FROZEN": "yes" if wanted.resolve and _FROZEN.fullmatch(requirements) else "",
             "BUILT_WITH": _built_with(requirements),
         },
         mounts=(
