@@ -40,8 +40,6 @@ elif [ -e /run/resolve.txt ]; then
     install --requirements /run/resolve.txt $PYTEST
 fi
 """
-_FROZEN = re.compile(rb"(?:[A-Za-z0-9][A-Za-z0-9_.-]*==[A-Za-z0-9_.+!-]+\n)+")
-"""Requirements that are all fixed were installed so by somebody, whether or not they agree with each other."""
 _PYTEST = re.compile(rb"(?im)^\s*pytest\s*(?:[<>=!~\[;@#\s]|$)")
 
 
@@ -56,7 +54,7 @@ def build_installation(folder: TaskFolder, line: str, cache: Cache, sandbox: San
     interpreter = interpreter_tree(find_interpreter(line), cache, sandbox)
     file = wanted.requirements or wanted.resolve
     requirements = (folder.path / file).read_bytes() if file else b""
-    kind = "resolve" if wanted.resolve else "pinned"
+    kind = "frozen" if wanted.frozen else "resolve" if wanted.resolve else "pinned"
     identity = " ".join((_FORMAT, platform.machine(), interpreter.name, kind, wanted.exclude_newer or "-"))
     key = hashlib.sha256(identity.encode() + b"\n" + requirements).hexdigest()[:32]
 
@@ -81,7 +79,7 @@ def _install(part: Path, folder: TaskFolder, requirements: bytes, cache: Cache, 
         env={
             **search_paths(part),
             "PYTEST": "" if _PYTEST.search(requirements) else "pytest",
-            "FROZEN": "yes" if wanted.resolve and _FROZEN.fullmatch(requirements) else "",
+            "FROZEN": "yes" if wanted.frozen else "",
         },
         mounts=(
             Mount(Path(uv_program()), "/run/uv"),
