@@ -24,7 +24,7 @@ from repoassay.workspace.variables import search_paths
 
 __all__ = ["build_installation"]
 
-_FORMAT = "1"
+_FORMAT = "2"
 _SCRIPT = """\
 set -e
 install() {
