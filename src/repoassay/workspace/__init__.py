@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from repoassay.workspace.commits import collect_git as collect_git, read_left as read_left
     from repoassay.workspace.environment import build_environment as build_environment
     from repoassay.workspace.git import ATTRIBUTES as ATTRIBUTES, run_git as run_git
-    from repoassay.workspace.interpreters import interpreter_findings as interpreter_findings
+    from repoassay.workspace.installed_copies import cover_installed_copies as cover_installed_copies
+    from repoassay.workspace.interpreters import (
+        interpreter_findings as interpreter_findings,
+        release_lines as release_lines,
+    )
     from repoassay.workspace.preparation import (
         BASE_BRANCH as BASE_BRANCH,
         DESCRIPTION as DESCRIPTION,
@@ -60,7 +64,8 @@ else:
             "commits": ("collect_git", "read_left"),
             "environment": ("build_environment",),
             "git": ("ATTRIBUTES", "run_git"),
-            "interpreters": ("interpreter_findings",),
+            "installed_copies": ("cover_installed_copies",),
+            "interpreters": ("interpreter_findings", "release_lines"),
             "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"),
             "sources": ("fetch_commit", "fetch_folders"),
             "variables": ("environment_variables",),
