@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=15)
     parser.add_argument("--since", default="2019-06-01")
     parser.add_argument("--seconds", type=float, default=1200, help="the most that one commit may take")
+    parser.add_argument("--jobs", type=int, default=1, help="commits at a time")
     parser.add_argument("--results", type=Path, default=Path("commits.jsonl"))
     parser.add_argument("--clones", type=Path, default=Path(tempfile.gettempdir(), "commits-clones"))
     parser.add_argument("--list", action="store_true", help="only print what is drawn")
@@ -161,12 +163,14 @@ def main() -> None:
         return
     lines = asked.results.read_text().splitlines() if asked.results.exists() else []
     known = {(each["repository"], each["sha"]): each for each in map(json.loads, lines)}
-    for place, sha in wanted:
-        if (place.name, sha) not in known:
-            result = known[place.name, sha] = tried(place, sha, asked.seconds)
-            with asked.results.open("a") as stream:
-                stream.write(json.dumps(result) + "\n")
-            print(f"{place.name} {sha[:10]} {result['finding']} {result['seconds']:.0f} s", file=sys.stderr)
+    waiting = [(place, sha) for place, sha in wanted if (place.name, sha) not in known]
+    with ThreadPoolExecutor(asked.jobs) as pool, asked.results.open("a") as stream:
+        for result in pool.map(lambda each: tried(*each, asked.seconds), waiting):
+            known[result["repository"], result["sha"]] = result
+            stream.write(json.dumps(result) + "\n")
+            stream.flush()
+            print(f"{result['repository']} {result['sha'][:10]} {result['finding']} {result['seconds']:.0f} s",
+                  file=sys.stderr)  # fmt: skip
     print(table([known[place.name, sha] for place, sha in wanted]))
 
 

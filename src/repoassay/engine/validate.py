@@ -113,7 +113,7 @@ def _prove_doubt(folder: TaskFolder, assurance: TaskAssurance, repeat: int) -> P
     """A pass that is not attested can be doubted: some assertion can be changed so that its test must fail."""
     tests = folder.task.grading.tests
     if tests is not None and tests.runner == "repository":
-        comment = "tests that run in the repository are not altered; what is not attested rests on the process alone"
+        comment = "the tests are the maintainers'; what is neither attested nor doubted rests on the process alone"
         return Proof(folder.task.id, "canary", (Outcome.NOT_GRADABLE,) * repeat, sound=True, comment=comment)
     able = assurance.reaches(ENOUGH) or can_doubt(folder)
     comment = "" if able else "no fail_to_pass test has an assertion that can be altered, so no pass can be doubted"
