@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +117,7 @@ def tried(place: Path, sha: str, seconds: float) -> dict[str, Any]:
     tests = made.pop("tests", [])
     made["roles"] = Counter(test["role"] for test in tests)
     made["failing"] = [test["message"][-300:] for test in tests if test["role"] in ("fails", "flaky", "breaks")][:3]
-    return {"repository": place.name, "sha": sha, "seconds": round(taken, 1), **made}
+    return {**made, "repository": place.name, "sha": sha, "seconds": round(taken, 1)}
 
 
 def table(results: list[dict[str, Any]]) -> str:
@@ -165,7 +165,8 @@ def main() -> None:
     known = {(each["repository"], each["sha"]): each for each in map(json.loads, lines)}
     waiting = [(place, sha) for place, sha in wanted if (place.name, sha) not in known]
     with ThreadPoolExecutor(asked.jobs) as pool, asked.results.open("a") as stream:
-        for result in pool.map(lambda each: tried(*each, asked.seconds), waiting):
+        for future in as_completed(pool.submit(tried, place, sha, asked.seconds) for place, sha in waiting):
+            result = future.result()
             known[result["repository"], result["sha"]] = result
             stream.write(json.dumps(result) + "\n")
             stream.flush()
