@@ -59,8 +59,8 @@ def submit(
       repoassay submit --dataset demo.jsonl --submissions patches.jsonl --repeat 5 --no-cache
     """
     from repoassay.api import Grader
-    from repoassay.cli.interrupts import interrupt_sets
     from repoassay.errors import BadInput
+    from repoassay.exits import interrupt_sets
     from repoassay.formats import read_mirrors, read_submissions
 
     if (dataset is None) == (suite is None):

@@ -46,7 +46,7 @@ def import_tasks(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from repoassay.cli.interrupts import interrupt_sets
+    from repoassay.exits import interrupt_sets
     from repoassay.formats import import_rows, supplies_of
 
     cancel = threading.Event()

@@ -60,7 +60,7 @@ class Packages:
             door = open_door(sandbox, network, _PORT, visitor.serve)
             own = [open_door(sandbox, network, port, visitor.relay(host, port)) for host, port in indexes.on_loopback()]
             return PackageDoors((door, *own), tuple(indexes.env(door.port).items()), indexes.mounts())
-        visitor = proxy.admit(map(HostRule.parse, task.network.hosts), note, closed=indexes.is_one)
+        visitor = proxy.admit(map(HostRule.parse, task.network.hosts), note, is_closed=indexes.is_one)
         ends.callback(visitor.close)
         index = relay_for_agent(layout, cache, indexes, note)
         ends.callback(index.close)

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         ImportedRow as ImportedRow,
         ImportReport as ImportReport,
         import_rows as import_rows,
+        refused_in as refused_in,
     )
     from repoassay.formats.row_supplies import (
         RowSupplies as RowSupplies,
@@ -84,7 +85,7 @@ else:
             "junit": ("JUnitCase", "JUnitSuite", "junit_document", "write_junit_file"),
             "results": ("ResultLog", "read_results", "write_results_junit"),
             "mirrors": ("is_git", "mirrors_of", "read_mirrors"),
-            "row_import": ("IMPORT_LOG", "ImportReport", "ImportedRow", "import_rows"),
+            "row_import": ("IMPORT_LOG", "ImportReport", "ImportedRow", "import_rows", "refused_in"),
             "row_supplies": ("RowSupplies", "TakesEnvironment", "supplies_of"),
             "row_tasks": ("RowTasks", "task_of_row", "tasks_of", "usable_tasks"),
             "rows": ("RefusedRow", "load_hub", "read_rows", "sort_rows"),

@@ -20,7 +20,7 @@ from repoassay.formats.task_toml import toml_string
 from repoassay.formats.write_task import UnusableRow, safe_id, write_task
 from repoassay.text import printable, quote
 
-__all__ = ["IMPORT_LOG", "ImportReport", "ImportedRow", "import_rows"]
+__all__ = ["IMPORT_LOG", "ImportReport", "ImportedRow", "import_rows", "refused_in"]
 
 IMPORT_LOG = "import.jsonl"
 """File of an imported suite with one line a row."""
@@ -109,6 +109,12 @@ def import_rows(
     finally:
         writer.end()
     return ImportReport(suite, tuple(writer.done), stopped)
+
+
+def refused_in(log: Path) -> dict[str, str]:
+    """Rows that an import refused, with the reasons; nothing where there is no log of one."""
+    found = [json.loads(line) for _, line in _lines(log)]
+    return {str(line["row"]): str(line.get("reason", "")) for line in found if line.get("task") is None}
 
 
 @dataclass(slots=True)

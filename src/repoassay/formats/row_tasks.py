@@ -23,10 +23,11 @@ __all__ = ["RowTasks", "task_of_row", "tasks_of", "usable_tasks"]
 
 @dataclass(frozen=True, slots=True)
 class RowTasks:
-    """Tasks of a data set by row id, and why its other rows are none, by row id too."""
+    """Tasks of a data set by row id, why its other rows are none, and where repositories lie that a suite bundles."""
 
     tasks: Mapping[str, TaskFolder]
     refused: Mapping[str, str]
+    repositories: Path | None = None
 
 
 def tasks_of(dataset: Path, place: Path, mirrors: Mapping[str, Path] | None = None) -> dict[str, TaskFolder]:

@@ -62,7 +62,7 @@ def sort_rows(path: Path) -> tuple[list[EditRow], list[RefusedRow]]:
         name = _name(found)
         try:
             row = _row(found)
-        except Unavailable as error:
+        except (BadInput, Unavailable) as error:
             refused.append(RefusedRow(name, str(error)))
             continue
         if isinstance(row, list):

@@ -83,7 +83,7 @@ class PackageProxy:
 
     def admit(
         self, rules: Iterable[HostRule], journal: Callable[[Visit], None], limits: ProxyLimits | None = None,
-        closed: Callable[[str], bool] = lambda _: False,
+        is_closed: Callable[[str], bool] = lambda _: False,
     ) -> Visitor:  # fmt: skip
         """Let an attempt in.
 
@@ -91,9 +91,11 @@ class PackageProxy:
             rules: Where to.
             journal: Called on the proxy's thread at every end.
             limits: What it may use.
-            closed: Whether a host, in lower case, is refused whatever the rules say.
+            is_closed: Whether a host, in lower case, is refused whatever the rules say.
         """
-        visitor = Visitor(self._thread, tuple(rules), journal, limits or ProxyLimits(), closed, self._visitors.discard)
+        visitor = Visitor(
+            self._thread, tuple(rules), journal, limits or ProxyLimits(), is_closed, self._visitors.discard
+        )
         self._visitors.add(visitor)
         return visitor
 

@@ -18,6 +18,7 @@ from repoassay.errors import InfraFault
 from repoassay.sandbox import Access, Cache, Command, Mount, Sandbox, remove_tree, settle, uv_program
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
+from repoassay.workspace.apt_layer import SHOWN
 from repoassay.workspace.build_index.rules import IndexRules
 from repoassay.workspace.build_output import is_intact, manifest_place, take_over
 from repoassay.workspace.building import run_build
@@ -34,6 +35,7 @@ for command do
     echo "+ $command" >&2
     /bin/sh -ec "$command" >&2 || exit
 done
+/env/bin/python -I -m compileall -qq -j 0 /env/lib >/dev/null || true
 """
 _MOST_BYTES = 8 * 2**30
 _LIMITS = Limits(seconds=1800, memory=8 * 2**30, disk=8 * 2**30, processes=1024)
@@ -67,7 +69,8 @@ def build_repository(
         _run(folder, built, repo, cache, sandbox)
         _take_repository(base, repo)
         share_files(built, environment)
-        take_over(built, manifest_place(built), leads_to=(Path(sys.base_prefix),))
+        outside = (Path(sys.base_prefix), *(SHOWN if wanted.apt else ()))
+        take_over(built, manifest_place(built), leads_to=outside)
 
     entry = cache.entry("builds", key, build)
     if not is_intact(entry / key, manifest_place(entry / key)):
@@ -90,7 +93,6 @@ def _run(folder: TaskFolder, built: Path, repo: Path, cache: Cache, sandbox: San
             "UV_PYTHON": "/env/bin/python",
             "UV_SYSTEM_PYTHON": "1",
             "UV_PYTHON_DOWNLOADS": "never",
-            "UV_COMPILE_BYTECODE": "1",
             "PIP_NO_WARN_SCRIPT_LOCATION": "1",
             "PIP_ROOT_USER_ACTION": "ignore",
         },

@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from repoassay.errors import Unavailable
+from repoassay.errors import BadInput, Unavailable
 from repoassay.sandbox import Cache, Command, Mount, Sandbox, uv_program
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
@@ -41,6 +41,7 @@ def build_environment(folder: TaskFolder, cache: Cache, sandbox: Sandbox) -> Pat
     """Return the environment of a task, to be mounted read-only at /env; built when it is not in the cache.
 
     Raises:
+        BadInput: When the task has Debian packages for an environment that is no installation of its own.
         InfraFault: When uv cannot build it; the reason is uv's. Never cached.
         Unavailable: When this machine lacks the Python that the task needs.
     """
@@ -48,6 +49,11 @@ def build_environment(folder: TaskFolder, cache: Cache, sandbox: Sandbox) -> Pat
     if wanted.release_line is not None:
         return build_installation(folder, wanted.release_line, cache, sandbox)
     _check_python(wanted.python, folder.task.id)
+    if wanted.apt:
+        raise BadInput(
+            f"The task {folder.task.id} names Debian packages, but no release line of Python.",
+            "Write environment.python as one, such as '3.11'.",
+        )
     file = wanted.requirements or wanted.resolve
     requirements = (folder.path / file).read_bytes() if file else b""
     kind = "resolve " if wanted.resolve else ""

@@ -19,6 +19,8 @@ def share_files(tree: Path, original: Path, *, times: bool = True) -> None:
         original: A tree that nobody may change.
         times: Whether the time of the last change must be equal too, by which Python trusts its byte code.
     """
+    if tree.is_symlink():  # a build may have put one in a folder's place
+        return
     for folder, _, files in os.walk(tree):
         other = original / os.path.relpath(folder, tree)
         if other.is_symlink() or not other.is_dir():

@@ -22,8 +22,29 @@ def environment_variables(task: Task, environment: Path) -> dict[str, str]:
 
 def search_paths(environment: Path) -> dict[str, str]:
     """Where programs and libraries of an environment lie, whatever the task."""
+    apt = _apt_paths(environment)
     libraries = ["/env/lib"] if any(environment.glob("lib/libpython*.so*")) else []
+    found = {
+        "PATH": ["/env/bin", *apt.pop("PATH", []), "/usr/local/bin", "/usr/bin", "/bin"],
+        "LD_LIBRARY_PATH": [*libraries, *apt.get("LIBRARY_PATH", [])],
+        **apt,
+    }
+    return {name: ":".join(folders) for name, folders in found.items() if folders}
+
+
+def _apt_paths(environment: Path) -> dict[str, list[str]]:
+    top = environment / "apt"
+    if not top.is_dir():
+        return {}
+
+    def there(*patterns: str) -> list[str]:
+        found = (path for pattern in patterns for path in sorted(top.glob(pattern)) if path.is_dir())
+        return [f"/env/apt/{path.relative_to(top)}" for path in found]
+
+    libraries = there("usr/lib/*-linux-gnu*", "lib/*-linux-gnu*", "usr/lib")
     return {
-        "PATH": "/env/bin:/usr/local/bin:/usr/bin:/bin",
-        **({"LD_LIBRARY_PATH": ":".join(libraries)} if libraries else {}),
+        "PATH": there("usr/bin", "bin", "usr/sbin", "sbin"),
+        "LIBRARY_PATH": libraries,
+        "CPATH": there("usr/include", "usr/include/*-linux-gnu*"),
+        "PKG_CONFIG_PATH": there("usr/lib/*-linux-gnu*/pkgconfig", "usr/lib/pkgconfig", "usr/share/pkgconfig"),
     }

@@ -170,6 +170,12 @@ def test_packages_of_npm_by_date_and_name(index: Index, opened: Open, journal: l
     found = json.loads(get(node + "dep"))
     assert list(found["versions"]) == ["1.0.0", "1.1.0"] == list(found["time"])
     assert found["dist-tags"] == {"latest": "1.1.0", "old": "1.0.0"}
+    index.pages |= {"/t/1.0.0.tgz": b"first", "/t/2.0.0.tgz": b"later"}
+    assert get(node + "dep/-/1.0.0.tgz") == b"first"  # as lock files have it
+    assert "after 2020-05-17" in refused(node + "dep/-/2.0.0.tgz") and journal[-1].rule == "date"
+    refused(node + "dep/-/3.0.0.tgz")
+    refused(node + "victim/-/victim-1.0.0.tgz")
+    assert journal[-1].rule == "name"
     assert "tells no upload times" in refused(node + "untold")
     for name in ("victim", quote("@other/victim", safe="@")):
         refused(node + name)

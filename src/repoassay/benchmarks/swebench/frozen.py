@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from repoassay.errors import BadInput
 from repoassay.text import quote
 
-__all__ = ["FrozenEnvironment", "read_environment"]
+__all__ = ["FrozenEnvironment", "read_environment", "read_requirements"]
 
 _CONDA = re.compile(r"  - ([A-Za-z0-9_.-]+)=([A-Za-z0-9_.+!-]+)=([A-Za-z0-9_.]+)")
 _PIP = re.compile(r"      - ([A-Za-z0-9][A-Za-z0-9_.-]*)==([A-Za-z0-9_.+!-]+)")
@@ -93,6 +93,20 @@ def read_environment(text: str) -> FrozenEnvironment:
         (made + _LATER).isoformat() if made else None,
         tuple(sorted(set(left) - {"pip"})),
     )
+
+
+def read_requirements(text: str, python: str) -> FrozenEnvironment:
+    """Read `NAME==VERSION`, divided by line ends or spaces, for a release line; what is no such pin is left out."""
+    pins: dict[str, str] = {}
+    left = []
+    for word in re.sub(r" @ \S+", "@", text).split():
+        found = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9_.-]*)==([A-Za-z0-9_.+!-]+)", word)
+        if found is None or found[1].lower() in _PASSED_OVER:
+            left.append(word.partition("@")[0])
+        else:
+            pins[re.sub(r"[-_.]+", "-", found[1]).lower()] = found[2]
+    listed = tuple(f"{name}=={version}" for name, version in sorted(pins.items()))
+    return FrozenEnvironment(python, listed, None, tuple(sorted(set(left))))
 
 
 def _packages(text: str) -> Iterator[tuple[str, str, str | None]]:

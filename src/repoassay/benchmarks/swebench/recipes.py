@@ -37,6 +37,7 @@ class RepositoryRecipe(Record):
         apt: Debian packages that the build or the tests need.
         before: Shell commands before the installation.
         prefix: Variables in front of the installation's command.
+        command: The installation's whole command, where somebody else wrote it.
         edits: File of the repository -> what sed does to it while the package is installed.
         variables: Set for the build and for the tests.
     """
@@ -54,6 +55,7 @@ class RepositoryRecipe(Record):
     apt: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     prefix: str = ""
+    command: str = ""
     edits: dict[str, str] = Field(default_factory=dict)
     variables: dict[str, str] = Field(default_factory=dict)
 
@@ -71,6 +73,8 @@ class RepositoryRecipe(Record):
     def _installed(self, version: str, python: str) -> str:
         words = [f"SETUPTOOLS_SCM_PRETEND_VERSION={release_of(version)}"] if self.scm else []
         words += [self.prefix] if self.prefix else []
+        if self.command:
+            return " ".join(["export", *words, "&&", self.command] if words else [self.command])
         if _is_old(python):
             # No setuptools for Python 3.6 can install in place as uv wants it (PEP 660); it has a way of its own.
             words.append("python setup.py develop --no-deps")

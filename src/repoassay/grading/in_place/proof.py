@@ -173,7 +173,7 @@ def _matches(name: str, ran: HiddenTestRun) -> tuple[str, ...]:
 def _short_option(test: str) -> str:
     """A parametrized test's name with the last part of a path alone, as SWE-bench has it for some repositories."""
     main, bracket, option = test.partition("[")
-    option = option.rstrip("]").split()[0] if option.strip() else ""
+    option = next(iter(option.rstrip("]").split()), "")
     if bracket and option.startswith("/") and not option.startswith("//") and "*" not in option:
         return f"{main}[/{option.split('/')[-1]}]"
     return test

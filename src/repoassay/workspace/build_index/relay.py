@@ -35,6 +35,8 @@ _SIMPLE = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+h
 _NODE = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"
 _PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 _NODE_NAME = re.compile(r"(@[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,200}/)?[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,200}")
+_NODE_TARBALL = re.compile(rf"({_NODE_NAME.pattern})/-/([^/]{{1,300}})")
+"""Where npm looks for the files that a lock file names, whatever registry it was written with."""
 _NODE_DATED = "application/json"
 """The long form alone tells when a version was uploaded."""
 _MOST_BYTES = 16 * 2**30
@@ -142,6 +144,8 @@ class Relay:
                 return self._links(self._indexes.links[int(number)], here, request)
             case ["node", *rest] if _NODE_NAME.fullmatch(unquote("/".join(rest))):
                 return self._packument(unquote("/".join(rest)), here, request)
+            case ["node", *rest] if found := _NODE_TARBALL.fullmatch(unquote("/".join(rest))):
+                return self._tarball(found[1], found[3], here, request)
             case ["files", key, name]:
                 request.file = unquote(name)[:300]
                 if key in self._withheld:
@@ -172,6 +176,18 @@ class Relay:
         return IndexReply("text/html", body)
 
     def _packument(self, name: str, here: str, request: IndexRequest) -> IndexReply:
+        return IndexReply("application/json", self._versions(name, here, request)[0])
+
+    def _tarball(self, name: str, file: str, here: str, request: IndexRequest) -> IndexReply | None:
+        listing = self._versions(name, here, request)[1]
+        request.file = file
+        if file in listing.withheld:
+            raise self._refusal(request, f"The file {file}", listing.withheld[file])
+        if file not in listing.kept:
+            return None
+        return IndexReply("application/octet-stream", self._open(listing.kept[file], quote(file)))
+
+    def _versions(self, name: str, here: str, request: IndexRequest) -> tuple[bytes, _Listing]:
         self._admit(name, request)
         registry = dict(self._indexes.scopes).get(name.partition("/")[0], self._indexes.node)
         url = f"{registry.rstrip('/')}/{quote(name, safe='@')}"
@@ -179,7 +195,7 @@ class Relay:
         listing = _Listing(self, here, request)
         body = pages.packument(self._store.page(url, accept)[1], url, listing.known)
         listing.check(url)
-        return IndexReply("application/json", body)
+        return body, listing
 
     def _admit(self, project: str, request: IndexRequest) -> None:
         request.project = project
@@ -234,26 +250,27 @@ class Relay:
 
 
 class _Listing:
-    """The files of one page while it is rewritten."""
+    """The files of one page while it is rewritten, by name: those it gives, and those it holds back."""
 
     def __init__(self, relay: Relay, here: str, request: IndexRequest) -> None:
         self._relay, self._here, self._request = relay, here, request
-        self._kept = 0
-        self._reasons: set[Withheld] = set()
+        self.kept: dict[str, _File] = {}
+        self.withheld: dict[str, Withheld] = {}
 
     def known(self, url: str, digest: str, uploaded: str, local: Path | None = None) -> str:
         """Where a file of the page is to be had; empty when it is held back."""
-        place, why = self._relay._place(self._here, _File(url, digest, local), uploaded)
+        file = _File(url, digest, local)
+        place, why = self._relay._place(self._here, file, uploaded)
         if why is None:
-            self._kept += 1
+            self.kept[_name(url)] = file
         else:
             self._request.withheld += 1
-            self._reasons.add(why)
+            self.withheld[_name(url)] = why
         return place
 
     def check(self, url: str) -> None:
         """Refuse a page that is empty for want of upload times alone: whoever asks would look for another fault."""
-        if not self._kept and self._reasons == {Withheld.UNDATED}:
+        if not self.kept and set(self.withheld.values()) == {Withheld.UNDATED}:
             raise self._relay._refusal(self._request, f"Every file of {urlsplit(url).path}", Withheld.UNDATED)
 
 
