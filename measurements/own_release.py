@@ -30,7 +30,7 @@ from typing import Any
 from repoassay.diagnosis import Severity
 from repoassay.engine import Settings, execute, make_plan, open_run
 from repoassay.engine.models import named_file
-from repoassay.engine.slots import all_slots
+from repoassay.engine.scheduler import all_slots
 from repoassay.package_proxy import Indexes
 from repoassay.records.slots import Slot
 from repoassay.report import Diagnoser, subjects_of

@@ -11,8 +11,8 @@ from pathlib import Path
 from repoassay.grading.hidden_tests.node import node_command
 from repoassay.grading.hidden_tests.results import read_channel
 from repoassay.grading.oracle.javascript import rewrite
-from repoassay.grading.oracle.javascript_judge import decide
 from repoassay.grading.oracle.javascript_values import same_javascript_value
+from repoassay.grading.oracle.language import decide_javascript
 from repoassay.grading.oracle.sites import AssertionSite, Rewritten, SiteMode
 from repoassay.sandbox.protocol import Sandbox
 from repoassay.types import Exit, Limits
@@ -99,7 +99,9 @@ class Task:
             checks = {site.number: site.check for site in file.sites if site.mode is SiteMode.WITHHELD}
             asked = [(test, site, operands) for test, seen in run.seen.items() if test.startswith(f"{name}::")
                      for site, operands in seen if site in checks]  # fmt: skip
-            answers = decide(file.definitions, [(checks[site], operands) for _, site, operands in asked], self.sandbox)
+            answers = decide_javascript(
+                file.definitions, [(checks[site], operands) for _, site, operands in asked], self.sandbox
+            )
             for (test, site, operands), answer in zip(asked, answers, strict=True):
                 if answer != "holds":
                     found[test] = found[test] or f"site {site} {answer} on {operands}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from command_line import repoassay
 from repoassay.sandbox.programs import uv_program
 
 __all__ = ["EXAMPLE", "METRIC", "grade", "install_example", "repoassay", "suite_with", "write_package"]
@@ -23,7 +23,6 @@ def {name}(of):
     {body}
 """
 """A module with one metric, to be filled in with its name and body."""
-REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 
 
 def install_example(place: Path, *, editable: bool = False) -> Path:
@@ -52,17 +51,6 @@ def write_package(
     for module, text in modules.items():
         (place / f"{module}.py").write_text(text)
     return place
-
-
-def repoassay(
-    *arguments: str, cwd: Path, path: tuple[Path, ...] = (), seconds: float = 200
-) -> subprocess.CompletedProcess[str]:
-    """Call the command line with folders that plug-ins were installed to."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
-    return subprocess.run(
-        [REPOASSAY, *arguments], cwd=cwd, env=env, capture_output=True, text=True, timeout=seconds, check=False,
-        stdin=subprocess.DEVNULL,
-    )  # fmt: skip
 
 
 def suite_with(metric: str, place: Path) -> Path:

@@ -22,6 +22,8 @@ NAMED = re.compile(
     r"|pull[-_]requests(?![a-z_])",
     re.IGNORECASE,
 )
+ROOTED = {"gittaskbench", "starter"}
+"""Guests that most is made with: the quick tests take these away."""
 IGNORED = shutil.ignore_patterns("__pycache__")
 
 
@@ -98,13 +100,15 @@ class Copy:
         return done.stdout + (done.stderr if code else "")
 
 
-@pytest.mark.parametrize("guest", GUESTS)
+@pytest.mark.parametrize(
+    "guest", [pytest.param(guest, marks=[] if guest in ROOTED else pytest.mark.exhaustive) for guest in GUESTS]
+)
 def test_the_rest_works_without_a_guest(guest: str, tmp_path: Path) -> None:
     copy = Copy(tmp_path, guest)
     assert "Usage: " in copy.run("--help")
     suite, task = ("pull-requests", "*") if guest == "starter" else ("starter", "sensor-log-daily")
     assert copy.run("tasks", "list", suite)
-    if guest in {"gittaskbench", "starter"}:
+    if guest in ROOTED:
         assert f"There is no suite or folder '{guest}'" in copy.run("tasks", "list", guest, code=2)
     copy.run("metrics")
     if guest == "gittaskbench":

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from plugin_packages import install_example, repoassay
+from command_line import repoassay
+from plugin_packages import install_example
 from repoassay import plugins
 from repoassay.errors import BadInput, Unavailable
 

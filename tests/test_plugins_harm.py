@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from plugin_packages import EXAMPLE, METRIC, grade, install_example, repoassay, suite_with, write_package
+from command_line import repoassay
+from plugin_packages import EXAMPLE, METRIC, grade, install_example, suite_with, write_package
 
 
 def test_a_metric_runs_in_the_grading_sandbox_alone(tmp_path: Path) -> None:
@@ -39,8 +40,8 @@ def test_a_metric_of_an_editable_installation_is_found(tmp_path: Path) -> None:
     site = install_example(tmp_path / "site", editable=True)
     assert not (site / "repoassay_example").exists()
     suite_with("wrapped_share", tmp_path)
-    path = os.pathsep.join((str(site), str(EXAMPLE / "src")))
-    done = repoassay("grade", "suite", "--outputs", "outputs", "--json", cwd=tmp_path, path=(Path(path),))
+    path = (site, EXAMPLE / "src")
+    done = repoassay("grade", "suite", "--outputs", "outputs", "--json", cwd=tmp_path, path=path)
     verdict = json.loads(done.stdout)
     assert verdict["outcome"] == "failed" and verdict["criteria"][1]["comment"] == "2 of 3 lines are too long"
 

@@ -1,21 +1,29 @@
-"""How our programs end: every error as one sentence and an exit code, and nothing as a traceback."""
+"""How our programs end: every error as one sentence and an exit code, and nothing as a traceback.
+
+Ctrl-C is a flag that a loop reads between two records. A KeyboardInterrupt may be raised in any line of the main
+thread. In a callback of a serializer written in C or Rust it comes out as another exception, and in the middle of a
+write it leaves half a record.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from repoassay.errors import RepoAssayError
+from repoassay.errors import Interrupted, RepoAssayError
 
 if TYPE_CHECKING:
+    import threading
     from pathlib import Path
+    from types import FrameType
 
-__all__ = ["UNEXPECTED", "discard_output", "exit_with"]
+__all__ = ["UNEXPECTED", "discard_output", "exit_with", "interrupt_sets"]
 
 UNEXPECTED = 70
 """Exit code of an error nobody foresaw, sysexits' EX_SOFTWARE."""
@@ -54,6 +62,35 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
         sys.exit(0)
     except BaseException as error:  # noqa: BLE001 - the last resort; panics of code in Rust are no Exception
         sys.exit(_interrupted() if _is_interrupt(error) else _unexpected(program, error))
+
+
+@contextlib.contextmanager
+def interrupt_sets(cancel: threading.Event, remedy: str) -> Iterator[None]:
+    """Let the first Ctrl-C set `cancel` and raise nothing; the second is raised wherever the main thread is.
+
+    Where SIGINT is ignored, as in a job that a shell started in the background, it stays ignored.
+
+    Raises:
+        Interrupted: At the end of the block, with `remedy`, when `cancel` was set or the second Ctrl-C came.
+    """
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        if cancel.is_set():
+            raise KeyboardInterrupt
+        cancel.set()
+
+    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if heard:
+        signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    except KeyboardInterrupt:
+        cancel.set()
+    finally:
+        if heard:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    if cancel.is_set():
+        raise Interrupted("Stopped.", remedy)
 
 
 def discard_output() -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "isolation_option",
     "json_option",
     "let_import",
+    "supply_options",
     "task_option",
     "workers_option",
 ]
@@ -73,6 +74,22 @@ def isolation_option(function: _Function) -> _Function:
 def json_option(function: _Function) -> _Function:
     """`--json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")(function)
+
+
+def supply_options(function: _Function) -> _Function:
+    """`--mirror`, `--mirrors` and `--environments`: what lies on this disk for rows."""
+    function = click.option(
+        "--environments", type=PATH, metavar="FOLDER",
+        help="Frozen environments of rows: ID.yml, as SWE-bench's own repository has them.",
+    )(function)  # fmt: skip
+    function = click.option(
+        "--mirrors", "mirrors_folder", type=PATH, metavar="FOLDER",
+        help="Take repositories from FOLDER: OWNER--NAME.bundle, OWNER+NAME or OWNER/NAME.",
+    )(function)  # fmt: skip
+    return click.option(
+        "--mirror", "mirrors", multiple=True, metavar="URL=PATH",
+        help="Take this repository from PATH, a folder or a git bundle.",
+    )(function)  # fmt: skip
 
 
 def task_option(function: _Function) -> _Function:

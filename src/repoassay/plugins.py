@@ -51,6 +51,7 @@ GROUPS = {
     "repoassay.rows": "row format",
     "repoassay.exporters": "exporter",
     "repoassay.tables": "report table",
+    "repoassay.commands": "command",
 }
 """Entry-point group -> what one of its entries is called in messages."""
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.attacks.attack import Attack
-from repoassay.attacks.payload_catalogue import catalogue, families
+from repoassay.attacks.payloads import catalogue, families
 from repoassay.attacks.trial_log import read_trials
 
 __all__ = ["PAGE", "RESULTS", "inserted", "results"]

@@ -6,8 +6,7 @@ import threading
 from pathlib import Path
 
 from repoassay.attacks import AttackGround, TrialLog, select_attacks
-from repoassay.attacks.campaign import pairs, run
-from repoassay.attacks.forger_feedback import by_task
+from repoassay.attacks.campaign import by_task, pairs, run
 
 
 def names(made: list[tuple[AttackGround, object]]) -> list[tuple[str, object]]:

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from command_line import repoassay
 from repoassay.attacks.patch_builder import diff
 from repoassay.tasks.suite import find_suite
 
@@ -23,9 +24,7 @@ TASK = ("starter", "--task", "edit-ledger-monthly")
 
 
 def attack(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [REPOASSAY, "attack", *arguments], cwd=cwd, capture_output=True, text=True, timeout=250, check=False
-    )
+    return repoassay("attack", *arguments, cwd=cwd)
 
 
 def test_figures_and_no_second_try_of_what_is_there(tmp_path: Path) -> None:

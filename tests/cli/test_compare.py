@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree.ElementTree import parse
 
 import pytest
 
-REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
+from command_line import repoassay
+
 TASKS = ("sensor-log-daily", "sensor-log-outages", "edit-parse-replace", "edit-toolz-dissoc-in",
          "edit-cachetools-peek", "edit-ledger-monthly")  # fmt: skip
-
-
-def repoassay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([REPOASSAY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=200, check=False)
 
 
 @pytest.fixture(scope="module")

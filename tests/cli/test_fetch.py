@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
+from command_line import repoassay
 from shared_data import SHARED, needs_shared
-
-REPOASSAY = Path(sys.executable).with_name("repoassay")
-
-
-def repoassay(*arguments: str | Path, data: Path) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "REPOASSAY_DATA": str(data)}
-    return subprocess.run(
-        [REPOASSAY, *arguments], env=env, cwd=data, capture_output=True, text=True, timeout=120, check=False
-    )
 
 
 @needs_shared
 def test_all_that_is_there_is_taken_checked_and_counted(tmp_path: Path) -> None:
-    done = repoassay("fetch", "gittaskbench", "--from", SHARED / "data", data=tmp_path)
+    done = repoassay(
+        "fetch", "gittaskbench", "--from", SHARED / "data", cwd=tmp_path, env={"REPOASSAY_DATA": str(tmp_path)}
+    )
     assert done.returncode == 0, done.stderr
     assert "119 of 133 files are here, 119 checked by sha256; 14 missing, 0 changed" in done.stdout
     assert "missing  groundtruth/SpeechBrain_01/infer_boy.wav" in done.stdout
     spoiled = tmp_path / "gittaskbench/groundtruth/Stegano_02/gt.txt"
     spoiled.write_text("watermark")
-    lint = repoassay("tasks", "lint", "gittaskbench", data=tmp_path)
+    lint = repoassay("tasks", "lint", "gittaskbench", cwd=tmp_path, env={"REPOASSAY_DATA": str(tmp_path)})
     assert lint.returncode == 2
     assert "groundtruth/Stegano_02/gt.txt: is not the file its sha256 names." in lint.stdout
-    again = repoassay("fetch", "gittaskbench", "--from", SHARED, "--json", data=tmp_path)
+    again = repoassay(
+        "fetch", "gittaskbench", "--from", SHARED, "--json", cwd=tmp_path, env={"REPOASSAY_DATA": str(tmp_path)}
+    )
     assert json.loads(again.stdout)["changed"] == []
     assert spoiled.read_text().strip() == "stegano"
 
@@ -44,7 +37,7 @@ def test_what_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
         (("grade", "gittaskbench", "--outputs", "."), "Run `repoassay fetch gittaskbench`"),
         (("run", "gittaskbench", "--agent", "nothing"), "Run `repoassay fetch gittaskbench`"),
     ):
-        done = repoassay(*arguments, data=tmp_path)
+        done = repoassay(*arguments, cwd=tmp_path, env={"REPOASSAY_DATA": str(tmp_path)})
         assert done.returncode == 2, (arguments, done.stderr)
         assert words in done.stderr
         assert "Traceback" not in done.stderr

@@ -13,19 +13,17 @@ from pathlib import Path
 
 import pytest
 
-import repoassay
+import repoassay as package
+from command_line import repoassay
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
-STARTER = Path(repoassay.__file__).parent / "benchmarks/starter/suite"
+STARTER = Path(package.__file__).parent / "benchmarks/starter/suite"
 DAILY = "sensor-log-daily"
 BOOK = "workbook-budget-build"
 
 
 def grade(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [REPOASSAY, "grade", "starter", "--outputs", "outputs", *arguments],
-        cwd=cwd, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    return repoassay("grade", "starter", "--outputs", "outputs", *arguments, cwd=cwd)
 
 
 def verdict(cwd: Path, task: str) -> dict[str, object]:

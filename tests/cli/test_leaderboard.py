@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from command_line import repoassay
 from repoassay.report.leaderboard import figures_of
 from repoassay.report.leaderboard.manifest import manifest_of
 from repoassay.report.results import read_rows
 
-REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 PACK = ("--contact", "me@example.org", "--declare-all", "--with-files")
-
-
-def repoassay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([REPOASSAY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=200, check=False)
 
 
 @pytest.fixture(scope="module")

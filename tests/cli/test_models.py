@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from command_line import repoassay
 from engine.metering import ASSETS, PRICES, SOLVE, said, shell, write_dialogue
-from repoassay.records.spending import run_spent
+from repoassay.records.calls import run_spent
 
 pytestmark = pytest.mark.exhaustive
 
@@ -20,13 +21,6 @@ REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 TINY = ("--agent", "command", "--agent-dir", str(ASSETS / "agents"), "--agent-command", "python {agent}/tiny.py")
 MINI = (str(ASSETS / "suites" / "mini"), "--task", "sum-ledger")
 VENDOR = '[upstream.vendor]\nbase_url = "http://127.0.0.1:9/v1"\nkey_env = "VENDOR_KEY"\n'
-
-
-def repoassay(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [REPOASSAY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=200, check=False,
-        env={**os.environ, **env}, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
 
 
 def the_run(cwd: Path) -> Path:
@@ -72,15 +66,17 @@ def test_with_a_price_figures_are_sums_of_the_journals(tmp_path: Path) -> None:
 def test_what_may_cost_money_is_not_begun_unasked(tmp_path: Path) -> None:
     (tmp_path / "vendor.toml").write_text(VENDOR)
     line = ("run", *MINI, *TINY, "--model", "vendor/x", "--model-upstream", "vendor.toml")
-    refused = repoassay(*line, cwd=tmp_path, VENDOR_KEY="k")
+    refused = repoassay(*line, cwd=tmp_path, env={"VENDOR_KEY": "k"})
     assert refused.returncode == 2
     assert "--budget-usd" in refused.stderr and "Cost at most: unknown (vendor/x: it has no price)." in refused.stderr
     assert not (tmp_path / "runs").exists()
-    limited = repoassay(*line, "--budget-usd", "5", cwd=tmp_path, VENDOR_KEY="k")
+    limited = repoassay(*line, "--budget-usd", "5", cwd=tmp_path, env={"VENDOR_KEY": "k"})
     assert limited.returncode == 2 and "needs a price for vendor/x" in limited.stderr
     keyless = repoassay(*line, "--yes", cwd=tmp_path)
     assert keyless.returncode == 2 and "VENDOR_KEY" in keyless.stderr
-    agreed = repoassay(*line, "--yes", "--timeout", "2", "--retries", "0", cwd=tmp_path, VENDOR_KEY="k-real-secret")
+    agreed = repoassay(
+        *line, "--yes", "--timeout", "2", "--retries", "0", cwd=tmp_path, env={"VENDOR_KEY": "k-real-secret"}
+    )
     assert agreed.returncode == 0, agreed.stderr
     assert "infra_fault" in agreed.stderr
     kept = b"".join(path.read_bytes() for path in (tmp_path / "runs").rglob("*") if path.is_file())

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
+from command_line import repoassay
+
 AGENT = """
 def brief(workspace, instruction):
     workspace.write("output/daily.csv", "station\\n")
 """
-
-
-def repoassay(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [REPOASSAY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=200, check=False,
-        env={**os.environ, **env},
-    )  # fmt: skip
 
 
 def test_a_function_of_the_current_folder_is_run_and_resumed_by_name(tmp_path: Path) -> None:
@@ -51,7 +42,7 @@ def test_a_received_runs_code_is_imported_only_when_it_is_named(tmp_path: Path) 
     agent = ("--agent", "mine:brief")
     repoassay("run", "starter", *agent, "--task", "sensor-log-daily", cwd=tmp_path)
     elsewhere = {"REPOASSAY_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
-    refused = repoassay("resume", "latest", "--only", "failed", cwd=tmp_path, **elsewhere)
+    refused = repoassay("resume", "latest", "--only", "failed", cwd=tmp_path, env=elsewhere)
     assert refused.returncode == 2
     assert "Python code of this machine: mine:brief" in refused.stderr
     assert "--agent mine:brief" in refused.stderr

@@ -6,8 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,18 +15,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from command_line import repoassay
 from repoassay.cli.resume import resume
 from repoassay.errors import BadInput
 
-REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 COMMAND = ("--agent", "command", "--agent-command", "true", "--task", "sensor-log-daily")
-
-
-def repoassay(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [REPOASSAY, *arguments], cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, timeout=200,
-        check=False,
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -155,10 +146,10 @@ def test_a_key_goes_to_no_upstream_that_the_folder_names(run: Path, tmp_path: Pa
     edit(run, plan_it)
     options: tuple[str, ...]
     for options, word in (((), "--model-upstream"), (("--model-upstream", "up.toml"), "spend your money")):
-        done = repoassay("resume", str(run), *options, cwd=tmp_path, OPENAI_API_KEY="sk-mine")
+        done = repoassay("resume", str(run), *options, cwd=tmp_path, env={"OPENAI_API_KEY": "sk-mine"})
         assert done.returncode == 2 and word in done.stderr and not keys
     options = ("--model-upstream", "up.toml", "--yes")
-    done = repoassay("resume", str(run), *options, cwd=tmp_path, OPENAI_API_KEY="sk-mine")
+    done = repoassay("resume", str(run), *options, cwd=tmp_path, env={"OPENAI_API_KEY": "sk-mine"})
     assert done.returncode == 0 and set(keys) == {"Bearer sk-mine"}, done.stderr
     server.shutdown()
     server.server_close()

@@ -13,15 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from command_line import repoassay
 from interrupts import interruptible
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 TASKS = ("--task", "sensor-log-daily", "--task", "sensor-log-outages")
 SLOW = ("--agent", "command", "--agent-command", "sleep 0.4; echo worked")
-
-
-def repoassay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([REPOASSAY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=200, check=False)
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
@@ -161,27 +158,12 @@ def test_resume_refuses_to_mix_two_versions_of_a_task(tmp_path: Path) -> None:
 
 
 def test_a_fault_of_ours_is_not_the_agents_and_is_made_again_on_resume(tmp_path: Path) -> None:
-    index = {
-        **os.environ,
-        "REPOASSAY_CACHE": str(tmp_path / "cache"),
-        "REPOASSAY_INDEX_URL": "http://127.0.0.1:9/simple",
-    }
-    done = subprocess.run(
-        [REPOASSAY, "run", "starter", "--agent", "reference", "--task", "pdf-text-report", "--retries", "0"],
-        cwd=tmp_path, env=index,
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    env = {"REPOASSAY_CACHE": str(tmp_path / "cache"), "REPOASSAY_INDEX_URL": "http://127.0.0.1:9/simple"}
+    line = ("run", "starter", "--agent", "reference", "--task", "pdf-text-report", "--retries", "0")
+    done = repoassay(*line, cwd=tmp_path, env=env)
     assert "infra_fault" in done.stderr
     assert "index" in done.stderr
-    again = subprocess.run(
-        [REPOASSAY, "resume", "latest"],
-        cwd=tmp_path,
-        env=index,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    again = repoassay("resume", "latest", cwd=tmp_path, env=env)
     assert again.returncode == 0, again.stderr
     attempts = [json.loads(path.read_text()) for path in the_run(tmp_path).glob("attempts/*/attempt.json")]
     assert len(attempts) == 2

@@ -19,7 +19,7 @@ from engine.metering import ASSETS
 from interrupts import interruptible
 from repoassay.cli.main import cli
 from repoassay.errors import RepoAssayError
-from repoassay.judges.second_pass import signals_by_axis
+from repoassay.judges.prompt import signals_by_axis
 from repoassay.records import RunFolder
 from repoassay.review.rubric import read_rubric
 from repoassay.review.study import HiddenPart
@@ -257,6 +257,7 @@ def test_a_reference_with_findings_is_told(run: RunFolder) -> None:
     assert told(run.path).exit_code == 0
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_keeps_what_is_done_and_the_next_goes_on(tmp_path: Path) -> None:
     different = 'echo "# $(date +%s%N)" >> repo/src/sums/__init__.py'
     run = made(

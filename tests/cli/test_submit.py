@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from command_line import repoassay
 from interrupts import interruptible
 from repoassay.tasks.suite import find_suite
 from repoassay.types import TaskKind
@@ -33,10 +34,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def submit(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [REPOASSAY, "submit", "--suite", "starter", *arguments],
-        cwd=cwd, capture_output=True, text=True, timeout=200, check=False,
-    )  # fmt: skip
+    return repoassay("submit", "--suite", "starter", *arguments, cwd=cwd)
 
 
 def rows() -> list[dict[str, Any]]:
@@ -69,18 +67,13 @@ def test_every_kind_of_answer_in_order_with_results_report_and_figures(tmp_path:
     assert again.returncode == 0
     assert (tmp_path / "results.jsonl").read_bytes() == before  # nothing is graded twice
 
-    told = subprocess.run(
-        [REPOASSAY, "stats", "results", "results.jsonl", "--k", "1,4,5", "--json"],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    told = repoassay("stats", "results", "results.jsonl", "--k", "1,4,5", "--json", cwd=tmp_path)
     whole = json.loads(told.stdout)["all"]
     assert whole["shares"] == {"PASS": 0.25, "FAIL": 0.25, "PATCH FAILED": 0.5, "TIMED OUT": 0.0}
     values = [rate["value"] for rate in whole["pass_at_k"]]
     assert values == [0.25, 1.0, None]
     assert whole["pass_at_k"][2]["left_out"] == len(EDITS)
-    table = subprocess.run(
-        [REPOASSAY, "stats", "results", "results.jsonl"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    table = repoassay("stats", "results", "results.jsonl", cwd=tmp_path)
     assert "pass@1" in table.stdout and "PATCH FAILED" in table.stdout
 
 

@@ -10,18 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from command_line import repoassay
+
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 NO_NAMESPACES = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$0" "$@"'
 
 
-def repoassay(*arguments: str, cwd: Path, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+def started(*arguments: str, cwd: Path, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*before, REPOASSAY, *arguments], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
     )
 
 
 def test_version_and_help_name_every_verb(tmp_path: Path) -> None:
-    assert repoassay("--version", cwd=tmp_path).stdout.startswith("repoassay ")
+    assert started("--version", cwd=tmp_path).stdout.startswith("repoassay ")
     text = repoassay("--help", cwd=tmp_path).stdout
     for verb in ("run", "resume", "report", "grade", "fetch", "tasks", "metrics", "stats", "cache", "doctor"):
         assert f"  {verb} " in text
@@ -34,6 +36,7 @@ def test_doctor_finds_what_a_run_needs(tmp_path: Path) -> None:
     found = {item["name"]: item["state"] for item in json.loads(done.stdout)}
     assert found["sandbox"] == "ok"
     assert found["network"] == "ok"
+    assert found["interpreters"] in ("ok", "degraded")
     assert "sandbox" in repoassay("doctor", cwd=tmp_path).stdout
 
 
@@ -85,14 +88,14 @@ at_least = 1
 def test_where_there_are_no_namespaces_a_run_stops_with_the_flag_that_accepts_none(tmp_path: Path) -> None:
     before = ("unshare", "--user", "--map-root-user", "sh", "-c", NO_NAMESPACES)
     run = ("run", "starter", "--agent", "nothing", "--task", "sensor-log-daily")
-    refused = repoassay(*run, cwd=tmp_path, before=before)
+    refused = started(*run, cwd=tmp_path, before=before)
     assert refused.returncode == 3, refused.stderr
     assert "--isolation none" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert not (tmp_path / "runs").exists()
-    doctor = repoassay("doctor", cwd=tmp_path, before=before)
+    doctor = started("doctor", cwd=tmp_path, before=before)
     assert doctor.returncode == 3
     assert "max_user_namespaces" in doctor.stdout
-    accepted = repoassay(*run, "--isolation", "none", cwd=tmp_path, before=before)
+    accepted = started(*run, "--isolation", "none", cwd=tmp_path, before=before)
     assert accepted.returncode == 0, accepted.stderr
     assert "no_output" in accepted.stderr

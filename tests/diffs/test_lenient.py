@@ -132,12 +132,12 @@ def test_people_judges_and_signals_see_the_same_lines(diff: str) -> None:
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "diff",
-    [f"{HEAD}@@ -0,0 +1,99999999 @@\n" + "+\n" * 300_000, HEAD * 150_000, f"{HEAD}@@ -1 +1 @@\n" * 60_000,
-     '--- "' + "\\303" * 10**6 + '"\n+++ b/x\n', "diff --git " + "a " * 10**6, "@@ -1 +1 @@\n" * 300_000, "-" * 10**7,
-     f"{HEAD}@@ -1,99999 +1,99999 @@\n" + "\\\n" * 300_000],
+    [f"{HEAD}@@ -0,0 +1,99999999 @@\n" + "+\n" * 75_000, HEAD * 40_000, f"{HEAD}@@ -1 +1 @@\n" * 15_000,
+     '--- "' + "\\303" * 250_000 + '"\n+++ b/x\n', "diff --git " + "a " * 250_000, "@@ -1 +1 @@\n" * 75_000,
+     "-" * 2_500_000, f"{HEAD}@@ -1,99999 +1,99999 @@\n" + "\\\n" * 75_000],
 )  # fmt: skip
 def test_hostile_diffs_take_linear_time(diff: str) -> None:
     start = time.process_time()
     for data in (diff, diff.encode()):
         assert all(isinstance(file, FileDiff) for file in read(data))
-    assert time.process_time() - start < 20
+    assert time.process_time() - start < 5

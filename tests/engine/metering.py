@@ -12,7 +12,7 @@ from repoassay.engine import Settings, execute, make_plan, open_run
 from repoassay.engine.matrix import spread
 from repoassay.engine.model_access import AttemptAccess
 from repoassay.engine.models import named_file
-from repoassay.engine.slots import all_slots
+from repoassay.engine.scheduler import all_slots
 from repoassay.records import FinishedAttempt, RunFolder
 from repoassay.records.slots import Slot
 from repoassay.tasks.suite import SuiteFolder, find_suite

@@ -10,10 +10,9 @@ import pytest
 from engine.metering import PRICES, SOLVE, STUBBORN, TINY, Watching, make, one, outcome, plan_run, said, shell
 from repoassay.engine import execute
 from repoassay.engine.resumption import resume_run
-from repoassay.engine.slots import all_slots
+from repoassay.engine.scheduler import all_slots
 from repoassay.errors import BadInput, RepoAssayError
-from repoassay.records.calls import read_calls
-from repoassay.records.spending import JOURNAL, journal_spent, run_spent
+from repoassay.records.calls import JOURNAL, journal_spent, read_calls, run_spent
 from repoassay.tasks.suite import find_suite
 from repoassay.types import Ended, Outcome
 

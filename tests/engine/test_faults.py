@@ -14,11 +14,10 @@ import pytest
 from engine.metering import ASSETS, SOLVE, Watching, make, one, outcome, plan_run, said, shell
 from fake_provider import FakeProvider
 from repoassay.engine import execute
-from repoassay.engine.slots import all_slots
+from repoassay.engine.scheduler import all_slots
 from repoassay.errors import BadInput, NoIsolation
 from repoassay.model_proxy.dialogue import Dialogue
-from repoassay.records.calls import read_calls
-from repoassay.records.spending import JOURNAL, journal_spent
+from repoassay.records.calls import JOURNAL, journal_spent, read_calls
 from repoassay.types import NetworkPolicy, Outcome
 
 pytestmark = pytest.mark.exhaustive

@@ -15,8 +15,7 @@ from repoassay.engine import execute
 from repoassay.engine.cost_bound import bound_of
 from repoassay.engine.matrix import number, parse_sweeps, spread
 from repoassay.engine.resumption import resume_run
-from repoassay.engine.scheduler import Scheduler
-from repoassay.engine.slots import all_slots, open_slots
+from repoassay.engine.scheduler import Scheduler, all_slots, open_slots
 from repoassay.errors import BadInput
 from repoassay.records.slots import Slot
 from repoassay.types import AgentEntry, Outcome

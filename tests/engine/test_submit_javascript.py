@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line import repoassay
 from repoassay.attacks.patch_builder import diff
 from repoassay.benchmarks.resq import ResqRow, read_task_row
 from repoassay.engine.attempt import GradingContext
@@ -146,12 +147,8 @@ def test_the_command_takes_them(data: Path, tmp_path: Path) -> None:
     rows = [row for row in read_rows(data) if isinstance(row, ResqRow)]
     lines = [{"id": row.id, "patch": patch} for row in rows for patch in (row.solution_patch, USELESS)]
     (tmp_path / "patches.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    program = str(Path(sys.executable).with_name("repoassay"))
     options = ("--dataset", str(data), "--submissions", "patches.jsonl", "--results", "out.jsonl")
-    done = subprocess.run(
-        [program, "submit", *options, "--workers", "2", "--timeout", "30"],
-        capture_output=True, text=True, check=False, cwd=tmp_path,
-    )  # fmt: skip
+    done = repoassay("submit", *options, "--workers", "2", "--timeout", "30", cwd=tmp_path)
     found = (tmp_path / "out.jsonl").read_text().splitlines()
     assert len(found) == len(lines), done.stdout + done.stderr
     assert ["PASS" in line for line in found] == [True, False] * len(rows), found

@@ -54,6 +54,7 @@ def check_patch(row: dict[str, Any], trees: list[Path]) -> None:
     assert {file["path"]: file["content"].encode() for file in row["modified_files"]} == left, row["id"]
 
 
+@pytest.mark.exhaustive
 def test_builds_whole_and_the_same_twice(tmp_path: Path) -> None:
     kept = Cache()
     first = build(tmp_path / "first.jsonl", kept.path)

@@ -19,8 +19,9 @@ from repoassay.benchmarks.swebench import SweRow
 from repoassay.cli.stats import stats
 from repoassay.errors import BadInput, MissingExtra
 from repoassay.formats import dataset_figures as room
-from repoassay.formats.base_trees import BaseTrees, read_mirrors
+from repoassay.formats.base_trees import BaseTrees
 from repoassay.formats.dataset_figures import DEFINITIONS, TaskMeasures, count_tokens, dataset_stats, spread
+from repoassay.formats.mirrors import read_mirrors
 from repoassay.formats.rows import write_rows
 from repoassay.sandbox.cache import Cache
 

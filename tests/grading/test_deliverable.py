@@ -98,6 +98,7 @@ def bombed(tmp_path: Path, *names: str) -> list[Job]:
     return found
 
 
+@pytest.mark.exhaustive  # of the quick tests, that of a worker in bad company has a workbook of this kind
 def test_workbooks_that_take_for_ever_get_verdicts_and_the_rest_theirs(tmp_path: Path, sandbox: Sandbox) -> None:
     jobs = bombed(tmp_path, "merged", "dimension", "strings")
     jobs.append(Job(jobs[0].folder, jobs[0].folder.tests))

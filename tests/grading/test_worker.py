@@ -59,6 +59,9 @@ def huge_image(place: Path) -> Job:
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(3, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    "sandbox", ["namespaces", pytest.param("none", marks=pytest.mark.exhaustive)], indirect=True, scope="session"
+)
 def test_bad_company_costs_nobody_else_anything(tmp_path: Path, sandbox: Sandbox, workers: int) -> None:
     """Nor do verdicts come in another order, however many are measured at a time."""
     jobs = [good(tmp_path / "a"), slow_workbook(tmp_path / "b"), good(tmp_path / "c"), huge_image(tmp_path / "d"),

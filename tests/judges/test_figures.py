@@ -9,9 +9,8 @@ import pytest
 
 from judges.cases import GOOD, definition, items
 from repoassay.db import Database
-from repoassay.judges.axis_figures import JudgedCase, axis_figures, beside_others
+from repoassay.judges.axis_figures import JudgedCase, axis_figures, beside_others, brier, calibration_error
 from repoassay.judges.calibration import calibrate
-from repoassay.judges.confidence import brier, calibration_error
 from repoassay.judges.families import family
 from repoassay.judges.judging import judge_study
 from repoassay.judges.mergeable_rate import mergeable_rate

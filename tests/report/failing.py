@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engine.metering import Watching, plan_run, said
 from repoassay.engine import execute
-from repoassay.engine.slots import all_slots
+from repoassay.engine.scheduler import all_slots
 from repoassay.records import RunFolder
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202egnp.exe\u202c\x9b31m"

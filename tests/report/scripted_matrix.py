@@ -13,7 +13,7 @@ from engine.metering import ASSETS, SOLVE, Watching, said, write_dialogue
 from repoassay.engine import Settings, execute, make_plan, open_run
 from repoassay.engine.matrix import spread
 from repoassay.engine.models import named_file
-from repoassay.engine.slots import all_slots
+from repoassay.engine.scheduler import all_slots
 from repoassay.records import RunFolder
 from repoassay.tasks.suite import find_suite
 from repoassay.types import Metering

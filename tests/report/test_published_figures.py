@@ -9,7 +9,7 @@ import pytest
 
 from repoassay.benchmarks.gittaskbench.papers import PAPER, ErrorShare, RunFigures, SubdomainValue
 from repoassay.benchmarks.metr import POST
-from repoassay.benchmarks.resq.papers.tables import PAPER as RESQ_PAPER, PassRate
+from repoassay.benchmarks.resq.papers.comparison import PAPER as RESQ_PAPER, PassRate
 from repoassay.report.published_figures import FigureTables, parse_figures
 
 HEAD = '[table]\npaper = "P"\nreference = "R"\nname = "T"\ntitle = "X"\nread_from = "S"\n'

@@ -102,7 +102,7 @@ def test_reading_cannot_write(tmp_path: Path) -> None:
     database.close()
 
 
-@pytest.mark.parametrize("moment", [1, 40])
+@pytest.mark.parametrize("moment", [pytest.param(1, marks=pytest.mark.exhaustive), 40])
 def test_a_killed_writer_loses_and_doubles_nothing(database: Database, place: str, moment: int) -> None:
     [ana] = begun(database, "Ana", count=2000)
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from repoassay.review.control_items import controls, normalised
 from repoassay.review.failures import failure_table, problems_per_submission
 from repoassay.review.item_summary import ItemSummary, set_aside, summarize_items
-from repoassay.review.mergeability_gap import extrapolate, gap
+from repoassay.review.mergeability_gap import controls, extrapolate, gap, normalised
 from repoassay.review.minutes import minutes_of, minutes_to_fix
 from repoassay.review.rater_statistics import anchoring, order_effects, severity
 from repoassay.review.reliability import agreement, beside_tests

@@ -132,6 +132,7 @@ def test_tables_are_as_statements_expect_them(place: str, old: bool) -> None:
     engine.dispose()
 
 
+@pytest.mark.exhaustive  # tests/db has the quick one
 def test_programs_that_open_an_old_database_at_once_all_read_it(place: str) -> None:
     restored("review", place)
     line = [sys.executable, "-c", PROGRAM, place]

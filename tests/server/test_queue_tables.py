@@ -77,6 +77,7 @@ def test_tables_are_as_statements_expect_them(place: str, tmp_path: Path) -> Non
     engine.dispose()
 
 
+@pytest.mark.exhaustive  # tests/db has the quick one
 def test_servers_that_start_at_once_make_one_queue(postgres: str) -> None:
     line = [sys.executable, "-c", PROGRAM, postgres]
     programs = [subprocess.Popen(line, stdout=subprocess.PIPE, text=True) for _ in range(3)]

@@ -127,6 +127,7 @@ FAULTS: dict[str, Fault] = {
 NOT_HERE = {"eslint.changed_lines", "eslint.elsewhere", "tsc.changed_lines", "tsc.elsewhere"}
 
 
+@pytest.mark.exhaustive  # that of `repoassay signals` is a quick test
 def test_the_reference_is_silent(found: Signals) -> None:
     told = found(projects.reference())
     assert {id for id, each in told.items() if each.state is SignalState.FINDING} == set()

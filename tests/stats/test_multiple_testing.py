@@ -15,7 +15,8 @@ def test_by_hand() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
 
 
-@settings(max_examples=15)  # statsmodels takes its time
+@pytest.mark.exhaustive  # statsmodels takes its time
+@settings(max_examples=15)
 @given(P_VALUES)
 def test_it_is_that_of_statsmodels(p_values: list[float]) -> None:
     assert holm(p_values) == pytest.approx(tuple(multipletests(p_values, method="holm")[1]), abs=1e-12)

@@ -16,8 +16,7 @@ from hypothesis import given, strategies as st
 
 from repoassay.sandbox.cache import Cache
 from repoassay.survey import survey_repository
-from repoassay.survey.lexical import code_lines, count_tokens
-from repoassay.survey.source import read_source
+from repoassay.survey.source import code_lines, count_tokens, read_source
 from repoassay.tasks.suite import find_suite
 from repoassay.workspace.sources import fetch_sdist, unpack
 

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from repoassay.model_proxy.journal import CallJournal
-from repoassay.records.spending import JOURNAL, journal_spent
+from repoassay.records.calls import JOURNAL, journal_spent
 from repoassay.types import Call, Retry, Spending, Usage
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

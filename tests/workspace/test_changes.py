@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from repoassay.sandbox.cache import settle
 from repoassay.workspace import changes
 from repoassay.workspace.changes import changes_between
-from repoassay.workspace.checkouts import _commit
+from repoassay.workspace.checkouts import commit_tree
 
 HOSTILE_ATTRIBUTES = "* -diff -text filter=evil diff=evil eol=crlf ident working-tree-encoding=UTF-16 export-ignore\n"
 
 
 def commit(top: Path) -> Path:
-    _commit(top)
+    commit_tree(top)
     settle(top)
     return top
 

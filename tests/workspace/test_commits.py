@@ -11,7 +11,7 @@ import pytest
 from repoassay.sandbox.cache import settle
 from repoassay.sandbox.protocol import Access, Command, ExportSpec, Mount, Sandbox
 from repoassay.types import Limits
-from repoassay.workspace.checkouts import _commit
+from repoassay.workspace.checkouts import commit_tree
 from repoassay.workspace.commits import LeftCommits, collect_git, read_left
 
 LIMITS = Limits(seconds=60, memory=2**30, disk=512 * 2**20, processes=128)
@@ -29,7 +29,7 @@ def base(tmp_path: Path) -> Path:
     top.mkdir()
     (top / "shop.py").write_text("def total(prices):\n    return sum(prices)\n")
     (top / "link").symlink_to("shop.py")
-    _commit(top)
+    commit_tree(top)
     settle(top)
     return top
 

@@ -1,4 +1,4 @@
-"""Verdicts on patches, one after the other or many at a time, from Python: reward loops, services, notebooks."""
+"""Verdicts from Python: on patches, one or many at a time, as reward loops need; and on outputs made elsewhere."""
 
 from __future__ import annotations
 
@@ -9,26 +9,39 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Self, get_args
 
-from repoassay.api.settings import Amount, SuiteLike, checked_isolation, checked_workers, one_of, whole
-from repoassay.engine import FeedbackLedger, GradedSubmission, GradingContext, SubmissionEngine, number
+from repoassay.api.settings import (
+    Amount,
+    Names,
+    SuiteLike,
+    checked_isolation,
+    checked_reading,
+    checked_suite,
+    checked_workers,
+    one_of,
+    whole,
+)
+from repoassay.engine import FeedbackLedger, GradedSubmission, GradingContext, SubmissionEngine, grade_outputs, number
 from repoassay.errors import BadInput, Interrupted
-from repoassay.formats import tasks_of
-from repoassay.grading import names
+from repoassay.formats import RowSupplies, usable_tasks
+from repoassay.grading import check_packages, names
 from repoassay.records import VerdictCache
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import SuiteFolder, TaskFolder, find_suite
-from repoassay.types import Feedback
+from repoassay.types import Feedback, Reading, Verdict
 
-__all__ = ["Grader"]
+__all__ = ["Grader", "grade"]
 
 
 class Grader:
     """Grades patches, each in an isolated workspace of its own. A context manager; usable from any thread.
 
     Args:
-        dataset: A file of rows: JSON, JSONL or parquet.
+        dataset: A file of rows: JSON, JSONL, parquet or arrow. Patches for rows that cannot be tasks are answered with
+            a fault of ours, with the reason.
         suite: Instead: the tasks of a suite that change a repository.
-        mirrors: Repository URL -> local path that it is taken from.
+        mirrors: Repository URL -> local folder or git bundle that it is taken from.
+        mirrors_folder: A folder of them: `OWNER--NAME.bundle`, `OWNER+NAME` or `OWNER/NAME`.
+        environments: A folder of rows' frozen environments, `ID.yml`.
         workers: How many patches at a time; by default one a core.
         timeout: Seconds a patch's tests may take, instead of the tasks' own limit.
         repeat: How often each patch is graded.
@@ -55,6 +68,8 @@ class Grader:
         *,
         suite: SuiteLike | None = None,
         mirrors: Mapping[str, str | Path] | None = None,
+        mirrors_folder: str | Path | None = None,
+        environments: str | Path | None = None,
         workers: int | None = None,
         timeout: Amount | None = None,
         repeat: int = 1,
@@ -72,12 +87,18 @@ class Grader:
         count, kind, times = checked_workers(workers), checked_isolation(isolation), whole("repeat", repeat, 1, 1000)
         seconds = float(number("timeout", str(timeout))) if timeout is not None else None
         store = Cache()
-        tasks, repositories = _tasks(dataset, suite, mirrors or {}, store.path / "rows")
+        supplies = RowSupplies(
+            {url: str(path) for url, path in (mirrors or {}).items()},
+            None if mirrors_folder is None else Path(mirrors_folder),
+            None if environments is None else Path(environments),
+        )
+        tasks, refused, repositories = _tasks(dataset, suite, supplies, store.path / "rows")
         bench = GradingContext(repositories, store, open_sandbox(kind, store), timeout=seconds)
         known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
         self._engine = SubmissionEngine(
-            tasks, bench, count, known, times, lenient, ledger=FeedbackLedger(feedback), required=require_attested
-        )
+            tasks, bench, count, known, times, lenient, ledger=FeedbackLedger(feedback), required=require_attested,
+            refused=refused,
+        )  # fmt: skip
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="grader")
         self._closing = threading.Event()
 
@@ -101,6 +122,10 @@ class Grader:
     def task(self, id: str) -> TaskFolder:
         """A task; raises `BadInput` naming the nearest when there is none."""
         return self._engine.task(id)
+
+    def check(self, id: str) -> None:
+        """Raise `BadInput`, naming the nearest, when there is no task and no row of an id."""
+        self._engine.check(id)
 
     def submit(self, id: str, patch: str | bytes, *, cancel: threading.Event | None = None) -> GradedSubmission:
         """Grade one patch and wait for the answer.
@@ -157,7 +182,7 @@ class Grader:
         return self._finished(answer, event)
 
     def _start(self, id: str, patch: str | bytes, cancel: threading.Event) -> Future[GradedSubmission]:
-        self._engine.task(id)
+        self._engine.check(id)
         if self._closing.is_set():
             raise Interrupted("The grader is closed.")
         return self._pool.submit(self._engine.grade, id, patch, _Either(cancel, self._closing))
@@ -180,11 +205,56 @@ class _Either(threading.Event):
 
 
 def _tasks(
-    dataset: str | Path | None, suite: SuiteLike | None, mirrors: Mapping[str, str | Path], place: Path
-) -> tuple[Mapping[str, TaskFolder], Path | None]:
-    """The tasks by id, and where repositories of a suite lie."""
+    dataset: str | Path | None, suite: SuiteLike | None, supplies: RowSupplies, place: Path
+) -> tuple[Mapping[str, TaskFolder], Mapping[str, str], Path | None]:
+    """The tasks by id, why rows are none, and where repositories of a suite lie."""
     if dataset is not None:
-        return tasks_of(Path(dataset), place, {url: Path(path) for url, path in mirrors.items()}), None
+        found = usable_tasks(Path(dataset), place, supplies)
+        return found.tasks, found.refused, None
     assert suite is not None
-    found = suite if isinstance(suite, SuiteFolder) else find_suite(suite, metrics=names())
-    return {each.task.id: each for each in found.tasks if each.task.kind.changes_repository}, found.repositories
+    read = suite if isinstance(suite, SuiteFolder) else find_suite(suite, metrics=names())
+    return {each.task.id: each for each in read.tasks if each.task.kind.changes_repository}, {}, read.repositories
+
+
+def grade(
+    suite: SuiteLike,
+    *,
+    outputs: str | Path,
+    tasks: Names = (),
+    criteria: str | Reading = "fair",
+    workers: int | None = None,
+    isolation: str = "namespaces",
+) -> Iterator[Verdict]:
+    """Grade `outputs/<task>/...` against a suite; yields one verdict a task, as each is ready, in the suite's order.
+
+    A deliverable's files lie directly in its folder; an edit's diff is `changes.diff` there. What is missing,
+    unreadable or too large is a verdict too. Settings are looked at before this returns.
+
+    Args:
+        suite: A bundled suite's name, a folder of tasks, or one task's folder.
+        outputs: The folder that holds a folder for each task id.
+        tasks: Globs over task ids; all tasks without.
+        criteria: Which criteria decide: fair or published.
+        workers: How many workspaces at a time; by default one a core.
+        isolation: `namespaces`, or `none`, which protects nothing.
+
+    Raises:
+        BadInput: A setting is unknown or impossible.
+        Unavailable: This machine lacks something.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> Path("outputs/sensor-log-daily").mkdir(parents=True)
+        >>> for verdict in ra.grade("starter", outputs="outputs", tasks="sensor-log-daily"):
+        ...     print(verdict.task, verdict.outcome.value)
+        sensor-log-daily no_output
+    """
+    reading, count, kind = checked_reading(criteria), checked_workers(workers), checked_isolation(isolation)
+    found = checked_suite(suite, tasks)
+    check_packages(found.tasks, reading)
+    folder = Path(outputs)
+    if not folder.is_dir():
+        raise BadInput(f"The outputs folder {folder} does not exist.", "Give the folder that holds <TASK_ID>/ folders.")
+    cache = Cache()
+    bench = GradingContext(found.repositories, cache, open_sandbox(kind, cache), reading=reading)
+    return grade_outputs(found, folder, bench, count)

@@ -12,9 +12,14 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.attacks.attack import Attack as Attack, AttackOrigin as AttackOrigin
-    from repoassay.attacks.campaign import Pair as Pair, pairs as pairs, restrict_task as restrict_task, run as run
-    from repoassay.attacks.forger_feedback import by_task as by_task
-    from repoassay.attacks.payload_catalogue import catalogue as catalogue, select_attacks as select_attacks
+    from repoassay.attacks.campaign import (
+        Pair as Pair,
+        by_task as by_task,
+        pairs as pairs,
+        restrict_task as restrict_task,
+        run as run,
+    )
+    from repoassay.attacks.payloads import catalogue as catalogue, select_attacks as select_attacks
     from repoassay.attacks.target import Target as Target, aim as aim
     from repoassay.attacks.trial import (
         AttackGround as AttackGround,
@@ -28,9 +33,17 @@ else:
         __name__,
         {
             "attack": ("Attack", "AttackOrigin"),
-            "campaign": ("Pair", "restrict_task", "pairs", "run"),
-            "forger_feedback": ("by_task",),
-            "payload_catalogue": ("catalogue", "select_attacks"),
+            "campaign": (
+                "Pair",
+                "restrict_task",
+                "pairs",
+                "run",
+                "by_task",
+            ),
+            "payloads": (
+                "catalogue",
+                "select_attacks",
+            ),
             "target": ("Target", "aim"),
             "trial": ("AttackGround", "Trial", "UnlimitedLedger", "run_trial"),
             "trial_log": ("TrialLog",),

@@ -1,20 +1,21 @@
-"""Many attacks on many tasks: which pairs, in what order, and what is known of them already."""
+"""Many attacks on many tasks: which pairs, in what order, what is known of them already, what a forger would get."""
 
 from __future__ import annotations
 
 import random
 import threading
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from repoassay.attacks.attack import Attack
 from repoassay.attacks.trial import AttackGround, Trial, run_trial
 from repoassay.attacks.trial_log import TrialLog
 from repoassay.tasks import TaskFolder
+from repoassay.types import Outcome
 
-__all__ = ["Pair", "pairs", "restrict_task", "run"]
+__all__ = ["ForgerFeedback", "Pair", "by_task", "pairs", "restrict_task", "run"]
 
 Pair = tuple[AttackGround, Attack]
 _MEMORY, _DISK, _PROCESSES = 2**29, 2**26, 64
@@ -116,3 +117,45 @@ def _some(grounds: list[AttackGround], most: int | None, seed: str) -> list[Atta
     if most is None or most >= len(grounds):
         return grounds
     return random.Random(seed).sample(grounds, most)  # noqa: S311 - a sample, not a secret
+
+
+_WEAKEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ForgerFeedback:
+    """Trials of one task, counted.
+
+    `asked` is how often a plain harness was asked and `believed` how often it was fooled; `passes` are the attacks that
+    the submission environment passed, with the grade of assurance in brackets where a verdict has one; `weakest` are
+    the tests that were fooled most often, with how often; `faults` are trials that could not be judged.
+    """
+
+    task: str
+    tried: int
+    asked: int
+    believed: int
+    passes: tuple[str, ...]
+    weakest: tuple[tuple[str, int], ...]
+    faults: int
+
+
+def by_task(trials: Iterable[Trial]) -> list[ForgerFeedback]:
+    """Count trials by task, in their order."""
+    grouped: dict[str, list[Trial]] = {}
+    for trial in trials:
+        grouped.setdefault(trial.task, []).append(trial)
+    return [_told(task, found) for task, found in grouped.items()]
+
+
+def _told(task: str, trials: list[Trial]) -> ForgerFeedback:
+    fooled = Counter(test for trial in trials for test in trial.fooled)
+    return ForgerFeedback(
+        task=task,
+        tried=len(trials),
+        asked=sum(trial.plain is not None for trial in trials),
+        believed=sum(trial.believed for trial in trials),
+        passes=tuple(trial.attack + (f" [{trial.grade}]" if trial.grade else "") for trial in trials if trial.passed),
+        weakest=tuple(fooled.most_common(_WEAKEST)),
+        faults=sum(trial.outcome is Outcome.INFRA_FAULT for trial in trials),
+    )

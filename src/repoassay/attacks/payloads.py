@@ -1,4 +1,4 @@
-"""Attacks whose patch is code or files: kept as TOML, one file a family, in the language they attack.
+"""Every attack there is. Those whose patch is code or files are kept as TOML, one file a family and language.
 
 A file names `family`, `language`, and `why` a naive harness believes it. Each `[[attack]]` has `name`, `tries`,
 `origin`, perhaps a `why` of its own, and `code` (put at the end of the module that the tests load first), `files` (path
@@ -12,7 +12,8 @@ from __future__ import annotations
 import functools
 import json
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
@@ -21,9 +22,12 @@ from pydantic import Field
 from repoassay.attacks.attack import Attack, AttackOrigin, Make
 from repoassay.attacks.patch_builder import appended, created
 from repoassay.attacks.target import Language, Target
+from repoassay.attacks.tricks import POISONED, TRICKS
+from repoassay.errors import BadInput
+from repoassay.text import quote, suggest
 from repoassay.types import Record
 
-__all__ = ["payloads", "shared"]
+__all__ = ["catalogue", "families", "payloads", "select_attacks", "shared"]
 
 _PLACE = Path(__file__).with_name("payloads")
 
@@ -120,3 +124,28 @@ def _filled(text: str, facts: Mapping[str, str]) -> str:
     for mark, value in facts.items():
         text = text.replace(mark, value)
     return text
+
+
+@functools.cache
+def catalogue() -> tuple[Attack, ...]:
+    """Every attack, families together."""
+    every = (*payloads(), *POISONED, *TRICKS)
+    return tuple(sorted(every, key=lambda each: ((each.language or ""), each.family)))
+
+
+def families(attacks: Iterable[Attack]) -> tuple[str, ...]:
+    """Names of families in the order of the catalogue."""
+    return tuple(dict.fromkeys(each.family for each in attacks))
+
+
+def select_attacks(globs: Sequence[str]) -> tuple[Attack, ...]:
+    """The attacks of families that match; all without a glob.
+
+    Raises:
+        BadInput: When a glob matches no family.
+    """
+    known = families(catalogue())
+    for glob in globs:
+        if not any(fnmatchcase(name, glob) for name in known):
+            raise BadInput(f"There is no family of attacks {quote(glob)}.", suggest(glob, known))
+    return tuple(each for each in catalogue() if not globs or any(fnmatchcase(each.family, glob) for glob in globs))

@@ -54,7 +54,7 @@ def attack(
       repoassay attack demo.jsonl --family 'coin' --family 'recognising*' --no-plain
     """
     from repoassay.attacks import TrialLog, pairs, select_attacks
-    from repoassay.cli.interrupts import interrupt_sets
+    from repoassay.exits import interrupt_sets
 
     attacks = select_attacks(families)
     cancel = threading.Event()

@@ -28,8 +28,9 @@ def doctor(as_json: bool) -> None:
       repoassay doctor --json
     """
     from repoassay.sandbox import Cache, examine
+    from repoassay.workspace import interpreter_findings
 
-    findings = examine(Cache())
+    findings = [*examine(Cache()), *interpreter_findings()]
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:

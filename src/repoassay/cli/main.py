@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 done, with a negative answer or a fault of ours; 2 bad inp
 
 from __future__ import annotations
 
+import functools
 import importlib
 
 import click
@@ -33,7 +34,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "fetch": ("repoassay.cli.fetch", "Get the data of a suite and check it."),
     "construct": ("repoassay.cli.construct", "Make tasks of commits, with proof."),
     "agents": ("repoassay.cli.agents", "List, install and check agents that ask a model."),
-    "tasks": ("repoassay.cli.tasks", "List, show, lint and validate tasks."),
+    "tasks": ("repoassay.cli.tasks", "List, show, lint, import and validate tasks."),
     "metrics": ("repoassay.cli.metrics", "List the metrics criteria can use."),
     "stats": ("repoassay.cli.stats", "Say what a repository or a suite is made of."),
     "cache": ("repoassay.cli.cache", "Show or prune what is kept to make workspaces quick."),
@@ -41,21 +42,41 @@ _VERBS: dict[str, tuple[str, str]] = {
 }
 
 
+_GROUP = "repoassay.commands"
+
+
 class _Verbs(click.Group):
-    """Imports a verb only when it is used, so that start-up stays fast."""
+    """Imports a verb only when it is used, so that start-up stays fast; plug-ins are looked at for unknown ones."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_VERBS)
+        return [*_VERBS, *_offered()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _VERBS:
-            return None
+            return _offered().get(cmd_name)
         command: click.Command = getattr(importlib.import_module(_VERBS[cmd_name][0]), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in _VERBS.items()])
+        if offered := _offered():
+            with formatter.section("Commands of benchmarks and plug-ins"):
+                formatter.write_dl([(name, command.get_short_help_str(80)) for name, command in offered.items()])
+
+
+@functools.cache
+def _offered() -> dict[str, click.Command]:
+    """Commands that benchmarks and plug-ins bring, by name; what is no command is passed over."""
+    from repoassay import plugins
+
+    found = {}
+    for plugin, command in plugins.load_all(_GROUP):
+        if plugin.name in _VERBS or not isinstance(command, click.Command):
+            plugins.warn(f"The {plugin.title} is passed over: it is no click command with a name of its own.")
+        else:
+            found[plugin.name] = command
+    return found
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

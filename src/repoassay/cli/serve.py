@@ -11,8 +11,11 @@ import click
 from repoassay.options import PATH, assurance_options, isolation_option, workers_option
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from repoassay.engine import SubmissionEngine
     from repoassay.server import Queue, Service
+    from repoassay.tasks import TaskFolder
     from repoassay.types import Feedback
 
 __all__ = ["serve"]
@@ -153,7 +156,7 @@ def _engine(
 ) -> SubmissionEngine:  # fmt: skip
     from repoassay.engine import GradingContext, SubmissionEngine
     from repoassay.errors import BadInput
-    from repoassay.formats import tasks_of
+    from repoassay.formats import RowSupplies, read_mirrors, usable_tasks
     from repoassay.grading import names
     from repoassay.records import VerdictCache
     from repoassay.sandbox import Cache, open_sandbox
@@ -161,11 +164,11 @@ def _engine(
 
     store = Cache()
     repositories = None
+    tasks: Mapping[str, TaskFolder]
+    refused: Mapping[str, str] = {}
     if dataset is not None and suite is None:
-        pairs = [mirror.partition("=") for mirror in mirrors]
-        if bad := [url for url, _, path in pairs if not path]:
-            raise BadInput(f"--mirror {bad[0]} names no path.", "Write it as URL=PATH.")
-        tasks = tasks_of(dataset, store.path / "rows", {url: Path(path) for url, _, path in pairs})
+        read = usable_tasks(dataset, store.path / "rows", RowSupplies(read_mirrors(mirrors)))
+        tasks, refused = read.tasks, read.refused
     elif suite is not None and dataset is None:
         found = find_suite(suite, metrics=names())
         repositories = found.repositories
@@ -176,7 +179,7 @@ def _engine(
         raise BadInput(f"{dataset or suite} holds no task that is graded by a patch.", "Choose another.")
     bench = GradingContext(repositories, store, open_sandbox(isolation, store), timeout=timeout)
     known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
-    return SubmissionEngine(tasks, bench, workers, known)
+    return SubmissionEngine(tasks, bench, workers, known, refused=refused)
 
 
 def _check_tasks(queue: Queue, engine: SubmissionEngine) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.options import PATH, assurance_options, isolation_option, json_option, workers_option
+from repoassay.options import PATH, assurance_options, isolation_option, json_option, supply_options, workers_option
 
 if TYPE_CHECKING:
     from repoassay.api import Grader
@@ -23,11 +23,11 @@ __all__ = ["submit"]
 
 
 @click.command()
-@click.option("--dataset", type=PATH, metavar="FILE", help="Rows of tasks: JSON, JSONL or parquet.")
+@click.option("--dataset", type=PATH, metavar="FILE", help="Rows of tasks: JSON, JSONL, parquet or arrow.")
 @click.option("--suite", metavar="SUITE", help="Instead: the edit tasks of a bundled suite or a folder of tasks.")
 @click.option("--submissions", type=PATH, required=True, metavar="FILE", help="JSON or JSONL of {id, patch}.")
 @click.option("--results", type=PATH, metavar="FILE", help="Where to append one JSON line a submission.")
-@click.option("--mirror", "mirrors", multiple=True, metavar="URL=PATH", help="Take this repository from PATH.")
+@supply_options
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds a submission's tests may take."
 )
@@ -42,8 +42,9 @@ __all__ = ["submit"]
 @json_option
 def submit(
     dataset: Path | None, suite: str | None, submissions: Path, results: Path | None, mirrors: tuple[str, ...],
-    timeout: float | None, repeat: int, lenient: bool, cache: bool, junit: Path | None, workers: int, isolation: str,
-    as_json: bool, feedback: Feedback, require_attested: float,
+    mirrors_folder: Path | None, environments: Path | None, timeout: float | None, repeat: int, lenient: bool,
+    cache: bool, junit: Path | None, workers: int, isolation: str, as_json: bool, feedback: Feedback,
+    require_attested: float,
 ) -> None:  # fmt: skip
     """Grade patches, each in an isolated workspace of its own, and print PASS, FAIL, PATCH FAILED or TIMED OUT.
 
@@ -58,20 +59,21 @@ def submit(
       repoassay submit --dataset demo.jsonl --submissions patches.jsonl --repeat 5 --no-cache
     """
     from repoassay.api import Grader
-    from repoassay.cli.interrupts import interrupt_sets
     from repoassay.errors import BadInput
-    from repoassay.formats import read_submissions
+    from repoassay.exits import interrupt_sets
+    from repoassay.formats import read_mirrors, read_submissions
 
     if (dataset is None) == (suite is None):
         raise BadInput("Give either --dataset or --suite.", "One of them says which tasks there are.")
     given = read_submissions(submissions)
     cancel = threading.Event()
     with Grader(
-        dataset, suite=suite, mirrors=_places(mirrors), workers=workers, timeout=timeout, repeat=repeat,
+        dataset, suite=suite, mirrors=read_mirrors(mirrors), mirrors_folder=mirrors_folder, environments=environments,
+        workers=workers, timeout=timeout, repeat=repeat,
         lenient=lenient, feedback=feedback, require_attested=require_attested, cache=cache, isolation=isolation,
     ) as grader:  # fmt: skip
         for each in given:
-            grader.task(each.id)
+            grader.check(each.id)
         keep = (
             f"Repeat the command: {results} keeps what is done." if results else "Use --results to keep what is done."
         )
@@ -81,15 +83,6 @@ def submit(
         summary = ", ".join(f"{count} {name}" for name, count in counts.most_common()) or "none"
         click.echo(f"{len(given)} submissions: {summary}" + (f"; written to {results}" if results else ""))
     raise SystemExit(1 if failed else 0)
-
-
-def _places(mirrors: tuple[str, ...]) -> dict[str, str]:
-    from repoassay.errors import BadInput
-
-    pairs = [mirror.partition("=") for mirror in mirrors]
-    if bad := [url for url, equals, path in pairs if not equals or not path]:
-        raise BadInput(f"--mirror {bad[0]} names no path.", "Write it as URL=PATH.")
-    return {url: path for url, _, path in pairs}
 
 
 def _grade(
@@ -112,7 +105,7 @@ def _grade(
             row = bar.add_task("grading", total=len(given), completed=len(given) - len(left))
             answers = grader.submit_many(((each.id, each.patch) for each in left), cancel=cancel)
             for each, answer in zip(left, answers, strict=False):
-                record = _record(each, answer, grader.task(each.id).task.repository.source)
+                record = _record(each, answer, _repository(grader, each.id))
                 kept.add(record)
                 counts[str(record["message"])] += 1
                 bar.advance(row)
@@ -125,6 +118,11 @@ def _grade(
         if junit is not None:
             write_results_junit(kept.records, junit)
         return counts, counts["ERROR"]
+
+
+def _repository(grader: Grader, name: str) -> str:
+    """Where a task's repository lies; empty for a row that is no task."""
+    return grader.task(name).task.repository.source if name in grader.tasks else ""
 
 
 def _digest(each: PatchSubmission) -> str:

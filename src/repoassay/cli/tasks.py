@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.cli.tasks_import import import_tasks
 from repoassay.cli.validate import validate
 from repoassay.options import json_option
 
@@ -22,17 +23,19 @@ __all__ = ["tasks"]
 
 @click.group()
 def tasks() -> None:
-    """List, show, lint and validate tasks.
+    """List, show, lint, import and validate tasks.
 
     \b
     Examples:
       repoassay tasks list
       repoassay tasks show starter photo-web-set
       repoassay tasks lint ./my-tasks
+      repoassay tasks import rows.jsonl --out ./my-tasks
       repoassay tasks validate ./my-tasks
     """
 
 
+tasks.add_command(import_tasks)
 tasks.add_command(validate)
 
 

@@ -12,9 +12,8 @@ try:
 except ImportError as _missing:
     raise MissingExtra("sqlalchemy", "serve") from _missing
 
-from repoassay.db.clock import epoch_now
 from repoassay.db.connect import connect_database
-from repoassay.db.database import Database
+from repoassay.db.database import Database, epoch_now
 from repoassay.db.migrations import Schema, migrate
 
 __all__ = ["Database", "Schema", "connect_database", "epoch_now", "migrate"]

@@ -12,11 +12,13 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
 
 from repoassay.errors import BadInput, Unavailable
 from repoassay.text import printable
 
-__all__ = ["WRITING", "Database"]
+__all__ = ["WRITING", "Database", "epoch_now"]
 
 WRITING = "repoassay_writing"
 """Execution option of connections that will write: SQLite takes its lock for them at once."""
@@ -199,3 +201,20 @@ def _remedy(line: str) -> str:
     if any(word in line for word in _DAMAGED):
         return "It is damaged, or no such database: restore a copy, or give another file."
     return "Give a file that can be written."
+
+
+class epoch_now(FunctionElement[float]):  # noqa: N801 - reads as an SQL function in statements
+    """The time in seconds since 1970 when the statement runs, as an SQL expression."""
+
+    type = sa.Double()
+    inherit_cache = True
+
+
+@compiles(epoch_now, "sqlite")
+def _sqlite(*_: Any, **__: Any) -> str:
+    return "((julianday('now') - 2440587.5) * 86400.0)"
+
+
+@compiles(epoch_now, "postgresql")
+def _postgresql(*_: Any, **__: Any) -> str:
+    return "extract(epoch FROM clock_timestamp())::float8"

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         by_result as by_result,
         from_ratings as from_ratings,
     )
-    from repoassay.economics.rates import alpha_from_rates as alpha_from_rates
     from repoassay.economics.uncertainty import (
         DollarInterval as DollarInterval,
         ValueRange as ValueRange,
@@ -52,7 +51,12 @@ if TYPE_CHECKING:
         range_of_alpha as range_of_alpha,
         value_range as value_range,
     )
-    from repoassay.economics.value import Ceiling as Ceiling, ceiling as ceiling, mean_value as mean_value
+    from repoassay.economics.value import (
+        Ceiling as Ceiling,
+        alpha_from_rates as alpha_from_rates,
+        ceiling as ceiling,
+        mean_value as mean_value,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -72,7 +76,6 @@ else:
             ),
             "pareto_curve": ("ParetoCurve", "ParetoPoint", "pareto"),
             "quality": ("LEVELS", "Quality", "QualitySource", "QualityRule", "by_result", "from_ratings"),
-            "rates": ("alpha_from_rates",),
             "uncertainty": (
                 "DollarInterval",
                 "ValueRange",
@@ -81,6 +84,11 @@ else:
                 "range_of_alpha",
                 "value_range",
             ),
-            "value": ("Ceiling", "ceiling", "mean_value"),
+            "value": (
+                "Ceiling",
+                "ceiling",
+                "mean_value",
+                "alpha_from_rates",
+            ),
         },
     )

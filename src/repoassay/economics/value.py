@@ -1,4 +1,4 @@
-"""Market value: the mean of a group, and the ceiling it puts on alpha.
+"""Market value: the mean of a group, the ceiling it puts on alpha, and alpha from averages.
 
 A task's value, its range and its source are `repoassay.types.Economics`. Alpha is at most the mean market value,
 because T and Q are at most 1 and costs are not negative; a published alpha above it was made with other values than
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-__all__ = ["Ceiling", "ceiling", "mean_value"]
+__all__ = ["Ceiling", "alpha_from_rates", "ceiling", "mean_value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +56,28 @@ def ceiling(alpha: Decimal, values: Iterable[Decimal]) -> Ceiling:
     """
     known = list(values)
     return Ceiling(alpha, mean_value(known), len(known))
+
+
+def alpha_from_rates(success: Decimal, value: Decimal, quality: Decimal, cost: Decimal) -> Decimal:
+    """Alpha in US dollars per task from averages: success x value x quality - cost.
+
+    The two worked cases of GitTaskBench (arXiv 2508.18993) multiply averages: .95 x 10 x 1 - .5 = 9.00 and
+    .85 x 100 x .75 - 2 = 61.75. That equals Equation 1 only where success, value and quality do not go together
+    (the mean of a product is not the product of means); over rows use `repoassay.economics.net_benefit`.
+
+    Args:
+        success: Share of tasks executed, 0 to 1.
+        value: Mean market value, US dollars, not negative.
+        quality: Mean quality, 0 to 1.
+        cost: Mean cost, US dollars, not negative.
+
+    Raises:
+        ValueError: When a figure is out of its range.
+    """
+    for name, share in (("success", success), ("quality", quality)):
+        if not 0 <= share <= 1:
+            raise ValueError(f"a {name} of {share} is not between 0 and 1")
+    for name, dollars in (("value", value), ("cost", cost)):
+        if not (dollars.is_finite() and dollars >= 0):
+            raise ValueError(f"a {name} of {dollars} dollars is not a finite figure of at least 0")
+    return success * value * quality - cost

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from repoassay.engine.plan import Settings as Settings, make_plan as make_plan, open_run as open_run
     from repoassay.engine.prompts import suite_of_prompts as suite_of_prompts
     from repoassay.engine.resumption import resume_run as resume_run
+    from repoassay.engine.scheduler import all_slots as all_slots, locate as locate
     from repoassay.engine.signal_files import SignalFile as SignalFile
     from repoassay.engine.signals import (
         MeasuredChange as MeasuredChange,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
         NothingToMeasure as NothingToMeasure,
         measure as measure,
     )
-    from repoassay.engine.slots import all_slots as all_slots, locate as locate
     from repoassay.engine.stop import Stop as Stop
     from repoassay.engine.submit import (
         GradedSubmission as GradedSubmission,
@@ -68,7 +68,10 @@ else:
             "resumption": ("resume_run",),
             "signal_files": ("SignalFile",),
             "signals": ("MeasuredChange", "NothingToMeasure", "MeasuredOutcome", "measure"),
-            "slots": ("all_slots", "locate"),
+            "scheduler": (
+                "all_slots",
+                "locate",
+            ),
             "stop": ("Stop",),
             "submit": ("GradedSubmission", "SubmissionEngine", "word"),
             "validate": ("Proof", "validate_task"),

@@ -11,8 +11,8 @@ from repoassay.agents import Agent
 from repoassay.engine.execution import Progress, execute, run_lock
 from repoassay.engine.own_plans import planned_here
 from repoassay.engine.permissions import Grants, permit
-from repoassay.engine.plan_check import check_sane
-from repoassay.engine.slots import open_slots
+from repoassay.engine.plan import check_sane
+from repoassay.engine.scheduler import open_slots
 from repoassay.engine.stop import Stop
 from repoassay.errors import BadInput
 from repoassay.records import ALL, NewerRecord, RunFolder, check_sound, finished_ids, read_attempt

@@ -12,7 +12,7 @@ import repoassay
 from repoassay.engine.attempt import GradingContext
 from repoassay.engine.feedback import FeedbackLedger, ruled_by
 from repoassay.errors import BadInput, InfraFault, Unavailable
-from repoassay.grading import WarmPool, fault, grade_edit
+from repoassay.grading import WarmPool, fault, grade_edit, no_task
 from repoassay.records import VerdictCache, verdict_key
 from repoassay.tasks import TaskFolder
 from repoassay.text import quote, suggest
@@ -73,6 +73,7 @@ class SubmissionEngine:
         warm: Whether to fork from prefork servers, as is fast; without namespaces there are none.
         ledger: How much submitters learn of verdicts, and what they know already.
         required: Bits that a pass must be attested with to count as one; 0 takes doubted and plain passes too.
+        refused: Ids of rows that are no tasks, with the reasons: patches for them are answered with a fault of ours.
     """
 
     tasks: Mapping[str, TaskFolder]
@@ -84,6 +85,7 @@ class SubmissionEngine:
     warm: bool = True
     ledger: FeedbackLedger = field(default_factory=FeedbackLedger)
     required: float = 0.0
+    refused: Mapping[str, str] = field(default_factory=dict)
     _pool: WarmPool | None = None
     _layouts: dict[str, PreparedTask] = field(default_factory=dict)
     _laying: dict[str, threading.Lock] = field(default_factory=dict)
@@ -118,12 +120,19 @@ class SubmissionEngine:
             raise BadInput(f"There is no task {quote(name)}.", suggest(name, list(self.tasks)))
         return found
 
+    def check(self, name: str) -> None:
+        """Raise `BadInput`, naming the nearest, when there is neither a task nor a refused row of an id."""
+        if name not in self.refused:
+            self.task(name)
+
     def grade(self, name: str, patch: str | bytes, cancel: threading.Event | None = None) -> GradedSubmission:
         """Grade one patch.
 
         Raises:
             BadInput: When there is no such task.
         """
+        if name in self.refused:
+            return GradedSubmission(name, no_task(name, self.refused[name]))
         folder = self._timed(self.task(name))
         data = patch if isinstance(patch, bytes) else patch.encode("utf-8", "surrogatepass")
         try:

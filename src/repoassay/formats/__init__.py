@@ -10,7 +10,7 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.formats.atif import to_atif as to_atif
-    from repoassay.formats.base_trees import BaseTrees as BaseTrees, read_mirrors as read_mirrors
+    from repoassay.formats.base_trees import BaseTrees as BaseTrees
     from repoassay.formats.dataset_figures import (
         DEFINITIONS as DEFINITIONS,
         QUARTILES as QUARTILES,
@@ -34,18 +34,42 @@ if TYPE_CHECKING:
         junit_document as junit_document,
         write_junit_file as write_junit_file,
     )
+    from repoassay.formats.mirrors import is_git as is_git, mirrors_of as mirrors_of, read_mirrors as read_mirrors
     from repoassay.formats.results import (
         ResultLog as ResultLog,
         read_results as read_results,
         write_results_junit as write_results_junit,
     )
-    from repoassay.formats.row_tasks import task_of_row as task_of_row, tasks_of as tasks_of
-    from repoassay.formats.rows import load_hub as load_hub, read_rows as read_rows
+    from repoassay.formats.row_import import (
+        IMPORT_LOG as IMPORT_LOG,
+        ImportedRow as ImportedRow,
+        ImportReport as ImportReport,
+        import_rows as import_rows,
+        refused_in as refused_in,
+    )
+    from repoassay.formats.row_supplies import (
+        RowSupplies as RowSupplies,
+        TakesEnvironment as TakesEnvironment,
+        supplies_of as supplies_of,
+    )
+    from repoassay.formats.row_tasks import (
+        RowTasks as RowTasks,
+        task_of_row as task_of_row,
+        tasks_of as tasks_of,
+        usable_tasks as usable_tasks,
+    )
+    from repoassay.formats.rows import (
+        RefusedRow as RefusedRow,
+        load_hub as load_hub,
+        read_rows as read_rows,
+        sort_rows as sort_rows,
+    )
     from repoassay.formats.submissions import PatchSubmission as PatchSubmission, read_submissions as read_submissions
     from repoassay.formats.task_source import repository_of as repository_of, row_url as row_url
     from repoassay.formats.task_toml import edit_task_toml as edit_task_toml
     from repoassay.formats.write_task import (
         REQUIREMENTS as REQUIREMENTS,
+        UnusableRow as UnusableRow,
         import_path_of as import_path_of,
         safe_id as safe_id,
     )
@@ -54,17 +78,20 @@ else:
         __name__,
         {
             "atif": ("to_atif",),
-            "base_trees": ("BaseTrees", "read_mirrors"),
+            "base_trees": ("BaseTrees",),
             "dataset_figures": ("DEFINITIONS", "DatasetStats", "QUARTILES", "Spread", "TOKENISER", "dataset_stats"),
             "edit_row": ("EditRow", "Row", "RowId", "TaskParts", "Text", "checked_id"),
             "json_records": ("parse_json",),
             "junit": ("JUnitCase", "JUnitSuite", "junit_document", "write_junit_file"),
             "results": ("ResultLog", "read_results", "write_results_junit"),
-            "row_tasks": ("task_of_row", "tasks_of"),
-            "rows": ("load_hub", "read_rows"),
+            "mirrors": ("is_git", "mirrors_of", "read_mirrors"),
+            "row_import": ("IMPORT_LOG", "ImportReport", "ImportedRow", "import_rows", "refused_in"),
+            "row_supplies": ("RowSupplies", "TakesEnvironment", "supplies_of"),
+            "row_tasks": ("RowTasks", "task_of_row", "tasks_of", "usable_tasks"),
+            "rows": ("RefusedRow", "load_hub", "read_rows", "sort_rows"),
             "submissions": ("PatchSubmission", "read_submissions"),
             "task_source": ("repository_of", "row_url"),
             "task_toml": ("edit_task_toml",),
-            "write_task": ("REQUIREMENTS", "import_path_of", "safe_id"),
+            "write_task": ("REQUIREMENTS", "UnusableRow", "import_path_of", "safe_id"),
         },
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.formats.edit_row import EditRow
+from repoassay.formats.mirrors import is_git
 from repoassay.formats.task_source import repository_of
 from repoassay.sandbox import Cache
 from repoassay.tasks import TaskFolder
@@ -15,25 +16,7 @@ from repoassay.text import quote
 from repoassay.types import Grading, HiddenTests, Task, TaskKind
 from repoassay.workspace import checkout
 
-__all__ = ["BaseTrees", "read_mirrors"]
-
-
-def read_mirrors(given: tuple[str, ...]) -> dict[str, str]:
-    """Read `URL=PATH` options.
-
-    Raises:
-        BadInput: When one has another form, or a URL is given twice.
-    """
-    mirrors: dict[str, str] = {}
-    for text in given:
-        # A URL may hold '=' (pypi: sources do), a path seldom does: the last one divides.
-        url, _, path = text.rpartition("=")
-        if not url or not path:
-            raise BadInput(f"The mirror {quote(text)} is not URL=PATH.", "Write the URL as the rows have it.")
-        if url in mirrors:
-            raise BadInput(f"The mirror of {quote(url)} is given twice.", "Keep one.")
-        mirrors[url] = path
-    return mirrors
+__all__ = ["BaseTrees"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +39,7 @@ class BaseTrees:
             RepoAssayError: When it should be and cannot be had.
         """
         mirror = self.mirrors.get(row.repo_url)
-        if mirror is not None and not _is_git(Path(mirror)):
+        if mirror is not None and not is_git(Path(mirror)) and not mirror.endswith(".bundle"):
             if not Path(mirror).is_dir():
                 raise BadInput(f"The mirror {quote(mirror)} is no folder.", "Correct --mirror URL=PATH.")
             return Path(mirror)
@@ -80,7 +63,3 @@ class BaseTrees:
             return self.find(row)
         except RepoAssayError as error:
             return str(error)
-
-
-def _is_git(folder: Path) -> bool:
-    return (folder / ".git").exists() or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())

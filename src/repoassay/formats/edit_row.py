@@ -43,12 +43,14 @@ class TaskParts:
     Attributes:
         family: Name of the format, for the task's provenance.
         files: Path in the task folder -> content: tests, requirements, and what else the format keeps.
+        notes: What whoever uses the task should know of how it was made, each half a sentence.
     """
 
     family: str
     environment: Environment
     tests: HiddenTests
     files: Mapping[str, bytes]
+    notes: tuple[str, ...] = ()
 
 
 @runtime_checkable

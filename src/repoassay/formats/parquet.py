@@ -12,7 +12,7 @@ from repoassay.formats.json_records import MAX_FILE, open_regular
 from repoassay.formats.record_problems import PlacedRecord
 from repoassay.text import printable, quote
 
-__all__ = ["hub_records", "read_parquet_records"]
+__all__ = ["hub_records", "read_arrow_records", "read_parquet_records"]
 
 _MAX_UNPACKED = 4 * 2**30
 _BATCH = 64
@@ -42,6 +42,32 @@ def read_parquet_records(path: Path) -> Iterator[PlacedRecord]:
         except (OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:  # what pyarrow's errors are
             raise BadInput(
                 f"{name} is no parquet file that can be read: {printable(str(error), 200)}.", "Write it anew."
+            ) from error
+
+
+def read_arrow_records(path: Path) -> Iterator[PlacedRecord]:
+    """Yield the rows of an arrow file of at most 1 GiB: a file or a stream of record batches, not compressed.
+
+    Raises:
+        BadInput: When it cannot be read.
+        MissingExtra: Without pyarrow.
+    """
+    ipc = _import("pyarrow.ipc")
+    number = 0
+    with open_regular(path, MAX_FILE) as stream:
+        try:
+            is_file = stream.read(6) == b"ARROW1"
+            stream.seek(0)
+            reader = ipc.open_file(stream) if is_file else ipc.open_stream(stream)
+            batches = (reader.get_batch(index) for index in range(reader.num_record_batches)) if is_file else reader
+            for batch in batches:
+                for row in batch.to_pylist():
+                    number += 1
+                    yield PlacedRecord(f"row {number}", None, row)
+        except (OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:
+            raise BadInput(
+                f"{printable(str(path), 500)} is no arrow file that can be read: {printable(str(error), 200)}.",
+                "Write it anew.",
             ) from error
 
 

@@ -41,10 +41,12 @@ class Problems:
     Args:
         path: The file.
         noun: What it should be, such as "data set".
+        most: How many rows may have problems before it is refused.
     """
 
     path: Path | str
     noun: str
+    most: float = MOST_ROWS
     found: list[Problem] = field(default_factory=list)
     _rows: set[str] = field(default_factory=set)
 
@@ -52,12 +54,12 @@ class Problems:
         """Add problems.
 
         Raises:
-            BadInput: When `MOST_ROWS` rows have some.
+            BadInput: When `most` rows have some.
         """
         self.found += problems[:_MOST_EACH]
         self._rows.update(problem.file for problem in problems)
-        if len(self._rows) >= MOST_ROWS:
-            self.refuse(f"More than these first {MOST_ROWS} rows may have problems.")
+        if len(self._rows) >= self.most:
+            self.refuse(f"More than these first {self.most} rows may have problems.")
 
     def check(self) -> None:
         """Refuse when anything was found.

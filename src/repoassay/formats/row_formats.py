@@ -56,7 +56,11 @@ def bundled_keys() -> frozenset[str]:
 
 def format_of(record: Mapping[object, object]) -> type[RowFormat] | None:
     """Return the format of a record by its keys; None when it has none."""
-    best = max(bundled_formats(), key=lambda each: len(each.KEYS & record.keys()), default=None)
+    best = max(
+        bundled_formats(),
+        key=lambda each: (record.keys() >= each.KEYS, len(each.KEYS & record.keys())),
+        default=None,
+    )
     if best is not None and record.keys() >= best.KEYS:
         return best
     for each in _plugin_formats():
@@ -75,10 +79,14 @@ def to_row(row: Any) -> EditRow:
     """Return the row that a format made, or the one that stands for it.
 
     Raises:
+        BadInput: When no tasks can be made of such rows.
+        ValidationError: When it says what the row that stands for it may not.
         Unavailable: When a plug-in's row cannot be turned into one that tasks can be made of.
     """
     try:
         found = row if isinstance(row, EditRow) else row.to_row()
+    except (BadInput, ValidationError):
+        raise
     except Exception as error:
         raise _failed(row, error) from error
     if not isinstance(found, EditRow):

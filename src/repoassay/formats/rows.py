@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from repoassay.errors import BadInput, Problem
+from repoassay.errors import BadInput, Problem, Unavailable
 from repoassay.formats.edit_row import EditRow
 from repoassay.formats.json_records import read_json_records
-from repoassay.formats.parquet import hub_records, read_parquet_records
+from repoassay.formats.parquet import hub_records, read_arrow_records, read_parquet_records
 from repoassay.formats.record_problems import PlacedRecord, Problems, in_words, kind_of
 from repoassay.formats.row_formats import bundled_keys, format_of, forms, to_row
 from repoassay.text import join_names, printable, quote
 
-__all__ = ["load_hub", "read_rows", "write_rows"]
+__all__ = ["RefusedRow", "load_hub", "read_rows", "sort_rows", "write_rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRow:
+    """A record that is no row that can be used: its id, or the place where it has none, and why."""
+
+    name: str
+    reason: str
 
 
 def read_rows(path: Path) -> list[EditRow]:
@@ -32,11 +42,41 @@ def read_rows(path: Path) -> list[EditRow]:
         MissingExtra: For a parquet file without pyarrow.
     """
     problems = Problems(path, "data set")
-    if path.suffix.lower() == ".parquet":
-        records = read_parquet_records(path)
-    else:
-        records = read_json_records(path, problems, bundled_keys())
-    return _understood(records, problems)
+    return _understood(_records(path, problems), problems)
+
+
+def sort_rows(path: Path) -> tuple[list[EditRow], list[RefusedRow]]:
+    """Read a data set as far as it can be read: its rows, and the records that are none, each with the reason.
+
+    Args:
+        path: As of `read_rows`, or an `.arrow` file.
+
+    Raises:
+        BadInput: When the file as a whole cannot be read, or holds no records.
+        MissingExtra: For a parquet or arrow file without pyarrow.
+    """
+    problems = Problems(path, "data set", most=inf)
+    rows: dict[str, EditRow] = {}
+    refused: list[RefusedRow] = []
+    for found in _records(path, problems):
+        name = _name(found)
+        try:
+            row = _row(found)
+        except (BadInput, Unavailable) as error:
+            refused.append(RefusedRow(name, str(error)))
+            continue
+        if isinstance(row, list):
+            refused.append(
+                RefusedRow(name, "; ".join(f"{each.key} {each.what}".strip().rstrip(".") for each in row[:3]))
+            )
+        elif row.name in rows:
+            refused.append(RefusedRow(name, "another row of the file has the same id"))
+        else:
+            rows[row.name] = row
+    refused += [RefusedRow(each.file, each.what.rstrip(".")) for each in problems.found]
+    if not rows and not refused:
+        raise BadInput(f"The data set {printable(str(path), 500)} holds no rows.", "Write at least one.")
+    return list(rows.values()), refused
 
 
 def load_hub(name: str, split: str = "test") -> list[EditRow]:
@@ -70,6 +110,21 @@ def write_rows(rows: Sequence[EditRow], path: Path) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise BadInput(f"The file {printable(str(path), 500)} cannot be written: {error.strerror}.") from error
+
+
+def _records(path: Path, problems: Problems) -> Iterator[PlacedRecord]:
+    if path.suffix.lower() == ".parquet":
+        return read_parquet_records(path)
+    if path.suffix.lower() in {".arrow", ".feather"}:
+        return read_arrow_records(path)
+    return read_json_records(path, problems, bundled_keys())
+
+
+def _name(found: PlacedRecord) -> str:
+    """What a record is called before it is understood."""
+    data = found.value if isinstance(found.value, dict) else {}
+    named = (data.get(key) for key in ("instance_id", "id", found.key))
+    return next((printable(each, 200) for each in named if isinstance(each, str) and each), found.place)
 
 
 def _understood(records: Iterable[PlacedRecord], problems: Problems) -> list[EditRow]:

@@ -29,8 +29,8 @@ def repository_of(url: str, commit: str, mirrors: Mapping[str, str], licence: st
     Args:
         url: `pypi:NAME==VERSION?sha256=DIGEST` or the same with `npm:`, a git URL, or `OWNER/NAME` on GitHub.
         commit: Full commit id; not looked at for packages.
-        mirrors: Git URL -> a local folder or another git URL to take in its place. A URL is found with or without
-            `.git` at its end.
+        mirrors: Git URL -> a local folder, a git bundle or another git URL to take in its place. A URL is found with
+            or without `.git` at its end.
         licence: The repository's licence, which rows do not state.
 
     Raises:
@@ -84,7 +84,7 @@ def _bare(url: str) -> str:
 def _folder(mirror: str) -> Path:
     path = Path(mirror)
     try:
-        if path.is_dir():
+        if path.is_dir() or (path.suffix == ".bundle" and path.is_file()):
             return path.resolve()
     except (OSError, ValueError):  # a name too long, or with a NUL
         pass

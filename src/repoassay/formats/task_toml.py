@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from repoassay.types import Task
 
-__all__ = ["edit_task_toml"]
+__all__ = ["edit_task_toml", "toml_string"]
 
 
 def edit_task_toml(task: Task) -> str:
@@ -16,23 +16,23 @@ def edit_task_toml(task: Task) -> str:
     tests, repository = task.grading.tests, task.repository
     own = ("id", "title", "kind", "domain", "subdomain", "modality", "provenance", "licence", "rules")
     lines = ["schema = 1", "", "[task]"]
-    lines += [f"{key} = {_quoted(str(getattr(task, key)))}" for key in own if getattr(task, key)]
+    lines += [f"{key} = {toml_string(str(getattr(task, key)))}" for key in own if getattr(task, key)]
     lines += ["", "[repository]"]
     for key in ("source", "sha256", "revision", "licence", "homepage"):
         value = getattr(repository, key)
-        lines += [f"{key} = {_quoted(value)}"] if value else []
-    lines += ["", "[environment]", f"python = {_quoted(task.environment.python)}"]
-    lines += [f"resolve = {_quoted(task.environment.resolve)}"] if task.environment.resolve else []
+        lines += [f"{key} = {toml_string(value)}"] if value else []
+    lines += ["", "[environment]", f"python = {toml_string(task.environment.python)}"]
+    lines += [f"resolve = {toml_string(task.environment.resolve)}"] if task.environment.resolve else []
     for key in ("exclude_newer", "apt", "build", "variables"):
         lines += _line(key, getattr(task.environment, key))
     lines += [f"path = {_list(task.environment.path)}"]
     lines += [f"checks = {_list(task.environment.checks)}"] if task.environment.checks else []
     lines += ["", "[grading.tests]", f"fail_to_pass = {_list(tests.fail_to_pass)}"]
     lines += [f"pass_to_pass = {_list(tests.pass_to_pass)}"] if tests.pass_to_pass else []
-    lines += [f"seconds = {tests.seconds:g}", f"cwd = {_quoted(tests.cwd)}"]
+    lines += [f"seconds = {tests.seconds:g}", f"cwd = {toml_string(tests.cwd)}"]
     for key in ("runner", "reader"):
         lines += _line(key, getattr(tests, key)) if getattr(tests, key) != "pytest" else []
-    for key in ("patch", "files", "arguments"):
+    for key in ("patch", "files", "arguments", "support"):
         lines += _line(key, getattr(tests, key))
     return "\n".join(lines) + "\n"
 
@@ -42,18 +42,18 @@ def _line(key: str, value: str | tuple[str, ...] | Mapping[str, str] | None) -> 
     if not value:
         return []
     if isinstance(value, str):
-        return [f"{key} = {_quoted(value)}"]
+        return [f"{key} = {toml_string(value)}"]
     if isinstance(value, tuple):
         return [f"{key} = {_list(value)}"]
-    return [f"{key} = {{ {', '.join(f'{name} = {_quoted(text)}' for name, text in value.items())} }}"]
+    return [f"{key} = {{ {', '.join(f'{name} = {toml_string(text)}' for name, text in value.items())} }}"]
 
 
-def _quoted(text: str) -> str:
-    """A TOML string: JSON's escapes are among TOML's, and only DEL is free in JSON and not in TOML."""
+def toml_string(text: str) -> str:
+    """Return a TOML string: JSON's escapes are among TOML's, and only DEL is free in JSON and not in TOML."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _list(items: tuple[str, ...]) -> str:
     if len(items) < 2:
-        return f"[{', '.join(map(_quoted, items))}]"
-    return "[\n" + "".join(f"    {_quoted(item)},\n" for item in items) + "]"
+        return f"[{', '.join(map(toml_string, items))}]"
+    return "[\n" + "".join(f"    {toml_string(item)},\n" for item in items) + "]"

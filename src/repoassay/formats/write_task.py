@@ -21,10 +21,22 @@ from repoassay.tasks import read_task
 from repoassay.text import printable, quote
 from repoassay.types import Grading, Task, TaskKind
 
-__all__ = ["REQUIREMENTS", "import_path_of", "safe_id", "write_task"]
+__all__ = ["REQUIREMENTS", "UnusableRow", "import_path_of", "safe_id", "write_task"]
 
 REQUIREMENTS = "environment/requirements.in"
 """The file of a task folder that names what its tests need."""
+
+
+class UnusableRow(BadInput):
+    """A row cannot be made a task.
+
+    Attributes:
+        reason: Why, without the row's id.
+    """
+
+    def __init__(self, row: str, reason: str, remedy: str) -> None:
+        self.reason = f"{reason} {remedy}".strip()
+        super().__init__(f"The row {quote(row)} cannot be made a task: {reason}", remedy)
 
 
 def safe_id(name: str) -> str:
@@ -35,7 +47,14 @@ def safe_id(name: str) -> str:
     return f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
-def write_task(row: EditRow, into: Path, *, mirrors: Mapping[str, str] | None = None, licence: str = "unknown") -> Path:
+def write_task(
+    row: EditRow,
+    into: Path,
+    *,
+    mirrors: Mapping[str, str] | None = None,
+    licence: str = "unknown",
+    parts: TaskParts | None = None,
+) -> Path:
     """Write a row as a task folder; return the folder.
 
     Args:
@@ -43,14 +62,16 @@ def write_task(row: EditRow, into: Path, *, mirrors: Mapping[str, str] | None = 
         into: Folder of tasks, made if need be; the task becomes `into/ID`.
         mirrors: Git URL -> a local folder or another URL to fetch from instead.
         licence: What to state as the licence of the repository, which rows do not say.
+        parts: What `parts_of` said of the row, where that is known already.
 
     Raises:
-        BadInput: When the row cannot be a task, or the folder exists or cannot be written.
+        UnusableRow: When the row cannot be a task.
+        BadInput: When the folder exists or cannot be written.
         Unavailable: When the row is a plug-in's, and fails.
     """
     name = safe_id(row.name)
     try:
-        parts = parts_of(row)
+        parts = parts or parts_of(row)
         task = _task(row, name, parts, mirrors, licence)
         files = {
             **parts.files,
@@ -59,12 +80,9 @@ def write_task(row: EditRow, into: Path, *, mirrors: Mapping[str, str] | None = 
             "solution/changes.diff": row.solution.encode("utf-8", "surrogatepass"),
         }
     except (BadInput, ValidationError, UnicodeEncodeError) as error:
-        raise BadInput(f"The row {quote(row.name)} cannot be made a task: {_reason(error)}") from error
+        raise UnusableRow(row.name, _reason(error), "") from error
     if not row.solution.strip():
-        raise BadInput(
-            f"The row {quote(row.name)} cannot be made a task: it has no solution patch.",
-            "A task needs one, as proof that it can be done.",
-        )
+        raise UnusableRow(row.name, "it has no solution patch.", "A task needs one, as proof that it can be done.")
     return _placed(files, into, name, row.name)
 
 
@@ -111,7 +129,7 @@ def _placed(files: Mapping[str, bytes], into: Path, name: str, row: str) -> Path
         (part / name).rename(place)
     except BadTask as error:
         what = "; ".join(str(problem).rstrip(".") for problem in error.problems[:5])
-        raise BadInput(f"The row {quote(row)} cannot be made a task: {what}.") from error
+        raise UnusableRow(row, f"{what}.", "") from error
     except OSError as error:
         raise BadInput(f"The folder {printable(str(place), 500)} cannot be written: {error.strerror}.") from error
     finally:

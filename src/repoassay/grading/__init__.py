@@ -28,7 +28,8 @@ if TYPE_CHECKING:
         parse_anew as parse_anew,
     )
     from repoassay.grading.hidden_tests.prefork import WarmPool as WarmPool
-    from repoassay.grading.hidden_tests.run import HiddenTestRun as HiddenTestRun, run_hidden as run_hidden
+    from repoassay.grading.hidden_tests.results import HiddenTestRun as HiddenTestRun
+    from repoassay.grading.hidden_tests.run import run_hidden as run_hidden
     from repoassay.grading.metrics.documents import read_pdf as read_pdf
     from repoassay.grading.metrics.opening import (
         content as content,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from repoassay.grading.outcome import (
         fault as fault,
         judge as judge,
+        no_task as no_task,
         not_gradable as not_gradable,
         with_ending as with_ending,
     )
@@ -89,14 +91,15 @@ else:
             "hidden_tests.node": ("NODE_SUFFIXES", "can_run_node"),
             "hidden_tests.parsing": ("literal_value", "parse", "parse_anew"),
             "hidden_tests.prefork": ("WarmPool",),
-            "hidden_tests.run": ("HiddenTestRun", "run_hidden"),
+            "hidden_tests.results": ("HiddenTestRun",),
+            "hidden_tests.run": ("run_hidden",),
             "metrics.documents": ("read_pdf",),
             "metrics.opening": ("content", "mapped", "need", "pixels", "reference", "workbook"),
             "metrics.text": ("normal",),
             "oracle.oracle": ("Oracle",),
             "oracle.reference": ("Reference",),
             "oracle.sites": ("SiteMode",),
-            "outcome": ("fault", "judge", "not_gradable", "with_ending"),
+            "outcome": ("fault", "judge", "no_task", "not_gradable", "with_ending"),
             "preflight": ("check_packages",),
             "preview": ("FILE", "MOST_CELL", "MOST_COLUMNS", "MOST_ROWS", "MOST_SIDE", "MOST_TEXT", "PLACE"),
             "protocol": ("Measurement", "Metric", "NotGradable", "UnreadableOutput"),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from repoassay.grading.hidden_tests import javascript
 from repoassay.grading.hidden_tests.canary import MutationPoint
-from repoassay.grading.hidden_tests.run import HiddenTestRun
+from repoassay.grading.hidden_tests.results import HiddenTestRun
 from repoassay.grading.oracle.twin_proof import candidates
 from repoassay.grading.oracle.twins import TwinUnit
 from repoassay.grading.test_run import HiddenTestSubject

@@ -10,10 +10,14 @@ from pathlib import Path
 
 import repoassay
 from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.errors import InfraFault
 from repoassay.grading.canary_check import doubt_tests
 from repoassay.grading.hidden_tests.node import can_run_node
 from repoassay.grading.hidden_tests.prefork import WarmPool
-from repoassay.grading.hidden_tests.run import HiddenTestRun, run_hidden
+from repoassay.grading.hidden_tests.results import HiddenTestRun
+from repoassay.grading.hidden_tests.run import run_hidden
+from repoassay.grading.in_place.proof import TaskProof
+from repoassay.grading.in_place.support import left_out, setup_of
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.test_run import HiddenTestSubject, examine
 from repoassay.sandbox import Sandbox
@@ -90,10 +94,15 @@ def grade_edit(
         failed = f"The patch does not apply: {error}"
         return verdict(Outcome.PATCH_FAILED, failed, *([LENIENT] if lenient else []))
     notes = (*([LENIENT] if lenient else []), *changes.notes)
+    proof = None
+    if folder.task.grading.tests.runner == "repository":
+        notes = (*notes, *left_out(setup_of(folder, base).split(changes.edits)[1]))
+        proof = _proof(folder, base, environment, oracle)
+        folder = proof.proven(folder)
     subject = HiddenTestSubject(folder, base, environment, changes.edits, sandbox, cancel, pool)
     reference = oracle.reference(folder, base, environment) if oracle else None
     examined = examine(subject, reference, oracle)
-    ran, tests = examined.ran, examined.tests
+    ran, tests = examined.ran, proof.listed(examined.tests) if proof else examined.tests
     if examined.signs:
         return verdict(Outcome.TAMPERING, *examined.signs, *notes, tests=tests)
     if ran.exit.ended is Ended.TIMED_OUT:
@@ -116,6 +125,12 @@ def grade_edit(
     ]
     assurance = examined.assurance(folder, doubt.tests).model_copy(update={"doubt": round(doubt.bits, 1)})
     return verdict(Outcome.PASSED, *notes, tests=tests, assurance=assurance)
+
+
+def _proof(folder: TaskFolder, base: Path, environment: Path, oracle: Oracle | None) -> TaskProof:
+    if oracle is None:
+        raise InfraFault(f"The task {folder.task.id} is unproven: there is nothing here to prove it with.")
+    return oracle.proof(folder, base, environment)
 
 
 def run_tests(

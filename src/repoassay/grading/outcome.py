@@ -18,7 +18,7 @@ from repoassay.tasks import TaskFolder
 from repoassay.types import Ended, Outcome, Reading, Submission, TaskKind, Verdict
 from repoassay.workspace import PreparedTask
 
-__all__ = ["DIFF", "fault", "judge", "not_gradable", "with_ending"]
+__all__ = ["DIFF", "fault", "judge", "no_task", "not_gradable", "with_ending"]
 
 
 def judge(
@@ -89,6 +89,20 @@ def not_gradable(folder: TaskFolder, reading: Reading, absent: Sequence[str]) ->
         result=None,
         reading=reading,
         comments=(f"The benchmark's own data lacks the input {', '.join(absent)}, so no agent was set to work.",),
+        grader=f"repoassay/{repoassay.__version__}",
+        graded_at=datetime.now(UTC),
+    )
+
+
+def no_task(name: str, reason: str) -> Verdict:
+    """The verdict on a patch for something that could not be made a task: unknown, and nobody's who made the patch."""
+    return Verdict(
+        task=name,
+        task_digest="",
+        outcome=Outcome.INFRA_FAULT,
+        process=None,
+        result=None,
+        comments=(f"The row cannot be made a task: {reason}",),
         grader=f"repoassay/{repoassay.__version__}",
         graded_at=datetime.now(UTC),
     )

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from repoassay.grading.hidden_tests.prefork import WarmPool
-from repoassay.grading.hidden_tests.run import HiddenTestRun, run_hidden
+from repoassay.grading.hidden_tests.results import HiddenTestRun
+from repoassay.grading.hidden_tests.run import run_hidden
 from repoassay.grading.oracle.compare import Mismatch, compare
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.oracle.reference import Reference
@@ -37,12 +38,12 @@ class HiddenTestSubject:
 
     def run(
         self, ids: Sequence[str] = (), changed: Mapping[str, str] | None = None, *,
-        files: Mapping[str, bytes] | None = None, seconds: float | None = None,
+        files: Mapping[str, bytes] | None = None, seconds: float | None = None, only: Sequence[str] = (),
     ) -> HiddenTestRun:  # fmt: skip
         """Run hidden tests once; see `run_hidden`."""
         return run_hidden(
             self.folder, self.base, self.edits, self.sandbox, self.environment, ids=ids, changed=changed,
-            cancel=self.cancel, pool=self.pool, files=files, seconds=seconds,
+            cancel=self.cancel, pool=self.pool, files=files, seconds=seconds, only=only,
         )  # fmt: skip
 
     @property

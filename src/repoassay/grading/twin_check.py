@@ -13,7 +13,8 @@ import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from repoassay.grading.hidden_tests.run import HiddenTestRun
+from repoassay.grading.hidden_tests.results import HiddenTestRun
+from repoassay.grading.in_place.support import source_of
 from repoassay.grading.oracle.twin_proof import candidates, outcomes, side_by_side
 from repoassay.grading.oracle.twins import MOST, Twins, TwinSite, TwinUnit, draw
 from repoassay.grading.test_run import HiddenTestSubject
@@ -26,6 +27,8 @@ _MOST_BYTES = 32 * 2**20
 """What all copies of a task's tests may take together; larger ones run one after the other."""
 _APART = 6
 """Copies that run one after the other."""
+_IN_PLACE = 4
+"""The same of tests that run in place, where a run may take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +76,17 @@ def doubt_beside(
     hidden = subject.folder.task.grading.tests
     assert hidden is not None
     told = _Listening(tests, hidden.fail_to_pass)
-    twins = _drawn(subject.folder, units, chance, MOST)
+    if hidden.runner == "repository":
+        twins = _drawn(subject, units, chance, _IN_PLACE)
+        told.hear(units, twins, _in_place(subject, units, twins))
+        return told.doubt(units, twins)
+    twins = _drawn(subject, units, chance, MOST)
     if _size(subject.folder) * len(twins.copies) <= _MOST_BYTES:
         told.hear(units, twins, _together(subject, units, twins, first))
         if told.sign or told.timed_out or not told.broken:
             return told.doubt(units, twins)
     told.forget()
-    twins = _drawn(subject.folder, units, chance, _APART)
+    twins = _drawn(subject, units, chance, _APART)
     told.hear(units, twins, _apart(subject, units, twins))
     return told.doubt(units, twins)
 
@@ -167,7 +174,8 @@ class _Listening:
         return Doubt(tests=frozenset(stood), bits=math.fsum(worth))
 
 
-def _drawn(folder: TaskFolder, units: Sequence[TwinUnit], chance: random.Random, most: int) -> Twins:
+def _drawn(subject: HiddenTestSubject, units: Sequence[TwinUnit], chance: random.Random, most: int) -> Twins:
+    folder = subject.folder
     tests = folder.task.grading.tests
     assert tests is not None
     decisive = sum(
@@ -175,7 +183,10 @@ def _drawn(folder: TaskFolder, units: Sequence[TwinUnit], chance: random.Random,
         for unit in units
     )
     files = dict.fromkeys(unit.file for unit in units)
-    sources = {file: (folder.tests / file).read_text(encoding="utf-8") for file in files}
+    if tests.runner == "repository":
+        sources = {file: source_of(folder, subject.base, file) for file in files}
+    else:
+        sources = {file: (folder.tests / file).read_text(encoding="utf-8") for file in files}
     return draw(units, sources, decisive, chance, most)
 
 
@@ -198,6 +209,17 @@ def _apart(
     for number, copy in enumerate(twins.copies):
         ids, files = side_by_side(subject.folder, [copy], [""], {unit.name: unit for unit in units})
         yield [number], [""], subject.run(ids, files=files)
+
+
+def _in_place(
+    subject: HiddenTestSubject, units: Sequence[TwinUnit], twins: Twins
+) -> Iterator[tuple[list[int], list[str], HiddenTestRun]]:
+    """A run of each copy, of the doubted functions alone where their program takes names of functions."""
+    tests = subject.folder.task.grading.tests
+    assert tests is not None
+    only = [unit.name for unit in units] if tests.reader == "pytest" else []
+    for number, copy in enumerate(twins.copies):
+        yield [number], [""], subject.run(changed=copy, only=only)
 
 
 def _size(folder: TaskFolder) -> int:

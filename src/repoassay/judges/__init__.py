@@ -1,8 +1,8 @@
 """Judges: models that rate as one more rater, outside the majority of people, and how far they may be believed.
 
-What a judge is: `families`, `definition`. The messages sent to it: `diff_lines`, `prompt`, `second_pass`, `injection`.
+What a judge is: `families`, `definition`. The messages sent to it: `diff_lines`, `prompt`, `injection`.
 Its replies: `answer`, `judgement`. How it is asked, through the model proxy: `client`, `sample`, `judging`. Where its
-ratings are kept: `store`. What follows from them: `votes`, and compared with people `dev_test_split`, `confidence`,
+ratings are kept: `store`. What follows from them: `votes`, and compared with people `dev_test_split`,
 `axis_figures`, `mergeable_rate`, `bias_checks`, `substitute`, `calibration`. Knows review, signals, statistics and the
 model proxy; not run folders or pages.
 """

@@ -14,8 +14,8 @@ from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.judges.injection import Flag, injections
 from repoassay.judges.judgement import Judgement
+from repoassay.judges.prompt import signals_by_axis
 from repoassay.judges.sample import Asker, SampleRequest, take_samples
-from repoassay.judges.second_pass import signals_by_axis
 from repoassay.judges.store import JudgeRecord, judge_ratings, judgements_of, keep
 from repoassay.judges.votes import rating_of, votes
 from repoassay.model_proxy import BudgetSpent, NoAnswer

@@ -14,14 +14,16 @@ from pathlib import Path
 
 from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
+from pydantic import ValidationError
 
 from repoassay.errors import BadInput
 from repoassay.judges.definition import Definition, Parameters
 from repoassay.judges.diff_lines import DiffText, number_lines
-from repoassay.review import AnswerRole, ItemPayload, RaterView, Rubric
+from repoassay.review import AnswerRole, HiddenPart, ItemPayload, RaterView, Rubric, scrub_text
+from repoassay.signals import Signal, SignalState
 from repoassay.text import block
 
-__all__ = ["Prompt", "bundled_templates", "own_templates", "prompt_of"]
+__all__ = ["Prompt", "bundled_templates", "own_templates", "prompt_of", "signals_by_axis"]
 
 _LARGEST = 100_000
 
@@ -163,3 +165,38 @@ def _compiled(text: str) -> Template:
     return SandboxedEnvironment(
         undefined=StrictUndefined, keep_trailing_newline=False, autoescape=False, trim_blocks=True, lstrip_blocks=True
     ).from_string(text)
+
+
+_MOST_PLACES = 20
+
+
+def signals_by_axis(hidden: HiddenPart, rubric: Rubric) -> dict[str, str]:
+    """Return the signals recorded for an item (`evidence["signals"]`), as text for each axis that has any.
+
+    Names of the agent, the model and the system are taken out; entries that are no signals are passed over.
+    """
+    given = hidden.evidence.get("signals")
+    found: dict[str, list[str]] = {axis.key: [] for axis in rubric.axes}
+    for entry in given if isinstance(given, list) else []:
+        try:
+            signal = Signal.model_validate(entry)
+        except ValidationError:
+            continue
+        if signal.axis.value in found:
+            found[signal.axis.value] += _lines(signal)
+    names = tuple(filter(None, (hidden.agent, hidden.model, hidden.system)))
+    return {axis: scrub_text("\n".join(lines), names) for axis, lines in found.items() if lines}
+
+
+def _lines(signal: Signal) -> list[str]:
+    head = f"{signal.title} [{signal.id}]: "
+    if signal.state is SignalState.UNKNOWN:
+        return [f"{head}could not be looked at: {signal.reason}"]
+    if signal.state is SignalState.SILENT:
+        return [f"{head}nothing found"]
+    lines = [f"{head}found"]
+    for each in signal.evidence[:_MOST_PLACES]:
+        place = each.path if each.line is None else f"{each.path}:{each.line} ({each.side})"
+        lines.append(f"  {place}: {each.text}{f' `{each.quote}`' if each.quote else ''}")
+    more = signal.more + max(0, len(signal.evidence) - _MOST_PLACES)
+    return [*lines, f"  and {more} more places"] if more else lines

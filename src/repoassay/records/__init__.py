@@ -24,7 +24,12 @@ if TYPE_CHECKING:
         finished_ids as finished_ids,
         read_attempt as read_attempt,
     )
-    from repoassay.records.calls import read_calls as read_calls
+    from repoassay.records.calls import (
+        JOURNAL as JOURNAL,
+        journal_spent as journal_spent,
+        read_calls as read_calls,
+        run_spent as run_spent,
+    )
     from repoassay.records.durable_write import write_once as write_once
     from repoassay.records.files import read_regular as read_regular, reason as reason
     from repoassay.records.folder_check import check_sound as check_sound
@@ -47,7 +52,6 @@ if TYPE_CHECKING:
         places as places,
         slots_of as slots_of,
     )
-    from repoassay.records.spending import JOURNAL as JOURNAL, journal_spent as journal_spent, run_spent as run_spent
     from repoassay.records.verdicts import VerdictCache as VerdictCache, verdict_key as verdict_key
     from repoassay.records.versions import (
         NewerRecord as NewerRecord,
@@ -64,7 +68,12 @@ else:
         {
             "attempt_columns": ("AttemptColumns", "VerdictColumns"),
             "attempts": ("ALL", "TABLE", "finished_ids", "read_attempt"),
-            "calls": ("read_calls",),
+            "calls": (
+                "read_calls",
+                "JOURNAL",
+                "journal_spent",
+                "run_spent",
+            ),
             "durable_write": ("write_once",),
             "files": ("read_regular", "reason"),
             "folder_check": ("check_sound",),
@@ -72,7 +81,6 @@ else:
             "lines": ("Codec", "JsonLines", "LinesRead", "OBJECTS", "append_line", "numbered_lines", "record_codec"),
             "runs": ("FinishedAttempt", "RunFolder"),
             "slots": ("SlotStatus", "Slot", "AttemptStatus", "counting_attempts", "places", "slots_of"),
-            "spending": ("JOURNAL", "journal_spent", "run_spent"),
             "verdicts": ("VerdictCache", "verdict_key"),
             "versions": (
                 "NewerRecord",

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.domains import domains
+from repoassay.report.tables.domains import domains, outcomes
 from repoassay.report.tables.frameworks import frameworks
-from repoassay.report.tables.outcomes import outcomes
 from repoassay.report.tables.success import success
 from repoassay.report.tables.sweeps import sweeps
 from repoassay.report.tables.tokens import tokens

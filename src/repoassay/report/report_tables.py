@@ -1,18 +1,24 @@
-"""Every table of a set of runs, worked out once, in the order they are shown."""
+"""Every table of a set of runs, in the order they are shown, and those that benchmarks and plug-ins add.
+
+The latter come through the entry points `repoassay.tables`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from repoassay import plugins
 from repoassay.economics import Quality
 from repoassay.report.outcome_tables import ReportTables, outcome_tables
-from repoassay.report.plugin_tables import plugin_tables
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.errors import MOST_DIAGNOSED, diagnosis_table, errors
 from repoassay.report.tables.external import Scores, benchmark_correlations, external
+from repoassay.report.tables.registry import OfferedTables
 from repoassay.report.tables.sizes import Sizes, repository_tokens, size_correlations, sizes_of
 from repoassay.report.tables.tokens import tokens
+from repoassay.report.tables.value import Table
 from repoassay.report.tables.worth import (
     agent_alpha,
     alpha_rows,
@@ -23,7 +29,7 @@ from repoassay.report.tables.worth import (
     repository_alpha,
 )
 
-__all__ = ["TableSelection", "figure_out"]
+__all__ = ["TableSelection", "figure_out", "plugin_tables"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +69,48 @@ def figure_out(rows: Sequence[ResultRow], wanted: TableSelection | None = None) 
     ]
     made += plugin_tables(rows, made, given.published)
     return ReportTables(rows, {table.name: table for table in made}, sizes)
+
+
+def plugin_tables(
+    rows: Sequence[ResultRow], tables: Sequence[Table], suites: Collection[str] | None = None
+) -> list[Table]:
+    """Ask every entry for its tables.
+
+    An entry is an `OfferedTables`, asked where its suite is wanted, or a function `(rows, tables)` that returns any
+    number of `Table`. A plug-in that raises, that returns something else, or whose table has the name of another is
+    passed over with a warning; a bundled one's error is ours and is raised.
+
+    Args:
+        rows: The attempts of the report.
+        tables: Tables of the report so far.
+        suites: Suites whose published tables are wanted, in lower case; None for those of the rows.
+    """
+    wanted = {row.run.suite.lower() for row in rows} if suites is None else suites
+    found: list[Table] = []
+    for plugin, entry in plugins.load_all("repoassay.tables"):
+        ask = _question(entry, rows, tables, wanted)
+        found += ask() if plugin.is_bundled else _checked(plugin, ask, [*tables, *found])
+    return found
+
+
+def _question(
+    entry: Any, rows: Sequence[ResultRow], tables: Sequence[Table], wanted: Collection[str]
+) -> Callable[[], Iterable[Any]]:
+    if not isinstance(entry, OfferedTables):
+        return lambda: entry(rows, tables)
+    return lambda: entry.tables({table.name: table for table in tables}) if entry.suite in wanted else []
+
+
+def _checked(plugin: plugins.Plugin, ask: Callable[[], Iterable[Any]], known: Sequence[Table]) -> list[Table]:
+    try:
+        found: list[Any] = list(ask())
+    except Exception as error:  # noqa: BLE001 - a plug-in's bug must not cost the report
+        plugins.warn(f"The {plugin.title} failed: {plugins.reason_of(error)}.")
+        return []
+    names = {table.name for table in known}
+    for table in found:
+        if not isinstance(table, Table) or table.name in names:
+            plugins.warn(f"The {plugin.title} is passed over: it gives no table, or one whose name is taken.")
+            return []
+        names.add(table.name)
+    return found

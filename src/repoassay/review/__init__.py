@@ -6,7 +6,7 @@ raters answer.
 The questions: `rubric`, `answers`. What raters see, and when: `study`, `scrub`, `assignment`. Storage (these import
 SQLAlchemy, the others do not): `database`, `tables`, `studies`, `rater_accounts`, `leases`, `drafts`, `submitting`,
 `comments`, `adjudication_store`; `migrations` holds files of SQL. What follows: `adjudication`, `item_summary`, and of
-its rows `mergeability_gap`, `failures`, `minutes`, `control_items`, `rater_statistics`, `reliability`. Which runs are
+its rows `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`. Which runs are
 reviewed: `sampling`. In and out: `exchange`, `simple_table`.
 """
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         comments_on as comments_on,
         remove_comment as remove_comment,
     )
-    from repoassay.review.control_items import controls as controls
     from repoassay.review.database import (
         Conflict as Conflict,
         append as append,
@@ -65,7 +64,7 @@ if TYPE_CHECKING:
         release as release,
         renew as renew,
     )
-    from repoassay.review.mergeability_gap import gap as gap
+    from repoassay.review.mergeability_gap import controls as controls, gap as gap
     from repoassay.review.minutes import minutes_to_fix as minutes_to_fix
     from repoassay.review.rater_accounts import (
         Rater as Rater,
@@ -139,14 +138,16 @@ else:
             "adjudication_store": ("adjudications_of", "settle"),
             "answers": ("Answers", "missing", "parse_answers"),
             "comments": ("Comment", "add_comment", "comments_by", "comments_on", "remove_comment"),
-            "control_items": ("controls",),
             "database": ("Conflict", "append", "event_log", "open_database"),
             "drafts": ("draft_of", "save_draft"),
             "exchange": ("FORMATS", "ratings_to_jsonl", "read_ratings", "write_ratings"),
             "failures": ("failure_table", "problems_per_submission"),
             "item_summary": ("ItemSummary", "summarize_items", "set_aside"),
             "leases": ("LeasedItem", "open_item", "open_next", "place_of", "queue_of", "release", "renew"),
-            "mergeability_gap": ("gap",),
+            "mergeability_gap": (
+                "gap",
+                "controls",
+            ),
             "minutes": ("minutes_to_fix",),
             "rater_accounts": (
                 "Rater",

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.survey.edges import count_edges
-from repoassay.survey.lexical import code_lines, count_tokens, line_count
 from repoassay.survey.measures import Measures, SurveyProblem
-from repoassay.survey.source import UnreadableSource, read_source
+from repoassay.survey.source import UnreadableSource, code_lines, count_tokens, line_count, read_source
 from repoassay.survey.syntax import Import, read_syntax
 from repoassay.text import printable, quote
 

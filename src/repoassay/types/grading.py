@@ -91,7 +91,8 @@ class HiddenTests(Record):
     plug-ins, helper modules, configuration and data, all as they are on the base commit with the diff `patch` (a file
     of the task folder) and the files below `tests/` laid over it; what a submission changes of them is reported and
     not used. `reader` is the test program whose results are read, `arguments` are given to it, then `files`: what it
-    is asked to run. An id is whatever name the program gives a test.
+    is asked to run. `support` names further files of the set-up as shell patterns. An id is whatever name the program
+    gives a test.
     """
 
     fail_to_pass: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -103,11 +104,13 @@ class HiddenTests(Record):
     patch: InnerPath | None = None
     files: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
+    support: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _in_place(self) -> Self:
-        if self.runner != "repository" and (self.patch or self.files or self.arguments or self.reader != "pytest"):
-            raise ValueError('has patch, files, arguments or reader, which only runner = "repository" uses')
+        used = self.patch or self.files or self.arguments or self.support or self.reader != "pytest"
+        if self.runner != "repository" and used:
+            raise ValueError('has patch, files, arguments, support or reader, which only runner = "repository" uses')
         return self
 
     @property

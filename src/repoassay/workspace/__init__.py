@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from repoassay.workspace.environment import build_environment as build_environment
     from repoassay.workspace.git import ATTRIBUTES as ATTRIBUTES, run_git as run_git
     from repoassay.workspace.installed_copies import cover_installed_copies as cover_installed_copies
+    from repoassay.workspace.interpreters import interpreter_findings as interpreter_findings
     from repoassay.workspace.preparation import (
         BASE_BRANCH as BASE_BRANCH,
         DESCRIPTION as DESCRIPTION,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         rules_place as rules_place,
     )
     from repoassay.workspace.sources import fetch_commit as fetch_commit, fetch_folders as fetch_folders
+    from repoassay.workspace.variables import environment_variables as environment_variables
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -60,7 +62,9 @@ else:
             "environment": ("build_environment",),
             "git": ("ATTRIBUTES", "run_git"),
             "installed_copies": ("cover_installed_copies",),
+            "interpreters": ("interpreter_findings",),
             "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"),
             "sources": ("fetch_commit", "fetch_folders"),
+            "variables": ("environment_variables",),
         },
     )

@@ -7,11 +7,14 @@ import hashlib
 import json
 import os
 import stat
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from repoassay.errors import InfraFault
+from repoassay.sandbox import Cache, remove_tree
 
-__all__ = ["is_intact", "take_over"]
+__all__ = ["intact_entry", "is_intact", "manifest_place", "take_over"]
 
 _DEEPEST = 200
 
@@ -63,10 +66,12 @@ def _listed(tree: Path, leads_to: tuple[Path, ...]) -> dict[str, object]:
 
 
 def _settle(path: Path, mode: int | None) -> None:
-    if os.geteuid() == 0:
+    status = path.lstat()  # what is right already stays untouched: other entries of the cache may share the file
+    if os.geteuid() == 0 and (status.st_uid, status.st_gid) != (0, 0):
         os.chown(path, 0, 0, follow_symlinks=False)
-    if mode is not None:
-        path.chmod(mode)  # after the owner, whose change takes bits away
+        status = path.lstat()  # the change takes bits away
+    if mode is not None and stat.S_IMODE(status.st_mode) != mode:
+        path.chmod(mode)
 
 
 def _check_link(path: Path, name: str, inside: tuple[str, ...]) -> None:
@@ -87,30 +92,53 @@ def is_intact(tree: Path, manifest: Path) -> bool:
     """Whether a tree is what its manifest says; looked at once in a process.
 
     A file is read again only when its times are not those it was taken over with: nobody can set the time at which the
-    kernel saw the last change.
+    kernel saw the last change. Where they differ only because another entry shares the file by now, that is noted.
     """
     try:
         listed = json.loads(manifest.read_text("utf-8", "surrogateescape"))
     except (OSError, ValueError):
         return False
-    seen = 0
+    now: dict[str, object] = {}
     for folder, folders, files in os.walk(tree):
         for name in (*folders, *files):
             path = Path(folder, name)
             mode = path.lstat().st_mode
             if stat.S_ISDIR(mode):
                 continue
-            seen += 1
-            told = listed.get(os.path.relpath(path, tree))
-            if stat.S_ISLNK(mode):
-                if told != str(path.readlink()):
-                    return False
-            elif not isinstance(told, list) or not _same(path, told):
+            place = os.path.relpath(path, tree)
+            now[place] = str(path.readlink()) if stat.S_ISLNK(mode) else _looked_at(path, listed.get(place))
+            if now[place] is None or (stat.S_ISLNK(mode) and now[place] != listed.get(place)):
                 return False
-    return seen == len(listed)
+    if len(now) == len(listed) and now != listed:
+        _replace(manifest, now)
+    return len(now) == len(listed)
 
 
-def _same(path: Path, told: list[object]) -> bool:
+def _looked_at(path: Path, told: object) -> list[object] | None:
+    """What to note of a file that is as it was told; None for one that is not."""
+    if not isinstance(told, list):
+        return None
     status = path.stat(follow_symlinks=False)
     quick = [stat.S_IMODE(status.st_mode), status.st_size, told[2], status.st_mtime_ns, status.st_ctime_ns]
-    return quick == told or _of(path)[:3] == told[:3]
+    return quick if quick == told or _of(path)[:3] == told[:3] else None
+
+
+def _replace(manifest: Path, listed: dict[str, object]) -> None:
+    with tempfile.NamedTemporaryFile("w", dir=manifest.parent, delete=False, prefix=".manifest-") as stream:
+        stream.buffer.write(json.dumps(listed).encode("utf-8", "surrogateescape"))
+    Path(stream.name).replace(manifest)
+
+
+def manifest_place(tree: Path) -> Path:
+    """Where it is written what an entry of the cache, or one in the making, must hold."""
+    return tree.with_name(f".{tree.name.lstrip('.').removesuffix('.part')}.manifest")
+
+
+def intact_entry(cache: Cache, kind: str, key: str, build: Callable[[Path], None]) -> Path:
+    """An entry of the cache that is one tree, built when it is not there and again when it is not what was built."""
+    entry = cache.entry(kind, key, build)
+    if not is_intact(entry, manifest_place(entry)):
+        remove_tree(entry)
+        is_intact.cache_clear()
+        entry = cache.entry(kind, key, build)
+    return entry

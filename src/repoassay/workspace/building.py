@@ -41,19 +41,29 @@ _MOST_BYTES = 32 * 2**30
 
 
 def run_build(
-    what: str, tree: Path, at: str, command: Command, cache: Cache, sandbox: Sandbox, rules: IndexRules | None = None
+    what: str,
+    tree: Path,
+    at: str,
+    command: Command,
+    cache: Cache,
+    sandbox: Sandbox,
+    *,
+    rules: IndexRules | None = None,
+    most_bytes: int = _MOST_BYTES,
 ) -> None:
     """Run a build that fills the folder `tree`, which it knows as `at`.
 
     Args:
         what: The beginning of the sentence that says that it failed.
-        tree: An empty folder.
+        tree: An empty folder, or a copy of what is to be added to.
         at: Its place inside.
-        command: The build; its environment's `DOWNLOADS` will name an empty folder for caches.
+        command: The build; its environment's `DOWNLOADS` will name an empty folder for caches. Its writable mounts
+            count as the tree does.
         cache: Where packages are kept by digest.
         sandbox: Where it runs.
         rules: What the indexes hold back, such as files newer than a day (`IndexRules(newest=...)`); a build that is
             held to a day reaches them through the relay alone.
+        most_bytes: What tree and writable mounts may come to.
 
     Raises:
         InfraFault: It failed; the reason is its own, the index's or the proxy's.
@@ -79,13 +89,14 @@ def run_build(
         env = {**indexes.env(doors[1].port), **relay.env(doors[0].port), **command.env}
         env |= {"DOWNLOADS": f"{at}/{_DOWNLOADS}", "UV_CACHE_DIR": f"{at}/{_DOWNLOADS}/uv", "UV_NO_CONFIG": "1"}
         env["npm_config_cache"] = f"{at}/{_DOWNLOADS}/npm"
+        written = [mount.source for mount in command.mounts if mount.access is Access.WRITE]
         mounts = (Mount(tree, at, Access.WRITE), *command.mounts, *indexes.mounts())
-        growth = ends.enter_context(Growth(tree, _MOST_BYTES))
+        growth = ends.enter_context(Growth(tree, most_bytes, *written))
         whole = dataclasses.replace(command, env=env, mounts=mounts, doors=doors, network=SandboxNetwork.NONE)
         done = sandbox.run(whole, growth.exceeded)
         reasons = [*relay.troubles[-1:], *refused]
         if growth.exceeded.is_set():
-            reasons.append(f"It wrote more than {_MOST_BYTES} bytes or {MOST_FILES} files.")
+            reasons.append(f"It wrote more than {most_bytes} bytes or {MOST_FILES} files.")
     remove_tree(tree / _DOWNLOADS)
     if done.exit.ended is not Ended.EXITED or done.exit.code != 0:
         raise InfraFault(

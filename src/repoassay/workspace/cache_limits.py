@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,9 @@ from repoassay.sandbox import Cache, remove_tree
 __all__ = ["CacheEntry", "entries", "prune"]
 
 _KINDS = (
-    "agents", "bytecode", "checkouts", "days", "environments", "inputs", "npm", "packages", "pages", "sdists",
-    "tarballs", "uv",
+    "agents", "apt", "builds", "bundles", "bytecode", "checkouts", "days", "environments", "inputs", "interpreters",
+    "npm",
+    "packages", "pages", "sdists", "tarballs", "uv",
 )  # fmt: skip
 _WHOLE = ("npm", "pages", "uv")
 """Folders that are one entry each; of these, npm and uv are what earlier versions downloaded to."""
@@ -77,6 +79,8 @@ def _remove(cache: Cache, entry: CacheEntry) -> bool:
 
 
 def _size(path: Path) -> int:
+    """What it takes on disk; of a file that entries share, its part."""
     if path.is_file():
         return path.stat().st_size
-    return sum(item.lstat().st_blocks * 512 for item in path.rglob("*"))
+    found = (item.lstat() for item in path.rglob("*"))
+    return sum(item.st_blocks * 512 // (1 if stat.S_ISDIR(item.st_mode) else item.st_nlink) for item in found)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from repoassay.errors import InfraFault
 from repoassay.sandbox import Cache, settle
 from repoassay.tasks import TaskFolder, digest_folder
 from repoassay.types import Repository
+from repoassay.workspace.bundles import repository_at
 from repoassay.workspace.git import ATTRIBUTES, run_git
 from repoassay.workspace.npm import fetch_npm
 from repoassay.workspace.sources import fetch_commit, fetch_folders, fetch_sdist, unpack
 
-__all__ = ["check_no_history", "checkout"]
+__all__ = ["check_no_history", "checkout", "commit_tree"]
 
 _FORMAT = "1"
 """Counted up when the same source would be laid out differently."""
@@ -52,7 +55,7 @@ def checkout(folder: TaskFolder, repositories: Path | None, cache: Cache) -> Pat
                 raise
             remedy = f"{error.remedy} Or lay out its release instead: --repositories released.".strip()
             raise InfraFault(error.message, remedy) from error
-        _commit(part)
+        commit_tree(part)
         check_no_history(part)
         settle(part)
 
@@ -76,7 +79,7 @@ def _fill(part: Path, repository: Repository, local: Path | None, cache: Cache) 
             raise InfraFault(f"The repository {local} cannot be copied: {error}.") from error
     elif repository.source.startswith("git:"):
         assert repository.revision is not None
-        url = repository.source.removeprefix("git:")
+        url = repository_at(repository.source.removeprefix("git:"), cache)
         if repository.subdirectory is None:
             fetch_commit(url, repository.revision, part)
         else:
@@ -99,12 +102,19 @@ def _fill_part(url: str, revision: str, subdirectory: str, part: Path) -> None:
             item.rename(part / item.name)
 
 
-def _commit(tree: Path) -> None:
+def commit_tree(tree: Path, names: Sequence[str] | None = None) -> None:
+    """Give a tree without `.git` one that holds one commit: of everything, or of what lies at `names`."""
     run_git(tree, "init", "--quiet", "--template=")
     info = tree / ".git" / "info"
     info.mkdir(exist_ok=True)
     (info / "attributes").write_text(ATTRIBUTES)
-    run_git(tree, "add", "--all", "--force", ".")
+    if names is None:
+        run_git(tree, "add", "--all", "--force", ".")
+    else:
+        listed = info / "names"
+        listed.write_bytes(b"".join(os.fsencode(name) + b"\0" for name in names))
+        run_git(tree, "--literal-pathspecs", "add", "--force", f"--pathspec-from-file={listed}", "--pathspec-file-nul")
+        listed.unlink()
     run_git(tree, "commit", "--quiet", "--allow-empty", "--message=Base of the task")
 
 

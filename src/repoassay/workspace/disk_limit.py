@@ -16,10 +16,10 @@ _LOOK = 3.0
 
 
 class Growth:
-    """Watches a folder while a build writes to it; `exceeded` is set when it holds too much. A context manager."""
+    """Watches folders while a build writes to them; `exceeded` is set when they hold too much. A context manager."""
 
-    def __init__(self, folder: Path, most_bytes: int) -> None:
-        self._folder, self._most = folder, most_bytes
+    def __init__(self, folder: Path, most_bytes: int, *more: Path) -> None:
+        self._watched, self._most = (folder, *more), most_bytes
         self._over = threading.Event()
         self.exceeded = threading.Event()
 
@@ -43,7 +43,7 @@ class Growth:
     def _fits(self) -> bool:
         used, seen = 0, 0
         counted: set[int] = set()
-        folders = [str(self._folder)]
+        folders = [str(folder) for folder in self._watched]
         while folders and not self._over.is_set():
             try:
                 entries = list(os.scandir(folders.pop()))

@@ -12,12 +12,13 @@ import re
 import sys
 from pathlib import Path
 
-from repoassay.errors import Unavailable
-from repoassay.sandbox import Cache, Command, Mount, Sandbox, remove_tree, uv_program
+from repoassay.errors import BadInput, Unavailable
+from repoassay.sandbox import Cache, Command, Mount, Sandbox, uv_program
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits
-from repoassay.workspace.build_output import is_intact, take_over
+from repoassay.workspace.build_output import intact_entry, manifest_place, take_over
 from repoassay.workspace.building import run_build
+from repoassay.workspace.installation import build_installation
 
 __all__ = ["build_environment"]
 
@@ -40,11 +41,19 @@ def build_environment(folder: TaskFolder, cache: Cache, sandbox: Sandbox) -> Pat
     """Return the environment of a task, to be mounted read-only at /env; built when it is not in the cache.
 
     Raises:
+        BadInput: When the task has Debian packages for an environment that is no installation of its own.
         InfraFault: When uv cannot build it; the reason is uv's. Never cached.
-        Unavailable: When the task needs another Python.
+        Unavailable: When this machine lacks the Python that the task needs.
     """
     wanted = folder.task.environment
+    if wanted.release_line is not None:
+        return build_installation(folder, wanted.release_line, cache, sandbox)
     _check_python(wanted.python, folder.task.id)
+    if wanted.apt:
+        raise BadInput(
+            f"The task {folder.task.id} names Debian packages, but no release line of Python.",
+            "Write environment.python as one, such as '3.11'.",
+        )
     file = wanted.requirements or wanted.resolve
     requirements = (folder.path / file).read_bytes() if file else b""
     kind = "resolve " if wanted.resolve else ""
@@ -54,12 +63,7 @@ def build_environment(folder: TaskFolder, cache: Cache, sandbox: Sandbox) -> Pat
     def build(part: Path) -> None:
         _build(part, requirements, cache, sandbox, resolve=bool(wanted.resolve))
 
-    entry = cache.entry("environments", key, build)
-    if not is_intact(entry, _manifest(entry)):
-        remove_tree(entry)
-        is_intact.cache_clear()
-        entry = cache.entry("environments", key, build)
-    return entry
+    return intact_entry(cache, "environments", key, build)
 
 
 def _check_python(wanted: str, task: str) -> None:
@@ -89,9 +93,4 @@ def _build(part: Path, requirements: bytes, cache: Cache, sandbox: Sandbox, *, r
         run_build("The environment could not be built", part, "/env", build, cache, sandbox)
     finally:
         listing.unlink()
-    take_over(part, _manifest(part), leads_to=(Path(sys.base_prefix),))
-
-
-def _manifest(entry: Path) -> Path:
-    """Where it is written what an entry of the cache, or one in the making, must hold."""
-    return entry.with_name(f".{entry.name.lstrip('.').removesuffix('.part')}.manifest")
+    take_over(part, manifest_place(part), leads_to=(Path(sys.base_prefix),))

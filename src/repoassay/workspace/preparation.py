@@ -8,6 +8,8 @@ What an agent sees::
     /workspace/instruction.md
     /workspace/contributing.md   what a contribution must keep to, where the task has it (pull-request tasks)
     /env                     the task's Python environment; read-only, first on the path
+
+Where a task has build commands, repository and environment are those that the commands left.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ from pathlib import Path, PurePosixPath
 from repoassay.sandbox import Access, Cache, Mount, Sandbox, settle
 from repoassay.tasks import TaskFolder
 from repoassay.types import IN_REPOSITORY, FileEdit, TaskKind
+from repoassay.workspace.builds import build_repository
 from repoassay.workspace.checkouts import checkout
 from repoassay.workspace.environment import build_environment
+from repoassay.workspace.variables import environment_variables
 
 __all__ = ["BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"]
 
@@ -76,8 +80,7 @@ class PreparedTask:
         """Environment variables of an agent."""
         roots = [str(PurePosixPath("/workspace/repo", part)) for part in self.folder.task.environment.path]
         return {
-            "PATH": "/env/bin:/usr/local/bin:/usr/bin:/bin",
-            "VIRTUAL_ENV": "/env",
+            **environment_variables(self.folder.task, self.environment),
             "PYTHONPATH": ":".join(roots),
             "PYTHONDONTWRITEBYTECODE": "1",
             "REPOASSAY_WORKSPACE": "/workspace",
@@ -112,9 +115,8 @@ def lay_out(
             shutil.copytree(folder.inputs, part, dirs_exist_ok=True)
         settle(part)  # readable whatever the modes of the task folder
 
-    return PreparedTask(
-        folder=folder,
-        base=checkout(folder, repositories, cache) if whole else cache.entry("checkouts", "empty", settle),
-        inputs=cache.entry("inputs", folder.digest[:32], stage),
-        environment=build_environment(folder, cache, sandbox),
-    )
+    base = checkout(folder, repositories, cache) if whole else cache.entry("checkouts", "empty", settle)
+    environment = build_environment(folder, cache, sandbox)
+    if whole and folder.task.environment.build:
+        base, environment = build_repository(folder, base, environment, cache, sandbox)
+    return PreparedTask(folder, base, cache.entry("inputs", folder.digest[:32], stage), environment)

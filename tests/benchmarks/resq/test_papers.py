@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repoassay.benchmarks.resq.papers.tables import PAPER, PassRate
+from repoassay.benchmarks.resq.papers.comparison import PAPER, PassRate
 
 
 def test_resq_gap_of_the_abstract() -> None:

@@ -1,7 +1,9 @@
-"""SWE-bench's rows as task folders."""
+"""SWE-bench's rows as task folders: the recipe, the tests that are run, and what is refused."""
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,45 +13,157 @@ from repoassay.benchmarks.swebench.rows import SweRow
 from repoassay.errors import BadInput
 from repoassay.formats.write_task import write_task
 from repoassay.tasks import read_task
-
-COMMIT = "0123456789" * 4
-PATCH = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+2\n"
-SWE: dict[str, Any] = {
-    "instance_id": "a__b-1",
-    "repo": "a/b",
-    "base_commit": COMMIT,
-    "patch": PATCH,
-    "test_patch": "diff --git a/tests/test_new.py b/tests/test_new.py\nnew file mode 100644\n--- /dev/null\n"
-    "+++ b/tests/test_new.py\n@@ -0,0 +1,2 @@\n+def test_it():\n+    assert True\n",
-    "problem_statement": "# It is not so\n\nMake it so.",
-    "fail_to_pass": ("tests/test_new.py::test_it",),
-}
+from shared_data import SWEBENCH, needs_swebench
+from swe_rows import PATCH, SWE, environment_of, patch_of
 
 
-def test_a_swe_row_whose_tests_are_new_files(tmp_path: Path) -> None:
-    task = read_task(write_task(SweRow(**SWE), tmp_path)).task
-    assert (task.id, task.title) == ("a__b-1", "It is not so")
-    assert task.repository.source == "git:https://github.com/a/b"
-    assert task.grading.tests is not None
-    assert task.grading.tests.fail_to_pass == ("tests/test_new.py::test_it",)
-    assert (tmp_path / "a__b-1/tests/tests/test_new.py").read_text() == "def test_it():\n    assert True\n"
+def made(**changes: Any) -> SweRow:
+    return SweRow(**{**SWE, **changes})
+
+
+def test_a_row_becomes_a_task_with_its_recipe(tmp_path: Path) -> None:
+    task = read_task(write_task(made(), tmp_path)).task
+    assert (task.id, task.title) == ("pallets__flask-1", "It is not so")
+    assert task.repository.source == "git:https://github.com/pallets/flask"
+    assert (task.environment.python, task.environment.exclude_newer) == ("3.11", "2024-11-01")
+    assert task.environment.build[-1] == "uv pip install -e ."
+    assert "requirements/dev.txt" in task.environment.build[0]
+    assert "Werkzeug==2.3.7\n" in (tmp_path / "pallets__flask-1/environment/requirements.in").read_text()
+    tests = task.grading.tests
+    assert tests is not None
+    assert (tests.runner, tests.reader, tests.patch, tests.seconds) == (
+        "repository",
+        "pytest",
+        "tests/test.patch",
+        1800,
+    )
+    assert tests.files == ("tests/test_old.py", "tests/test_new.py")
+    assert (tmp_path / "pallets__flask-1/tests/test.patch").read_text() == SWE["test_patch"]
+
+
+def test_a_frozen_environment_stands_in_for_the_table(tmp_path: Path) -> None:
+    row = made(version="2.0").with_environment(environment_of("3.10.15"))
+    parts = row.task_parts()
+    assert (parts.environment.python, parts.environment.exclude_newer) == ("3.10", "2025-01-22")
+    assert parts.environment.build == ("uv pip install -e .",)
+    assert parts.files["environment/requirements.in"] == (
+        b"importlib-metadata==4.8.1\nmatplotlib==3.3.4\nnumpy==1.25.2\npytest==7.4.0\nwheel==0.44.0\n"
+    )
+    assert parts.notes == ("left out of the frozen environment: pyqt",)
+    assert SweRow.model_validate(row.to_json()).environment == row.environment
+    assert read_task(write_task(row, tmp_path)).task.environment.python == "3.10"
+
+
+def test_a_python_nobody_offers_is_replaced_and_said(tmp_path: Path) -> None:
+    row = made(repo="django/django", version="2.2").with_environment(environment_of("3.5.6"))
+    parts = row.task_parts()
+    assert parts.environment.python == "3.6"
+    assert parts.environment.build == ("python setup.py develop --no-deps",)
+    assert parts.notes[0] == "Python 3.5 is not offered; 3.6 stands in for it"
+    assert read_task(write_task(row, tmp_path)).task.environment.python == "3.6"
+
+
+def test_django_is_asked_for_modules_and_its_ids_are_anything(tmp_path: Path) -> None:
+    row = made(
+        repo="django/django", version="4.2", test_patch=patch_of("tests/forms_tests/widget_tests/test_x.py"),
+        fail_to_pass=("test_it (forms_tests.widget_tests.test_x.T)", "A line of a docstring, with (brackets) and ::"),
+    )  # fmt: skip
+    tests = read_task(write_task(row, tmp_path)).task.grading.tests
+    assert tests is not None
+    assert (tests.reader, tests.files) == ("django", ("forms_tests.widget_tests.test_x",))
+    assert tests.fail_to_pass == row.fail_to_pass
+
+
+def test_versions_of_tags_are_pretended_and_limits_are_constraints() -> None:
+    build = made(repo="pytest-dev/pytest", version="7.2").task_parts().environment.build
+    assert build == ("SETUPTOOLS_SCM_PRETEND_VERSION=7.2.0 uv pip install -e .",)
+    (limited,) = made(repo="sphinx-doc/sphinx", version="3.2").task_parts().environment.build
+    assert limited.startswith("printf '%s\\n' 'Jinja2<3.0' ")
+    assert limited.endswith("uv pip install --constraints /tmp/constraints.txt -e '.[test]'")
+    (edited,) = made(repo="pytest-dev/pytest", version="6.3").task_parts().environment.build
+    assert edited == (
+        "cp -p setup.cfg setup.cfg.kept && sed -i 's/>=>=/>=/' setup.cfg && SETUPTOOLS_SCM_PRETEND_VERSION=6.3.0"
+        " uv pip install -e . && mv setup.cfg.kept setup.cfg"
+    )
+    assert "=2022.3.0 " in made(repo="pydata/xarray", version="2022.03").task_parts().environment.build[0]
+
+
+def test_what_pytest_is_asked_for() -> None:
+    patch = patch_of("tests/test_a.py") + patch_of("tests/data.json") + patch_of("tests/page.html")
+    gone = (
+        "diff --git a/tests/test_b.py b/tests/test_b.py\ndeleted file mode 100644\n"
+        "--- a/tests/test_b.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n"
+    )
+    tests = made(
+        test_patch=patch + gone, fail_to_pass=("tests/test_c.py::T::test[a b]", "-x.py::test"), pass_to_pass=()
+    ).task_parts().tests  # fmt: skip
+    assert tests.files == ("tests/test_a.py", "tests/test_c.py")
+
+
+def test_a_test_counts_once_and_times_may_be_times() -> None:
+    row = SweRow.model_validate(
+        {
+            **SWE,
+            "fail_to_pass": ["a", "a"],
+            "pass_to_pass": ["a", "b", "b"],
+            "created_at": datetime(2025, 3, 1, tzinfo=UTC),
+        }
+    )
+    parts = row.task_parts()
+    assert (parts.tests.fail_to_pass, parts.tests.pass_to_pass) == (("a",), ("b",))
+    assert parts.environment.exclude_newer == "2025-08-28"
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"test_patch": PATCH.replace("x", "tests/test_new.py")}, "does not make 'tests/test_new.py' anew as text."),
         ({"test_patch": "nonsense"}, "its test_patch cannot be read: There is no unified diff in the patch."),
         ({"test_patch": SWE["test_patch"].replace("tests/test_new.py", "../x.py")}, "its test_patch cannot be read"),
-        ({"fail_to_pass": ("tests/test_old.py::test",)}, "are not in the files that its test_patch makes."),
-        ({"fail_to_pass": ("test_it (tests.test_new)",)}, "are not in the files that its test_patch makes."),
-        ({"pass_to_pass": ("tests/test_old.py::test",)}, "its tests tests/test_old.py::test are not"),
+        ({"test_patch": patch_of("a.json"), "fail_to_pass": ("test_x",)}, "its test_patch touches no file of tests."),
         ({"fail_to_pass": ()}, "fail_to_pass: Tuple should have at least 1 item"),
-        ({"repo": "/etc"}, "is no URL of https, ssh or git."),
+        ({"repo": "/etc"}, "no recipe: the table does not know the repository '/etc'."),
+        ({"version": "0.1"}, "no recipe: the table knows 'pallets/flask', but not its version '0.1'."),
+        ({"environment": "\ndependencies:\n  - python\n"}, "'- python' as dependency 2, which fixes no version."),
+        ({"environment": "\ndependencies:\n  - wheel=1=py_0\n"}, "its frozen environment names no Python 3."),
+        ({"patch": ""}, "it has no solution patch."),
     ],
 )
 def test_swe_rows_that_cannot_be_tasks(changes: dict[str, Any], words: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
-        write_task(SweRow(**{**SWE, **changes}), tmp_path / "tasks")
+        write_task(made(**changes), tmp_path / "tasks")
     assert words in str(caught.value)
     assert not (tmp_path / "tasks").exists()
+
+
+def test_every_version_of_the_table_has_a_recipe() -> None:
+    from repoassay.benchmarks.swebench.recipes import _table
+
+    assert len(_table()) >= 12
+    for repo, versions in _table().items():
+        for version, recipe in versions.items():
+            for python in (recipe.python, "3.6"):
+                assert recipe.commands(version, python, frozen=False), repo
+
+
+@needs_swebench
+def test_every_real_row_has_a_recipe(tmp_path: Path) -> None:
+    for line in (SWEBENCH / "rows.jsonl").read_text("utf-8").splitlines():
+        row = SweRow.model_validate(json.loads(line))
+        frozen = SWEBENCH / "environments" / f"{row.name}.yml"
+        row = row.with_environment(frozen.read_text("utf-8")) if frozen.exists() else row
+        assert read_task(write_task(row, tmp_path)).task.grading.tests is not None
+
+
+@needs_swebench
+def test_every_real_environment_is_read() -> None:
+    from repoassay.benchmarks.swebench.frozen import read_environment
+
+    for file in (SWEBENCH / "environments").glob("*.yml"):
+        found = read_environment(file.read_text("utf-8"))
+        assert found.exclude_newer, file
+        assert len({line.partition("==")[0] for line in found.requirements}) == len(found.requirements), file
+
+
+def test_patches_are_kept_as_they_are(tmp_path: Path) -> None:
+    folder = write_task(made(), tmp_path)
+    assert (folder / "solution/changes.diff").read_text() == PATCH

@@ -194,19 +194,18 @@ FORGERS: dict[str, Callable[[list[str]], str]] = {
 """Ways to name the real text of a test by comparing all copies."""
 
 
-@pytest.mark.parametrize("forger", FORGERS)
-def test_comparing_copies_does_not_tell_which_is_real(forger: str) -> None:
+def test_comparing_copies_does_not_tell_which_is_real() -> None:
     source = "def test_it():\n    assert f(0) == 37\n    assert f(1) == 'qzwx'\n    assert f(2) == 'kjhg'\n"
-    named, tries = 0, 300
+    named, tries = Counter[str](), 300
     bits = 0.0
     for _ in range(tries):  # the places as well are drawn anew: their spellings are chosen around the real one
         found = [TwinSite(each, ("t.py::test_it",)) for each in alterables(source, BASE)["test_it"]]
         unit = TwinUnit("t.py::test_it", ("t.py::test_it",), tuple(found))
         twins = draw([unit], {"t.py": source}, 1, secrets.SystemRandom())
         texts = [each["t.py"] for each in twins.copies]
-        named += FORGERS[forger](texts) == source
+        named.update(name for name, forger in FORGERS.items() if forger(texts) == source)
         bits = twins.bits[unit.name]
         counts = Counter(texts).values()
         assert max(counts) - min(counts) <= 1
     assert bits > 3
-    assert named < tries / 4  # one in eleven or less, for copies of three bits and more
+    assert max(named.values()) < tries / 4, named  # one in eleven or less, for copies of three bits and more

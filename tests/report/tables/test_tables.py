@@ -8,8 +8,8 @@ import pytest
 
 from repoassay.report.report_tables import TableSelection, figure_out
 from repoassay.report.results import ResultRow
+from repoassay.report.tables.errors import sample_table
 from repoassay.report.tables.external import score_of
-from repoassay.report.tables.samples import sample_table
 from repoassay.report.tables.sizes import size_correlations
 from repoassay.report.tables.value import Estimate, Table, TableColumn
 from repoassay.stats import Proportion, wilson

@@ -214,21 +214,21 @@ def test_what_is_too_large_is_refused(ann: Person) -> None:
     assert ann.http.post(place, content=parts, headers=headers).status_code == 413  # no length told
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"", b"[]", b"nul", b"[" * 100_000, b'{"version": NaN}', b'{"version": true, "answers": {}}', b'{"version": -1}',
+NONSENSE = (
+    b"", b"[]", b"nul", b"[" * 100_000, b'{"version": NaN}', b'{"version": true, "answers": {}}', b'{"version": -1}',
      b'{"version": 0, "answers": []}', b'{"version": 0, "answers": {"axes": {"a b": {}}}}',
      b'{"version": 0, "answers": {"secret": 1}}', b'{"version": 0, "phase": "later", "answers": {}}',
      b'{"version": 99999999999999999999999, "answers": {}}', b'{"version": 0, "answers": {"notes": "\\ud800"}}',
-     b'{"version": 0, "answers": {"notes": "\xff"}}', b'{"version": 0, "answers": {"minutes": 1e999}}'],
+     b'{"version": 0, "answers": {"notes": "\xff"}}', b'{"version": 0, "answers": {"minutes": 1e999}}',
 )  # fmt: skip
-def test_nonsense_is_refused_in_a_sentence(ann: Person, body: bytes) -> None:
+
+
+def test_nonsense_is_refused_in_a_sentence(ann: Person) -> None:
     item = ann.next()
-    answer = ann.http.post(
-        f"/review/api/item/{item}/draft", content=body, headers={"X-CSRF-Token": ann.csrf}
-    )  # fmt: skip
-    assert answer.status_code == 422, answer.text
-    assert answer.json()["error"]
+    for body in NONSENSE:
+        answer = ann.http.post(f"/review/api/item/{item}/draft", content=body, headers={"X-CSRF-Token": ann.csrf})
+        assert answer.status_code == 422, (body[:99], answer.text)
+        assert answer.json()["error"]
 
 
 def test_every_answer_has_the_headers(ann: Person, url: str) -> None:

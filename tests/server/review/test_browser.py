@@ -144,6 +144,7 @@ def test_one_rater_by_keyboard(owner: Person, url: str, contexts: Open) -> None:
     assert not lines[0]["mergeable"] and lines[0]["would_merge"]
 
 
+@pytest.mark.exhaustive
 def test_two_windows_are_shown_both_versions(owner: Person, url: str, contexts: Open) -> None:
     owner.study()
     link = url + owner.invite("Ann")

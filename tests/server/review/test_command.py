@@ -38,6 +38,7 @@ def test_what_cannot_be_used_is_said_in_a_sentence(tmp_path: Path, line: tuple[s
     assert code == 2 and word in text and "Traceback" not in text
 
 
+@pytest.mark.exhaustive
 def test_a_lead_comes_in_by_the_link_and_it_ends_with_the_server(tmp_path: Path) -> None:
     server = Process(str(tmp_path / "r.sqlite"), make_run(tmp_path / "run", tasks=("pr-sqlparse-check",)))
     try:

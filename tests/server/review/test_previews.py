@@ -232,7 +232,7 @@ def study_of(desk: ReviewState, files: dict[str, bytes]) -> None:
 
 def test_others_are_answered_while_a_bomb_is_opened(desk: ReviewState) -> None:
     desk.previews.close()
-    desk.previews = Previews(desk.blobs, cpu=5)
+    desk.previews = Previews(desk.blobs, cpu=2)
     study_of(desk, {"a.pdf": PDFS["operations"](), "b.xlsx": WORKBOOKS["strings"](), "c.png": picture()})
     with answering(desk) as url:
         owner = Person(url, "/review/join/owner-token-owner-token-owner-token")

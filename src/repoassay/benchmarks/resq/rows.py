@@ -1,20 +1,24 @@
-"""RES-Q's published row: a repository at a commit, an instruction, and a script that decides."""
+"""RES-Q's published row: a repository at a commit, an instruction, and a script that decides; and the task it makes."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from repoassay.benchmarks.resq.node_environment import is_javascript
+from repoassay.benchmarks.resq.javascript_tests import javascript_tests, script_name
+from repoassay.benchmarks.resq.node_environment import check_node_environment, is_javascript
+from repoassay.benchmarks.resq.parametrized_tests import Unlisted
+from repoassay.benchmarks.resq.script_tests import script_tests
 from repoassay.errors import BadInput
-from repoassay.formats import Row, RowId, TaskParts, Text, parse_json
-from repoassay.text import quote
-from repoassay.types import Record
+from repoassay.formats import REQUIREMENTS, Row, RowId, TaskParts, Text, import_path_of, parse_json
+from repoassay.text import printable, quote
+from repoassay.types import Environment, HiddenTests, Record
 
-__all__ = ["ORIGIN", "ModifiedFile", "ResqRow", "RowOrigin"]
+__all__ = ["ORIGIN", "ModifiedFile", "ResqRow", "RowOrigin", "javascript_parts", "python_parts"]
 
 ORIGIN = "solution/row.json"
 """What a row says and a task folder has no place for; hidden, since it may hold the solution."""
@@ -121,7 +125,7 @@ class ResqRow(Row):
         Raises:
             BadInput: When the script or its environment cannot be had here.
         """
-        from repoassay.benchmarks.resq.script_parts import javascript_parts, python_parts
+        from repoassay.benchmarks.resq.rows import javascript_parts, python_parts
 
         kept = set(RowOrigin.model_fields)
         if is_javascript(self.language):
@@ -139,3 +143,56 @@ class ResqRow(Row):
     def to_json(self) -> dict[str, Any]:
         """Return the row with the published keys."""
         return self.model_dump(mode="python", by_alias=True)
+
+
+_FAMILY = "RES-Q"
+_SCRIPT = "test_script.py"
+_PYTHON = re.compile(r"(?:^|[^0-9.])([23])\.([0-9]{1,2})(?:[^0-9]|$)")
+
+
+def python_parts(script: str, environment: str, requirements: str, patch: str) -> TaskParts:
+    """Return the parts of a task whose script is in Python.
+
+    Args:
+        script: The source that decides.
+        environment: The version of Python, such as `python 3.11`.
+        requirements: What the tests need, as pip reads it.
+        patch: The solution, which shows where packages lie.
+
+    Raises:
+        BadInput: When the tests of the script cannot be listed.
+    """
+    try:
+        tests = script_tests(script)
+    except Unlisted as error:
+        raise _unlisted(error) from error
+    found = _PYTHON.search(environment)
+    python = Environment(
+        python=f">={found[1]}.{found[2]}" if found else Environment().python,
+        resolve=REQUIREMENTS,  # even where it names nothing: resolving is what brings pytest
+        path=import_path_of(patch),
+    )
+    hidden = HiddenTests(fail_to_pass=tuple(f"{_SCRIPT}::{test}" for test in tests), cwd="repository")
+    files = {f"tests/{_SCRIPT}": script.encode(), REQUIREMENTS: requirements.encode()}
+    return TaskParts(_FAMILY, python, hidden, files)
+
+
+def javascript_parts(script: str, environment: str, requirements: str) -> TaskParts:
+    """Return the parts of a task whose script is for node, which needs no environment of its own.
+
+    Raises:
+        BadInput: When the row asks for packages or another runtime, or the tests of the script cannot be listed.
+    """
+    check_node_environment(environment, requirements)
+    try:
+        tests = javascript_tests(script)
+    except Unlisted as error:
+        raise _unlisted(error) from error
+    name = script_name(script)
+    hidden = HiddenTests(fail_to_pass=tuple(f"{name}::{test}" for test in tests), cwd="repository", runner="node")
+    return TaskParts(_FAMILY, Environment(), hidden, {f"tests/{name}": script.encode()})
+
+
+def _unlisted(error: Unlisted) -> BadInput:
+    what, _, remedy = str(error).partition("; ")
+    return BadInput(f"its test_script {printable(what, 300)}.", f"{remedy[:1].upper()}{remedy[1:]}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from repoassay.benchmarks.swebench.relatives import MultiRow, SmithRow
 from repoassay.benchmarks.swebench.rows import SweRow
 
-__all__ = ["SweRow"]
+__all__ = ["MultiRow", "SmithRow", "SweRow"]

@@ -1,31 +1,71 @@
-"""SWE-bench's row, as far as its tests can be run by pytest."""
+"""SWE-bench's row, with the recipe that its tests are run by."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
+from datetime import date, datetime, timedelta
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from repoassay.formats import REQUIREMENTS, Row, RowId, TaskParts, Text, import_path_of, parse_json
+from repoassay.benchmarks.swebench.directives import directives
+from repoassay.benchmarks.swebench.frozen import FrozenEnvironment, read_environment, read_requirements
+from repoassay.benchmarks.swebench.install_config import InstallConfig, Words, arguments_of
+from repoassay.benchmarks.swebench.recipes import FROZEN_AT, RepositoryRecipe, recipe_for
+from repoassay.errors import BadInput
+from repoassay.formats import REQUIREMENTS, Row, RowId, TaskParts, Text, parse_json
+from repoassay.text import quote
 from repoassay.types import Environment, HiddenTests
 
-__all__ = ["SweRow"]
+__all__ = ["Ids", "Moment", "SweRow"]
+
+_SECONDS = 1800.0
+"""What SWE-bench gives the tests of a row."""
+_PATCH = "tests/test.patch"
+_LATER = timedelta(days=180)
+_RARE = frozenset({"created_at", "environment", "requirements", "install_config", "test_cmds", "language"})
+_OLDEST = "3.6"
+"""The oldest release line that there are interpreters of."""
 
 
 def _ids(value: object) -> object:
-    """The published files have the lists as JSON strings."""
+    """The published files have the lists as JSON strings, SWE-bench Pro as Python's."""
     if isinstance(value, str):
-        try:
-            value = parse_json(value) if value.strip() else []
-        except ValueError as error:
-            raise ValueError(f"{error}; write a list of test ids") from None
+        value = _listed(value) if value.strip() else []
     if value is None:
         return ()
     return tuple(value) if isinstance(value, list) else value
 
 
+def _listed(text: str) -> object:
+    """A list as JSON, or as Python writes it.
+
+    Raises:
+        ValueError: When it is neither.
+    """
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        refused = ValueError(f"{error}; write a list of test ids")
+    try:
+        found = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise refused from None
+    if not isinstance(found, list):
+        raise refused
+    return found
+
+
+def _moment(value: object) -> object:
+    """Some parquet files have a time in place of text."""
+    if value is None:
+        return ""
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
 Ids = Annotated[tuple[str, ...], BeforeValidator(_ids)]
+Moment = Annotated[str, BeforeValidator(_moment)]
 
 
 class SweRow(Row):
@@ -36,12 +76,18 @@ class SweRow(Row):
         repo: `OWNER/NAME` on GitHub, or a git URL.
         base_commit: Full commit id that patches apply to.
         patch: Unified diff of the solution.
-        test_patch: Unified diff that adds the tests.
+        test_patch: Unified diff of the tests.
         problem_statement: What to change, in prose.
         fail_to_pass: Test ids that the solution makes pass; `FAIL_TO_PASS` in files.
         pass_to_pass: Test ids that pass before and after; `PASS_TO_PASS` in files.
         version: Release of the repository.
         environment_setup_commit: Commit whose environment is used.
+        created_at: When the change was proposed.
+        environment: The frozen environment, as the text of an `environment.yml`; empty where there is none.
+        requirements: The frozen environment as `NAME==VERSION`, as SWE-rebench has it.
+        install_config: How the repository is installed and tested, as SWE-rebench has it.
+        test_cmds: Commands that run the tests, as SWE-bench-Live has them.
+        language: The repository's language, as SWE-bench Pro has it; empty for Python.
     """
 
     KEYS: ClassVar = frozenset({"instance_id", "FAIL_TO_PASS", "test_patch", "problem_statement"})
@@ -63,6 +109,12 @@ class SweRow(Row):
     )
     version: Text = ""
     environment_setup_commit: Text = ""
+    created_at: Moment = ""
+    environment: Text = ""
+    requirements: Text = ""
+    install_config: InstallConfig | None = None
+    test_cmds: Words = ()
+    language: Text = Field(default="", validation_alias=AliasChoices("repo_language", "language"))
 
     @property
     def name(self) -> str:
@@ -89,20 +141,82 @@ class SweRow(Row):
         """Nothing: these rows hold no texts of files."""
         return {}
 
+    def with_environment(self, text: str) -> SweRow:
+        """Return the row with a frozen environment."""
+        return self.model_copy(update={"environment": text})
+
     def task_parts(self) -> TaskParts:
         """Return environment, tests and files of the row's task.
 
         Raises:
-            BadInput: When its test patch does not hold its tests whole.
+            BadInput: When there is no recipe for it, or its test patch touches no tests.
         """
-        from repoassay.benchmarks.swebench.test_files import new_test_files
-
-        tests = HiddenTests(fail_to_pass=self.fail_to_pass, pass_to_pass=self.pass_to_pass, cwd="repository")
-        files = {f"tests/{path}": content for path, content in new_test_files(self.test_patch, tests.all_ids).items()}
-        environment = Environment(resolve=REQUIREMENTS, path=import_path_of(self.patch))
-        # The rows name no requirements; the file is there to be filled in.
-        return TaskParts("SWE-bench", environment, tests, {REQUIREMENTS: b"", **files})
+        if self.language.lower() not in {"", "python", "py"}:
+            raise BadInput(f"its language is {quote(self.language)}: only tests of Python are run from such rows.")
+        recipe = self._recipe()
+        fail = tuple(dict.fromkeys(self.fail_to_pass))
+        passing = tuple(test for test in dict.fromkeys(self.pass_to_pass) if test not in set(fail))
+        tests = HiddenTests(
+            fail_to_pass=fail,
+            pass_to_pass=passing,
+            seconds=_SECONDS,
+            cwd="repository",
+            runner="repository",
+            reader=recipe.reader,
+            patch=_PATCH,
+            files=directives(self.test_patch, recipe.reader, (*fail, *passing)),
+            arguments=recipe.arguments,
+        )
+        environment, requirements, notes = self._environment(recipe)
+        files = {REQUIREMENTS: requirements, _PATCH: self.test_patch.encode("utf-8", "surrogatepass")}
+        return TaskParts("SWE-bench", environment, tests, files, notes)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the row with the published keys."""
-        return self.model_dump(mode="python", by_alias=True)
+        """Return the row with the published keys; those that only some files have are left out where empty."""
+        found = self.model_dump(mode="python", by_alias=True)
+        return {key: value for key, value in found.items() if value or key not in _RARE}
+
+    def _recipe(self) -> RepositoryRecipe:
+        """The recipe that the row brings, or the table's."""
+        found = recipe_for(self.repo, self.version) if self.install_config is None else self.install_config.recipe()
+        if isinstance(found, str):
+            raise BadInput(f"{found}.")
+        return found.model_copy(update={"arguments": arguments_of(self.test_cmds)}) if self.test_cmds else found
+
+    def _environment(self, recipe: RepositoryRecipe) -> tuple[Environment, bytes, tuple[str, ...]]:
+        """The environment, the file of its requirements, and what is to be known of both."""
+        frozen = self._frozen(recipe.python)
+        wanted = frozen.python if frozen else recipe.python
+        python = max(wanted, _OLDEST, key=_minor)
+        notes = [] if python == wanted else [f"Python {wanted} is not offered; {python} stands in for it"]
+        if frozen is None:
+            notes.append("no frozen environment: versions are the table's, and the newest of the day it gives")
+        elif frozen.passed_over:
+            notes.append(f"left out of the frozen environment: {', '.join(frozen.passed_over)}")
+        pins = frozen.requirements if frozen else recipe.requires
+        environment = Environment(
+            python=python,
+            resolve=REQUIREMENTS,
+            exclude_newer=frozen.exclude_newer if frozen and frozen.exclude_newer else self._day(),
+            apt=recipe.apt,
+            build=recipe.commands(self.version or "0", python, frozen=frozen is not None),
+            variables=recipe.variables,
+        )
+        return environment, "".join(f"{pin}\n" for pin in pins).encode(), tuple(notes)
+
+    def _frozen(self, python: str) -> FrozenEnvironment | None:
+        if self.requirements and self.install_config is not None:
+            return read_requirements(self.requirements, python)
+        return read_environment(self.environment) if self.environment else None
+
+    def _day(self) -> str:
+        """The day until which packages count for a row that froze none: some time after its change was proposed."""
+        try:
+            proposed = date.fromisoformat(self.created_at[:10]) + _LATER
+        except ValueError:
+            return FROZEN_AT
+        return max(FROZEN_AT, proposed.isoformat())
+
+
+def _minor(python: str) -> int:
+    return int(python.partition(".")[2])

@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from repoassay.types import TestResult
+from repoassay.types import Exit, TestResult
 
-__all__ = ["ChannelReport", "Seen", "read_channel"]
+__all__ = ["ChannelReport", "HiddenTestRun", "Seen", "read_channel"]
 
 _MOST_SIGNS = 20
 Seen = tuple[int, list[Any]]
@@ -26,7 +26,8 @@ class ChannelReport:
     """What the channel held: a result for every expected id, and signs of tampering in words.
 
     `others` are results nobody asked for by id, as they came: those of a file's tests when the file was asked for.
-    `seen` holds what rewritten tests observed, by id: `[site, [operand, ...]]` in order.
+    `seen` holds what rewritten tests observed, by id: `[site, [operand, ...]]` in order. `names` are what
+    else a test is called, by id, and `broken` why files could not be collected.
     """
 
     tests: list[TestResult]
@@ -35,6 +36,8 @@ class ChannelReport:
     signs: list[str] = field(default_factory=list)
     others: list[TestResult] = field(default_factory=list)
     seen: dict[str, list[Seen]] = field(default_factory=dict)
+    names: dict[str, list[str]] = field(default_factory=dict)
+    broken: list[str] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -42,10 +45,20 @@ class ChannelReport:
         return self.complete and not self.signs and all(test.outcome == "passed" for test in self.tests)
 
 
+@dataclass(frozen=True, slots=True)
+class HiddenTestRun:
+    """One run of hidden tests: how it ended, the results it reported, and the end of what it printed."""
+
+    exit: Exit
+    told: ChannelReport
+    said: str
+
+
 def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> ChannelReport:
     """Judge every line; an id never reported is `missing`, as after an early exit."""
     found: dict[str, TestResult] = {}
     seen: dict[str, list[Seen]] = {}
+    names: dict[str, list[str]] = {}
     signs: list[str] = []
     collected: list[str] = []
     complete = ready = False
@@ -72,10 +85,12 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> ChannelReport:
                 signs.append(f"{result.id} was reported twice")
             found[result.id] = result
             seen[result.id] = _seen(body.get("seen"))
+            names[result.id] = _texts(body.get("names"))
     missing = (collected[0] if collected else "It was never reported: the run ended before it.")[:4000]
     tests = [found.get(test) or TestResult(id=test, outcome="missing", message=missing) for test in ids]
     others = [result for name, result in found.items() if name not in set(ids)]
-    return ChannelReport(tests, complete, ready, list(dict.fromkeys(signs))[:20], others, seen)
+    signs = list(dict.fromkeys(signs))[:20]
+    return ChannelReport(tests, complete, ready, signs, others, seen, names, collected[:_MOST_SIGNS])
 
 
 def _seen(value: object) -> list[Seen]:

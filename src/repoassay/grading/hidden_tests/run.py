@@ -6,29 +6,21 @@ import json
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.node import node_command
 from repoassay.grading.hidden_tests.prefork import INI, PROGRAM, WarmPool, run_files
-from repoassay.grading.hidden_tests.results import ChannelReport, read_channel
+from repoassay.grading.hidden_tests.results import HiddenTestRun, read_channel
+from repoassay.grading.in_place.run import run_in_place
 from repoassay.sandbox import Access, Command, Completed, Mount, Sandbox, WarmJob
 from repoassay.tasks import TaskFolder
-from repoassay.types import Ended, Exit, FileEdit
+from repoassay.types import Ended, FileEdit
 
-__all__ = ["HiddenTestRun", "hidden_files", "run_hidden"]
+__all__ = ["hidden_files", "run_hidden"]
 
 _ROOT = "/tests"
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenTestRun:
-    """One run of hidden tests: how it ended, and the results it reported."""
-
-    exit: Exit
-    told: ChannelReport
-    said: str
 
 
 def run_hidden(
@@ -45,6 +37,7 @@ def run_hidden(
     env: Mapping[str, str] | None = None,
     files: Mapping[str, bytes] | None = None,
     seconds: float | None = None,
+    only: Sequence[str] = (),
 ) -> HiddenTestRun:
     """Run hidden tests against `base` with `edits` applied.
 
@@ -61,10 +54,16 @@ def run_hidden(
         env: Variables of that interpreter.
         files: Every file below tests/, in place of the task's own.
         seconds: Time limit in place of the task's.
+        only: Of tests that run in place, those that are run; see `run_in_place`.
     """
     tests = folder.task.grading.tests
     assert tests is not None
     ids = tuple(ids) or tests.all_ids
+    if tests.runner == "repository":
+        return run_in_place(
+            folder, base, edits, sandbox, environment,
+            ids=ids, only=only, overrides=changed, cancel=cancel, env=env, seconds=seconds,
+        )  # fmt: skip
     key = secrets.token_bytes(32)
     paths = [str(PurePosixPath("/workspace/repo", part)) for part in folder.task.environment.path]
     hidden = dict(hidden_files(folder) if files is None else files)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from repoassay.errors import InfraFault
 from repoassay.grading.oracle import javascript_bits, nodes
 from repoassay.grading.oracle.bits import bits_of
 from repoassay.grading.oracle.judge import OracleJudge
 from repoassay.grading.oracle.quick_decision import DecisionQuestion, decide
 from repoassay.grading.oracle.rewrite import rewrite
 from repoassay.grading.oracle.sites import Rewritten, SiteMode
-from repoassay.sandbox import Sandbox
+from repoassay.sandbox import Command, Sandbox, node_program
+from repoassay.types import Ended, FileEdit, Limits
 
 if TYPE_CHECKING:
     from repoassay.grading.oracle.reference import Occurrence
 
-__all__ = ["JavaScript", "Language", "Python"]
+__all__ = ["JavaScript", "Language", "Python", "decide_javascript"]
 
 
 class Language(Protocol):
@@ -112,8 +116,6 @@ class JavaScript:
 
     def decide(self, questions: Sequence[DecisionQuestion], definitions: str) -> list[str]:
         """See `Language`."""
-        from repoassay.grading.oracle.javascript_judge import decide as decide_javascript
-
         if not questions:
             return []
         return decide_javascript(definitions, [(each.site.check, each.nodes) for each in questions], self._sandbox)
@@ -128,3 +130,58 @@ class JavaScript:
         """See `Language`."""
         del base
         return javascript_bits.bits_of(files, expected, instruction)
+
+
+_HERE = Path(__file__).parent
+_PARTS = ("javascript_judge.cjs", "javascript_decode.cjs")
+_LIMITS = Limits(seconds=60.0, memory=1024 * 2**20, disk=2**20, processes=32, output=2**16)
+
+
+def decide_javascript(
+    definitions: str,
+    checks: Sequence[tuple[str, Sequence[object]]],
+    sandbox: Sandbox,
+    *,
+    cancel: threading.Event | None = None,
+) -> list[str]:
+    """What each check comes to on its operands: `holds`, `fails`, or `error: ...` when it could not be made.
+
+    A check is the `check` of a withheld `AssertionSite` and the operands of one observation. Each has two seconds; what
+    the whole takes too long for, or too much memory, is an error of every check.
+
+    Raises:
+        InfraFault: When the judge could not be started.
+    """
+    if not checks:
+        return []
+    asked = ",".join(_asked(expression, operands) for expression, operands in checks)
+    job = f'{{"definitions":{json.dumps(definitions)},"checks":[{asked}]}}'
+    done = sandbox.run(
+        Command(
+            argv=(node_program(), "--no-warnings", "--max-old-space-size=512", f"/run/{_PARTS[0]}"),
+            env={"PATH": "/usr/local/bin:/usr/bin:/bin", "NODE_ENV": "test"},
+            cwd="/tmp",  # noqa: S108 - inside the sandbox
+            stdin=job.encode(),
+            edits={f"/run/{name}": FileEdit((_HERE / name).read_bytes()) for name in _PARTS},
+            limits=_LIMITS,
+            channel=True,
+        ),
+        cancel,
+    )
+    ready, _, told = done.channel.partition(b"\n")
+    if ready != b"ready" and done.exit.ended is Ended.EXITED:
+        said = done.stderr.decode(errors="replace").strip()[-500:]
+        raise InfraFault(f"The judge of JavaScript values could not be started: {said}")
+    try:
+        answers = json.loads(told)
+    except ValueError:  # a stranger's values ended it: that is no fault of ours
+        return [f"error: the judge {done.exit.ended.value} before it had decided"] * len(checks)
+    return [str(answer) for answer in answers]
+
+
+def _asked(expression: str, operands: Sequence[object]) -> str:
+    """One check as JSON; operands too deep for it become one that is of no kind."""
+    try:
+        return json.dumps([expression, list(operands)])
+    except RecursionError:
+        return json.dumps([expression, [["too deep"]]])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+from repoassay.errors import InfraFault
+from repoassay.grading.in_place.proof import TaskProof, proof_of
 from repoassay.grading.oracle.judge import OracleJudge
 from repoassay.grading.oracle.language import JavaScript, Language, Python
 from repoassay.grading.oracle.reference import Reference, reference_of
@@ -26,7 +28,8 @@ class Oracle:
         self._cache, self._sandbox = cache, sandbox
         self._judge = OracleJudge(cache)
         self._python, self._javascript = Python(self._judge), JavaScript(sandbox)
-        self._known: dict[tuple[str, Path, Path], Reference] = {}
+        self._known: dict[tuple[str, Path, Path], Reference | None] = {}
+        self._proofs: dict[tuple[str, Path, Path], TaskProof | InfraFault] = {}
         self._lock = threading.Lock()
 
     def reference(self, folder: TaskFolder, base: Path, environment: Path) -> Reference | None:
@@ -40,12 +43,36 @@ class Oracle:
         if self._sandbox.name != "namespaces":  # the judge needs one, and without isolation nothing is assured anyway
             return None
         key = (folder.digest, base, environment)
-        found = self._known.get(key)
-        if found is None:
-            language = self.language(folder)
-            found = reference_of(folder, base, environment, self._sandbox, self._cache, language)
+        if key not in self._known:
+            found = self._recorded(folder, base, environment)
             with self._lock:
                 self._known[key] = found
+        return self._known[key]
+
+    def _recorded(self, folder: TaskFolder, base: Path, environment: Path) -> Reference | None:
+        try:
+            return reference_of(folder, base, environment, self._sandbox, self._cache, self.language(folder))
+        except InfraFault:
+            if folder.task.grading.tests is None or folder.task.grading.tests.runner != "repository":
+                raise
+            return None  # such a task is proven already; what cannot be recorded is not attested
+
+    def proof(self, folder: TaskFolder, base: Path, environment: Path) -> TaskProof:
+        """The proof of a task whose tests run in place.
+
+        Raises:
+            InfraFault: When it is unproven here, so that nobody can be judged.
+        """
+        key = (folder.digest, base, environment)
+        found = self._proofs.get(key)
+        if found is None:
+            try:
+                found = proof_of(folder, base, environment, self._sandbox, self._cache)
+            except InfraFault as fault:
+                found = fault
+            self._proofs[key] = found
+        if isinstance(found, InfraFault):
+            raise found
         return found
 
     def language(self, folder: TaskFolder) -> Language:

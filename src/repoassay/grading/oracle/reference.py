@@ -7,6 +7,7 @@ counts nothing.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -20,10 +21,12 @@ from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.results import ChannelReport, Seen
 from repoassay.grading.hidden_tests.run import run_hidden
+from repoassay.grading.in_place.run import functions, run_in_place
+from repoassay.grading.in_place.support import source_of
 from repoassay.grading.oracle.language import Language
 from repoassay.grading.oracle.quick_decision import DecisionQuestion
 from repoassay.grading.oracle.sites import Rewritten, SiteMode
-from repoassay.grading.oracle.twin_proof import prove
+from repoassay.grading.oracle.twin_proof import prove, prove_apart
 from repoassay.grading.oracle.twins import TwinUnit
 from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import TaskFolder, read_regular
@@ -101,7 +104,12 @@ def reference_of(
 def _programs() -> str:
     """Changes whenever what makes a reference does."""
     here = Path(__file__).parent
-    parts = [path.read_bytes() for path in sorted((*here.glob("*.*"), *here.parent.glob("hidden/*.*")))]
+    parts = [
+        path.read_bytes()
+        for path in sorted(
+            (*here.glob("*.*"), *here.parent.glob("hidden_tests/*.*"), *here.parent.glob("in_place/*.*"))
+        )
+    ]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
@@ -113,7 +121,10 @@ class _Recording:
         tests = folder.task.grading.tests
         assert tests is not None
         self.folder = _patient(folder, tests)
-        self.ids = tests.all_ids
+        self.in_place = tests.runner == "repository"
+        # In place only what decides is recorded: whole files of a strange repository may take minutes.
+        self.ids = tests.fail_to_pass if self.in_place else tests.all_ids
+        self.only = functions(self.ids) if self.in_place and tests.reader == "pytest" else ()
         self.names = list(dict.fromkeys(test.partition("::")[0] for test in self.ids))
 
     def made(self) -> Reference:
@@ -130,7 +141,7 @@ class _Recording:
             raise InfraFault(
                 f"The solution of {self.folder.task.id} does not pass {missing[0]} here, so nobody is judged by it."
             )
-        modes: dict[str, dict[int, SiteMode]] = {name: {} for name in self.names}
+        modes = {name: self._first_modes(name) for name in self.names}
         for attempt in range(_ROUNDS):
             files = self._rewritten(modes)
             sources = {name: file.source for name, file in files.items()}
@@ -143,8 +154,42 @@ class _Recording:
         else:
             raise InfraFault(f"The tests of {self.folder.task.id} do not settle, so no reference can be recorded.")
         before = self._run({}, self._asked(), sources, _SEEDS[0])
+        reference = self._reference(files, inner, runs, before)
+        if self.in_place:
+            return reference.model_copy(update={"twins": self._twins_apart(solution, plain)})
         twins = prove(self.folder, self.base, self.ids, partial(self._beside, solution))
-        return self._reference(files, inner, runs, before).model_copy(update={"twins": twins})
+        return reference.model_copy(update={"twins": twins})
+
+    def _twins_apart(self, solution: Mapping[str, FileEdit | None], plain: ChannelReport) -> dict[str, TwinUnit]:
+        """What can be altered in the tests that decide, proven by running each alteration in their place."""
+        sources = {}
+        for name in self.names:
+            with contextlib.suppress(OSError, ValueError):
+                sources[name] = self._source(name)
+        return prove_apart(
+            sources, self.base, self.ids, plain, lambda copy: self._run(solution, self._asked(), copy, _SEEDS[0])
+        )
+
+    def _first_modes(self, name: str) -> dict[int, SiteMode]:
+        """Modes of a file's sites to begin with: in place, those of tests that do not decide stay as they were."""
+        if not self.in_place:
+            return {}
+        try:
+            file = self.language.rewrite(self._source(name), {}, script=False)
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            return {}
+        decisive = {self.language.function(test) for test in self.ids if test.partition("::")[0] == name}
+        return {site.number: SiteMode.LEFT for site in file.sites if site.test not in decisive}
+
+    def _source(self, name: str) -> str:
+        """The text of a test file.
+
+        Raises:
+            OSError: When there is no such file.
+        """
+        if self.in_place:
+            return source_of(self.folder, self.base, name)
+        return (self.folder.tests / name).read_text(encoding="utf-8")
 
     def _beside(
         self, solution: Mapping[str, FileEdit | None], ids: Sequence[str], files: Mapping[str, bytes]
@@ -168,19 +213,25 @@ class _Recording:
     def _run(
         self, edits: Mapping[str, FileEdit | None], ids: Sequence[str], changed: Mapping[str, str], seed: str
     ) -> ChannelReport:
+        env = {"PYTHONHASHSEED": seed, "TMPDIR": f"/tmp{'/other' if seed == _SEEDS[-1] else ''}"}  # noqa: S108 - inside
+        if self.in_place:
+            return run_in_place(
+                self.folder, self.base, edits, self.sandbox, self.environment, ids=ids, only=self.only,
+                overrides=changed, env=env,
+            ).told  # fmt: skip
         ran = run_hidden(
-            self.folder, self.base, edits, self.sandbox, self.environment, ids=ids, changed=changed,
-            env={"PYTHONHASHSEED": seed, "TMPDIR": f"/tmp{'/other' if seed == _SEEDS[-1] else ''}"},  # noqa: S108 - inside
-        )  # fmt: skip
+            self.folder, self.base, edits, self.sandbox, self.environment, ids=ids, changed=changed, env=env
+        )
         return ran.told
 
     def _rewritten(self, modes: Mapping[str, Mapping[int, SiteMode]]) -> dict[str, Rewritten]:
         files = {}
         for name in self.names:
             try:
-                source = (self.folder.tests / name).read_text(encoding="utf-8")
-                files[name] = self.language.rewrite(source, modes[name], script=f"{name}::__script__" in self.ids)
-            except (SyntaxError, ValueError, RecursionError):
+                files[name] = self.language.rewrite(
+                    self._source(name), modes[name], script=f"{name}::__script__" in self.ids
+                )
+            except (OSError, SyntaxError, ValueError, RecursionError):
                 continue  # stays as it is, and is doubted
         return files
 

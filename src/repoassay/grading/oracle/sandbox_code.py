@@ -8,7 +8,7 @@ from pathlib import Path
 
 from repoassay.grading.hidden_tests.parsing import parse_anew
 
-__all__ = ["observer_source"]
+__all__ = ["observer_source", "without_annotations"]
 
 _PARTS = ("forms.py", "observer.py", "hook.py")
 
@@ -29,3 +29,29 @@ def observer_source() -> str:
                     lines[number] = ""
         parts.append("\n".join(lines))
     return "\n".join(parts)
+
+
+class _Bare(ast.NodeTransformer):
+    """Leaves out annotations, and what only they need."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        if node.value is None:
+            return ast.Pass()
+        return ast.copy_location(ast.Assign([node.target], node.value), node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
+        return None if node.module == "__future__" else node
+
+
+@functools.lru_cache(maxsize=8)
+def without_annotations(source: str) -> str:
+    """The same program for interpreters older than its annotations."""
+    return ast.unparse(ast.fix_missing_locations(_Bare().visit(parse_anew(source))))

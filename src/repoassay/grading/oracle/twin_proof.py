@@ -14,12 +14,14 @@ from repoassay.grading.oracle.alteration import Alterable, alter, alterables
 from repoassay.grading.oracle.twins import TwinSite, TwinUnit
 from repoassay.tasks import TaskFolder
 
-__all__ = ["candidates", "outcomes", "prove", "side_by_side"]
+__all__ = ["candidates", "outcomes", "prove", "prove_apart", "side_by_side"]
 
 Run = Callable[[Sequence[str], Mapping[str, bytes]], ChannelReport]
 _VARIANTS, _TESTS = 24, 600
 """Variants of a test that are proven at most, and runs of tests altogether."""
 _TELLING, _OTHER = 6, 3
+_ONE_BY_ONE = 4
+"""Variants where each takes a run of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,45 @@ def prove(folder: TaskFolder, base: Path, tests: Sequence[str], run: Run) -> dic
     real = [seen.pop(place) for place in (len(seen) - 1, middle + 1, 0)]
     units = (_unit(name, tests, variants[name], [each[name] for each in real], [each[name] for each in seen])
              for name in found)  # fmt: skip
+    return {unit.name: unit for unit in units if unit}
+
+
+def prove_apart(
+    sources: Mapping[str, str], base: Path, tests: Sequence[str], plain: ChannelReport,
+    run: Callable[[Mapping[str, str]], ChannelReport],
+) -> dict[str, TwinUnit]:  # fmt: skip
+    """The same where copies cannot lie beside each other: some alterations, each in the tests' own place.
+
+    Args:
+        sources: Texts of test files by name.
+        base: Checkout of the base commit.
+        tests: Ids of the tests that decide.
+        plain: A run of them as they are, on the solution.
+        run: Runs them on the solution with other texts.
+
+    Raises:
+        InfraFault: When the sandbox fails.
+    """
+    names = dict.fromkeys(test.partition("[")[0] for test in tests)
+    found: dict[str, list[Alterable]] = {}
+    for file, text in sources.items():
+        try:
+            places = alterables(text, base)
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        named = {name: places.get(name.partition("::")[2]) for name in names if _file(name) == file}
+        found |= {name: each for name, each in named.items() if each}
+    variants = {name: _variants(places, _ONE_BY_ONE) for name, places in found.items()}
+    seen = []
+    for number in range(max(map(len, variants.values()), default=0)):
+        chosen: dict[str, dict[Alterable, int]] = {_file(name): {} for name in found}
+        for name, options in variants.items():
+            if number < len(options):
+                chosen[_file(name)][options[number].place] = options[number].option
+        told = run({file: alter(sources[file], wanted) for file, wanted in chosen.items()})
+        seen.append(outcomes(told, "", found))
+    real = outcomes(plain, "", found)
+    units = (_unit(name, tests, variants[name], [real[name]], [each[name] for each in seen]) for name in found)
     return {unit.name: unit for unit in units if unit}
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from repoassay.model_proxy.request_rules.headers import passed_on
-from repoassay.model_proxy.request_rules.parts import JsonObject, Outside
+from repoassay.model_proxy.request_rules.parts import JsonObject, Outside, passed_on
 
 __all__ = ["ConfinedRequest", "confine", "passed_on"]
 

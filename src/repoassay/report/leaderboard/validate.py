@@ -12,10 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.records import NewerRecord, parse, validation_reason
-from repoassay.report.leaderboard.accounts import check_account
 from repoassay.report.leaderboard.attempt_files import AttemptFiles
-from repoassay.report.leaderboard.bounds import check_amounts, check_bounds
-from repoassay.report.leaderboard.dates import check_dates
+from repoassay.report.leaderboard.checks import check_account, check_amounts, check_bounds, check_dates
 from repoassay.report.leaderboard.entry import FIGURES, RUN, EntryRefusal, LeaderboardEntry, read_submitted
 from repoassay.report.leaderboard.figures import differences, figures_of
 from repoassay.report.leaderboard.manifest import check_sealed, strict_json

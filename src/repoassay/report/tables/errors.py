@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,11 +12,10 @@ from repoassay.records import RunFolder
 from repoassay.report.diagnosis_runs import AttemptRef, DiagnosedAttempt, Diagnoser, shares_of
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.groups import group_rows, named_runs
-from repoassay.report.tables.samples import sample_table
 from repoassay.report.tables.value import Cell, ColumnUnit, Table, TableColumn
 from repoassay.types import Attribution, Outcome
 
-__all__ = ["MOST_DIAGNOSED", "DiagnosisCounts", "diagnosis_table", "errors"]
+__all__ = ["MOST_DIAGNOSED", "DiagnosisCounts", "diagnosis_table", "errors", "sample_table"]
 
 MOST_DIAGNOSED = 1_000
 """Failed attempts that are diagnosed unless more are asked for; of more, a sample by id is."""
@@ -103,3 +104,15 @@ def _notes(found: DiagnosisCounts) -> list[str]:
     if shares.labelled:
         notes.append(f"{shares.labelled} are as people labelled them.")
     return notes
+
+
+def sample_table(rows: Sequence[ResultRow], most: int) -> list[ResultRow]:
+    """At most so many rows, in their order. Which they are depends on their ids alone."""
+    if len(rows) <= most:
+        return list(rows)
+
+    def digest(index: int) -> bytes:
+        return hashlib.sha256(rows[index].attempt.encode()).digest()
+
+    kept = heapq.nsmallest(most, range(len(rows)), key=digest)
+    return [rows[index] for index in sorted(kept)]

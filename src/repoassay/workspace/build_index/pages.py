@@ -12,7 +12,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from repoassay.errors import InfraFault
 
-__all__ = ["anchors", "packument", "simple"]
+__all__ = ["anchors", "as_html", "packument", "simple"]
 
 Known = Callable[[str, str, str], str]
 """Takes a file's address, digest and upload time (empty when the index gives none), and returns where the relay has it;
@@ -70,6 +70,17 @@ def anchors(body: bytes, url: str, known: Known) -> bytes:
         place += f"#{algorithm}={value}" if digest else ""
         kept = "".join(f' {key}="{html.escape(link[key] or "")}"' for key in _KEPT if key in link)
         lines.append(f'<a href="{html.escape(place)}"{kept}>{html.escape(name)}</a>')
+    return "\n".join([*lines, "</body></html>"]).encode()
+
+
+def as_html(listed: bytes) -> bytes:
+    """A page of ours in JSON as the page of links that older tools read (PEP 503)."""
+    lines = ["<!DOCTYPE html><html><body>"]
+    for item in json.loads(listed)["files"]:
+        digest = next((f"#{name}={item['hashes'][name]}" for name in _ALGORITHMS if name in item["hashes"]), "")
+        told = {"data-requires-python": item.get("requires-python"), "data-yanked": item.get("yanked") or None}
+        kept = "".join(f' {key}="{html.escape(str(value))}"' for key, value in told.items() if value)
+        lines.append(f'<a href="{html.escape(item["url"] + digest)}"{kept}>{html.escape(item["filename"])}</a>')
     return "\n".join([*lines, "</body></html>"]).encode()
 
 

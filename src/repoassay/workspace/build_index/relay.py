@@ -112,8 +112,10 @@ class Relay:
             env["UV_FIND_LINKS"], env["PIP_FIND_LINKS"] = ",".join(links), " ".join(links)
         return env
 
-    def answer(self, path: str, here: str) -> IndexReply | None:
+    def answer(self, path: str, here: str, accept: str = _SIMPLE) -> IndexReply | None:
         """What lies at a path; None when nothing does. `here` is how the build writes the relay's host and port.
+
+        Projects are told in JSON unless `accept` has none of it, as that of a pip before 22.2.
 
         Without a loopback of its own, a build has the host's, on which others may ask too: every path is secret.
 
@@ -125,7 +127,7 @@ class Relay:
             return None
         request = IndexRequest(datetime.now(UTC).isoformat(timespec="milliseconds"))
         try:
-            found = self._reply(path, f"{here}/{secret}", request)
+            found = self._reply(path, f"{here}/{secret}", request, accept)
             request.allowed = found is not None
         except (RepoAssayError, OSError, ValueError) as error:
             request.why = str(error)[:500]
@@ -134,10 +136,10 @@ class Relay:
             self._journal(request)
         return found
 
-    def _reply(self, path: str, here: str, request: IndexRequest) -> IndexReply | None:
+    def _reply(self, path: str, here: str, request: IndexRequest, accept: str) -> IndexReply | None:
         match path.split("/", 2):
             case ["python", number, rest] if _index(number, self._python) and _PROJECT.fullmatch(rest.rstrip("/")):
-                return self._project(self._python[int(number)], rest.rstrip("/"), here, request)
+                return self._project(self._python[int(number)], rest.rstrip("/"), here, request, accept)
             case ["links", number, ""] if _index(number, self._indexes.links):
                 return self._links(self._indexes.links[int(number)], here, request)
             case ["node", *rest] if _NODE_NAME.fullmatch(unquote("/".join(rest))):
@@ -152,14 +154,16 @@ class Relay:
                     return IndexReply("application/octet-stream", self._open(self._files[key], name))
         return None
 
-    def _project(self, index: str, name: str, here: str, request: IndexRequest) -> IndexReply:
+    def _project(self, index: str, name: str, here: str, request: IndexRequest, accept: str) -> IndexReply:
         self._admit(name, request)
         url = f"{index.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/"
         kind, body = self._store.page(url, _SIMPLE)
         listing = _Listing(self, here, request)
-        reply = IndexReply(*pages.simple(kind, body, url, listing.known))
+        kind, body = pages.simple(kind, body, url, listing.known)
         listing.check(url)
-        return reply
+        if "json" in kind and "json" not in accept and not accept.startswith("*/*"):
+            return IndexReply("text/html", pages.as_html(body))
+        return IndexReply(kind, body)
 
     def _links(self, place: str, here: str, request: IndexRequest) -> IndexReply:
         listing = _Listing(self, here, request)

@@ -74,7 +74,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _reply(self, *, whole: bool) -> None:
         relay = self.server.relay
         try:
-            found = relay.answer(self.path.partition("?")[0], f"http://{self.headers.get('Host', '127.0.0.1')}")
+            here = f"http://{self.headers.get('Host', '127.0.0.1')}"
+            found = relay.answer(self.path.partition("?")[0], here, self.headers.get("Accept", "*/*"))
         except NotThere:
             found = None
         except (RepoAssayError, OSError, ValueError) as error:

@@ -20,6 +20,9 @@ _AFFIXES = frozenset(
     )
 )  # fmt: skip
 """Parts of a name that say how a project is packaged, not which one it is: `typer-slim`, `python-dateutil`."""
+_TOOLS = frozenset(("flit-core", "pip", "poetry-core", "setuptools", "wheel"))
+_TOOLS_DAY = date(2023, 6, 30)
+"""Since then all of them install a project in place by the standard (PEP 660); they still took the old ways, too."""
 _VERSION = re.compile(r"-v?\d")
 
 
@@ -39,12 +42,19 @@ class IndexRules:
         newest: The last day, in UTC, whose uploads are passed on; None for files of any age.
         refused: Names of projects none of whose files are passed on, in any spelling and under names that say the
             same with how it is packaged beside it (`typer-slim` for `typer`).
+        tools: The last day for tools that build packages, where that is later.
         undated: Whether, with `newest`, files are passed on whose upload time the index does not tell.
     """
 
     newest: date | None = None
     refused: frozenset[str] = frozenset()
     undated: bool = False
+    tools: date | None = None
+
+    @classmethod
+    def until(cls, day: str) -> IndexRules:
+        """What a build of a day, `YYYY-MM-DD`, is given: tools that build packages may be somewhat younger."""
+        return cls(newest=date.fromisoformat(day), tools=_TOOLS_DAY)
 
     def refuses(self, project: str) -> bool:
         """Whether a project, of Python or npm, is a refused one."""
@@ -59,7 +69,10 @@ class IndexRules:
         day = day_of(uploaded)
         if day is None:
             return None if self.undated else Withheld.UNDATED
-        return Withheld.DATE if day > self.newest else None
+        last = self.newest
+        if self.tools is not None and not _TOOLS.isdisjoint(each.lower().replace("_", "-") for each in _projects(name)):
+            last = max(last, self.tools)
+        return Withheld.DATE if day > last else None
 
 
 @dataclass(slots=True)

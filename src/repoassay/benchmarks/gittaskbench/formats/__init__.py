@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from repoassay.benchmarks.gittaskbench.formats.recording import Recording
 from repoassay.benchmarks.gittaskbench.formats.records import (
+    Recording,
     RecordsRead,
     ResultRecord,
     append_record,

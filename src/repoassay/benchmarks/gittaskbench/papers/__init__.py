@@ -12,8 +12,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.benchmarks.gittaskbench.papers.aggregates import (
         ModelAggregate as ModelAggregate,
+        RateCheck as RateCheck,
         aggregate as aggregate,
         broken_ceilings as broken_ceilings,
+        check_rates as check_rates,
+        rates_of_runs as rates_of_runs,
+        rates_of_sweep as rates_of_sweep,
         task_values as task_values,
     )
     from repoassay.benchmarks.gittaskbench.papers.costs import (
@@ -22,12 +26,6 @@ if TYPE_CHECKING:
         check_costs as check_costs,
         check_sweep_costs as check_sweep_costs,
         cost_of as cost_of,
-    )
-    from repoassay.benchmarks.gittaskbench.papers.rates import (
-        RateCheck as RateCheck,
-        check_rates as check_rates,
-        rates_of_runs as rates_of_runs,
-        rates_of_sweep as rates_of_sweep,
     )
     from repoassay.benchmarks.gittaskbench.papers.rows import (
         AlphaFigures as AlphaFigures,
@@ -44,9 +42,17 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "aggregates": ("ModelAggregate", "aggregate", "broken_ceilings", "task_values"),
+            "aggregates": (
+                "ModelAggregate",
+                "aggregate",
+                "broken_ceilings",
+                "task_values",
+                "RateCheck",
+                "check_rates",
+                "rates_of_runs",
+                "rates_of_sweep",
+            ),
             "costs": ("CostCheck", "CostStatus", "check_costs", "check_sweep_costs", "cost_of"),
-            "rates": ("RateCheck", "check_rates", "rates_of_runs", "rates_of_sweep"),
             "rows": (
                 "AlphaFigures",
                 "ErrorShare",

@@ -1,0 +1,1 @@
+"""The command `repoassay swebench`, for people who have predictions in SWE-bench's form."""

@@ -1,0 +1,23 @@
+"""`repoassay swebench`: predictions in, verdicts and SWE-bench's reports out."""
+
+from __future__ import annotations
+
+import click
+
+from repoassay.benchmarks.swebench.cli.run import run
+
+__all__ = ["swebench"]
+
+
+@click.group()
+def swebench() -> None:
+    """Evaluate predictions on SWE-bench's rows, and write the reports that its own tools write.
+
+    \b
+    Examples:
+      repoassay swebench run --predictions preds.jsonl --dataset rows.jsonl --mirrors ./repositories
+      repoassay swebench run --predictions gold --suite ./verified --workers 2
+    """
+
+
+swebench.add_command(run)

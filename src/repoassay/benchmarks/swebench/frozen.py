@@ -1,0 +1,134 @@
+"""A row's frozen environment, as SWE-bench's repository has one for every Verified row: read without a YAML parser.
+
+conda names what it installs `NAME=VERSION=BUILD`. What it built for Python comes from the package index instead, where
+it mostly has the same name; libraries that are not Python's are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from repoassay.errors import BadInput
+from repoassay.text import quote
+
+__all__ = ["FrozenEnvironment", "read_environment", "read_requirements"]
+
+_CONDA = re.compile(r"  - ([A-Za-z0-9_.-]+)=([A-Za-z0-9_.+!-]+)=([A-Za-z0-9_.]+)")
+_PIP = re.compile(r"      - ([A-Za-z0-9][A-Za-z0-9_.-]*)==([A-Za-z0-9_.+!-]+)")
+_BUILT_FOR_PYTHON = re.compile(r"(?:^|_)py(?:\d|h|ge|_)")
+_NAMES = {
+    "antlr-python-runtime": "antlr4-python3-runtime",
+    "brotli-python": "brotli",
+    "iris": "scitools-iris",
+    "matplotlib-base": "matplotlib",
+    "msgpack-python": "msgpack",
+    "nbconvert-core": "nbconvert",
+    "python-eccodes": "eccodes",
+    "python-fastjsonschema": "fastjsonschema",
+    "python-tzdata": "tzdata",
+    "python-xxhash": "xxhash",
+    "seaborn-base": "seaborn",
+}
+"""Packages that conda calls otherwise than the index."""
+_PASSED_OVER = frozenset({
+    # Parts of another one; what only conda has.
+    "cdat-info", "cdms2", "cdtime", "distarray", "esmpy", "libcf", "numpy-base", "pip", "pseudonetcdf", "pyarrow-core",
+    "pybind11-global", "snuggs",
+    # Front ends of windows, and what would be compiled against libraries that conda brought; tests skip without them.
+    "cairocffi", "cf-units", "pycairo", "pygobject", "pyqt", "pyqt5-sip", "scitools-iris", "sip", "wxpython",
+    # For Pythons before 3.9.
+    "backports-zoneinfo",
+    # C clients of servers that no sandbox has; they have no wheels, and the tests that want them are skipped.
+    "pylibmc", "pywatchman",
+})  # fmt: skip
+_LATER = timedelta(days=120)
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenEnvironment:
+    """An environment with every version fixed.
+
+    Attributes:
+        python: Release line, such as `3.9`.
+        requirements: `NAME==VERSION`, by name.
+        exclude_newer: The day until which packages count, `YYYY-MM-DD`: somewhat after it was made.
+        passed_over: Names of packages that were left out.
+    """
+
+    python: str
+    requirements: tuple[str, ...]
+    exclude_newer: str | None
+    passed_over: tuple[str, ...]
+
+
+def read_environment(text: str) -> FrozenEnvironment:
+    """Read an `environment.yml` whose every version is fixed.
+
+    Raises:
+        BadInput: When it names no Python; the sentence has the row as its subject.
+    """
+    python, made = "", None
+    pins: dict[str, str] = {}
+    left: list[str] = []
+    for name, version, build in _packages(text):
+        if name == "python":
+            python = ".".join(version.split(".")[:2])
+        elif name == "ca-certificates":
+            made = _day(version)
+        if name == "python" or (build is not None and not _BUILT_FOR_PYTHON.search(build)):
+            continue
+        found = _NAMES.get(name, name)
+        if found in _PASSED_OVER:
+            left.append(found)
+        elif build is None or found not in pins:
+            pins[found] = version
+    if not re.fullmatch(r"3\.\d{1,2}", python):
+        raise BadInput("its frozen environment names no Python 3.", "Give an environment.yml that conda has frozen.")
+    return FrozenEnvironment(
+        python,
+        tuple(f"{name}=={version}" for name, version in sorted(pins.items())),
+        (made + _LATER).isoformat() if made else None,
+        tuple(sorted(set(left) - {"pip"})),
+    )
+
+
+def read_requirements(text: str, python: str) -> FrozenEnvironment:
+    """Read `NAME==VERSION`, divided by line ends or spaces, for a release line; what is no such pin is left out."""
+    pins: dict[str, str] = {}
+    left = []
+    for word in re.sub(r" @ \S+", "@", text).split():
+        found = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9_.-]*)==([A-Za-z0-9_.+!-]+)", word)
+        if found is None or found[1].lower() in _PASSED_OVER:
+            left.append(word.partition("@")[0])
+        else:
+            pins[re.sub(r"[-_.]+", "-", found[1]).lower()] = found[2]
+    listed = tuple(f"{name}=={version}" for name, version in sorted(pins.items()))
+    return FrozenEnvironment(python, listed, None, tuple(sorted(set(left))))
+
+
+def _packages(text: str) -> Iterator[tuple[str, str, str | None]]:
+    """Name as the index normalizes it, version, and conda's build, None for what pip installed."""
+    for number, line in enumerate(text.partition("\ndependencies:")[2].splitlines(), 1):
+        bare = line.rstrip()
+        found = _CONDA.fullmatch(bare) or _PIP.fullmatch(bare)
+        if found:
+            groups = found.groups()
+            name = re.sub(r"[-_.]+", "-", groups[0]).lower()
+            yield name, groups[1], groups[2] if len(groups) > 2 else None
+        elif bare.startswith("  - ") and bare != "  - pip:":
+            raise BadInput(
+                f"its frozen environment has {quote(bare.strip())} as dependency {number}, which fixes no version.",
+                "Give an environment.yml that conda has frozen.",
+            )
+
+
+def _day(version: str) -> date | None:
+    """The day that a package is named after."""
+    found = re.fullmatch(r"(20\d\d)\.(\d{1,2})\.(\d{1,2})", version)
+    try:
+        return date(int(found[1]), int(found[2]), int(found[3])) if found else None
+    except ValueError:
+        return None

@@ -1,0 +1,199 @@
+"""Proof before blame: what a task's tests do here on its base and with its solution, before anybody is judged.
+
+Rows of others name their tests as some program once printed them, and were made on another machine. So the solution and
+the base run first, some times each. Tests that the solution does not pass here are nobody's failure: those that should
+pass before and after are excluded by name, and where too many are, or one that the solution should repair does not
+pass, or the base does not fail, the task is unproven and nobody is judged by it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.errors import InfraFault
+from repoassay.grading.hidden_tests.results import HiddenTestRun
+from repoassay.grading.in_place.run import run_in_place
+from repoassay.sandbox import Cache, Sandbox
+from repoassay.tasks import TaskFolder, read_regular
+from repoassay.types import Ended, FileEdit, Record, TestResult
+
+__all__ = ["TaskProof", "proof_of"]
+
+_VERSION = "1"
+_TIMES = 2
+"""Runs on each side."""
+_MOST_LOST = 0.2
+"""Share of the tests that should pass before and after that may be excluded."""
+_MAX_DIFF, _MAX_PROOF = 256 * 2**20, 64 * 2**20
+
+
+class TaskProof(Record):
+    """What was seen of a task's tests here.
+
+    Attributes:
+        fail_to_pass: Names of the task -> tests that ran under them; the solution passes all.
+        pass_to_pass: The same of tests that pass on both sides.
+        excluded: Names that count nothing here, and why.
+        base_passes: Names of fail_to_pass that the base passes here as well.
+        seconds: Wall time of the longest run.
+        runs: Runs on each side.
+    """
+
+    version: str = _VERSION
+    fail_to_pass: dict[str, tuple[str, ...]]
+    pass_to_pass: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    excluded: dict[str, str] = Field(default_factory=dict)
+    base_passes: tuple[str, ...] = ()
+    seconds: float = 0.0
+    runs: int = _TIMES
+
+    def proven(self, folder: TaskFolder) -> TaskFolder:
+        """Return the task with its tests named as they are reported, without those that are excluded."""
+        tests = folder.task.grading.tests
+        assert tests is not None
+        decisive = _distinct(self.fail_to_pass.values())
+        guards = tuple(test for test in _distinct(self.pass_to_pass.values()) if test not in set(decisive))
+        named = tests.model_copy(update={"fail_to_pass": decisive, "pass_to_pass": guards})
+        grading = folder.task.grading.model_copy(update={"tests": named})
+        return replace(folder, task=folder.task.model_copy(update={"grading": grading}))
+
+    def listed(self, results: Sequence[TestResult]) -> list[TestResult]:
+        """Return results under the names the task has; of several tests of a name, the worst."""
+        found = {result.id: result for result in results}
+        told = []
+        for name, tests in (*self.fail_to_pass.items(), *self.pass_to_pass.items()):
+            of_name = [found[test] for test in tests if test in found]
+            if of_name:
+                worst = max(of_name, key=lambda result: _ORDER.index(result.outcome))
+                told.append(worst.model_copy(update={"id": name}))
+        return told
+
+
+_ORDER = ("passed", "skipped", "missing", "error", "failed")
+
+
+def proof_of(folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, cache: Cache) -> TaskProof:
+    """Return the proof of a task in an environment, made when it is not in the cache.
+
+    Raises:
+        InfraFault: When the task is unproven; the sentence says what does not hold here.
+    """
+    identity = "\0".join((_VERSION, folder.digest, environment.name, _program()))
+    key = hashlib.sha256(identity.encode()).hexdigest()[:32]
+
+    def build(part: Path) -> None:
+        made = _made(folder, base, environment, sandbox)
+        (part / "proof.json").write_text(made.model_dump_json(), encoding="utf-8")
+
+    entry = cache.entry("proofs", key, build)
+    try:
+        return TaskProof.model_validate_json(read_regular(entry / "proof.json", _MAX_PROOF))
+    except (OSError, ValidationError) as error:
+        raise InfraFault(
+            f"The proof of {folder.task.id} cannot be read.", f"Remove {entry} to make it again."
+        ) from error
+
+
+def _program() -> str:
+    return hashlib.sha256(Path(__file__).with_name("program.py").read_bytes()).hexdigest()
+
+
+def _made(folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox) -> TaskProof:
+    tests = folder.task.grading.tests
+    assert tests is not None
+    solution = _solution(folder, base)
+    after = [_run(folder, base, solution, environment, sandbox, "solution") for _ in range(_TIMES)]
+    names = {name: _matches(name, after[0]) for name in tests.all_ids}
+    for name in tests.fail_to_pass:
+        if why := _failure(name, names[name], after):
+            raise InfraFault(f"The task {folder.task.id} is unproven: its solution does not pass {name} here. {why}")
+    excluded = {name: why for name in tests.pass_to_pass if (why := _failure(name, names[name], after))}
+    if len(excluded) > _MOST_LOST * len(tests.pass_to_pass):
+        first, why = next(iter(excluded.items()))
+        raise InfraFault(
+            f"The task {folder.task.id} is unproven: its solution does not pass {len(excluded)} of"
+            f" {len(tests.pass_to_pass)} tests here that should pass before and after, such as {first}. {why}"
+        )
+    before = [_run(folder, base, {}, environment, sandbox, "") for _ in range(_TIMES)]
+    passing = tuple(
+        name for name in tests.fail_to_pass if not all(_failure(name, names[name], [run]) for run in before)
+    )
+    if len(passing) == len(tests.fail_to_pass):
+        raise InfraFault(f"The task {folder.task.id} is unproven: its base passes {passing[0]} here already.")
+    return TaskProof(
+        fail_to_pass={name: names[name] for name in tests.fail_to_pass},
+        pass_to_pass={name: names[name] for name in tests.pass_to_pass if name not in excluded},
+        excluded={name: why[:500] for name, why in excluded.items()},
+        base_passes=passing,
+        seconds=max(run.exit.wall for run in (*after, *before)),
+    )
+
+
+def _solution(folder: TaskFolder, base: Path) -> Mapping[str, FileEdit | None]:
+    try:
+        diff = read_regular(folder.solution / "changes.diff", _MAX_DIFF)
+        return apply_patch(read_patch(diff), base).edits
+    except (OSError, PatchError) as error:
+        raise InfraFault(f"The task {folder.task.id} has no solution that applies: {error}") from error
+
+
+def _run(
+    folder: TaskFolder, base: Path, edits: Mapping[str, FileEdit | None], environment: Path, sandbox: Sandbox, what: str
+) -> HiddenTestRun:
+    ran = run_in_place(folder, base, edits, sandbox, environment)
+    if what and ran.exit.ended is Ended.TIMED_OUT:
+        raise InfraFault(f"The task {folder.task.id} is unproven: with its solution the tests run out of time here.")
+    if what and ran.told.signs:
+        raise InfraFault(f"The task {folder.task.id} is unproven: with its solution, {ran.told.signs[0]}.")
+    return ran
+
+
+def _matches(name: str, ran: HiddenTestRun) -> tuple[str, ...]:
+    """Tests that a task's name stands for: by the name they have, by another name, or by how some parser cut it."""
+    results = [result.id for result in ran.told.others]
+    if name in results:
+        return (name,)
+    for same in (
+        lambda test: name in ran.told.names.get(test, ()),
+        lambda test: test.split()[0] == name,
+        lambda test: _short_option(test) == name,
+    ):
+        found = tuple(test for test in results if same(test))
+        if found:
+            return found
+    return ()
+
+
+def _short_option(test: str) -> str:
+    """A parametrized test's name with the last part of a path alone, as SWE-bench has it for some repositories."""
+    main, bracket, option = test.partition("[")
+    option = next(iter(option.rstrip("]").split()), "")
+    if bracket and option.startswith("/") and not option.startswith("//") and "*" not in option:
+        return f"{main}[/{option.split('/')[-1]}]"
+    return test
+
+
+def _failure(name: str, tests: Collection[str], runs: Iterable[HiddenTestRun]) -> str:
+    """Why a name does not pass in every run; empty when it does."""
+    for ran in runs:
+        results = {result.id: result for result in ran.told.others}
+        if not tests:
+            said = ran.told.broken[0].strip()[-300:] if ran.told.broken else ran.said.strip()[-300:]
+            return f"No such test was reported. {said}".strip()
+        for test in tests:
+            result = results.get(test)
+            if result is None:
+                return f"{test} was not reported in every run."
+            if result.outcome != "passed":
+                return f"It came to {result.outcome}: {result.message.strip()[-300:]}".strip()
+    return ""
+
+
+def _distinct(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(test for group in groups for test in group))

@@ -1,0 +1,106 @@
+"""One run of tests in place, in a fresh sandbox."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from repoassay.errors import InfraFault
+from repoassay.grading.hidden_tests.results import HiddenTestRun, read_channel
+from repoassay.grading.in_place.support import setup_of
+from repoassay.grading.oracle.sandbox_code import observer_source, without_annotations
+from repoassay.sandbox import Access, Command, Mount, Sandbox
+from repoassay.tasks import TaskFolder
+from repoassay.types import Ended, FileEdit
+from repoassay.workspace import environment_variables
+
+__all__ = ["functions", "run_in_place"]
+
+_ROOT = "/workspace/repo"
+_PROGRAM = "/run/in_place.py"
+
+
+def run_in_place(
+    folder: TaskFolder,
+    base: Path,
+    edits: Mapping[str, FileEdit | None],
+    sandbox: Sandbox,
+    environment: Path,
+    *,
+    ids: Sequence[str] = (),
+    only: Sequence[str] = (),
+    overrides: Mapping[str, str] | None = None,
+    cancel: threading.Event | None = None,
+    env: Mapping[str, str] | None = None,
+    seconds: float | None = None,
+) -> HiddenTestRun:
+    """Run the tests of a task against `base` with `edits` applied, but for those of the test set-up.
+
+    Args:
+        folder: The task.
+        base: Read-only checkout of the base commit.
+        edits: Changed files by path in the repository.
+        sandbox: Where it runs.
+        environment: The task's environment.
+        ids: Tests whose results are wanted.
+        only: Tests that are run, as the reader names them; all files of the task when empty.
+        overrides: Test files (path in the repository -> source) to use in place of the real ones.
+        cancel: Set to end early.
+        env: Further variables.
+        seconds: Time limit in place of the task's.
+
+    Raises:
+        InfraFault: When the sandbox or the interpreter fails.
+    """
+    tests = folder.task.grading.tests
+    assert tests is not None
+    key = secrets.token_bytes(32)
+    laid, _ = setup_of(folder, base).split(edits)
+    laid |= {name: FileEdit(source.encode()) for name, source in (overrides or {}).items()}
+    job = {
+        "reader": tests.reader, "files": list(tests.files), "only": list(only), "arguments": list(tests.arguments),
+        "key": key.hex(), "root": _ROOT,
+    }  # fmt: skip
+    variables = {**environment_variables(folder.task, environment), **(env or {})}
+    done = sandbox.run(
+        Command(
+            argv=("/env/bin/python", *_flags(variables), _PROGRAM),
+            env=variables,
+            cwd="/tmp",  # noqa: S108 - inside the sandbox
+            stdin=json.dumps(job).encode(),
+            mounts=(Mount(base, _ROOT, Access.COPY_ON_WRITE), Mount(environment, "/env")),
+            edits={**_programs(), **{f"{_ROOT}/{name}": edit for name, edit in laid.items()}},
+            limits=folder.task.limits.model_copy(update={"seconds": seconds or tests.seconds, "output": 2**20}),
+            channel=True,
+        ),
+        cancel,
+    )
+    told = read_channel(done.channel, key, ids)
+    said = done.stderr.decode(errors="replace")[-2000:]
+    if not told.ready and done.exit.ended is Ended.EXITED:
+        raise InfraFault(f"The tests of {folder.task.id} could not be started: {said.strip()[-500:]}")
+    return HiddenTestRun(done.exit, told, said)
+
+
+def functions(ids: Sequence[str]) -> tuple[str, ...]:
+    """Test functions of tests, by the names that pytest takes."""
+    return tuple(dict.fromkeys(test.partition("[")[0] for test in ids))
+
+
+def _flags(variables: Mapping[str, str]) -> list[str]:
+    """Isolated, without `site` until our own program asks for it; warnings as the task's variables have them."""
+    warnings = [f"-W{each}" for each in variables.get("PYTHONWARNINGS", "").split(",") if each]
+    return ["-S", "-B", *warnings] if "PYTHONHASHSEED" in variables else ["-I", "-S", "-B", *warnings]
+
+
+@cache
+def _programs() -> dict[str, FileEdit | None]:
+    source = Path(__file__).with_name("program.py").read_text(encoding="utf-8")
+    return {
+        _PROGRAM: FileEdit(without_annotations(source).encode()),
+        "/run/observer.py": FileEdit(without_annotations(observer_source()).encode()),
+    }

@@ -1,0 +1,148 @@
+"""The maintainers' test set-up: what of a repository belongs to its tests and is therefore never the submission's.
+
+It is taken from the base commit, the task's test patch and the files below the task's tests/. What a submission changes
+of it is left out and told.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.errors import InfraFault
+from repoassay.tasks import TaskFolder, read_regular
+from repoassay.text import join_names
+from repoassay.types import FileEdit
+
+__all__ = ["TestSetup", "left_out", "setup_of", "source_of"]
+
+_MOST_BYTES = 256 * 2**20
+_FOLDERS = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tests__"})
+"""Names of folders that hold tests and what belongs to them."""
+_FILES = frozenset({"conftest.py", "sitecustomize.py", "usercustomize.py"})
+"""Files that decide how tests run, wherever they lie."""
+_SETTINGS = frozenset({"pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py"})
+"""Files in the repository's root that hold settings of its tests."""
+_METADATA = (".egg-info", ".dist-info")
+"""Ends of folders by which an installed package names plug-ins."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestSetup:
+    """The test set-up of a task.
+
+    Attributes:
+        edits: What is laid over the base commit: the test patch and the task's files, by path in the repository.
+        roots: Folders of tests that hold what the task runs or changes.
+        patterns: Further files of the set-up, as shell patterns.
+        solution: Paths that the reference solution changes; they are a submission's to change, too.
+    """
+
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
+    edits: Mapping[str, FileEdit | None]
+    roots: frozenset[str]
+    patterns: tuple[str, ...]
+    solution: frozenset[str]
+
+    def holds(self, path: str) -> bool:
+        """Whether a path of the repository belongs to the set-up."""
+        if path in self.edits:
+            return True
+        if path in self.solution:
+            return False
+        parts = PurePosixPath(path).parts
+        if parts[-1] in _FILES or parts[-1].endswith(".pth") or (len(parts) == 1 and parts[0] in _SETTINGS):
+            return True
+        if any(part.endswith(_METADATA) for part in parts[:-1]):
+            return True
+        if any(path.startswith(f"{root}/") for root in self.roots):
+            return True
+        return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.patterns)
+
+    def split(self, edits: Mapping[str, FileEdit | None]) -> tuple[dict[str, FileEdit | None], list[str]]:
+        """Return what of a submission is laid over the base, set-up included, and the paths that are left out of it."""
+        kept = {path: edit for path, edit in edits.items() if not self._replaces(path)}
+        return {**kept, **self.edits}, sorted(edits.keys() - kept.keys())
+
+    def _replaces(self, path: str) -> bool:
+        """Whether a change belongs to the set-up, or makes a folder of one of its files or a file of its folders."""
+        above = {str(folder) for folder in PurePosixPath(path).parents}
+        return self.holds(path) or any(name in above or name.startswith(f"{path}/") for name in self.edits)
+
+
+def setup_of(folder: TaskFolder, base: Path) -> TestSetup:
+    """Return the test set-up of a task.
+
+    Args:
+        folder: A task whose tests run in the repository.
+        base: Checkout of its base commit.
+
+    Raises:
+        InfraFault: When the test patch does not apply to the base.
+    """
+    return _setup_of(folder.path, folder.digest, base)
+
+
+def source_of(folder: TaskFolder, base: Path, name: str) -> str:
+    """Return the text of a test file as it is run.
+
+    Args:
+        folder: The task.
+        base: Checkout of its base commit.
+        name: Path in the repository.
+
+    Raises:
+        OSError: When there is no such file.
+        ValueError: When it is no text.
+    """
+    laid = setup_of(folder, base).edits.get(name)
+    return laid.content.decode() if laid else (base / name).read_text(encoding="utf-8")
+
+
+def left_out(paths: Sequence[str]) -> list[str]:
+    """A sentence on what of a submission is not used; none where there is nothing."""
+    if not paths:
+        return []
+    return [f"Left out, because tests and their set-up are the maintainers': {join_names(paths, 8)}."]
+
+
+@lru_cache(maxsize=256)
+def _setup_of(place: Path, digest: str, base: Path) -> TestSetup:
+    from repoassay.tasks import read_task
+
+    del digest  # other contents, another set-up
+    folder = read_task(place)
+    tests = folder.task.grading.tests
+    assert tests is not None
+    edits: dict[str, FileEdit | None] = {}
+    if tests.patch is not None:
+        edits.update(_patched(folder, tests.patch, base, "test patch"))
+    for file in sorted(folder.tests.rglob("*")):
+        name = file.relative_to(folder.tests).as_posix()
+        if file.is_file() and f"tests/{name}" != tests.patch and "__pycache__" not in file.parts:
+            edits[name] = FileEdit(file.read_bytes())
+    solution = folder.solution / "changes.diff"
+    changed = _patched(folder, "solution/changes.diff", base, "solution") if solution.is_file() else {}
+    named = (*edits, *(file for file in tests.files if (base / file).exists()))
+    return TestSetup(edits, frozenset(_roots(named)), tests.support, frozenset(changed) - edits.keys())
+
+
+def _patched(folder: TaskFolder, name: str, base: Path, what: str) -> Mapping[str, FileEdit | None]:
+    try:
+        return apply_patch(read_patch(read_regular(folder.path / name, _MOST_BYTES)), base).edits
+    except (OSError, PatchError) as error:
+        raise InfraFault(f"The {what} of {folder.task.id} does not apply to its base commit: {error}") from error
+
+
+def _roots(paths: Iterable[str]) -> Iterable[str]:
+    """The outermost folder of tests above each path."""
+    for path in paths:
+        parts = PurePosixPath(path).parts
+        depth = next((number for number, part in enumerate(parts) if part in _FOLDERS), None)
+        if depth is not None:
+            yield "/".join(parts[: depth + 1])

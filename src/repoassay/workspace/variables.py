@@ -1,0 +1,50 @@
+"""Environment variables with which programs of a task's environment run: for the build, the agent and the tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from repoassay.types import Task
+
+__all__ = ["environment_variables", "search_paths"]
+
+
+def environment_variables(task: Task, environment: Path) -> dict[str, str]:
+    """The variables of a task's environment; the task's own come first, so that ours cannot be turned aside.
+
+    Args:
+        task: The task.
+        environment: Its environment on the host, which is mounted at /env.
+    """
+    virtual = {} if task.environment.release_line else {"VIRTUAL_ENV": "/env"}
+    return {**task.environment.variables, **search_paths(environment), **virtual}
+
+
+def search_paths(environment: Path) -> dict[str, str]:
+    """Where programs and libraries of an environment lie, whatever the task."""
+    apt = _apt_paths(environment)
+    libraries = ["/env/lib"] if any(environment.glob("lib/libpython*.so*")) else []
+    found = {
+        "PATH": ["/env/bin", *apt.pop("PATH", []), "/usr/local/bin", "/usr/bin", "/bin"],
+        "LD_LIBRARY_PATH": [*libraries, *apt.get("LIBRARY_PATH", [])],
+        **apt,
+    }
+    return {name: ":".join(folders) for name, folders in found.items() if folders}
+
+
+def _apt_paths(environment: Path) -> dict[str, list[str]]:
+    top = environment / "apt"
+    if not top.is_dir():
+        return {}
+
+    def there(*patterns: str) -> list[str]:
+        found = (path for pattern in patterns for path in sorted(top.glob(pattern)) if path.is_dir())
+        return [f"/env/apt/{path.relative_to(top)}" for path in found]
+
+    libraries = there("usr/lib/*-linux-gnu*", "lib/*-linux-gnu*", "usr/lib")
+    return {
+        "PATH": there("usr/bin", "bin", "usr/sbin", "sbin"),
+        "LIBRARY_PATH": libraries,
+        "CPATH": there("usr/include", "usr/include/*-linux-gnu*"),
+        "PKG_CONFIG_PATH": there("usr/lib/*-linux-gnu*/pkgconfig", "usr/lib/pkgconfig", "usr/share/pkgconfig"),
+    }

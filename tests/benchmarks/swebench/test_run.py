@@ -1,0 +1,118 @@
+"""`repoassay swebench run`, over edit tasks that are at hand: verdicts, reports, a second call."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from repoassay.benchmarks.swebench.cli.main import swebench
+from repoassay.benchmarks.swebench.evaluation import in_order
+from repoassay.benchmarks.swebench.predictions import Prediction, read_predictions
+from repoassay.cli.main import cli
+from repoassay.errors import BadInput
+from repoassay.formats import import_rows
+from repoassay.tasks import find_suite
+from swe_rows import SWE
+from ten_lines import STARTER
+
+GOOD, BAD, EMPTY, BROKEN = (
+    "edit-ledger-account-prefix", "edit-ledger-monthly", "edit-ledger-elided-amount", "edit-cachetools-peek"
+)  # fmt: skip
+
+
+def prediction(name: str, patch: str | None, model: str = "org/model") -> dict[str, str | None]:
+    return {"instance_id": name, "model_name_or_path": model, "model_patch": patch}
+
+
+def patch_for(name: str) -> str:
+    return (STARTER / "tasks" / name / "solution/changes.diff").read_text("utf-8")
+
+
+def run(folder: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(swebench, ["run", "--out", str(folder), *arguments])
+
+
+@pytest.fixture
+def predictions(tmp_path: Path) -> Path:
+    file = tmp_path / "preds.json"
+    useless = "--- /dev/null\n+++ b/NOTES\n@@ -0,0 +1 @@\n+Nothing.\n"
+    given = [prediction(GOOD, patch_for(GOOD)), prediction(BAD, useless), prediction(EMPTY, None)]
+    given.append(prediction(BROKEN, "nonsense"))
+    file.write_text(json.dumps({str(each["instance_id"]): each for each in given}))
+    return file
+
+
+def test_predictions_in_and_reports_out(tmp_path: Path, predictions: Path) -> None:
+    out = tmp_path / "out"
+    result = run(out, "--predictions", str(predictions), "--suite", str(STARTER), "--run-id", "june", "--workers", "2")
+    assert result.exit_code == 0, result.output
+    report = json.loads((out / "org__model.june.json").read_text())
+    assert (report["resolved_ids"], report["unresolved_ids"]) == ([GOOD], [BAD])
+    assert (report["empty_patch_ids"], report["error_ids"]) == ([EMPTY], [BROKEN])
+    assert (report["submitted_instances"], report["schema_version"]) == (4, 2)
+    folder = out / "logs/run_evaluation/june/org__model"
+    assert sorted(each.name for each in folder.iterdir()) == sorted([GOOD, BAD])
+    assert json.loads((folder / GOOD / "report.json").read_text())[GOOD]["resolved"]
+    assert "     1 in error: the patch does not apply" in result.output
+    assert f"{'resolved':<12} {1:>5}" in result.output
+    again = run(out, "--predictions", str(predictions), "--suite", str(STARTER), "--run-id", "june", "--json")
+    found = json.loads(again.stdout)
+    assert (found["resolved"], found["unresolved"], found["empty"], found["error"]) == (1, 1, 1, 1)
+    assert "(known)" not in again.output  # nothing but JSON is printed
+
+
+def test_the_solutions_as_predictions(tmp_path: Path) -> None:
+    result = run(tmp_path, "--predictions", "gold", "--suite", str(STARTER), "--instance", GOOD)
+    assert result.exit_code == 0, result.output
+    report = json.loads((tmp_path / "gold.repoassay.json").read_text())
+    assert (report["total_instances"], report["resolved_ids"]) == (1, [GOOD])
+
+
+def test_an_instance_that_is_no_task_is_an_error_and_stops_none(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    unknown = {**SWE, "instance_id": "a__b-1", "repo": "a/b"}
+    rows.write_text("".join(json.dumps(each) + "\n" for each in (SWE, unknown)))
+    import_rows(rows, tmp_path / "suite")
+    (tmp_path / "preds.jsonl").write_text(json.dumps(prediction("a__b-1", SWE["patch"])) + "\n")
+    for source in (("--dataset", str(rows)), ("--suite", str(tmp_path / "suite"))):
+        result = run(tmp_path, "--predictions", str(tmp_path / "preds.jsonl"), *source)
+        assert result.exit_code == 1, result.output
+        assert "     1 in error: we could not judge it" in result.output
+        report = json.loads((tmp_path / "org__model.repoassay.json").read_text())
+        assert (report["error_ids"], report["incomplete_ids"]) == (["a__b-1"], [SWE["instance_id"]])
+
+
+def test_what_is_refused(tmp_path: Path, predictions: Path) -> None:
+    neither = run(tmp_path, "--predictions", str(predictions))
+    assert isinstance(neither.exception, BadInput)
+    nobody = run(tmp_path, "--predictions", str(predictions), "--suite", str(STARTER), "--instance", "x*")
+    assert "No prediction matches 'x*'" in str(nobody.exception)
+    (tmp_path / "other.jsonl").write_text(json.dumps(prediction("edit-ledger-monthli", "p")) + "\n")
+    strange = run(tmp_path, "--predictions", str(tmp_path / "other.jsonl"), "--suite", str(STARTER))
+    assert "There is no task 'edit-ledger-monthli'" in str(strange.exception)
+    assert "edit-ledger-monthly" in str(strange.exception)
+
+
+def test_of_several_predictions_the_last_counts(tmp_path: Path) -> None:
+    file = tmp_path / "preds.jsonl"
+    file.write_text("".join(json.dumps(prediction("x", patch)) + "\n" for patch in ("a", "b")))
+    assert read_predictions(file) == {"x": Prediction("x", "org/model", "b")}
+
+
+def test_tasks_that_share_an_environment_follow_each_other() -> None:
+    tasks = {folder.task.id: folder for folder in find_suite("starter").tasks}
+    given = [Prediction(name, "m", "p") for name in ("unknown", BAD, BROKEN, GOOD, EMPTY)]
+    names = [each.instance for each in in_order(given, tasks)]
+    assert names[0] == "unknown"
+    places = sorted(names.index(name) for name in (GOOD, BAD, EMPTY))
+    assert places[-1] - places[0] == 2
+
+
+def test_the_verb_enters_as_a_plug_in() -> None:
+    result = CliRunner().invoke(cli, ["--help"])
+    assert "Commands of benchmarks and plug-ins" in result.output
+    assert "swebench" in result.output
+    assert CliRunner().invoke(cli, ["swebench", "run", "--help"]).exit_code == 0

@@ -1,0 +1,264 @@
+"""Tests that run in place: honest patches, a set-up that submissions attack, and tasks that are not proven."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+import repoassay
+from repoassay.errors import InfraFault
+from repoassay.grading.edit import grade_edit
+from repoassay.grading.oracle.oracle import Oracle
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.sandbox import open_sandbox
+from repoassay.tasks.folder import TaskFolder
+from repoassay.tasks.read import read_task
+from repoassay.types import Outcome, Verdict
+from repoassay.workspace.preparation import lay_out
+
+REQUIREMENTS = (
+    Path(repoassay.__file__).parent / "benchmarks/starter/suite/tasks/edit-ledger-monthly/environment/requirements.txt"
+)
+WRONG = "def price(count):\n    return count * 3\n"
+RIGHT = "def price(count):\n    return count * 3 if count < 10 else count * 2\n"
+BASE = {
+    "shop/__init__.py": "",
+    "shop/prices.py": WRONG,
+    "setup.cfg": "[tool:pytest]\npython_files = test_*.py check_*.py\n",
+    "conftest.py": (
+        "import pytest\n\n@pytest.fixture\ndef price():\n    from shop.prices import price\n    return price\n"
+    ),
+    "tests/__init__.py": "",
+    "tests/helpers.py": "LARGE = 40\n",
+    "tests/check_prices.py": "from .helpers import LARGE\n\ndef test_few(price):\n    assert price(2) == 6\n",
+}
+CHECKS = """\
+import unittest
+
+from .helpers import LARGE
+
+def test_few(price):
+    assert price(2) == 6
+
+def test_many(price):
+    assert price(LARGE) == 80
+    assert price(1000) == 2000
+
+class TestOld(unittest.TestCase):
+    def test_sub(self):
+        from shop.prices import price
+        for count in range(3):
+            with self.subTest(count=count):
+                self.assertEqual(price(count), count * 3)
+
+def test_network():
+    import urllib.request
+    urllib.request.urlopen("http://localhost:1/")
+"""
+MUST, GUARDS = (
+    "tests/check_prices.py::test_many",
+    ("tests/check_prices.py::test_few", "tests/check_prices.py::TestOld::test_sub"),
+)
+
+
+def diff(files: Mapping[str, tuple[str | None, str | None]]) -> bytes:
+    """A unified diff of files: path -> before and after."""
+    lines: list[str] = []
+    for path, (before, after) in files.items():
+        names = ("/dev/null" if before is None else f"a/{path}", "/dev/null" if after is None else f"b/{path}")
+        lines += difflib.unified_diff(
+            (before or "").splitlines(keepends=True), (after or "").splitlines(keepends=True), *names
+        )
+    return "".join(lines).encode()
+
+
+SOLUTION = diff({"shop/prices.py": (WRONG, RIGHT)})
+
+
+def make_task(place: Path, *, solution: bytes = SOLUTION, must: str = MUST, guards: tuple[str, ...] = GUARDS,
+              checks: str = CHECKS, more: str = "") -> TaskFolder:  # fmt: skip
+    files = {f"repository/{name}": text.encode() for name, text in BASE.items()} | {
+        "environment/requirements.txt": REQUIREMENTS.read_bytes(),
+        "instruction.md": b"Ten or more cost two each.\n",
+        "solution/changes.diff": solution,
+        "tests/test.patch": diff({"tests/check_prices.py": (BASE["tests/check_prices.py"], checks)}),
+    }
+    files["task.toml"] = f"""\
+schema = 1
+[task]
+id = "{place.name}"
+title = "Prices of many"
+kind = "edit"
+domain = "Software"
+[repository]
+source = "folder:repository"
+licence = "MIT"
+[environment]
+python = ">=3.11"
+requirements = "environment/requirements.txt"
+[grading.tests]
+fail_to_pass = {json.dumps([must])}
+pass_to_pass = {json.dumps(guards)}
+runner = "repository"
+patch = "tests/test.patch"
+files = ["tests/check_prices.py"]
+{more}
+""".encode()
+    for name, content in files.items():
+        file = place / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    return read_task(place)
+
+
+class Judge:
+    """Grades patches on tasks of this module."""
+
+    def __init__(self, cache: Cache) -> None:
+        self.cache, self.sandbox = cache, open_sandbox("namespaces", cache)
+        self.oracle = Oracle(cache, self.sandbox)
+
+    def __call__(self, folder: TaskFolder, patch: bytes) -> Verdict:
+        layout = lay_out(folder, None, self.cache, self.sandbox)
+        return grade_edit(
+            folder, patch, self.sandbox, base=layout.base, environment=layout.environment, oracle=self.oracle
+        )
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    found = Judge(Cache())
+    yield found
+    found.oracle.close()
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> TaskFolder:
+    return make_task(tmp_path_factory.mktemp("tasks") / "shop")
+
+
+def test_the_solution_passes_and_is_attested_or_doubted(judge: Judge, shop: TaskFolder) -> None:
+    verdict = judge(shop, SOLUTION)
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+    assert {test.id for test in verdict.tests} == {MUST, *GUARDS}
+    assert verdict.assurance is not None
+    assert verdict.assurance.grade in ("attested", "doubted")
+
+
+def test_a_harmless_change_fails_what_the_base_fails(judge: Judge, shop: TaskFolder) -> None:
+    verdict = judge(shop, diff({"NOTES": (None, "A note.\n")}))
+    assert verdict.outcome is Outcome.FAILED
+    assert [test.id for test in verdict.tests if test.outcome != "passed"] == [MUST]
+
+
+FORGED = """\
+import pytest
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    result = yield
+    result.get_result().outcome = "passed"
+"""
+OTHER_PRICE = BASE["conftest.py"].replace("return price", "return lambda count: 6 if count < 9 else 2 * count")
+POINTS = {"shop.egg-info/PKG-INFO": "Name: shop\nVersion: 1\n", "shop/plugin.py": FORGED}
+BREAKS_PYTEST = "LARGE = 40\nimport _pytest.runner\n_pytest.runner.check_interactive_exception = None\n"
+LEAVES = "import os\nos._exit(0)\n"
+ALL_PASSED = """\
+import _pytest.reports
+_pytest.reports.TestReport.failed = property(lambda self: False)
+_pytest.reports.TestReport.passed = property(lambda self: True)
+"""
+CALLS_THE_PLUG_IN = f"""\
+import gc
+for each in gc.get_objects():
+    if type(each).__name__ == "ResultSink":
+        for name in ("test_many", "test_few", "TestOld::test_sub"):
+            each.tell("tests/check_prices.py::" + name, "passed", 0.1, "")
+{WRONG}"""
+CHEATS: dict[str, dict[str, str]] = {
+    "conftest at the root": {"conftest.py": BASE["conftest.py"] + FORGED},
+    "conftest in the package": {"shop/conftest.py": FORGED},
+    "conftest beside the tests": {"tests/conftest.py": FORGED},
+    "another fixture": {"conftest.py": OTHER_PRICE},
+    "settings that choose other tests": {"setup.cfg": "[tool:pytest]\naddopts = -k few\n"},
+    "settings of more weight": {"pytest.ini": "[pytest]\naddopts = --collect-only\n"},
+    "settings in pyproject": {
+        "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-p shop.plugin'\n", "shop/plugin.py": FORGED,
+    },
+    "a plug-in by entry point": {"shop.egg-info/entry_points.txt": "[pytest11]\nforged = shop.plugin\n", **POINTS},
+    "helpers of other values": {"tests/helpers.py": "LARGE = 0\n"},
+    "a helper that replaces pytest's": {"tests/helpers.py": BREAKS_PYTEST},
+    "tests that pass": {"tests/check_prices.py": "def test_many(): pass\n"},
+    "a module that shadows pytest": {"pytest.py": "def main(*a, **k): return 0\n", "_pytest.py": "A = 1\n"},
+    "a module that shadows json": {"json.py": "def dumps(*a, **k): return '{}'\n"},
+    "sitecustomize": {"sitecustomize.py": LEAVES, "usercustomize.py": LEAVES},
+    "the package itself tells pytest": {"shop/__init__.py": ALL_PASSED},
+    "the package leaves early": {"shop/prices.py": LEAVES},
+    "the package calls the plug-in": {"shop/prices.py": CALLS_THE_PLUG_IN},
+}  # fmt: skip
+
+
+def cheat_of(name: str) -> bytes:
+    """A submission that tries to be believed without being right."""
+    return diff({path: (BASE.get(path), text) for path, text in CHEATS[name].items()})
+
+
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_no_cheat_on_the_set_up_passes(judge: Judge, shop: TaskFolder, cheat: str) -> None:
+    verdict = judge(shop, cheat_of(cheat))
+    assert verdict.result is False, (verdict.outcome, verdict.comments)
+
+
+@pytest.mark.parametrize("cheat", ["conftest at the root", "a plug-in by entry point", "tests that pass"])
+def test_what_is_left_out_is_told_and_does_not_keep_a_solution_from_passing(
+    judge: Judge, shop: TaskFolder, cheat: str
+) -> None:
+    verdict = judge(shop, SOLUTION + cheat_of(cheat))
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+    assert any("Left out" in comment for comment in verdict.comments)
+
+
+@pytest.mark.parametrize(("options", "why"), [
+    ({"solution": diff({"shop/prices.py": (WRONG, WRONG + "\n# a comment\n")})}, "does not pass"),
+    ({"must": "tests/check_prices.py::test_few", "guards": ()}, "base passes"),
+    ({"must": "tests/check_prices.py::test_gone"}, "No such test was reported"),
+    ({"guards": (GUARDS[0], "tests/check_prices.py::test_network")}, "should pass before and after"),
+    ({"more": 'seconds = 0.3'}, "unproven"),
+    ({"checks": CHECKS + "\nimport no_such_module\n"}, "no_such_module"),
+])  # fmt: skip
+def test_nobody_is_judged_by_a_task_that_is_not_proven(
+    judge: Judge, tmp_path: Path, options: dict[str, str], why: str
+) -> None:
+    folder = make_task(tmp_path / "lame", **options)  # type: ignore[arg-type]
+    for patch in (SOLUTION, diff({"NOTES": (None, "A note.\n")}), cheat_of("conftest at the root")):
+        with pytest.raises(InfraFault, match=why):
+            judge(folder, patch)
+
+
+def test_a_test_that_the_solution_does_not_pass_here_is_excluded_by_name(judge: Judge, tmp_path: Path) -> None:
+    checks = CHECKS + "".join(f"\ndef test_more_{number}(price):\n    assert price(1) == 3\n" for number in range(6))
+    more = tuple(f"tests/check_prices.py::test_more_{number}" for number in range(6))
+    folder = make_task(tmp_path / "net", checks=checks, guards=(*GUARDS, *more, "tests/check_prices.py::test_network"))
+    layout = lay_out(folder, None, judge.cache, judge.sandbox)
+    proof = judge.oracle.proof(folder, layout.base, layout.environment)
+    assert list(proof.excluded) == ["tests/check_prices.py::test_network"]
+    assert judge(folder, SOLUTION).outcome is Outcome.PASSED
+
+
+def test_unittest_is_read_in_its_own_names(judge: Judge, tmp_path: Path) -> None:
+    checks = (
+        "import unittest\nfrom shop.prices import price\n\nclass TestMany(unittest.TestCase):\n"
+        '    def test_few(self):\n        """Few are dear."""\n        self.assertEqual(price(2), 6)\n'
+        "    def test_many(self):\n        for count in (20, 30):\n            with self.subTest(count=count):\n"
+        "                self.assertEqual(price(count), count * 2)\n"
+    )
+    must = "test_many (tests.check_prices.TestMany.test_many)"
+    more = 'reader = "unittest"'
+    folder = make_task(tmp_path / "old", checks=checks, must=must, guards=("Few are dear.",), more=more)
+    assert judge(folder, SOLUTION).outcome is Outcome.PASSED
+    verdict = judge(folder, diff({"NOTES": (None, "A note.\n")}))
+    assert [test.id for test in verdict.tests if test.outcome != "passed"] == [must]

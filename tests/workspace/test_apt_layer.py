@@ -1,0 +1,80 @@
+"""Debian packages as a folder: unpacked without root, links led where they were meant to, variables that find them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from repoassay.errors import Unavailable
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.namespaces import NamespaceSandbox
+from repoassay.workspace import apt_layer
+from repoassay.workspace.variables import search_paths
+
+CONTROL = "Package: some-lib\nVersion: 1.0\nArchitecture: all\nMaintainer: nobody <a@b.c>\nDescription: nothing\n"
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A package with links of every kind, and a script that must not run."""
+    if shutil.which("dpkg-deb") is None or not apt_layer._STATUS.is_file():
+        pytest.skip("this machine is no Debian")
+    tree = tmp_path / "package"
+    libraries = tree / "usr/lib/x86_64-linux-gnu"
+    for folder in (tree / "DEBIAN", tree / "usr/bin", tree / "lib", libraries / "pkgconfig"):
+        folder.mkdir(parents=True)
+    (tree / "DEBIAN/control").write_text(CONTROL)
+    (tree / "DEBIAN/preinst").write_text("#!/bin/sh\ntouch /env/apt/ran\n")
+    (tree / "DEBIAN/preinst").chmod(0o755)
+    (tree / "usr/bin/some").write_text("#!/bin/sh\necho here\n")
+    (tree / "usr/bin/some").chmod(0o4755)
+    (libraries / "libsome.so.1").write_text("library")
+    (libraries / "pkgconfig/some.pc").write_text("prefix=/usr\nlibdir=/usr/lib\n")
+    (libraries / "libsome.so").symlink_to("/usr/lib/x86_64-linux-gnu/libsome.so.1")
+    (tree / "lib/libsome.so").symlink_to("x86_64-linux-gnu/libsome.so.1")
+    (tree / "usr/bin/shell").symlink_to("sh")
+    (tree / "usr/bin/gone").symlink_to("/etc/shadow")
+    (tree / "usr/bin/out").symlink_to("../../../../../../../etc/passwd")
+    return tree
+
+
+def test_packages_are_unpacked_and_found(
+    package: Path, tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def download(_: tuple[str, ...], place: Path) -> Path:
+        place.chmod(0o755)
+        subprocess.run(["dpkg-deb", "--build", package, place / "some-lib.deb"], check=True, capture_output=True)
+        return place
+
+    monkeypatch.setattr(apt_layer, "_download", download)
+    layer = apt_layer.apt_layer(("some-lib",), cache, sandbox)
+    there = {str(path.relative_to(layer)): path for path in layer.rglob("*") if not path.is_dir()}
+    libraries = "usr/lib/x86_64-linux-gnu"
+    assert sorted(there) == [
+        "lib/libsome.so", "usr/bin/shell", "usr/bin/some", f"{libraries}/libsome.so", f"{libraries}/libsome.so.1",
+        f"{libraries}/pkgconfig/some.pc",
+    ]  # fmt: skip
+    assert str(there[f"{libraries}/libsome.so"].readlink()) == "libsome.so.1"
+    assert there["lib/libsome.so"].read_text() == "library"
+    assert str(there["usr/bin/shell"].readlink()) == "/usr/bin/sh"
+    assert there["usr/bin/some"].stat().st_mode & 0o7777 == 0o755
+    assert there[f"{libraries}/pkgconfig/some.pc"].read_text() == "prefix=/env/apt/usr\nlibdir=/env/apt/usr/lib\n"
+    assert apt_layer.apt_layer(("some-lib",), cache, sandbox) == layer
+    environment = tmp_path / "environment"
+    shutil.copytree(layer, environment / "apt", symlinks=True)
+    found = search_paths(environment)
+    assert found["PATH"] == "/env/bin:/env/apt/usr/bin:/usr/local/bin:/usr/bin:/bin"
+    assert found["LD_LIBRARY_PATH"] == f"/env/apt/{libraries}:/env/apt/usr/lib"
+    assert found["PKG_CONFIG_PATH"] == f"/env/apt/{libraries}/pkgconfig"
+    assert "CPATH" not in found
+
+
+def test_a_machine_without_apt_says_so(
+    cache: Cache, sandbox: NamespaceSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apt_layer, "_APT", "/nowhere/apt-get")
+    with pytest.raises(Unavailable, match=r"needs Debian packages \(gcc, jq\).*no apt"):
+        apt_layer.apt_layer(("gcc", "jq"), cache, sandbox)
