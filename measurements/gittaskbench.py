@@ -21,7 +21,7 @@ from pathlib import Path
 from repoassay.agents.protocol import plain_name
 from repoassay.grading.deliverable import Job, grade_deliverables
 from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.protocol import Command, Completed, Sandbox
+from repoassay.sandbox.protocol import Command, Completed, Sandbox, SandboxSession, SandboxSetup
 from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.tasks.suite import find_suite
 from repoassay.types import Outcome
@@ -60,6 +60,9 @@ class _Watched:
         done = self._inner.run(command, cancel)
         self.peak = max(self.peak, done.exit.peak_memory or 0)
         return done
+
+    def open(self, setup: SandboxSetup, cancel: threading.Event | None = None) -> SandboxSession:
+        return self._inner.open(setup, cancel)
 
 
 def reference_outputs(place: Path) -> list[Job]:

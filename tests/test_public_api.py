@@ -19,7 +19,7 @@ import repoassay
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).parent / "golden" / "public_api.txt"
-FUNCTIONS = ("evaluate", "resume", "load_run", "compare", "grade", "validate")
+FUNCTIONS = ("evaluate", "resume", "load_run", "compare", "grade", "validate", "open_workspace")
 VERBS = ("run", "resume", "grade", "validate", "compare", "submit")
 ENGINE = {
     "Bench", "Cache", "SubmissionEngine", "bound_of", "check", "execute", "find_suite", "grade_outputs", "held",
@@ -62,7 +62,7 @@ def member(name: str, value: object) -> Iterator[str]:
 
 
 def test_there_are_few_names_and_each_is_there_and_explained() -> None:
-    assert len(repoassay.__all__) <= 40
+    assert len(repoassay.__all__) <= 41
     assert set(repoassay.__all__) <= set(dir(repoassay))
     for name in repoassay.__all__:
         assert name == "__version__" or inspect.getdoc(getattr(repoassay, name)), name

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         evaluate,
         grade,
         load_run,
+        open_workspace,
         resume,
         validate,
     )
@@ -57,8 +58,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "agents": ("CommandResult", "WorkspaceSession"),
     "api": (
-        "EvaluatedAttempt", "Grader", "Run", "RunEvent", "compare", "evaluate", "grade", "load_run", "resume",
-        "validate",
+        "EvaluatedAttempt", "Grader", "Run", "RunEvent", "compare", "evaluate", "grade", "load_run",
+        "open_workspace", "resume", "validate",
     ),
     "engine": ("GradedSubmission", "Stop"),
     "errors": ("BadInput", "InfraFault", "Interrupted", "MissingExtra", "RepoAssayError", "Unavailable"),
@@ -112,6 +113,7 @@ __all__ = [
     "grade",
     "load_run",
     "metric",
+    "open_workspace",
     "resume",
     "validate",
 ]

@@ -1,23 +1,19 @@
-"""Functions and objects as agents: what is one, how it is named, and a sandbox that lies to it."""
+"""Functions and objects as agents: what is one, how it is named, and sandboxes that lie to it."""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import socket
-import struct
-import threading
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import pytest
 
 from repoassay.agents import find_agent
 from repoassay.agents.function import FunctionAgent, adapt_agent, check_source, import_agent, python_kind, source_digest
-from repoassay.agents.session import SessionLink, WorkspaceSession
+from repoassay.agents.session import WorkspaceSession
 from repoassay.errors import BadInput, Interrupted
 from repoassay.plugins import is_dotted
+from repoassay.sandbox import Completed, SandboxSession
+from repoassay.types import Ended, Exit
 from ten_lines import Shell, careful
 
 
@@ -74,59 +70,41 @@ def test_a_changed_source_is_seen() -> None:
         find_agent("ten_lines:careful", {"sha256": "0" * 64})
 
 
-def frame(value: Any) -> bytes:
-    data = value if isinstance(value, bytes) else json.dumps(value).encode()
-    return struct.pack(">I", len(data)) + data
+class Lying:
+    """A session in which whatever is asked for ends as it likes."""
+
+    ended = False
+
+    def __init__(self, code: int, stdout: bytes = b"", stderr: bytes = b"") -> None:
+        self._done = Completed(Exit(ended=Ended.EXITED, code=code), stdout, stderr)
+
+    def note(self, line: str) -> None:
+        """Nothing is logged."""
+
+    def exec(self, *_: object, **__: object) -> Completed:
+        """End as it likes."""
+        return self._done
 
 
-@contextlib.contextmanager
-def session_with(*replies: bytes) -> Iterator[WorkspaceSession]:
-    """A session whose sandbox says the secret, after a stranger who does not, and answers with these bytes."""
-    listening = socket.create_server(("127.0.0.1", 0))
-
-    def sandbox() -> None:
-        with socket.create_connection(listening.getsockname()) as stranger:
-            stranger.sendall(frame({"secret": "guess"}))
-            with socket.create_connection(listening.getsockname()) as own:
-                own.sendall(frame({"secret": "right"}))
-                for reply in replies:
-                    own.recv(65536)
-                    own.sendall(reply)
-
-    thread = threading.Thread(target=sandbox)
-    thread.start()
-    link = SessionLink()
-    with listening:
-        assert link.connect(listening, "right")
-    yield WorkspaceSession("task", "Do it.", link)
-    link.close()
-    thread.join()
+def session_with(sandbox: Lying) -> WorkspaceSession:
+    return WorkspaceSession("task", "Do it.", cast("SandboxSession", sandbox))
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        frame(b"no json"), frame([1]), frame({}), frame({"code": "x", "stdout": "", "stderr": "", "timed_out": 0}),
-        frame({"code": 0, "stdout": "*", "stderr": "", "timed_out": False}), struct.pack(">I", 2**31),
-    ],
-)  # fmt: skip
-def test_nonsense_from_the_sandbox_is_an_error_of_the_session(reply: bytes) -> None:
-    with session_with(reply) as session:
-        with pytest.raises(OSError, match="nonsense"):
-            session.run("true")
-        if not reply.startswith(b"\0\0\0"):
-            with pytest.raises(Interrupted):  # where the next frame begins, nobody knows
-                session.run("true")
+@pytest.mark.parametrize("reply", [b"no json", b"[1]", b"", b"[" * 100_000, b"\xff"])
+def test_nonsense_for_a_model_s_reply_is_an_error_of_the_session(reply: bytes) -> None:
+    with pytest.raises(OSError, match="nonsense"):
+        session_with(Lying(0, reply)).ask("How many?")
 
 
-def test_what_the_sandbox_reports_and_its_end_are_pythons_errors() -> None:
-    missing = frame({"error": "FileNotFoundError", "message": "no such file"})
-    with session_with(missing, frame({"error": "ValueError", "message": "too large"})) as session:
-        with pytest.raises(FileNotFoundError, match="no such"):
-            session.read("x")
-        with pytest.raises(OSError, match="too large"):
-            session.read("x")
-    with session_with() as session, pytest.raises(Interrupted, match="has ended"):
-        session.run("true")
-    with pytest.raises(Interrupted, match="not begun"):
-        WorkspaceSession("task", "", SessionLink()).run("true")
+def test_why_a_model_did_not_answer_is_told() -> None:
+    with pytest.raises(OSError, match="answered 429"):
+        session_with(Lying(1, stderr=b"the model answered 429: slower")).ask("How many?")
+    with pytest.raises(OSError, match="no text"):
+        session_with(Lying(0, b'{"choices": []}')).ask("How many?")
+
+
+def test_the_end_of_the_attempt_is_told_to_whoever_waits_for_a_command() -> None:
+    over = Lying(0)
+    over.ended = True
+    with pytest.raises(Interrupted, match="has ended"):
+        session_with(over).run("true")

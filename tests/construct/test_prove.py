@@ -37,7 +37,8 @@ def test_flip_rate_is_a_share_and_zero_only_when_all_agree(outcomes: list[str]) 
         (FLAKY, ProofRole.FLAKY),
         (ProofCase("late", FLIPS, PASS), ProofRole.FLAKY),
         (ProofCase("gone", ("missing",) * 2, PASS), ProofRole.MUST_PASS),
-        (ProofCase("skipped", FAIL, ("skipped",) * 3), ProofRole.FAILS),
+        (ProofCase("skipped", FAIL, ("skipped",) * 3), ProofRole.SKIPPED),
+        (ProofCase("skipped", PASS, ("skipped",) * 3), ProofRole.SKIPPED),
     ],
 )  # fmt: skip
 def test_roles(case: ProofCase, role: ProofRole) -> None:
@@ -61,6 +62,17 @@ def test_findings_and_their_reasons(cases: tuple[ProofCase, ...], finding: Proof
     proven = ProvenTask(cases)
     assert proven.finding is finding
     assert bool(hints(proven)) == (finding is not ProofFinding.SOUND)
+
+
+def test_lost_tests_are_counted_and_refuse_a_task() -> None:
+    skipped = ProofCase("skipped", PASS, ("skipped",) * 3)
+    good = tuple(ProofCase(f"g{number}", PASS, PASS) for number in range(7))
+    proven = ProvenTask((NEW, *good, NEVER, skipped), unseen={"tests/test_x.py": 1}, most_lost=0.2)
+    assert proven.lost == (2, 10)
+    assert proven.finding is ProofFinding.SOUND
+    worse = ProvenTask((*proven.cases, FLAKY), unseen={"tests/test_x.py": 1}, most_lost=0.2)
+    assert worse.finding is ProofFinding.LOSSY
+    assert "3 of 11 tests of the change (27%)" in " ".join(hints(worse))
 
 
 def test_hints_name_what_is_not_there() -> None:

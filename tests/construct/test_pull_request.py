@@ -38,9 +38,7 @@ def merged(tmp_path: Path) -> Repo:
 
 
 def make(repo: Repo, out: Path, cache: Cache, sandbox: Sandbox, **more: Any) -> Constructed:
-    proposal = Proposal(
-        **{name: more.pop(name) for name in ("rules", "description", "checks", "runner") if name in more}
-    )
+    proposal = Proposal(**{name: more.pop(name) for name in ("rules", "description", "checks") if name in more})
     fields: dict[str, Any] = {"base": "start", "instruction": "# Averages\n\nI need them.", "id": "pr", **more}
     asked = TaskRequest(str(repo.path), "HEAD", bundle=True, proposal=proposal, **fields)
     return construct_commit(asked, out, cache, sandbox, times=1, workers=2)

@@ -127,7 +127,7 @@ ORDINARY = """
 import os, sys
 from pathlib import Path
 from repoassay.types import Limits
-from repoassay.sandbox.protocol import Access, ExportSpec, Command, Mount
+from repoassay.sandbox.protocol import Access, ExportSpec, Command, Mount, SandboxSetup
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
 top = Path(sys.argv[1])
@@ -145,6 +145,14 @@ print(done.stdout.decode()); print(done.stderr.decode(), file=sys.stderr)
 print((top / "tree/file").read_text(), sorted(p.name for p in (top / "got").rglob("*")), done.rejected)
 bomb = "import os\\nheld = []\\nwhile True: held.append(b'x' * 2**20)"
 limits = Limits(seconds=20, memory=2**27, disk=2**24, processes=32)
+with sandbox.open(SandboxSetup(mounts=mounts, scratch=("/out",), cwd="/copy")) as session:
+    before = session.snapshot()
+    session.write("new", b"written")
+    session.exec(["/bin/sh", "-c", "setsid sleep 60 & ln -s %s link" % (top / "secret")])
+    try: print(session.read("link"))
+    except OSError as error: print(error.strerror, session.read("new"), [change.path for change in session.diff(before)])
+    session.kill()
+    print(session.exec(["id", "-u"]).stdout, session.exec(["sleep", "9"], timeout=0.2).exit.ended.value)
 print(sandbox.run(Command(argv=("/usr/bin/python3", "-c", bomb), limits=limits)).exit.ended.value)
 """  # noqa: E501 - reads as the program it is
 
@@ -182,6 +190,7 @@ def test_it_works_without_root(tmp_path_factory: pytest.TempPathFactory) -> None
     assert "NoNewPrivs:\t1\nspoiled\n" in done.stdout
     assert "as it was ['file', 'locked', 'y'] ()" in done.stdout
     assert "ground truth" not in done.stdout
+    assert "No such file or directory b'written' ['/copy/link', '/copy/new']\nb'1000\\n' timed_out\n" in done.stdout
     assert "Read-only file system" in done.stderr
     assert done.stdout.endswith("out_of_memory\n")
 

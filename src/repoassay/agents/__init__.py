@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Agent as Agent,
         AsksModel as AsksModel,
         PlacedAgent as PlacedAgent,
+        in_workspace as in_workspace,
     )
     from repoassay.agents.session import CommandResult as CommandResult, WorkspaceSession as WorkspaceSession
     from repoassay.agents.spec import builtin_specs as builtin_specs, read_spec as read_spec
@@ -41,7 +42,7 @@ else:
             "function": ("CommandMaker", "adapt_agent", "check_source", "import_agent", "python_kind", "source_digest"),
             "install": ("availability", "obtain"),
             "model_agent": ("ModelledAgent",),
-            "protocol": ("AccessPoint", "Agent", "AsksModel", "PlacedAgent"),
+            "protocol": ("AccessPoint", "Agent", "AsksModel", "PlacedAgent", "in_workspace"),
             "session": ("CommandResult", "WorkspaceSession"),
             "spec": ("builtin_specs", "read_spec"),
         },

@@ -13,34 +13,25 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
-import json
-import secrets
-import socket
 import sys
-import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Protocol, cast
 
 from repoassay.agents.plugin_agent import PluginAgent
 from repoassay.agents.protocol import Agent, AgentKind, AsksModel, in_workspace
-from repoassay.agents.session import SessionLink, WorkspaceSession
+from repoassay.agents.session import WorkspaceSession
 from repoassay.errors import BadInput
-from repoassay.sandbox import Command, PortForward
+from repoassay.sandbox import Command, SandboxSession
 from repoassay.tasks import TaskFolder
-from repoassay.types import FileEdit, Limits
+from repoassay.types import Limits
 from repoassay.workspace import PreparedTask
 
 __all__ = [
     "CommandMaker", "FunctionAgent", "adapt_agent", "check_source", "import_agent", "python_kind",
     "source_digest",
 ]  # fmt: skip
-
-_SERVER = Path(__file__).with_name("scripts") / "session.py"
-_WIND_UP = 1.0
-"""Seconds a function is waited for when its sandbox is gone; it may sleep for hours, and cannot be killed."""
 
 
 class CommandMaker(Protocol):
@@ -68,67 +59,28 @@ class FunctionAgent:
         return True
 
     def command(self, layout: PreparedTask, limits: Limits) -> Command:
-        """The program that serves the function, and the port forward at which the two meet."""
-        listening = socket.create_server(("127.0.0.1", 0))
-        port = listening.getsockname()[1]
-        call = _Call(self._function, layout, listening)
-        facts = json.dumps({"port": port, "secret": call.secret}).encode()
-        edits = {"/run/session.py": FileEdit(_SERVER.read_bytes())}
-        argv = ("/env/bin/python", "-I", "-B", "/run/session.py")
-        command = in_workspace(layout, limits, argv, stdin=facts, edits=edits)
-        return replace(command, doors=(PortForward(port, call.opened, call.closed, listening),))
-
-
-class _Call:
-    """One call of a function, over one attempt."""
-
-    def __init__(self, function: Callable[..., Any], layout: PreparedTask, listening: socket.socket) -> None:
+        """A session in the sandbox, with which the function works."""
         folder = layout.folder
-        self.secret = secrets.token_hex(16)
-        self._link = SessionLink()
-        self._session = WorkspaceSession(folder.task.id, folder.instruction, self._link)
-        self._function = function
-        self._reserved, self._listening = listening, listening
-        self._thread = threading.Thread(target=self._serve, name=f"agent-{folder.task.id}", daemon=True)
 
-    def opened(self, listening: socket.socket) -> None:
-        """Take over the socket at which the sandbox's end will come."""
-        if listening is not self._reserved:
-            self._reserved.close()  # the command has a loopback of its own
-        self._listening = listening
-        self._thread.start()
+        def work(sandbox: SandboxSession) -> int:
+            return self._call(WorkspaceSession(folder.task.id, folder.instruction, sandbox))
 
-    def closed(self) -> None:
-        """Everything in the sandbox is dead."""
-        for way in (self._listening, self._link):
-            _hang_up(way)
-        self._thread.join(_WIND_UP)
+        return replace(in_workspace(layout, limits, ()), outside=work)
 
-    def _serve(self) -> None:
-        with self._listening:
-            if not self._link.connect(self._listening, self.secret):
-                return
+    def _call(self, session: WorkspaceSession) -> int:
+        """Call the function; returns the exit code of its attempt."""
         try:
-            result = self._function(self._session, self._session.instruction)
+            result = self._function(session, session.instruction)
             if inspect.iscoroutine(result):
                 import asyncio
 
                 asyncio.run(result)
         except SystemExit as leaving:
-            self._link.end(leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None))
+            return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
         except BaseException:  # noqa: BLE001 - whatever a function raises is its attempt's end, not the run's
-            self._link.end(1, traceback.format_exc())
-        else:
-            self._link.end(0)
-
-
-def _hang_up(way: socket.socket | SessionLink) -> None:
-    try:
-        if isinstance(way, socket.socket):
-            way.shutdown(socket.SHUT_RDWR)  # wakes whoever accepts, as closing alone does not
-    except OSError:
-        pass
-    way.close()
+            session.sandbox.note(traceback.format_exc())
+            return 1
+        return 0
 
 
 def adapt_agent(thing: object) -> Agent:

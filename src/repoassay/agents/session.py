@@ -1,30 +1,29 @@
 """What a Python function that is an agent holds in its hand: the workspace, as far away as a sandbox must be.
 
-The function runs in this process. Commands run, and files are read and written, in the sandbox of the attempt, by the
-program `scripts/session.py`. What comes back from there was written by whatever ran there, so nothing of it is trusted.
+The function runs in this process, its commands in a session of the attempt's sandbox. What comes back from there was
+written by whatever ran there, so nothing of it is trusted.
 """
 
 from __future__ import annotations
 
-import base64
-import contextlib
-import hmac
 import json
-import socket
-import struct
-import threading
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from repoassay.errors import Interrupted
+from repoassay.sandbox import Completed, SandboxSession
+from repoassay.types import Ended
 
-__all__ = ["CommandResult", "SessionLink", "WorkspaceSession"]
+__all__ = ["CommandResult", "WorkspaceSession"]
 
-_LARGEST = 96 * 2**20
-"""Bytes of a frame that comes out: a file of 32 MiB, or two outputs, as base64, and some."""
-_GREETING, _LONGEST_GREETING = 5.0, 1024
-"""Seconds and bytes a connection may take to say the secret: until then anybody may be at its other end."""
+_ASK = Path(__file__).with_name("scripts") / "ask.py"
+_LARGEST = 32 * 2**20
+"""Bytes of a file that is read, and of a model's reply."""
+_MOST_OUTPUT = 2**20
+"""Bytes of a command's output that are handed back of each stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,84 +44,26 @@ class CommandResult:
         return self.code == 0
 
 
-class SessionLink:
-    """The connection between a function outside and its workspace in the sandbox."""
-
-    def __init__(self) -> None:
-        self._link: socket.socket | None = None
-        self._lock = threading.Lock()
-
-    def connect(self, listening: socket.socket, secret: str) -> bool:
-        """Wait for the sandbox's end of the session; False when the attempt ended before it came."""
-        while True:
-            try:
-                link, _ = listening.accept()
-            except OSError:
-                return False
-            link.settimeout(_GREETING)
-            try:
-                greeting = _receive(link, _LONGEST_GREETING)
-                if hmac.compare_digest(str(greeting.get("secret")).encode("utf-8", "replace"), secret.encode()):
-                    link.settimeout(None)
-                    self._link = link
-                    return True
-            except (OSError, ValueError):
-                pass
-            link.close()
-
-    def call(self, **request: Any) -> dict[str, Any]:
-        """Ask the sandbox's end for something; raises `OSError` and `Interrupted` as `WorkspaceSession` says."""
-        with self._lock:
-            if self._link is None:
-                raise Interrupted("The attempt has not begun.")
-            try:
-                _send(self._link, request)
-                reply = _receive(self._link)
-            except OSError as error:
-                raise Interrupted("The attempt has ended.") from error
-            except ValueError as error:
-                self.close()  # where the next frame begins, nobody knows
-                raise _nonsense() from error
-        if "error" in reply:
-            kind = FileNotFoundError if reply["error"] == "FileNotFoundError" else OSError
-            raise kind(str(reply.get("message"))[:2000])
-        return reply
-
-    def end(self, code: int, text: str = "") -> None:
-        """Let the sandbox's end leave with an exit code, after adding `text` to the attempt's log."""
-        if self._link is not None:
-            with contextlib.suppress(OSError):  # it has left already
-                _send(self._link, {"do": "end", "code": code, "text": text})
-
-    def close(self) -> None:
-        """Cut the connection; whoever waits for an answer learns that the attempt has ended."""
-        link = self._link
-        if link is not None:
-            with contextlib.suppress(OSError):
-                link.shutdown(socket.SHUT_RDWR)
-            link.close()
-
-
 class WorkspaceSession:
     """The workspace of one attempt: `repo/`, `inputs/`, `output/` and `instruction.md`, as the task has them.
 
     Paths are relative to the workspace. Every method may raise `OSError`, with what went wrong in the sandbox, and
-    `Interrupted` once the attempt has ended (its time is up, say). A session is used by one thread at a time.
+    `Interrupted` once the attempt has ended (its time is up, say). Usable from any thread.
 
     Attributes:
         task: Id of the task.
         instruction: What the task asks for.
+        sandbox: The session in the sandbox that this one speaks through, which can do more.
     """
 
-    def __init__(self, task: str, instruction: str, link: SessionLink) -> None:
-        self.task, self.instruction = task, instruction
-        self._link = link
+    def __init__(self, task: str, instruction: str, sandbox: SandboxSession) -> None:
+        self.task, self.instruction, self.sandbox = task, instruction, sandbox
 
     def run(
         self, command: str | Sequence[str], *, cwd: str = ".", input: str | bytes = b"", timeout: float | None = None,
         env: Mapping[str, str] | None = None,
     ) -> CommandResult:  # fmt: skip
-        """Run a command in the sandbox and wait for it.
+        """Run a command in the sandbox and wait for it; what it leaves running goes on.
 
         Args:
             command: A line for the shell, or the arguments of a program.
@@ -131,34 +72,28 @@ class WorkspaceSession:
             timeout: Seconds after which it is killed; without one the attempt's own limit holds.
             env: Variables added to the workspace's environment.
         """
-        shell = isinstance(command, str)
         argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
-        reply = self._link.call(
-            do="run", argv=argv, shell=shell, cwd=cwd, input=_encoded(input), timeout=timeout, env=dict(env or {})
-        )
-        try:
-            return CommandResult(
-                int(reply["code"]), _decoded(reply["stdout"]).decode("utf-8", "replace"),
-                _decoded(reply["stderr"]).decode("utf-8", "replace"), bool(reply["timed_out"]),
-            )  # fmt: skip
-        except (KeyError, TypeError, ValueError) as error:
-            raise _nonsense() from error
+        self.sandbox.note("$ " + (command if isinstance(command, str) else shlex.join(argv)))
+        stdin = input.encode() if isinstance(input, str) else input
+        done = self.sandbox.exec(argv, cwd=cwd, env=env, stdin=stdin, timeout=timeout, output=_MOST_OUTPUT)
+        timed_out = done.exit.ended is Ended.TIMED_OUT
+        if self.sandbox.ended:
+            raise Interrupted("The attempt has ended.")
+        code = -(done.exit.signal or 9) if done.exit.code is None else done.exit.code
+        return CommandResult(code, _text(done.stdout), _text(done.stderr), timed_out)
 
     def read(self, path: str) -> str:
         """The text of a file of at most 32 MiB; what is not UTF-8 is replaced."""
-        return self.read_bytes(path).decode("utf-8", "replace")
+        return _text(self.read_bytes(path))
 
     def read_bytes(self, path: str) -> bytes:
         """The content of a file of at most 32 MiB."""
-        reply = self._link.call(do="read", path=path)
-        try:
-            return _decoded(reply["data"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise _nonsense() from error
+        return self.sandbox.read(path, _LARGEST)
 
     def write(self, path: str, content: str | bytes, *, executable: bool = False) -> None:
         """Write a file; folders above it are made."""
-        self._link.call(do="write", path=path, data=_encoded(content), executable=executable)
+        self.sandbox.note(f"write {path}")
+        self.sandbox.write(path, content.encode() if isinstance(content, str) else content, executable)
 
     def ask(self, messages: str | Sequence[Mapping[str, Any]], **options: Any) -> str:
         """The text with which the attempt's model replies; metered as every call is.
@@ -176,47 +111,22 @@ class WorkspaceSession:
     def complete(self, messages: str | Sequence[Mapping[str, Any]], **options: Any) -> dict[str, Any]:
         """The whole reply of the attempt's model in the chat dialect, tool calls among it."""
         turns = [{"role": "user", "content": messages}] if isinstance(messages, str) else list(map(dict, messages))
-        reply = self._link.call(do="complete", messages=turns, options=options).get("reply")
-        if not isinstance(reply, dict):
-            raise _nonsense()
-        return reply
+        body = json.dumps({**options, "messages": turns}).encode()
+        argv = ["/env/bin/python", "-I", "-c", _ASK.read_text("utf-8")]
+        return _reply(self.sandbox.exec(argv, stdin=body, output=_LARGEST, logged=False))
 
 
-def _nonsense() -> OSError:
-    return OSError("What answers in the sandbox answers nonsense.")
-
-
-def _encoded(content: str | bytes) -> str:
-    return base64.b64encode(content.encode() if isinstance(content, str) else content).decode()
-
-
-def _decoded(text: str) -> bytes:
-    return base64.b64decode(text, validate=True)
-
-
-def _send(link: socket.socket, value: Mapping[str, Any]) -> None:
-    data = json.dumps(value).encode()
-    link.sendall(struct.pack(">I", len(data)) + data)
-
-
-def _receive(link: socket.socket, largest: int = _LARGEST) -> dict[str, Any]:
-    (size,) = struct.unpack(">I", _exactly(link, 4))
-    if size > largest:
-        raise ValueError("a frame is too large")
+def _reply(done: Completed) -> dict[str, Any]:
+    if done.exit.code != 0:
+        raise OSError(_text(done.stderr).strip()[-2000:] or "The program that asks the model was ended.")
     try:
-        value = json.loads(_exactly(link, size))
-    except RecursionError as error:
-        raise ValueError("a frame is nested too deeply") from error
-    if not isinstance(value, dict):
-        raise ValueError("a frame is no object")  # noqa: TRY004 - a ValueError as for every other nonsense
-    return value
+        reply = json.loads(done.stdout)
+    except (ValueError, RecursionError) as error:
+        raise OSError("What answers in the sandbox answers nonsense.") from error
+    if not isinstance(reply, dict):
+        raise OSError("What answers in the sandbox answers nonsense.")
+    return reply
 
 
-def _exactly(link: socket.socket, size: int) -> bytes:
-    parts = bytearray()
-    while len(parts) < size:
-        part = link.recv(min(size - len(parts), 2**20))
-        if not part:
-            raise ConnectionError("the sandbox's end has left")
-        parts += part
-    return bytes(parts)
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from repoassay.api.proofs import DataCheck as DataCheck, check_data as check_data, validate as validate
     from repoassay.api.runs import EvaluatedAttempt as EvaluatedAttempt, Run as Run, load_run as load_run
     from repoassay.api.settings import metering_of as metering_of
+    from repoassay.api.workspaces import OpenWorkspace as OpenWorkspace, open_workspace as open_workspace
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -52,5 +53,6 @@ else:
             "proofs": ("DataCheck", "check_data", "validate"),
             "runs": ("EvaluatedAttempt", "Run", "load_run"),
             "settings": ("metering_of",),
+            "workspaces": ("OpenWorkspace", "open_workspace"),
         },
     )

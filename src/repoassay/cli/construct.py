@@ -21,7 +21,7 @@ def construct() -> None:
 
     \b
     Examples:
-      repoassay construct commit --repo . --solution HEAD --tests from-commit --instruction @ask.md --bundle
+      repoassay construct commit --repo . --solution HEAD --instruction @ask.md --bundle
       repoassay construct pull-request --repo . --base v1.2 --merged fix-1 --issue issue.md --tests from-change
     """
 
@@ -32,10 +32,10 @@ construct.add_command(pull_request)
 @construct.command("commit")
 @repo_option
 @click.option("--solution", required=True, metavar="REV", help="The commit after the change.")
-@click.option("--instruction", metavar="TEXT|@FILE|from-commit",
+@click.option("--instruction", default=FROM_COMMIT, show_default=True, metavar="TEXT|@FILE|from-commit",
               help="What the agent is told; the commit's message where that is good enough.")  # fmt: skip
-@task_options(FROM_COMMIT)
-def commit(solution: str, instruction: str | None, **wanted: Unpack[ConstructOptions]) -> None:
+@task_options(FROM_COMMIT, ("repository", "pytest"))
+def commit(solution: str, instruction: str, **wanted: Unpack[ConstructOptions]) -> None:
     """Make a task of two commits: what changed between them is its solution, and hidden tests decide.
 
     The tests run N times at the base and N times at the solution, in the sandbox that grades submissions. Those that
@@ -43,21 +43,18 @@ def commit(solution: str, instruction: str | None, **wanted: Unpack[ConstructOpt
     that flip are dropped. A task without a single test of the first kind is refused with what was counted, and this
     leaves with 1. Nothing is written unless the task is sound.
 
+    The tests of the commit run in the repository, as its maintainers run them; which Python, which packages and how it
+    is installed is read off its files. Tests of your own run by themselves.
+
     \b
     Examples:
-      repoassay construct commit --repo . --solution HEAD --tests from-commit --instruction @ask.md --bundle
+      repoassay construct commit --repo OWNER/NAME --solution 0f3c...
+      repoassay construct commit --repo . --solution HEAD --instruction @ask.md --bundle
       repoassay construct commit --repo https://example.org/lib.git --base v1.2 --solution v1.3 --tests test_new.py
           --instruction 'Add a function that ...' --requirement 'attrs==25.3.0' --id lib-new --proofs 10
     """
     make(solution, _instruction(instruction), wanted, FROM_COMMIT)
 
 
-def _instruction(given: str | None) -> str | None:
-    from repoassay.errors import BadInput
-
-    if given is None:
-        raise BadInput(
-            "No --instruction says what the agent is to do.",
-            f"Write it as --instruction TEXT or @FILE; `--instruction {FROM_COMMIT}` takes the commit's message.",
-        )
+def _instruction(given: str) -> str | None:
     return None if given == FROM_COMMIT else given_text(given)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, TypeVar, cast
 
 import click
 
@@ -26,14 +26,15 @@ class ConstructOptions(TypedDict):
     base: str | None
     tests: tuple[str, ...]
     requirements: tuple[str, ...]
-    python: str
+    runner: str | None
+    python: str | None
     import_path: tuple[str, ...]
     only: tuple[str, ...]
     name: str | None
-    licence: str
+    licence: str | None
     bundle: bool
     proofs: int
-    timeout: float
+    timeout: float | None
     out: Path
     workers: int
     isolation: str
@@ -47,31 +48,41 @@ def repo_option(function: _Function) -> _Function:
     )(function)
 
 
-def task_options(own_tests: str) -> Callable[[_Function], _Function]:
-    """Everything else but the commit with the change; `own_tests` is the word for the tests of the change itself."""
+def task_options(own_tests: str, runners: Sequence[str]) -> Callable[[_Function], _Function]:
+    """Everything else but the commit with the change.
+
+    Args:
+        own_tests: The word for the tests of the change itself.
+        runners: What may run tests.
+    """
 
     def add(function: _Function) -> _Function:
         for option in reversed(
             [
                 click.option("--base", metavar="REV", help="The commit before it.  [default: its first parent]"),
-                click.option("--tests", multiple=True, required=True, metavar=f"FILE|{own_tests}",
+                click.option("--tests", multiple=True, default=(own_tests,), show_default=True,
+                             metavar=f"FILE|{own_tests}",
                              help="Hidden tests: a file (may be repeated), or those that the change adds or alters."),
+                click.option("--runner", type=click.Choice(runners),
+                             help="What runs the hidden tests: `repository` runs the change's own as its maintainers "
+                             "do.  [default: repository; pytest for files]"),
                 click.option("--requirement", "requirements", multiple=True, metavar="NAME|@FILE",
-                             help="A package that tests, linters or repository need, or a file of them. For Python's "
-                             "tests pytest comes by itself."),
-                click.option("--python", default="3.11", show_default=True, metavar="VERSION",
-                             help="Lowest Python version."),
+                             help="A package that tests, linters or repository need, or a file of them, besides what "
+                             "the repository itself says."),
+                click.option("--python", metavar="VERSION",
+                             help="Release line of Python; the lowest one for files.  [default: as the repository "
+                             "says, or 3.11]"),
                 click.option("--import-path", multiple=True, metavar="DIR",
                              help="Folder of the repository to import from.  [default: its root, and src]"),
                 click.option("--only", multiple=True, metavar="GLOB",
                              help="Only these files of the change; may be repeated."),
                 click.option("--id", "name", metavar="ID", help="The task's id.  [default: repository and commit]"),
-                click.option("--licence", default="unknown", show_default=True, help="The repository's licence."),
+                click.option("--licence", help="The repository's licence.  [default: as its files say]"),
                 click.option("--bundle", is_flag=True, help="Store the files of the base commit with the task."),
                 click.option("--proofs", type=click.IntRange(1, 1000), default=3, show_default=True, metavar="N",
                              help="How often the tests run at the base, and with the change."),
-                click.option("--timeout", type=click.FloatRange(0, 86400, min_open=True), default=60.0,
-                             show_default=True, metavar="S", help="Seconds the tests may take in one run."),
+                click.option("--timeout", type=click.FloatRange(0, 86400, min_open=True), metavar="S",
+                             help="Seconds the tests may take in one run.  [default: by what they take, or 60]"),
                 click.option("--out", type=PATH, default=Path("suite"), show_default=True, metavar="DIR",
                              help="Folder of tasks, or a suite's folder."),
                 workers_option,
@@ -92,11 +103,13 @@ def make(
     from repoassay.construct import TaskRequest, construct_commit
     from repoassay.sandbox import Cache, open_sandbox
 
+    tests = _tests(wanted["tests"], own_tests)
+    runner = wanted["runner"] or ("pytest" if tests else "repository")
     asked = TaskRequest(
         repository=wanted["repo"],
         solution=solution,
         base=wanted["base"],
-        tests=_tests(wanted["tests"], own_tests),
+        tests=tests,
         instruction=instruction,
         requirements=tuple(map(given_text, wanted["requirements"])),
         python=wanted["python"],
@@ -107,6 +120,7 @@ def make(
         licence=wanted["licence"],
         bundle=wanted["bundle"],
         proposal=proposal,
+        runner=cast("Literal['repository', 'pytest', 'node']", runner),
     )
     cache = Cache()
     sandbox = open_sandbox(wanted["isolation"], cache)

@@ -77,6 +77,8 @@ def print_made(made: Constructed, out: Path) -> None:
         )
     for case in made.proven.cases:
         _explain(case)
+    for sentence in made.said:
+        click.echo(f"environment: {_short(sentence)}", err=True)
     for warning in made.warnings:
         click.echo(f"note: {warning}", err=True)
     for file, why in made.proven.unread.items():
@@ -96,6 +98,7 @@ _WORDS = {
     "flaky": "dropped: flaky",
     "fails": "dropped: fails with the solution",
     "breaks": "broken by the solution",
+    "skipped": "dropped: skipped with the solution",
 }
 
 
@@ -118,7 +121,7 @@ def _explain(case: ProofCase) -> None:
     from repoassay.construct import ProofRole
     from repoassay.text import block
 
-    if case.role in (ProofRole.MUST_PASS, ProofRole.GUARD):
+    if case.role in (ProofRole.MUST_PASS, ProofRole.GUARD, ProofRole.SKIPPED):
         return
     message = case.solution_message or case.base_message
     click.echo(f"\n{_short(case.id)}, first failure:")
@@ -141,5 +144,7 @@ def print_json(made: Constructed, asked: TaskRequest) -> None:
         "unread": dict(made.proven.unread),
         "reasons": list(made.reasons),
         "warnings": list(made.warnings),
+        "environment": list(made.said),
+        "lost": dict(zip(("tests", "of"), made.proven.lost, strict=True)),
     }
     click.echo(json.dumps(answer))

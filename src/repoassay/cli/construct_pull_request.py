@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Unpack
 
 import click
 
@@ -26,12 +26,10 @@ FROM_CHANGE = "from-change"
               help="Description of the reference pull request.  [default: the merged commit's message]")  # fmt: skip
 @click.option("--check", "checks", multiple=True, metavar="COMMAND",
               help="A command contributors run, such as 'ruff check .'; may be repeated.")  # fmt: skip
-@click.option("--runner", type=click.Choice(["pytest", "node"]), default="pytest", show_default=True,
-              help="What runs the hidden tests.")  # fmt: skip
-@task_options(FROM_CHANGE)
+@task_options(FROM_CHANGE, ("repository", "pytest", "node"))
 def pull_request(
     merged: str, issue: Path, rules: Path | None, description: Path | None, checks: tuple[str, ...],
-    runner: Literal["pytest", "node"], **wanted: Unpack[ConstructOptions],
+    **wanted: Unpack[ConstructOptions],
 ) -> None:  # fmt: skip
     """Make a pull-request task of an issue and the merged change that closed it.
 
@@ -43,13 +41,13 @@ def pull_request(
 
     \b
     Examples:
-      repoassay construct pull-request --repo . --base v1.2 --merged fix-1 --issue issue.md --tests from-change
+      repoassay construct pull-request --repo . --base v1.2 --merged fix-1 --issue issue.md
       repoassay construct pull-request --repo OWNER/NAME --merged 0f3c... --issue issue.md --tests hidden.test.mjs
           --runner node --rules contributing.md --check 'node --test' --bundle
     """
     from repoassay.construct import Proposal
 
-    proposal = Proposal(rules=_text(rules), description=_text(description), checks=checks, runner=runner)
+    proposal = Proposal(rules=_text(rules), description=_text(description), checks=checks)
     make(merged, _text(issue), wanted, FROM_CHANGE, proposal)
 
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repoassay.construct.draft import TaskDraft, draft_commit, evidence
+from repoassay.construct.draft import draft_commit
 from repoassay.construct.hints import hints
-from repoassay.construct.history import find_repository, open_history
+from repoassay.construct.history import History, find_repository, open_history
 from repoassay.construct.pins import pinned
-from repoassay.construct.prove import ProofCase, ProofFinding, ProofRole, ProvenTask, flip_rate, prove
+from repoassay.construct.prove import ProofCase, ProofFinding, ProofRole, ProvenTask, flip_rate, prove, prove_in_place
+from repoassay.construct.recipe.infer import Inference, infer
+from repoassay.construct.recipe.project import Project
+from repoassay.construct.task_draft import TaskDraft, evidence
 from repoassay.construct.task_request import TaskRequest
+from repoassay.construct.trial import try_recipes
 from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.engine import GradingContext, validate_task
 from repoassay.errors import BadInput, BadTask
@@ -23,7 +28,8 @@ from repoassay.formats import REQUIREMENTS, safe_id
 from repoassay.sandbox import Cache, Sandbox, remove_tree
 from repoassay.tasks import TaskFolder, digest_folder, read_task
 from repoassay.text import printable, quote
-from repoassay.workspace import PreparedTask, fetch_commit, lay_out
+from repoassay.types import FileEdit
+from repoassay.workspace import PreparedTask, fetch_commit, lay_out, release_lines
 
 __all__ = ["Constructed", "construct_commit"]
 
@@ -33,7 +39,10 @@ _MOST_GUARDS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Constructed:
-    """The result of constructing a task. `folder` is None where it was refused; `reasons` say why."""
+    """The result of constructing a task. `folder` is None where it was refused; `reasons` say why.
+
+    `said` tells what of the environment was taken from where in the repository.
+    """
 
     id: str
     finding: ProofFinding
@@ -43,6 +52,7 @@ class Constructed:
     folder: Path | None = None
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 def construct_commit(
@@ -76,66 +86,142 @@ def construct_commit(
     if asked.id is not None and asked.id == safe_id(asked.id):
         _free(_tasks(out) / asked.id)
     step("copying the repository's history")
-    with open_history(url, [each for each in (asked.solution, asked.base) if each]) as history:
+    revisions = [each for each in (asked.solution, asked.base) if each]
+    with open_history(url, revisions, tags=asked.runner == "repository") as history:
         draft = draft_commit(asked, history, url, local=local is not None)
         _free(_tasks(out) / draft.task.id)
         with _part(out) as part:
             bundled = _bundle(draft, history.place, part, out) if asked.bundle else None
             bench = GradingContext(part / "repositories" if bundled else None, cache, sandbox)
-            return _proved(draft, part, bundled, out, bench, times, workers, step, done)
+            making = _Making(part, bundled, out, bench, times, workers, step, done)
+            if asked.runner == "repository":
+                return making.in_place(draft, asked, history)
+            return making.by_files(draft)
 
 
-def _proved(
-    draft: TaskDraft, part: Path, bundled: Path | None, out: Path, bench: GradingContext, times: int, workers: int,
-    step: Callable[[str], None], done: Callable[[], None],
-) -> Constructed:  # fmt: skip
-    folder = _write(draft, part)
-    step("laying out the repository and its environment")
-    drafted = TaskFolder(folder, draft.task, draft.files["instruction.md"].decode(), digest_folder(folder))
-    layout = lay_out(drafted, bench.repositories, bench.cache, bench.sandbox)
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """Where a draft is written, proved and placed."""
+
+    part: Path
+    bundled: Path | None
+    out: Path
+    bench: GradingContext
+    times: int
+    workers: int
+    step: Callable[[str], None]
+    done: Callable[[], None]
+
+    def by_files(self, draft: TaskDraft) -> Constructed:
+        """Prove a task whose test files run by themselves."""
+        self.step("laying out the repository and its environment")
+        layout = self._lay(draft)
+        edits = _edits(draft, layout)
+        self._say_runs(draft)
+        proven = prove(
+            layout, edits, draft.tests, self.bench.sandbox, times=self.times, workers=self.workers,
+            scripts=draft.scripts, done=self.done,
+        )  # fmt: skip
+        return self._finish(draft, proven, layout)
+
+    def in_place(self, draft: TaskDraft, request: TaskRequest, history: History) -> Constructed:
+        """Find an environment in which the change's own tests run, and prove the task there."""
+        tree = history.tree(draft.solution)
+        inference = infer_environment(draft, request, history)
+        trial, given_up = try_recipes(
+            draft, inference, request.requirements, self._lay, tree, history.content, self.bench.sandbox, self.step
+        )
+        if trial is None:
+            reasons = ("No environment could be built.", *given_up)
+            return Constructed(
+                draft.task.id, ProofFinding.UNBUILDABLE, ProvenTask(()), draft.base, draft.solution, reasons=reasons
+            )
+        draft = replace(trial.draft, said=(*trial.draft.said, *(f"Given up: {each}" for each in given_up)))
+        if request.seconds is None:
+            draft = draft.with_seconds(max(60.0, math.ceil(4 * trial.run.exit.wall / 30) * 30.0))
+        layout = self._lay(draft)
+        self.step(f"one run of the tests takes {trial.run.exit.wall:.0f} s")
+        self._say_runs(draft)
+        proven = prove_in_place(
+            layout, _edits(draft, layout), trial.run, trial.unseen, self.bench.sandbox,
+            times=self.times, workers=self.workers, on_run=self.done,
+        )  # fmt: skip
+        return self._finish(draft, proven, layout)
+
+    def _say_runs(self, draft: TaskDraft) -> None:
+        self.step(f"running the tests {self.times} times at {draft.base[:12]} and at {draft.solution[:12]}")
+
+    def _lay(self, draft: TaskDraft) -> PreparedTask:
+        place = self.part / draft.task.id
+        if place.exists():
+            shutil.rmtree(place)
+        folder = _write(draft, self.part)
+        drafted = TaskFolder(folder, draft.task, draft.files["instruction.md"].decode(), digest_folder(folder))
+        return lay_out(drafted, self.bench.repositories, self.bench.cache, self.bench.sandbox)
+
+    def _finish(self, draft: TaskDraft, proven: ProvenTask, layout: PreparedTask) -> Constructed:
+        result = Constructed(
+            draft.task.id, proven.finding, proven, draft.base, draft.solution, reasons=hints(proven),
+            warnings=draft.warnings, said=draft.said,
+        )  # fmt: skip
+        if proven.finding is not ProofFinding.SOUND:
+            return result
+        self.step("validating the task")
+        draft, notes = _finished(draft, proven, layout, self.times)
+        shutil.rmtree(layout.folder.path)
+        result = replace(result, warnings=(*draft.warnings, *notes))
+        try:
+            whole = read_task(_write(draft, self.part), repositories=self.bench.repositories)
+        except BadTask as error:
+            what = "; ".join(str(problem).rstrip(".") for problem in error.problems[:5])
+            raise BadInput(f"No sound task folder can be made of this: {what}.") from error
+        in_place = draft.task.environment.release_line is not None
+        proofs = validate_task(whole, self.bench, solution_only=in_place)
+        doubts = tuple(f"{proof.name}: {proof.comment}" for proof in proofs if not (proof.sound and proof.stable))
+        if doubts:
+            return replace(result, finding=ProofFinding.DOUBTFUL, reasons=doubts)
+        return replace(result, folder=_place(whole.path, self.bundled, self.out))
+
+
+def _edits(draft: TaskDraft, layout: PreparedTask) -> Mapping[str, FileEdit | None]:
     try:
-        edits = apply_patch(read_patch(draft.diff), layout.base).edits
+        return apply_patch(read_patch(draft.diff), layout.base).edits
     except PatchError as error:
         raise BadInput(f"The change cannot be graded as a patch: {error}", "Leave it out with --only.") from error
-    step(f"running the tests {times} times at {draft.base[:12]} and at {draft.solution[:12]}")
-    proven = prove(
-        layout, edits, draft.tests, bench.sandbox, times=times, workers=workers, scripts=draft.scripts, done=done
+
+
+def infer_environment(draft: TaskDraft, request: TaskRequest, history: History) -> Inference:
+    """What the repository says of the environment of its own tests."""
+    after = Project(history.tree(draft.solution), history.content)
+    before = Project(history.tree(draft.base), history.content)
+    changed = draft.tests[0]
+    there = [request.python] if request.python else list(release_lines())
+    return infer(
+        after.below(changed), before.below(changed), history.day(draft.solution), history.described(draft.base), there
     )
-    result = Constructed(
-        draft.task.id, proven.finding, proven, draft.base, draft.solution, reasons=hints(proven),
-        warnings=draft.warnings,
-    )  # fmt: skip
-    if proven.finding is not ProofFinding.SOUND:
-        return result
-    step("validating the task")
-    draft, notes = _finished(draft, proven, layout, times)
-    shutil.rmtree(folder)
-    result = replace(result, warnings=(*draft.warnings, *notes))
-    try:
-        whole = read_task(_write(draft, part), repositories=bench.repositories)
-    except BadTask as error:
-        what = "; ".join(str(problem).rstrip(".") for problem in error.problems[:5])
-        raise BadInput(f"No sound task folder can be made of this: {what}.") from error
-    proofs = validate_task(whole, bench)
-    doubts = tuple(f"{proof.name}: {proof.comment}" for proof in proofs if not (proof.sound and proof.stable))
-    if doubts:
-        return replace(result, finding=ProofFinding.DOUBTFUL, reasons=doubts)
-    return replace(result, folder=_place(whole.path, bundled, out))
 
 
 def _finished(draft: TaskDraft, proven: ProvenTask, layout: PreparedTask, times: int) -> tuple[TaskDraft, list[str]]:
     """The draft with its tests named, its requirements pinned, and the evidence."""
     notes = []
     guards = [case.id for case in proven.of(ProofRole.GUARD)]
-    if len(guards) > _MOST_GUARDS:
+    in_place = draft.task.environment.release_line is not None
+    lost, whole = proven.lost
+    if lost:
+        notes.append(f"{lost} of {whole} tests of the change ({lost / whole:.0%}) are no use here and were left out.")
+    if len(guards) > _MOST_GUARDS and not in_place:
         notes.append(f"Of {len(guards)} tests that pass on both sides, {_MOST_GUARDS} are kept as guards.")
-    pins = pinned(layout.environment, draft.files[REQUIREMENTS]) if REQUIREMENTS in draft.files else b""
+    dated = draft.task.environment.exclude_newer is not None
+    asked = draft.files.get(REQUIREMENTS)
+    pins = b"" if dated or asked is None else pinned(layout.environment, asked)
     if pins is None:
         notes.append("The requirements name a place, not a version, and were not pinned.")
     elif pins:
         draft = draft.with_file(REQUIREMENTS, pins)
     draft = draft.with_file("solution/proof.json", evidence(draft, [facts(case) for case in proven.cases], times))
-    return draft.with_tests([case.id for case in proven.of(ProofRole.MUST_PASS)], guards[:_MOST_GUARDS]), notes
+    return draft.with_tests(
+        [case.id for case in proven.of(ProofRole.MUST_PASS)], guards if in_place else guards[:_MOST_GUARDS]
+    ), notes
 
 
 def facts(case: ProofCase) -> dict[str, object]:

@@ -2,56 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from repoassay.construct.history import History, HistoryEntry
+from repoassay.construct.in_place import find_tests, split_in_place
+from repoassay.construct.recipe.licence import licence_of
+from repoassay.construct.recipe.project import Project
 from repoassay.construct.select import CommitSplit, nearby_tests, split_change
+from repoassay.construct.task_draft import TEST_PATCH, TaskDraft, requirement_lines
 from repoassay.construct.task_request import Proposal, TaskRequest
 from repoassay.errors import BadInput
-from repoassay.formats import REQUIREMENTS, edit_task_toml, safe_id
+from repoassay.formats import REQUIREMENTS, safe_id
 from repoassay.grading import NODE_SUFFIXES
 from repoassay.tasks import read_regular
-from repoassay.text import join_names, printable, quote
+from repoassay.text import printable, quote
 from repoassay.types import IN_REPOSITORY, Environment, Grading, HiddenTests, Repository, Task, TaskKind
 
-__all__ = ["TaskDraft", "draft_commit", "evidence"]
+__all__ = ["draft_commit"]
 
 _MAX_FILE = 16 * 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class TaskDraft:
-    """A task still without its tests' names: files by path in its folder, and what to say of it.
-
-    `tests` are the test files below the task's `tests/`; those of them in `scripts` may be scripts without a test.
-    """
-
-    task: Task
-    base: str
-    solution: str
-    diff: bytes
-    files: dict[str, bytes]
-    tests: tuple[str, ...]
-    scripts: tuple[str, ...]
-    warnings: tuple[str, ...]
-
-    def with_tests(self, must_pass: Sequence[str], guards: Sequence[str] = ()) -> TaskDraft:
-        """The same with these tests named in its task.toml."""
-        tests = self.task.grading.tests
-        assert tests is not None
-        named = tests.model_copy(update={"fail_to_pass": tuple(must_pass), "pass_to_pass": tuple(guards)})
-        task = self.task.model_copy(update={"grading": Grading(tests=named)})
-        return replace(self, task=task, files={**self.files, "task.toml": edit_task_toml(task).encode()})
-
-    def with_file(self, path: str, content: bytes) -> TaskDraft:
-        """The same with one more file, or another content of one."""
-        return replace(self, files={**self.files, path: content})
+_MOST_SECONDS = 900
+"""What tests in the repository may take in one run before it is known what they take."""
 
 
 def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool) -> TaskDraft:
@@ -70,9 +44,13 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
         raise BadInput(f"{quote(asked.id)} is no task id.", "Write up to 64 letters, digits, '-', '_' and '.'.")
     solution, base = _commits(asked, history)
     trees = history.tree(base), history.tree(solution)
-    proposal = asked.proposal
-    runner = proposal.runner if proposal else "pytest"
-    split = split_change(*trees, asked.only, runner)
+    proposal, runner = asked.proposal, asked.runner
+    if runner == "repository":
+        ours = find_tests(Project(trees[1], history.content))
+        split, patched = split_in_place(*trees, asked.only, ours)
+    else:
+        ours, patched = None, ()
+        split = split_change(*trees, asked.only, runner)
     if not split.solution:
         raise BadInput(
             f"Between {base[:12]} and {solution[:12]} no file but tests changes, so there is nothing to solve.",
@@ -80,8 +58,11 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
         )
     warnings: list[str] = []
     hidden = _hidden(asked, history, split, trees[1])
+    if ours is not None:
+        hidden = {TEST_PATCH: history.diff(base, solution, patched)}
+    licence = _licence(asked, Project(trees[0], history.content), warnings)
     instruction = _instruction(asked, history, solution, warnings)
-    repository = _repository(asked, url, base, local, warnings)
+    repository = _repository(asked, url, base, local, licence, warnings)
     name = asked.id or safe_id(f"{_plain_name(url)}-{solution[:10]}")
     try:
         task = Task(
@@ -90,18 +71,27 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
             kind=TaskKind.PULL_REQUEST if proposal else TaskKind.EDIT,
             domain="Software",
             modality="code",
-            provenance=f"change {solution} on {base}, taken by repoassay construct",
-            licence=asked.licence,
+            provenance=f"change {solution} on {base} of {history.day(solution)}, taken by repoassay construct",
+            licence=licence,
             rules=_rules(proposal, trees[0], warnings) if proposal else "",
             repository=repository,
             environment=Environment(
-                python=_python(asked.python),
-                resolve=REQUIREMENTS if runner == "pytest" or asked.requirements else None,
+                python=_python(asked.python or "3.11"),
+                resolve=REQUIREMENTS if runner != "node" or asked.requirements else None,
                 path=asked.import_path or _import_path(trees[0]),
                 checks=proposal.checks if proposal else (),
             ),
             grading=Grading(
-                tests=HiddenTests(fail_to_pass=("to::prove",), seconds=asked.seconds, cwd="repository", runner=runner)
+                tests=HiddenTests(
+                    fail_to_pass=("to::prove",),
+                    seconds=asked.seconds or (_MOST_SECONDS if ours else 60),
+                    cwd="repository",
+                    runner=runner,
+                    patch=TEST_PATCH if ours else None,
+                    files=split.tests if ours else (),
+                    arguments=ours.arguments if ours else (),
+                    support=ours.support if ours else (),
+                )
             ),
         )
     except ValidationError as error:
@@ -117,7 +107,7 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
         "solution/changes.diff": diff,
     }
     if task.environment.resolve:
-        files[REQUIREMENTS] = "".join(f"{line}\n" for line in _requirements(asked.requirements)).encode()
+        files[REQUIREMENTS] = "".join(f"{line}\n" for line in requirement_lines(asked.requirements)).encode()
     if proposal:
         files |= _proposed(proposal, history, solution)
     given = tuple(name.removeprefix("tests/") for name in hidden) if asked.tests else ()
@@ -127,6 +117,17 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
 
 
 _RULES = tuple(f"{folder}CONTRIBUTING.{suffix}" for folder in ("", ".github/", "docs/") for suffix in ("md", "rst"))
+
+
+def _licence(asked: TaskRequest, base: Project, warnings: list[str]) -> str:
+    if asked.licence is not None:
+        return asked.licence
+    found, where = licence_of(base)
+    if where:
+        warnings.append(f"The licence is {found}, as {printable(where, 100)} says.")
+    else:
+        warnings.append("No file of the repository says what its licence is. State it with --licence.")
+    return found
 
 
 def _rules(proposal: Proposal, base: dict[str, HistoryEntry], warnings: list[str]) -> str:
@@ -171,7 +172,9 @@ def _hidden(
     asked: TaskRequest, history: History, split: CommitSplit, tree: dict[str, HistoryEntry]
 ) -> dict[str, bytes]:
     """Hidden files by path in the task folder: tests, and what they may need beside themselves."""
-    node = asked.proposal is not None and asked.proposal.runner == "node"
+    node = asked.runner == "node"
+    if asked.tests is not None and asked.runner == "repository":
+        raise BadInput("Files of yours do not run as the repository's own tests do.", "Give --runner pytest or node.")
     if asked.tests is not None:
         given = {path.name: path for path in asked.tests}
         if len(given) < len(asked.tests):
@@ -222,17 +225,17 @@ def _instruction(asked: TaskRequest, history: History, solution: str, warnings: 
     return message + "\n"
 
 
-def _repository(asked: TaskRequest, url: str, base: str, local: bool, warnings: list[str]) -> Repository:
+def _repository(asked: TaskRequest, url: str, base: str, local: bool, licence: str, warnings: list[str]) -> Repository:
     homepage = "" if local else url
     if asked.bundle:
         name = re.sub(r"[^a-z0-9_-]+", "-", _plain_name(url).lower()).strip("-")[:40] or "repository"
-        return Repository(source=f"bundled:{name}-{base[:12]}", licence=asked.licence, homepage=homepage)
+        return Repository(source=f"bundled:{name}-{base[:12]}", licence=licence, homepage=homepage)
     if local:
         warnings.append(
             f"The task fetches its repository from {printable(url, 300)} and so works on this machine alone."
             " Use --bundle to store the files with it, or a URL as --repo."
         )
-    return Repository(source=f"git:{url}", revision=base, licence=asked.licence, homepage=homepage)
+    return Repository(source=f"git:{url}", revision=base, licence=licence, homepage=homepage)
 
 
 def _plain_name(url: str) -> str:
@@ -256,20 +259,3 @@ def _python(version: str) -> str:
 
 def _import_path(base: dict[str, HistoryEntry]) -> tuple[str, ...]:
     return (".", "src") if any(path.startswith("src/") for path in base) else (".",)
-
-
-def _requirements(lines: Sequence[str]) -> list[str]:
-    found = [line.strip() for text in lines for line in text.splitlines()]
-    found = [line for line in found if line and not line.startswith("#")]
-    options = [line for line in found if line.startswith("-")]
-    if options:
-        raise BadInput(
-            f"Requirements with options cannot be taken: {join_names(options, 3)}.", "Write names and versions only."
-        )
-    return found
-
-
-def evidence(draft: TaskDraft, cases: Sequence[dict[str, object]], times: int) -> bytes:
-    """What was proved, as JSON to keep with the solution."""
-    facts = {"base": draft.base, "solution": draft.solution, "proofs": times, "tests": list(cases)}
-    return (json.dumps(facts, indent=1) + "\n").encode()

@@ -43,6 +43,12 @@ def _reason(proven: ProvenTask) -> str:
             return (
                 "No test fails at the base and passes with the solution every time; those that do at times are flaky."
             )
+        case ProofFinding.LOSSY:
+            lost, whole = proven.lost
+            return (
+                f"{lost} of {whole} tests of the change ({lost / whole:.0%}) are no use here, and at most"
+                f" {proven.most_lost:.0%} may be lost{_first_lost(proven)}."
+            )
         case _ if broken := proven.of(ProofRole.BREAKS):
             return f"The solution breaks what passed before: {join_names((case.id for case in broken), 3)}."
         case _ if not proven.cases:
@@ -51,8 +57,15 @@ def _reason(proven: ProvenTask) -> str:
             return f"With the solution no test that fails at the base passes; the first to fail is {_first(proven)}."
 
 
+def _first_lost(proven: ProvenTask) -> str:
+    return f"; the first is {_first(proven)}" if proven.of(ProofRole.FAILS) else ""
+
+
 def _first(proven: ProvenTask) -> str:
-    case = proven.of(ProofRole.FAILS)[0]
+    found = (*proven.of(ProofRole.FAILS), *proven.of(ProofRole.SKIPPED))
+    if not found:
+        return "none: no test was reported"
+    case = found[0]
     return f"{quote(case.id)}: {_last(case.solution_message)}"
 
 

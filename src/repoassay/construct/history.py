@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -67,6 +68,18 @@ class History:
         """What its author wrote about a commit; bytes that are no UTF-8 are replaced."""
         return run_git(self.place, "log", "-1", "--format=%B", commit).decode(errors="replace").strip()
 
+    def day(self, commit: str) -> datetime.date:
+        """The day (UTC) on which a commit was made."""
+        stamp = int(run_git(self.place, "log", "-1", "--format=%ct", commit).decode())
+        return datetime.datetime.fromtimestamp(stamp, datetime.UTC).date()
+
+    def described(self, commit: str) -> str | None:
+        """The last tag before a commit, how many commits came since, and its id; None where there is no tag."""
+        try:
+            return run_git(self.place, "describe", "--tags", "--long", commit).decode(errors="replace").strip()
+        except InfraFault:
+            return None
+
     def tree(self, commit: str) -> dict[str, HistoryEntry]:
         """Every file, link and submodule of a commit by its path; bytes that are no UTF-8 are lone surrogates."""
         listing = run_git(self.place, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
@@ -122,15 +135,16 @@ def find_repository(name: str) -> tuple[str, Path | None]:
 
 
 @contextlib.contextmanager
-def open_history(url: str, revisions: Iterable[str]) -> Iterator[History]:
+def open_history(url: str, revisions: Iterable[str], *, tags: bool = False) -> Iterator[History]:
     """Copy a repository, and remove the copy in the end.
 
     The original is asked over git's protocol, as a server would be, so that its hooks, filters and configuration
-    stay its own. Where two full commit ids are asked for, only these commits are copied.
+    stay its own. Where two full commit ids are asked for and no tags, only these commits are copied.
 
     Args:
         url: What `find_repository` found.
         revisions: What will be asked for.
+        tags: Whether commits are to be described by the tags before them.
 
     Raises:
         BadInput: When it cannot be copied.
@@ -139,7 +153,7 @@ def open_history(url: str, revisions: Iterable[str]) -> Iterator[History]:
     with tempfile.TemporaryDirectory(prefix="repoassay-history-", ignore_cleanup_errors=True) as folder:
         place = Path(folder, "copy.git")
         try:
-            if len(wanted) == 2 and all(map(_COMMIT.fullmatch, wanted)):
+            if not tags and len(wanted) == 2 and all(map(_COMMIT.fullmatch, wanted)):
                 run_git(Path(folder), "init", "--quiet", "--bare", "--template=", str(place))
                 run_git(place, "fetch", "--quiet", "--depth=1", "--no-tags", url, *wanted, seconds=_MOST_SECONDS)
             else:

@@ -18,7 +18,7 @@ from repoassay.sandbox import Sandbox
 from repoassay.types import Ended, FileEdit
 from repoassay.workspace import PreparedTask
 
-__all__ = ["ProofCase", "ProofFinding", "ProofRole", "ProvenTask", "prove"]
+__all__ = ["MOST_LOST", "ProofCase", "ProofFinding", "ProofRole", "ProvenTask", "prove", "prove_in_place"]
 
 _MESSAGE = 2000
 
@@ -31,6 +31,7 @@ class ProofRole(StrEnum):
     FLAKY = "flaky"
     FAILS = "fails"
     BREAKS = "breaks"
+    SKIPPED = "skipped"
 
 
 class ProofFinding(StrEnum):
@@ -40,6 +41,8 @@ class ProofFinding(StrEnum):
     VACUOUS = "vacuous"
     UNSTABLE = "unstable"
     BROKEN = "broken"
+    LOSSY = "lossy"
+    UNBUILDABLE = "unbuildable"
     DOUBTFUL = "doubtful"
 
 
@@ -58,6 +61,8 @@ class ProofCase:
         """What the test can be to the task."""
         if flip_rate(self.base) or flip_rate(self.solution):
             return ProofRole.FLAKY
+        if self.solution and set(self.solution) == {"skipped"}:
+            return ProofRole.SKIPPED
         before, after = self.base[:1] == ("passed",), self.solution[:1] == ("passed",)
         if after:
             return ProofRole.GUARD if before else ProofRole.MUST_PASS
@@ -66,25 +71,40 @@ class ProofCase:
 
 @dataclass(frozen=True, slots=True)
 class ProvenTask:
-    """Every test's counts, files without a test that could be run with the reason, and what follows from it."""
+    """Every test's counts, and what follows from it.
+
+    `unread` are files without a test that could be run, with the reason; `unseen` counts the tests that stand in them.
+    More than the share `most_lost` of the tests that are no use refuses the task.
+    """
 
     cases: tuple[ProofCase, ...]
     unread: Mapping[str, str] = field(default_factory=dict)
+    unseen: Mapping[str, int] = field(default_factory=dict)
+    most_lost: float = 1.0
 
     def of(self, role: ProofRole) -> tuple[ProofCase, ...]:
         """The tests with this role."""
         return tuple(case for case in self.cases if case.role is role)
 
     @property
+    def lost(self) -> tuple[int, int]:
+        """How many tests that should pass with the solution are no use, and of how many; skipped ones do not count."""
+        useful = len(self.of(ProofRole.MUST_PASS)) + len(self.of(ProofRole.GUARD))
+        whole = len(self.cases) - len(self.of(ProofRole.SKIPPED)) + sum(self.unseen.values())
+        return whole - useful, whole
+
+    @property
     def finding(self) -> ProofFinding:
-        """A test that the solution breaks, or none that it makes pass, refuses the task."""
+        """A test that the solution breaks, none that it makes pass, or many that are no use refuse the task."""
+        lost, whole = self.lost
         if self.of(ProofRole.BREAKS):
             return ProofFinding.BROKEN
         if self.of(ProofRole.MUST_PASS):
-            return ProofFinding.SOUND
+            return ProofFinding.LOSSY if lost > self.most_lost * whole else ProofFinding.SOUND
         if self.of(ProofRole.FLAKY):
             return ProofFinding.UNSTABLE
-        return ProofFinding.BROKEN if self.of(ProofRole.FAILS) or not self.cases else ProofFinding.VACUOUS
+        missing = self.of(ProofRole.FAILS) or self.unseen or not self.of(ProofRole.GUARD)
+        return ProofFinding.BROKEN if missing else ProofFinding.VACUOUS
 
 
 def flip_rate(outcomes: Sequence[str]) -> float:
@@ -154,6 +174,74 @@ def prove(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return ProvenTask(_cases(asked, based, solved), unread)
+
+
+def prove_in_place(
+    layout: PreparedTask,
+    edits: Mapping[str, FileEdit | None],
+    first: HiddenTestRun,
+    missing_counts: Mapping[str, int],
+    sandbox: Sandbox,
+    *,
+    times: int,
+    workers: int = 1,
+    on_run: Callable[[], None] = lambda: None,
+) -> ProvenTask:
+    """Run a repository's own tests at the base and with the solution, `times` times each.
+
+    Args:
+        layout: The draft of the task, laid out.
+        edits: What the solution changes.
+        first: A run with the solution, which counts as one of the `times`.
+        missing_counts: How many tests stand in files of which that run reported none.
+        sandbox: Where they run.
+        times: Runs on each side.
+        workers: Sandboxes at a time.
+        on_run: Told of each finished run.
+
+    Raises:
+        InfraFault: When tests cannot be started.
+        Interrupted: When the user stops it.
+    """
+    cancel = threading.Event()
+
+    def run(changes: Mapping[str, FileEdit | None]) -> _Told:
+        ran = run_hidden(layout.folder, layout.base, changes, sandbox, layout.environment, cancel=cancel)
+        if cancel.is_set():
+            raise Interrupted("Stopped.", "Nothing was written.")
+        on_run()
+        return _reported(ran, layout, at_base=not changes)
+
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            after = [pool.submit(run, edits) for _ in range(times - 1)]
+            before = [pool.submit(run, {}) for _ in range(times)]
+            solved = [_reported(first, layout), *(future.result() for future in after)]
+            based = [future.result() for future in before]
+        except BaseException:
+            cancel.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    why = (first.told.broken or [first.said.strip() or "it was never reported"])[0]
+    return ProvenTask(
+        _cases((), based, solved), dict.fromkeys(missing_counts, why[-_MESSAGE:]), dict(missing_counts), MOST_LOST
+    )
+
+
+MOST_LOST = 0.2
+"""The share of a change's own tests that may be no use here; beyond it a task would be weaker than it looks."""
+
+
+def _reported(ran: HiddenTestRun, layout: PreparedTask, *, at_base: bool = False) -> _Told:
+    """What a repository's own tests came to, but for the names a draft stands for them with.
+
+    What passed at the base before its time was over did pass there.
+    """
+    asked = {test.id for test in ran.told.tests if test.outcome == "missing"}
+    told = _told(ran, layout)
+    if at_base and ran.exit.ended is Ended.TIMED_OUT:
+        told |= {test.id: (test.outcome, test.message) for test in ran.told.others}
+    return {name: each for name, each in told.items() if name not in asked}
 
 
 _Told = dict[str, tuple[str, str]]

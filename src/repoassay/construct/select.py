@@ -14,7 +14,7 @@ from repoassay.errors import BadInput
 from repoassay.grading import NODE_SUFFIXES
 from repoassay.text import join_names, printable, quote
 
-__all__ = ["CommitSplit", "is_test", "nearby_tests", "split_change"]
+__all__ = ["CommitSplit", "changed_paths", "check_change", "is_test", "nearby_tests", "split_change"]
 
 _FOLDERS = frozenset({"test", "tests"})
 _MOST_FILES = 500
@@ -62,17 +62,47 @@ def split_change(
     Raises:
         BadInput: When there are too many files or bytes, or a path that no task can carry.
     """
-    paths = sorted(path for path in base.keys() | solution.keys() if base.get(path) != solution.get(path))
-    paths = [path for path in paths if not only or any(fnmatchcase(path, glob) for glob in only)]
+    paths = changed_paths(base, solution, only)
     code = [path for path in paths if not (is_test(path, runner) or _test_folder(path))]
     ours = [path for path in paths if path not in set(code) and path in solution and solution[path].regular]
+    check_change((*code, *ours), code, base, solution)
+    tests = tuple(path for path in ours if is_test(path, runner))
+    whole = [path for path in paths if all(tree[path].regular for tree in (base, solution) if path in tree)]
+    support = tuple(path for path in ours if not is_test(path, runner))
+    return CommitSplit(tuple(code), tests, support, tuple(path for path in whole if _refusal(path) is None))
+
+
+def changed_paths(
+    base: Mapping[str, HistoryEntry], solution: Mapping[str, HistoryEntry], only: Sequence[str]
+) -> list[str]:
+    """Return paths that differ between two trees and match one of the globs `only`, if there are any.
+
+    Raises:
+        BadInput: When there are too many files or bytes.
+    """
+    paths = sorted(path for path in base.keys() | solution.keys() if base.get(path) != solution.get(path))
+    paths = [path for path in paths if not only or any(fnmatchcase(path, glob) for glob in only)]
     size = sum(tree[path].size for tree in (base, solution) for path in paths if path in tree)
     if len(paths) > _MOST_FILES or size > _MOST_BYTES:
         raise BadInput(
             f"The change touches {len(paths)} files with {size} bytes; a task takes {_MOST_FILES} with {_MOST_BYTES}.",
             "Take commits nearer to each other, or choose files with --only.",
         )
-    for path in (*code, *ours):
+    return paths
+
+
+def check_change(
+    paths: Sequence[str],
+    code: Sequence[str],
+    base: Mapping[str, HistoryEntry],
+    solution: Mapping[str, HistoryEntry],
+) -> None:
+    """Refuse paths that no task can carry, and links or submodules among those of the `code`.
+
+    Raises:
+        BadInput: With the path.
+    """
+    for path in paths:
         _check(path)
     strange = [path for path in code for tree in (base, solution) if path in tree and not tree[path].regular]
     if strange:
@@ -80,10 +110,6 @@ def split_change(
             f"The change touches links or submodules, which no solution can: {join_names(dict.fromkeys(strange), 5)}.",
             "Leave them out with --only.",
         )
-    tests = tuple(path for path in ours if is_test(path, runner))
-    whole = [path for path in paths if all(tree[path].regular for tree in (base, solution) if path in tree)]
-    support = tuple(path for path in ours if not is_test(path, runner))
-    return CommitSplit(tuple(code), tests, support, tuple(path for path in whole if _refusal(path) is None))
 
 
 def nearby_tests(tests: Sequence[str], solution: Mapping[str, HistoryEntry]) -> tuple[str, ...]:

@@ -17,13 +17,11 @@ class Proposal:
         rules: Contribution rules; None for a file of the repository's own, where it has one.
         description: The reference pull request's; None for the commit message of the change.
         checks: Commands that contributors run.
-        runner: What runs the hidden tests: `pytest` or `node`.
     """
 
     rules: str | None = None
     description: str | None = None
     checks: tuple[str, ...] = ()
-    runner: Literal["pytest", "node"] = "pytest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +34,19 @@ class TaskRequest:
         base: Revision before it; the solution's first parent when None.
         tests: Hidden test files on this disk; None for the tests that the change adds or alters.
         instruction: The instruction for the agent; None for the solution's commit message.
-        requirements: Lines for uv; pytest comes by itself.
-        python: Lowest Python version, such as `3.11`.
+        requirements: Lines for uv; pytest comes by itself. With the runner `repository` they are added to its own.
+        python: Lowest Python version, such as `3.11`; with the runner `repository` the release line. None for 3.11, or
+            for what the repository says.
         id: The task's id; made of the repository's name and the solution's id when None.
         only: Globs over paths of the change; empty for all.
         import_path: Folders of the repository to import from; the root, and `src` where there is one, when empty.
-        seconds: How long the tests may take in one run.
-        licence: The repository's licence.
+        seconds: How long the tests may take in one run; None for a minute, or with the runner `repository` for some
+            times what they take.
+        licence: The repository's licence; None for what its files say.
         bundle: Whether the base tree is stored beside the task.
         proposal: Makes it a pull-request task, where not None.
+        runner: What runs the hidden tests: `repository` runs those of the change as its maintainers do, in an
+            environment inferred from the repository; `pytest` and `node` run files by themselves.
     """
 
     repository: str
@@ -53,11 +55,12 @@ class TaskRequest:
     tests: tuple[Path, ...] | None = None
     instruction: str | None = None
     requirements: tuple[str, ...] = ()
-    python: str = "3.11"
+    python: str | None = None
     id: str | None = None
     only: tuple[str, ...] = ()
     import_path: tuple[str, ...] = ()
-    seconds: float = 60.0
-    licence: str = "unknown"
+    seconds: float | None = None
+    licence: str | None = None
     bundle: bool = False
     proposal: Proposal | None = None
+    runner: Literal["repository", "pytest", "node"] = "pytest"

@@ -13,7 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.engine.agent_check import Checked as Checked, check_agent as check_agent
     from repoassay.engine.assess import TaskAssurance as TaskAssurance
-    from repoassay.engine.attempt import AttemptResult as AttemptResult, GradingContext as GradingContext, work as work
+    from repoassay.engine.attempt import (
+        AttemptResult as AttemptResult,
+        GradingContext as GradingContext,
+        OpenAttempt as OpenAttempt,
+        work as work,
+    )
     from repoassay.engine.cost_bound import CostBound as CostBound, bound_of as bound_of
     from repoassay.engine.execution import (
         Progress as Progress,
@@ -53,7 +58,7 @@ else:
         {
             "agent_check": ("Checked", "check_agent"),
             "assess": ("TaskAssurance",),
-            "attempt": ("GradingContext", "AttemptResult", "work"),
+            "attempt": ("GradingContext", "AttemptResult", "OpenAttempt", "work"),
             "cost_bound": ("CostBound", "bound_of"),
             "execution": ("Progress", "check", "execute", "run_lock", "prepare"),
             "feedback": ("FeedbackLedger",),

@@ -24,7 +24,7 @@ from repoassay.errors import Unavailable
 from repoassay.grading import judge
 from repoassay.grading.outcome import DIFF
 from repoassay.model_proxy import Budget, ScriptedUpstream, open_gateway
-from repoassay.sandbox import Cache, Completed, ExportSpec, Sandbox, SandboxNetwork, open_door
+from repoassay.sandbox import Cache, Completed, Sandbox, SandboxNetwork, open_door
 from repoassay.tasks import TaskFolder, bundled_suite, bundled_suites, find_suite
 from repoassay.types import Exit, Limits, Spending, Submission, TaskKind, Trajectory, Usage, Verdict
 from repoassay.workspace import PreparedTask, lay_out
@@ -152,15 +152,11 @@ def _work(
     placed: PlacedAgent, layout: PreparedTask, limits: Limits, sandbox: Sandbox, into: Path, over: threading.Event
 ) -> tuple[Completed, tuple[str, ...]]:
     """Let it work; what it left goes to `into/submission`. Returns how it ended and the names of what it left."""
-    files = into / "submission"
-    files.mkdir()
     command = replace(placed.command(layout, limits), log=into / "log.txt")
-    if layout.folder.task.kind is TaskKind.DELIVERABLE:
-        outputs = ExportSpec("/workspace/output", files, max_bytes=layout.folder.task.outputs.max_bytes)
-        done = sandbox.run(replace(command, collect=(outputs, *command.collect)), over)
-        return done, tuple(file.path for file in describe(files))
-    with crossing(layout) as crossed:
+    with crossing(layout, into / "submission") as crossed:
         done = sandbox.run(replace(command, collect=(*crossed.collect, *command.collect)), over)
-        crossed.submit(files, sandbox)
-    diff = (files / DIFF).read_text(encoding="utf-8", errors="replace")
+        crossed.submit(sandbox)
+    if layout.folder.task.kind is TaskKind.DELIVERABLE:
+        return done, tuple(file.path for file in describe(crossed.files))
+    diff = (crossed.files / DIFF).read_text(encoding="utf-8", errors="replace")
     return done, tuple(re.findall(r"^diff --git a/.* b/(.*)$", diff, re.MULTILINE))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from repoassay.agents import Agent
+from repoassay.agents import Agent, in_workspace
 from repoassay.engine.change import crossing
 from repoassay.engine.model_access import AttemptAccess, ModelAccess
 from repoassay.engine.verdict_adjustment import adjust_verdict
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading import Oracle, fault, judge, not_gradable
-from repoassay.sandbox import Cache, Command, Completed, ExportSpec, Sandbox
+from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.types import (
     AgentEntry,
@@ -26,12 +27,11 @@ from repoassay.types import (
     Spending,
     Submission,
     SubmittedFile,
-    TaskKind,
     Verdict,
 )
 from repoassay.workspace import PreparedTask, cover_installed_copies, lay_out
 
-__all__ = ["AttemptContext", "AttemptResult", "GradingContext", "describe", "rejected_of", "work"]
+__all__ = ["AttemptContext", "AttemptResult", "GradingContext", "OpenAttempt", "describe", "rejected_of", "work"]
 
 _START = 2.0
 """Seconds a sandbox may take to start, which the attempt's time at the model proxy does not count."""
@@ -147,28 +147,54 @@ def _admitted(
 def _submit(
     layout: PreparedTask, agent: Agent, bench: GradingContext, into: Path, limits: Limits, account: AttemptAccess
 ) -> Submission:
-    task = layout.folder.task
-    files = into / "submission"
-    files.mkdir(parents=True, exist_ok=True)
     command = account.command(agent, layout, limits)
-    if task.kind.changes_repository and bench.sandbox.network_is_private:
+    if layout.folder.task.kind.changes_repository and bench.sandbox.network_is_private:
         command = replace(command, mounts=(*command.mounts, *cover_installed_copies(layout, bench.cache)))
-    if task.kind is TaskKind.DELIVERABLE:
-        outputs = ExportSpec("/workspace/output", files, max_bytes=task.outputs.max_bytes, skip=(".git",))
-        done = _run(command, bench, into, account, (outputs,))
-    else:
-        with crossing(layout) as crossed:
-            done = _run(command, bench, into, account, crossed.collect)
-            if not account.stopped.is_set():
-                crossed.submit(files, bench.sandbox, account.stopped)
-    return Submission(files=describe(files), rejected=done.rejected, exit=done.exit)
+    with crossing(layout, into / "submission") as crossed:
+        command = replace(command, collect=(*crossed.collect, *command.collect), log=into / "log.txt")
+        done = account.ended(bench.sandbox.run(command, account.cancel))
+        if not account.stopped.is_set():
+            crossed.submit(bench.sandbox, account.stopped)
+    return Submission(files=describe(crossed.files), rejected=done.rejected, exit=done.exit)
 
 
-def _run(
-    command: Command, bench: GradingContext, into: Path, account: AttemptAccess, ours: tuple[ExportSpec, ...]
-) -> Completed:
-    command = replace(command, collect=(*ours, *command.collect), log=into / "log.txt")
-    return account.ended(bench.sandbox.run(command, account.cancel))
+class OpenAttempt:
+    """One attempt by whoever holds it, in a session: it is laid out here, and submitted or closed there.
+
+    Args:
+        folder: The task.
+        bench: What grades it; closed at the end.
+        seconds: The most it may take; the task's own limit without.
+
+    Raises:
+        InfraFault: It cannot be laid out.
+    """
+
+    def __init__(self, folder: TaskFolder, bench: GradingContext, seconds: float | None) -> None:
+        self._folder, self._bench = folder, bench
+        with contextlib.ExitStack() as stack:
+            stack.callback(bench.oracle.close)
+            into = tempfile.TemporaryDirectory(prefix="repoassay-attempt-", ignore_cleanup_errors=True)
+            files = Path(stack.enter_context(into), "submission")
+            self._layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
+            self._crossed = stack.enter_context(crossing(self._layout, files))
+            limits = folder.task.limits.model_copy(update={"seconds": seconds} if seconds else {})
+            setup = replace(in_workspace(self._layout, limits, ()), collect=self._crossed.collect)
+            self.session = stack.enter_context(bench.sandbox.open(setup))
+            self._stack = stack.pop_all()
+
+    def judge(self) -> Verdict:
+        """End the session, take what it left across, and grade that."""
+        done = self.session.close()
+        self._crossed.submit(self._bench.sandbox)
+        files = self._crossed.files
+        submission = Submission(files=describe(files), rejected=done.rejected, exit=done.exit)
+        sandbox, reading = self._bench.sandbox, self._bench.reading
+        return judge(self._folder, self._layout, files, submission, sandbox, None, reading, self._bench.oracle)
+
+    def close(self) -> None:
+        """End everything, and throw away what is left."""
+        self._stack.close()
 
 
 def describe(files: Path) -> tuple[SubmittedFile, ...]:

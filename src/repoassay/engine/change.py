@@ -1,6 +1,7 @@
-"""What crosses of an agent's work on a repository, and what becomes of it as a submission.
+"""What crosses of an agent's work, and what becomes of it as a submission.
 
-An edit leaves `changes.diff`; a pull request leaves `submission.diff`, `commits.json` and `description.md`.
+A deliverable task leaves its output folder, an edit leaves `changes.diff`, and a pull request leaves `submission.diff`,
+`commits.json` and `description.md`.
 """
 
 from __future__ import annotations
@@ -30,16 +31,19 @@ class Crossing:
     """Where an agent's work lands before it is a submission."""
 
     layout: PreparedTask
+    files: Path
     place: Path
     collect: tuple[ExportSpec, ...]
 
-    def submit(self, files: Path, sandbox: Sandbox, cancel: threading.Event | None = None) -> None:
-        """Write the submission's files.
+    def submit(self, sandbox: Sandbox, cancel: threading.Event | None = None) -> None:
+        """Write the submission's files, as far as they are not there yet.
 
         Raises:
             InfraFault: When our own git or the sandbox fails.
         """
-        tree = self.place / "tree"
+        files, tree = self.files, self.place / "tree"
+        if self.layout.folder.task.kind is TaskKind.DELIVERABLE:
+            return
         if self.layout.folder.task.kind is TaskKind.EDIT:
             (files / DIFF).write_bytes(changes_between(self.layout.base, tree))
             return
@@ -52,14 +56,20 @@ class Crossing:
 
 
 @contextmanager
-def crossing(layout: PreparedTask) -> Iterator[Crossing]:
-    """Folders for what crosses, gone afterwards."""
+def crossing(layout: PreparedTask, files: Path) -> Iterator[Crossing]:
+    """Folders for what crosses, gone afterwards but for the submission's own, `files`, which is made if need be."""
+    files.mkdir(parents=True, exist_ok=True)
+    task = layout.folder.task
+    if task.kind is TaskKind.DELIVERABLE:
+        whole = ExportSpec("/workspace/output", files, max_bytes=task.outputs.max_bytes, skip=(".git",))
+        yield Crossing(layout, files, files, (whole,))
+        return
     with tempfile.TemporaryDirectory(prefix="repoassay-tree-", ignore_cleanup_errors=True) as scratch:
         place = Path(scratch)
         for name in ("tree", "git", "output"):
             (place / name).mkdir()
         collect = [ExportSpec("/workspace/repo", place / "tree", max_bytes=_MAX_TREE, skip=(".git",))]
-        if layout.folder.task.kind is TaskKind.PULL_REQUEST:
+        if task.kind is TaskKind.PULL_REQUEST:
             output = ExportSpec("/workspace/output", place / "output", max_bytes=_MAX_DESCRIPTION, max_files=100)
             collect += [collect_git(place / "git"), output]
-        yield Crossing(layout, place, tuple(collect))
+        yield Crossing(layout, files, place, tuple(collect))

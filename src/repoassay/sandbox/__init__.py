@@ -34,6 +34,9 @@ if TYPE_CHECKING:
         PortForward as PortForward,
         Sandbox as Sandbox,
         SandboxNetwork as SandboxNetwork,
+        SandboxSession as SandboxSession,
+        SandboxSetup as SandboxSetup,
+        SnapshotChange as SnapshotChange,
     )
     from repoassay.sandbox.sandbox import (
         ISOLATIONS as ISOLATIONS,
@@ -53,11 +56,14 @@ else:
             "protocol": (
                 "Access",
                 "ExportSpec",
+                "SnapshotChange",
                 "Command",
                 "Completed",
                 "PortForward",
                 "Mount",
                 "SandboxNetwork",
+                "SandboxSession",
+                "SandboxSetup",
                 "Sandbox",
             ),
             "sandbox": ("ISOLATIONS", "is_isolation", "open_sandbox"),

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -18,15 +16,15 @@ import threading
 import time
 from pathlib import Path
 
-from repoassay.sandbox.launcher.collect import collect
+from repoassay.sandbox.host_places import HostPlaces
+from repoassay.sandbox.host_session import HostSession
 from repoassay.sandbox.port_forward import host_doors
-from repoassay.sandbox.protocol import Access, Command, Completed
+from repoassay.sandbox.protocol import Command, Completed, SandboxSetup
+from repoassay.sandbox.session import work_outside
 from repoassay.sandbox.stream import Bounded, Log, pump
-from repoassay.types import Ended, Exit, SkippedFile
+from repoassay.types import Ended, Exit
 
 __all__ = ["NoSandbox"]
-
-_PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT")
 
 
 class NoSandbox:
@@ -37,92 +35,29 @@ class NoSandbox:
 
     def run(self, command: Command, cancel: threading.Event | None = None) -> Completed:
         """Run one command to its end; see `Sandbox`."""
+        if command.outside is not None:
+            return work_outside(self, command, cancel)
         folder_made = tempfile.TemporaryDirectory(prefix="repoassay-", ignore_cleanup_errors=True)
         with folder_made as folder, host_doors(command.doors):
-            return _run(command, cancel or threading.Event(), _Places(Path(folder).resolve(), command))
+            return _run(command, cancel or threading.Event(), HostPlaces(Path(folder).resolve(), command))
+
+    def open(self, setup: SandboxSetup, cancel: threading.Event | None = None) -> HostSession:
+        """Open a session; see `Sandbox`."""
+        return HostSession(setup, cancel)
 
 
-class _Places:
-    """The temporary stand-in for the sandbox's root."""
-
-    def __init__(self, root: Path, command: Command) -> None:
-        self._root = root
-        targets = [
-            *command.scratch,
-            *(mount.target for mount in command.mounts),
-            *map(_top, command.edits),
-        ]
-        names = sorted(
-            {target for target in targets if _top(target) not in ("/tmp", "/usr")},  # noqa: S108 - names of real folders
-            key=len,
-            reverse=True,
-        )
-        names += ["/workspace", "/home/agent"]
-        self.host("/home/agent").mkdir(parents=True, exist_ok=True)
-        self._pattern = re.compile(r"(?<![\w./-])(" + "|".join(map(re.escape, names)) + r")(?![\w-])")
-        places: list[tuple[str, Access | None, Path]] = [(path, None, root) for path in command.scratch]
-        places += [(mount.target, mount.access, mount.source) for mount in command.mounts]
-        for target, access, source in sorted(places, key=lambda place: place[0].count("/")):
-            self._lay(self.host(target), access, source)
-        for path, edit in command.edits.items():
-            place = self.host(path)
-            if edit is None:
-                place.unlink()
-                continue
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(edit.content)
-            place.chmod(0o755 if edit.executable else 0o644)
-
-    @staticmethod
-    def _lay(place: Path, access: Access | None, source: Path) -> None:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if access is None:
-            place.mkdir(exist_ok=True)
-        elif access is Access.COPY_ON_WRITE:
-            shutil.copytree(source, place, symlinks=True)
-        else:
-            place.symlink_to(source.resolve())
-
-    def host(self, path: str) -> Path:
-        """The host path that stands for `path`."""
-        return self._root / path.lstrip("/")
-
-    def rewrite(self, text: str) -> str:
-        """Point every mention of a laid-out place at its stand-in."""
-        return self._pattern.sub(lambda match: str(self.host(match[1])), text)
-
-
-def _top(path: str) -> str:
-    return "/" + path.lstrip("/").split("/", 1)[0]
-
-
-def _run(command: Command, cancel: threading.Event, places: _Places) -> Completed:
-    env = {key: value for key, value in os.environ.items() if key in _PASSED_ON}
-    env |= {key: places.rewrite(value) for key, value in command.env.items()}
+def _run(command: Command, cancel: threading.Event, places: HostPlaces) -> Completed:
     channel_read, channel_write = os.pipe()
-    env["REPOASSAY_CHANNEL"] = str(channel_write)
-    cwd = places.host(command.cwd)
     started = time.monotonic()
     with contextlib.ExitStack() as stack:
         stack.callback(os.close, channel_read)
         log = stack.enter_context(Log(command.log, command.limits.output))
-        stdin = stack.enter_context(tempfile.TemporaryFile())
-        stdin.write(places.rewrite(command.stdin.decode(errors="surrogateescape")).encode(errors="surrogateescape"))
-        stdin.seek(0)
+        stdin = stack.enter_context(places.typed(command.stdin))
+        channel_name = {"REPOASSAY_CHANNEL": str(channel_write)}
         try:
-            process = subprocess.Popen(
-                [places.rewrite(part) for part in command.argv],
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=env,
-                cwd=cwd if cwd.is_dir() else None,
-                start_new_session=True,
-                pass_fds=[channel_write],
-            )
-        except (OSError, ValueError) as error:  # as the other sandbox and shells have it
-            code = 127 if isinstance(error, FileNotFoundError) else 126
-            return Completed(Exit(ended=Ended.EXITED, code=code), stderr=f"{command.argv[0]}: {error}\n".encode())
+            process = places.start(command.argv, command.cwd, stdin, channel_name, [channel_write])
+        except (OSError, ValueError) as error:
+            return places.not_started(command.argv, error)
         finally:
             os.close(channel_write)
         assert process.stdout and process.stderr
@@ -143,11 +78,7 @@ def _run(command: Command, cancel: threading.Event, places: _Places) -> Complete
         process.wait()
         state.end(Ended.EXITED)
         out, err, channel = sinks.values()
-    rejected = [
-        SkippedFile(path=path, reason=reason)
-        for item in command.collect
-        for path, reason in _gather(places.host(item.source), item.into, item.max_bytes, item.max_files, item.skip)
-    ]
+    rejected = places.collect()
     code = process.returncode
     ended = state.ended if state.ended is not Ended.EXITED or code >= 0 else Ended.SIGNALLED
     exit_ = Exit(
@@ -157,7 +88,7 @@ def _run(command: Command, cancel: threading.Event, places: _Places) -> Complete
         wall=round(time.monotonic() - started, 4),
         output_truncated=out.truncated or err.truncated,
     )
-    return Completed(exit_, out.value(), err.value(), channel.value(), tuple(rejected))
+    return Completed(exit_, out.value(), err.value(), channel.value(), rejected)
 
 
 class _State:
@@ -181,8 +112,3 @@ class _State:
             self._over, self.ended = True, why
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
-
-
-def _gather(source: Path, into: Path, max_bytes: int, max_files: int, skip: tuple[str, ...]) -> list[tuple[str, str]]:
-    into.mkdir(parents=True, exist_ok=True)
-    return collect(str(source), str(into), max_bytes, max_files, list(skip))

@@ -21,8 +21,9 @@ from repoassay.errors import InfraFault
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.cgroups import make_cgroups, remove_cgroups
 from repoassay.sandbox.launcher.framing import decode, encode
-from repoassay.sandbox.namespaces import NamespaceSandbox, Pipe, end_supervisor, start_supervisor
+from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.sandbox.protocol import Command, Mount
+from repoassay.sandbox.supervisor import Pipe, end_supervisor, start_supervisor
 from repoassay.types import Ended, Exit, FileEdit, Limits
 
 __all__ = ["WarmDone", "WarmJob", "WarmParent"]
@@ -131,8 +132,9 @@ class WarmParent:
         process = start_supervisor([stream.fileno() for stream in given])
         self._stack.callback(end_supervisor, process)
         self._process = process
-        spec = NamespaceSandbox(self.cache).spec(command, cgroups, status.write.fileno(), control.read.fileno())
-        spec.jobs_fd, spec.results_fd, spec.slots = jobs.read.fileno(), results.write.fileno(), self.slots
+        names = ("status_fd", "control_fd", "jobs_fd", "results_fd")
+        numbers = dict(zip(names, (stream.fileno() for stream in given), strict=True))
+        spec = NamespaceSandbox(self.cache).spec(command, cgroups, **numbers, slots=self.slots)
         for stream in given:
             stream.close()
         assert process.stdin and process.stderr and process.stdout

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from repoassay import plugins
-from repoassay.errors import BadInput, InfraFault, NoIsolation, RepoAssayError
+from repoassay.errors import BadInput, InfraFault, NoIsolation, RepoAssayError, Unavailable
 from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.protocol import Command, Completed, Sandbox
+from repoassay.sandbox.protocol import Command, Completed, Sandbox, SandboxSession, SandboxSetup
+from repoassay.sandbox.session import work_outside
 
 __all__ = ["ISOLATIONS", "is_isolation", "open_namespaces", "open_none", "open_sandbox"]
 
@@ -31,16 +33,31 @@ class _PluginSandbox:
 
     def run(self, command: Command, cancel: threading.Event | None = None) -> Completed:
         """Run one command to its end; see `Sandbox`."""
+        if command.outside is not None:
+            return work_outside(self, command, cancel)
+        done = self._asked(self._inner.run, command, cancel)
+        if not isinstance(done, Completed):
+            raise InfraFault(f"The sandbox {self.name} failed: it returned no Completed.")
+        return done
+
+    def open(self, setup: SandboxSetup, cancel: threading.Event | None = None) -> SandboxSession:
+        """Open a session; see `Sandbox`."""
+        if not callable(getattr(self._inner, "open", None)):
+            raise Unavailable(
+                f"The sandbox {self.name} runs commands but opens no sessions.",
+                "Use --isolation namespaces, or have the plug-in add a method `open(setup, cancel)`.",
+            )
+        session: SandboxSession = self._asked(self._inner.open, setup, cancel)
+        return session
+
+    def _asked(self, method: Callable[..., Any], *given: object) -> Any:
         try:
-            done = self._inner.run(command, cancel)
+            return method(*given)
         except RepoAssayError:
             raise
         except Exception as error:
             reason = plugins.reason_of(error)
             raise InfraFault(f"The sandbox {self.name} failed: {reason}.") from error
-        if not isinstance(done, Completed):
-            raise InfraFault(f"The sandbox {self.name} failed: it returned no Completed.")
-        return done
 
 
 def is_isolation(kind: str) -> bool:

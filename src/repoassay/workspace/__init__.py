@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from repoassay.workspace.environment import build_environment as build_environment
     from repoassay.workspace.git import ATTRIBUTES as ATTRIBUTES, run_git as run_git
     from repoassay.workspace.installed_copies import cover_installed_copies as cover_installed_copies
-    from repoassay.workspace.interpreters import interpreter_findings as interpreter_findings
+    from repoassay.workspace.interpreters import (
+        interpreter_findings as interpreter_findings,
+        release_lines as release_lines,
+    )
     from repoassay.workspace.preparation import (
         BASE_BRANCH as BASE_BRANCH,
         DESCRIPTION as DESCRIPTION,
@@ -62,7 +65,7 @@ else:
             "environment": ("build_environment",),
             "git": ("ATTRIBUTES", "run_git"),
             "installed_copies": ("cover_installed_copies",),
-            "interpreters": ("interpreter_findings",),
+            "interpreters": ("interpreter_findings", "release_lines"),
             "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"),
             "sources": ("fetch_commit", "fetch_folders"),
             "variables": ("environment_variables",),

@@ -22,7 +22,15 @@ from repoassay.sandbox import Access, Cache, Command, HostFinding, Mount, Sandbo
 from repoassay.types import Ended, Limits
 from repoassay.workspace.build_output import intact_entry, manifest_place, take_over
 
-__all__ = ["RELEASE_LINES", "CPython", "find_interpreter", "how_to_get", "interpreter_findings", "interpreter_tree"]
+__all__ = [
+    "RELEASE_LINES",
+    "CPython",
+    "find_interpreter",
+    "how_to_get",
+    "interpreter_findings",
+    "interpreter_tree",
+    "release_lines",
+]
 
 RELEASE_LINES = tuple(f"3.{minor}" for minor in range(6, 15))
 """What tasks may ask for, oldest first."""
@@ -80,6 +88,11 @@ def find_interpreter(line: str) -> CPython:
     if found is None:
         raise Unavailable(f"This machine has no Python {line} that an environment can be made from.", how_to_get(line))
     return found
+
+
+def release_lines() -> tuple[str, ...]:
+    """Release lines that this machine has an interpreter of, oldest first."""
+    return tuple(line for line in RELEASE_LINES if _found(line))
 
 
 def how_to_get(line: str) -> str:

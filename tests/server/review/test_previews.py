@@ -21,7 +21,7 @@ from repoassay.errors import BadInput, InfraFault, NoIsolation
 from repoassay.review.rubric import read_rubric
 from repoassay.review.studies import create_study
 from repoassay.review.study import HiddenPart, Item, ItemPayload, Output, Study
-from repoassay.sandbox.protocol import Command, Completed, Sandbox
+from repoassay.sandbox.protocol import Command, Completed, Sandbox, SandboxSession, SandboxSetup
 from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.server.review.blobs import Blobs
 from repoassay.server.review.outputs import shown_of
@@ -116,6 +116,9 @@ def test_what_was_made_is_kept_and_made_once(blobs: Blobs) -> None:
             ran.append(command)
             return self._real.run(command)
 
+        def open(self, setup: SandboxSetup, cancel: object = None) -> SandboxSession:
+            return self._real.open(setup)
+
     digest = blobs.put(book("x"))
     for _ in range(2):  # the second is another server of the same folder, or this one started again
         previews = Previews(blobs, Counting)
@@ -199,6 +202,10 @@ class Broken:
         for name, data in self._files.items():
             (into / name).write_bytes(data)
         return Completed(exit=Exit(ended=Ended.EXITED, code=0))
+
+    def open(self, setup: SandboxSetup, cancel: object = None) -> SandboxSession:
+        """Nobody asks for it."""
+        raise NotImplementedError
 
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"

@@ -6,8 +6,9 @@ import threading
 from dataclasses import replace
 
 from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.protocol import Command, Completed
+from repoassay.sandbox.protocol import Command, Completed, SandboxSession, SandboxSetup
 from repoassay.sandbox.sandbox import open_sandbox
+from repoassay.types import Limits
 
 
 class OneMinute:
@@ -20,5 +21,12 @@ class OneMinute:
 
     def run(self, command: Command, cancel: threading.Event | None = None) -> Completed:
         """Run one command to its end."""
-        limits = command.limits.model_copy(update={"seconds": min(command.limits.seconds, 60)})
-        return self._inner.run(replace(command, limits=limits), cancel)
+        return self._inner.run(replace(command, limits=_shorter(command.limits)), cancel)
+
+    def open(self, setup: SandboxSetup, cancel: threading.Event | None = None) -> SandboxSession:
+        """Open a session, for agents that are Python functions."""
+        return self._inner.open(replace(setup, limits=_shorter(setup.limits)), cancel)
+
+
+def _shorter(limits: Limits) -> Limits:
+    return limits.model_copy(update={"seconds": min(limits.seconds, 60)})

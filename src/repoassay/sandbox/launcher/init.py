@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import resource
 import select
 
 from repoassay.sandbox.launcher import kernel
-from repoassay.sandbox.launcher.identity import become_command, forget_root
+from repoassay.sandbox.launcher.command import become
+from repoassay.sandbox.launcher.identity import forget_root
 from repoassay.sandbox.launcher.seccomp import compile_filter
 from repoassay.sandbox.launcher.signals import as_a_fresh_process
 from repoassay.sandbox.launcher.watch import memory_group
@@ -30,9 +30,11 @@ def run_as_init(spec: Spec, result: int) -> None:
         _finish_inside(spec, result)
         if spec.slots:
             _serve(spec, result)
+        if spec.session_fd >= 0:
+            _serve_session(spec, result, counted=counted)
         command = os.fork()
         if command == 0:
-            _become(spec, counted)
+            become(spec, spec.argv, dict(spec.env), spec.cwd, compile_filter(memory_is_counted=counted))
         for descriptor in (spec.jobs_fd, spec.results_fd):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -87,64 +89,13 @@ def _serve(spec: Spec, result: int) -> None:
         os._exit(0)
 
 
-def _become(spec: Spec, memory_is_counted: bool) -> None:
-    """In the child: limits, identity, filter, descriptors, exec."""
-    try:
-        for limit, value in _limits(spec).items():
-            hard = resource.getrlimit(limit)[1]
-            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(limit, (bound, bound))
-        os.umask(0o022)
-        os.chdir(spec.cwd)
-        _go_first_when_memory_runs_out()
-        _give_stdin(spec.stdin)
-        if spec.channel_fd >= 0:
-            os.set_inheritable(spec.channel_fd, True)
-        program = compile_filter(memory_is_counted=memory_is_counted)
-        become_command()
-        kernel.set_filter(program)
-        os.execvpe(spec.argv[0], spec.argv, dict(spec.env))
-    except BaseException as error:  # noqa: BLE001 - reported as what a shell would say, then the process ends
-        os.write(2, f"{spec.argv[0]}: {error}\n".encode())
-        os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+def _serve_session(spec: Spec, result: int, *, counted: bool) -> None:
+    """Start what the host asks for until it closes its end; never returns."""
+    from repoassay.sandbox.launcher.session import serve
 
-
-def _go_first_when_memory_runs_out() -> None:
-    kernel.dumpable()  # or the file were root's; what is executed next is so anyway
-    try:
-        with open("/proc/self/oom_score_adj", "w") as stream:
-            stream.write("500")
-    except PermissionError:
-        pass  # an ordinary account may not, before exec; nor could it spare the supervisor
-
-
-def _give_stdin(content: bytes) -> None:
-    descriptor = os.memfd_create("stdin")
-    data = memoryview(content)
-    while data:
-        data = data[os.write(descriptor, data) :]
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    os.dup2(descriptor, 0)
-
-
-def _limits(spec: Spec) -> dict[int, int]:
-    limits = {
-        resource.RLIMIT_CORE: 1,  # not 0, which lets the host's handler of cores start and read what crashed
-        resource.RLIMIT_FSIZE: spec.disk,
-        resource.RLIMIT_NOFILE: 4096,
-        resource.RLIMIT_MEMLOCK: 1 << 20,
-        resource.RLIMIT_MSGQUEUE: 1 << 16,
-        resource.RLIMIT_CPU: int(spec.seconds * (os.cpu_count() or 1)) + 5,
-    }
-    if _counts_processes_per_namespace():
-        limits[resource.RLIMIT_NPROC] = spec.processes
-    return limits
-
-
-def _counts_processes_per_namespace() -> bool:
-    # Before Linux 5.14 the limit counts every process of the account on the whole host.
-    major, minor = os.uname().release.split(".")[:2]
-    return (int(major), int("".join(filter(str.isdigit, minor)) or 0)) >= (5, 14)
+    serve(spec, compile_filter(memory_is_counted=counted))
+    os.write(result, b"exit 0")
+    os._exit(0)
 
 
 def _bury_until(command: int, result: int) -> None:

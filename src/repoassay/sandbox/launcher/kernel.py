@@ -20,6 +20,9 @@ __all__ = [
     "MS_NOSUID",
     "MS_PRIVATE",
     "MS_REC",
+    "NO_LINKS",
+    "NO_MAGIC_LINKS",
+    "NO_OTHER_MOUNT",
     "detach",
     "die_with_parent",
     "drop_bounding_set",
@@ -32,6 +35,7 @@ __all__ = [
     "move_root",
     "no_new_privileges",
     "not_dumpable",
+    "open_inside",
     "protect",
     "raise_capabilities",
     "set_filter",
@@ -49,6 +53,7 @@ CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC = (
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
+NO_OTHER_MOUNT, NO_MAGIC_LINKS, NO_LINKS = 1, 2, 4
 
 _MNT_DETACH = 2
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = (
@@ -60,7 +65,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_SECCOMP, _PR_CAPB
     38,
 )
 _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
-_SYS_MOUNT_SETATTR = 442
+_SYS_MOUNT_SETATTR, _SYS_OPENAT2 = 442, 437
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _CAPABILITY_VERSION = 0x20080522
 _ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV = 1, 2, 4
@@ -118,6 +123,19 @@ def _set_attributes(target: str, attributes: int, *, recursive: bool) -> None:
         ctypes.c_size_t(len(packed)),
     )
     _check(result, f"mount_setattr {target}")
+
+
+def open_inside(path: bytes, flags: int, resolve: int, mode: int = 0, folder: int = _AT_FDCWD) -> int:
+    """openat2(2): a descriptor of `path`, on the way to which `resolve` forbids some or all links, or other mounts."""
+    if b"\0" in path:
+        raise ValueError("a path holds a null byte")
+    how = struct.pack("QQQ", flags | os.O_CLOEXEC, mode, resolve)
+    size = ctypes.c_size_t(len(how))
+    made: int = _libc.syscall(ctypes.c_long(_SYS_OPENAT2), ctypes.c_int(folder), path, how, size)
+    if made < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return made
 
 
 def move_root(new_root: str) -> None:

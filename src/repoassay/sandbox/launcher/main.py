@@ -31,7 +31,8 @@ def main() -> None:
     """Read a `Spec` from standard input, run it, and write one document to its status descriptor."""
     forget_command_line()
     spec: Spec = read_spec(_read_all(0))  # type: ignore[assignment]  # an object with the same attributes
-    given = (spec.status_fd, spec.control_fd, spec.channel_fd, spec.jobs_fd, spec.results_fd, spec.doors_fd)
+    given = (spec.status_fd, spec.control_fd, spec.channel_fd, spec.jobs_fd, spec.results_fd, spec.doors_fd,
+             spec.session_fd)  # fmt: skip
     for descriptor in given:
         if descriptor >= 0:
             os.set_inheritable(descriptor, False)
@@ -66,7 +67,9 @@ def _run(spec: Spec) -> dict[str, object]:
 
         open_doors(spec.doors, spec.doors_fd)
     if spec.slots:
-        import repoassay.sandbox.launcher.server  # noqa: F401 - while the host's files can be seen
+        import repoassay.sandbox.launcher.server
+    if spec.session_fd >= 0:
+        import repoassay.sandbox.launcher.session  # noqa: F401 - the same
     build(spec)
     result_read, result_write = os.pipe()
     started = time.monotonic()
@@ -81,6 +84,7 @@ def _run(spec: Spec) -> dict[str, object]:
         spec.channel_fd,
         spec.jobs_fd,
         spec.results_fd,
+        spec.session_fd,
     ):  # or the host would wait for an end of file that never comes
         if descriptor >= 0:
             os.close(descriptor)

@@ -45,7 +45,8 @@ class Spec:
     """Everything about one sandbox. Sizes in bytes, times in seconds; `uid` is the host identity of the command.
 
     `doors` are ports; their listening sockets are sent over the local socket `doors_fd`. With `slots`, the command is a
-    prefork server (`prefork.py`): `argv` is our program and what to import beforehand.
+    prefork server (`prefork.py`): `argv` is our program and what to import beforehand. With `session_fd`, there is no
+    command: process 1 starts what it is asked for over that local socket (`session.py`).
     """
 
     argv: list[str]
@@ -75,6 +76,7 @@ class Spec:
     doors: list[int] = field(default_factory=list)
     doors_fd: int = -1
     slots: int = 0
+    session_fd: int = -1
 
     def fields(self) -> dict[str, object]:
         """As plain containers, for `wire.encode`."""

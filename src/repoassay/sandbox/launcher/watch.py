@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["Watch", "memory_group"]
+__all__ = ["Watch", "memory_group", "memory_kills"]
 
 
 class _Use:
@@ -88,13 +88,18 @@ class Watch:
         for name in ("memory.peak", "memory.max_usage_in_bytes"):
             if os.path.exists(f"{self._folder}/{name}"):
                 self.peak = int(_read(f"{self._folder}/{name}"))
-        for name in ("memory.events", "memory.oom_control"):
-            if os.path.exists(f"{self._folder}/{name}"):
-                for line in _read(f"{self._folder}/{name}").splitlines():
-                    key, _, value = line.partition(" ")
-                    if key == "oom_kill" and int(value) > 0:
-                        return True
-        return False
+        return memory_kills([self._folder]) > 0
+
+
+def memory_kills(folders: list[str]) -> int:
+    """How many processes the kernel has killed for memory in these control groups."""
+    for path in (f"{folder}/{name}" for folder in folders for name in ("memory.events", "memory.oom_control")):
+        if os.path.exists(path):
+            for line in _read(path).splitlines():
+                key, _, value = line.partition(" ")
+                if key == "oom_kill":
+                    return int(value)
+    return 0
 
 
 def memory_group(folders: list[str]) -> str | None:

@@ -1,0 +1,174 @@
+"""How many real fixing commits become tasks when nobody types anything: draws them by stated rules and tries each.
+
+A candidate is a commit with one parent that changes source and tests, at most 6 source files and 250 source lines,
+whose message speaks of a fault or an issue and is neither a merge's, a release's nor one of typing errors, and whose
+tests gain a line that asserts something. Of every repository as many are drawn as of the others, with a seed,
+spread over its history since --since in strata of equal size. Each becomes one line of the results file, and what is
+there already is not tried again.
+
+    python measurements/commits.py --repository bundles/one.bundle --repository clones/two.git --count 60
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+FILES, LINES = 6, 250
+TEST = re.compile(r"(^|/)(tests?|testing|testsuite)/|(^|/)(test_[^/]*|[^/]*_test|tests|conftest)\.py$")
+NO_FIX = re.compile(
+    r"^(merge|release|bump|version|v?\d+\.\d+|prepare|revert|back to|typo|docs?\b|doc:|lint|black|format|pyupgrade"
+    r"|\[pre-commit|add type|type hints?|drop (support for )?python)|typos?\b|spelling|\bCI\b|comments\b",
+    re.IGNORECASE,
+)
+FIX = re.compile(r"\b(fix(es|ed)?|bug|resolve[sd]?|close[sd]?|crash|correct(ly|ed)?|incorrect|error|fail(s|ed|ure)?"
+                 r"|wrong|handle|regression|don't|should|prevent|#\d+)\b", re.IGNORECASE)  # fmt: skip
+
+
+def git(place: Path, *words: str) -> str:
+    """Output of git in a repository."""
+    done = subprocess.run(["git", "-C", str(place), *words], capture_output=True, check=True)
+    return done.stdout.decode(errors="replace")
+
+
+def opened(given: Path, folder: Path) -> Path:
+    """A git folder of what was given: a bundle is cloned once."""
+    if given.is_dir():
+        return given
+    place = folder / f"{given.stem}.git"
+    if not place.exists():
+        subprocess.run(["git", "clone", "--quiet", "--mirror", str(given), str(place)], check=True)
+    return place
+
+
+def candidates(place: Path, since: str) -> list[str]:
+    """Ids of commits that keep to the rules, oldest first."""
+    form = "--format=%x01%H%x00%P%x00%B%x02"
+    text = git(place, "log", "--reverse", "--no-merges", f"--since={since}", "--numstat", form, "HEAD")
+    found = []
+    for entry in text.split("\x01")[1:]:
+        head, _, stat = entry.partition("\x02")
+        sha, parents, message = head.split("\0", 2)
+        rows = [row.split("\t") for row in stat.strip().splitlines() if row.count("\t") == 2]
+        tests = [name for _, _, name in rows if TEST.search(name) and name.endswith(".py")]
+        code = [row for row in rows if row[2].endswith((".py", ".pyx", ".c")) and not TEST.search(row[2])]
+        source = [(plus, minus) for plus, minus, _ in code]
+        lines = sum(int(plus) + int(minus) for plus, minus in source if plus != "-")
+        fits = tests and source and len(source) <= FILES and lines <= LINES and len(parents.split()) == 1
+        if (
+            fits
+            and FIX.search(message)
+            and not NO_FIX.search(message.strip().splitlines()[0] if message.strip() else "merge")
+        ):
+            found.append(sha)
+    return found
+
+
+def asserts(place: Path, sha: str) -> bool:
+    """Whether a commit adds a line to its tests that asserts something."""
+    rows = git(place, "show", "--format=", "--unified=0", sha, "--", "*test*.py").splitlines()
+    return any(re.search(r"^\+(?!\+\+).*(assert|raises|def test|parametrize)", row) for row in rows)
+
+
+def drawn(repositories: list[Path], count: int, seed: int, since: str) -> list[tuple[Path, str]]:
+    """Commits to try, the repositories in turn, so that the first n are as good a sample as any."""
+    by_place: dict[Path, list[str]] = {}
+    for place in repositories:
+        pool, each = candidates(place, since), -(-count // len(repositories))
+        chance = random.Random(f"{seed} {place.name}")
+        strata = [pool[len(pool) * number // each : len(pool) * (number + 1) // each] for number in range(each)]
+        by_place[place] = []
+        for stratum in strata:
+            chance.shuffle(stratum)
+            by_place[place] += [sha for sha in stratum if asserts(place, sha)][:1]
+        chance.shuffle(by_place[place])
+        print(f"{place.name}: {len(pool)} candidates, {len(by_place[place])} drawn", file=sys.stderr)
+    turns = max(map(len, by_place.values()), default=0)
+    return [(place, shas[turn]) for turn in range(turns) for place, shas in by_place.items() if turn < len(shas)][
+        :count
+    ]
+
+
+def tried(place: Path, sha: str, seconds: float) -> dict[str, Any]:
+    """What `construct commit` makes of one commit, nothing typed."""
+    command = Path(sys.executable).with_name("repoassay")
+    with tempfile.TemporaryDirectory(prefix="commits-") as out:
+        words = [str(command), "construct", "commit", "--repo", str(place), "--solution", sha, "--out", out, "--json"]
+        began = time.monotonic()
+        try:
+            done = subprocess.run(words, capture_output=True, timeout=seconds, check=False)
+            said = done.stderr.decode(errors="replace").strip()
+            refused = {"finding": "refused at once", "reasons": [said[-600:]]}
+            made: dict[str, Any] = json.loads(done.stdout) if done.stdout.strip() else refused
+        except subprocess.TimeoutExpired:
+            made = {"finding": "out of time", "reasons": [f"It took longer than {seconds:g} s."]}
+        taken = time.monotonic() - began
+    tests = made.pop("tests", [])
+    made["roles"] = Counter(test["role"] for test in tests)
+    made["failing"] = [test["message"][-300:] for test in tests if test["role"] in ("fails", "flaky", "breaks")][:3]
+    return {"repository": place.name, "sha": sha, "seconds": round(taken, 1), **made}
+
+
+def table(results: list[dict[str, Any]]) -> str:
+    """A line a commit, then the shares."""
+    lines = ["| commit | finding | must pass | guards | lost | s | why |", "|---|---|---|---|---|---|---|"]
+    for each in results:
+        lost, roles = each.get("lost") or {"tests": 0, "of": 0}, each["roles"]
+        share = f"{lost['tests']}/{lost['of']}" if lost["of"] else ""
+        reasons = " ".join(" ".join(each.get("reasons") or []).split()).replace("|", "/")[-160:]
+        lines.append(
+            f"| {each['repository'].removesuffix('.git')} {each['sha'][:8]} | {each['finding']}"
+            f" | {roles.get('fail_to_pass', 0)} | {roles.get('pass_to_pass', 0)} | {share} | {each['seconds']:.0f}"
+            f" | {'' if each['finding'] == 'sound' else reasons} |"
+        )
+    found = Counter(each["finding"] for each in results)
+    places = len({each["repository"] for each in results})
+    seconds = statistics.median(each["seconds"] for each in results) if results else 0
+    lines += ["", f"{found['sound']} of {len(results)} sound ({found['sound'] / max(1, len(results)):.0%})"
+              f" in {places} repositories; median {seconds:.0f} s."]  # fmt: skip
+    return "\n".join([*lines, ", ".join(f"{name}: {number}" for name, number in found.most_common())])
+
+
+def main() -> None:
+    """Draw, try what was not tried yet, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repository", type=Path, action="append", required=True, help="a git folder or a bundle")
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=15)
+    parser.add_argument("--since", default="2019-06-01")
+    parser.add_argument("--seconds", type=float, default=1200, help="the most that one commit may take")
+    parser.add_argument("--results", type=Path, default=Path("commits.jsonl"))
+    parser.add_argument("--clones", type=Path, default=Path(tempfile.gettempdir(), "commits-clones"))
+    parser.add_argument("--list", action="store_true", help="only print what is drawn")
+    asked = parser.parse_args()
+    asked.clones.mkdir(parents=True, exist_ok=True)
+    wanted = drawn(
+        [opened(each.absolute(), asked.clones) for each in asked.repository], asked.count, asked.seed, asked.since
+    )
+    if asked.list:
+        for place, sha in wanted:
+            print(place.name, git(place, "log", "-1", "--format=%h %cs %s", sha).strip())
+        return
+    lines = asked.results.read_text().splitlines() if asked.results.exists() else []
+    known = {(each["repository"], each["sha"]): each for each in map(json.loads, lines)}
+    for place, sha in wanted:
+        if (place.name, sha) not in known:
+            result = known[place.name, sha] = tried(place, sha, asked.seconds)
+            with asked.results.open("a") as stream:
+                stream.write(json.dumps(result) + "\n")
+            print(f"{place.name} {sha[:10]} {result['finding']} {result['seconds']:.0f} s", file=sys.stderr)
+    print(table([known[place.name, sha] for place, sha in wanted]))
+
+
+if __name__ == "__main__":
+    main()

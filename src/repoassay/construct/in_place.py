@@ -1,0 +1,141 @@
+"""A change's own tests as their maintainers run them: which files they are, and how pytest is to be called for them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+from repoassay.construct.history import HistoryEntry
+from repoassay.construct.recipe.project import Project
+from repoassay.construct.recipe.test_tools import pytest_options
+from repoassay.construct.select import CommitSplit, changed_paths, check_change
+from repoassay.errors import BadInput
+from repoassay.text import join_names
+
+__all__ = ["MaintainersTests", "count_test_functions", "find_tests", "split_in_place"]
+
+_DEFAULT = ("test_*.py", "*_test.py", "tests.py")
+_FOLDER = re.compile(r"(?:[a-z]+[_-])?tests?(?:[_-][a-z]+)?|testing|testsuite|unittests?|specs?", re.IGNORECASE)
+_PROTECTED = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tests__"})
+"""Folders that the runner takes for the tests' by their name."""
+_SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py"})
+"""Files that belong to tests wherever they lie."""
+_COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".pyx", ".pxd", ".pxi", ".rs", ".f", ".f90", ".go")
+
+
+@dataclass(frozen=True, slots=True)
+class MaintainersTests:
+    """What a repository calls its tests.
+
+    Args:
+        patterns: Globs over names of test files, or over paths where they have a slash.
+        folders: Folders that hold tests and what belongs to them, each without a slash at its end.
+        arguments: What pytest is called with besides files.
+    """
+
+    patterns: tuple[str, ...]
+    folders: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+    def is_test(self, path: str) -> bool:
+        """Whether pytest would collect a file."""
+        if not path.endswith(".py") or PurePosixPath(path).name == "conftest.py":
+            return False
+        return any(
+            fnmatchcase(path, f"*{pattern}" if "/" in pattern else pattern)
+            or ("/" not in pattern and fnmatchcase(PurePosixPath(path).name, pattern))
+            for pattern in self.patterns
+            if "test" in pattern or self.inside(path)
+        )
+
+    def inside(self, path: str) -> bool:
+        """Whether a file lies in a folder of tests."""
+        return any(path.startswith(f"{folder}/") for folder in self.folders)
+
+    @property
+    def support(self) -> tuple[str, ...]:
+        """Patterns of the test set-up that its folders' names do not tell."""
+        told = (folder for folder in self.folders if not _PROTECTED & set(PurePosixPath(folder).parts))
+        return tuple(f"{folder}/*" for folder in told)
+
+
+def find_tests(project: Project) -> MaintainersTests:
+    """Read off a tree and its settings of pytest what its tests are called and where they lie."""
+    settings, _, _ = pytest_options(project)
+    patterns = tuple(settings.get("python_files", "").split()) or _DEFAULT
+    files = [path for path, entry in project.files.items() if entry.regular]
+    named = {path for path in files if any(fnmatchcase(PurePosixPath(path).name, each) for each in (*_DEFAULT, *(
+        pattern for pattern in patterns if "test" in pattern)))}  # fmt: skip
+    folders = {
+        str(parent)
+        for path in named
+        for parent in [*PurePosixPath(path).parents][:-1]
+        if _FOLDER.fullmatch(parent.name)
+    }
+    paths = (str(PurePosixPath(project.root, each)) for each in settings.get("testpaths", "").split())
+    folders |= {path for path in paths if "test" in PurePosixPath(path).name.lower()}
+    outer = sorted(each for each in folders if not any(each.startswith(f"{other}/") for other in folders))
+    return MaintainersTests(patterns, tuple(outer), _arguments(settings))
+
+
+def _arguments(settings: Mapping[str, str]) -> tuple[str, ...]:
+    """Files that the base cannot import keep no others from running; no coverage is measured, no process started."""
+    options = settings.get("addopts", "")
+    found = ["--continue-on-collection-errors"]
+    if "--cov" in options:
+        found.append("--no-cov")
+    if re.search(r"(^|\s)(-n\s*\w+|--numprocesses|--dist)\b", options):
+        found += ["-n", "0"]
+    return tuple(found)
+
+
+def split_in_place(
+    base: Mapping[str, HistoryEntry], solution: Mapping[str, HistoryEntry], only: Collection[str],
+    tests: MaintainersTests,
+) -> tuple[CommitSplit, tuple[str, ...]]:  # fmt: skip
+    """Sort what differs between two trees, and return as well the paths that the test patch brings.
+
+    Raises:
+        BadInput: When no task can be made of the change.
+    """
+    paths = changed_paths(base, solution, tuple(only))
+
+    def of_tests(path: str) -> bool:
+        return tests.is_test(path) or tests.inside(path) or PurePosixPath(path).name in _SETTINGS
+
+    regular = [path for path in paths if all(tree[path].regular for tree in (base, solution) if path in tree)]
+    code = [path for path in paths if not of_tests(path)]
+    hidden = [path for path in regular if of_tests(path)]
+    check_change([*code, *hidden], code, base, solution)
+    compiled = [path for path in code if path.endswith(_COMPILED)]
+    if compiled:
+        raise BadInput(
+            f"The change touches what is compiled: {join_names(compiled, 3)}. A repository is built once, before it.",
+            "Choose another commit, or leave these files out with --only.",
+        )
+    run = tuple(path for path in hidden if path in solution and tests.is_test(path))
+    support = tuple(path for path in hidden if path not in run)
+    return CommitSplit(tuple(code), run, support, tuple(regular)), tuple(hidden)
+
+
+def count_test_functions(source: str) -> int:
+    """How many functions and methods of a file are tests by their names, however often each would run."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return 1
+    return _count(tree.body)
+
+
+def _count(body: Iterable[ast.stmt]) -> int:
+    found = 0
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found += node.name.startswith("test")
+        elif isinstance(node, ast.ClassDef):
+            found += _count(node.body)
+    return found

@@ -1,0 +1,272 @@
+"""What a project's metadata declares for its tests: extras, dependency groups, and the tables of its tools."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from repoassay.construct.recipe.project import Project, at, string_list
+from repoassay.construct.recipe.requirement_lines import RequirementLines, requirement_name, sort_lines
+
+__all__ = [
+    "Purpose",
+    "RequirementSource",
+    "declared_requirements",
+    "dependencies",
+    "own_name",
+    "purpose_of",
+    "setup_arguments",
+]
+
+
+class Purpose(IntEnum):
+    """What requirements are declared for; a lower one is asked for first."""
+
+    TESTS = 0
+    DEVELOPMENT = 1
+    OTHER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementSource:
+    """Requirements from one place: what they are for, the place in words, and the lines.
+
+    `extra` is the name of the project's own extra that holds them; then they come with the project's installation.
+    """
+
+    purpose: Purpose
+    origin: str
+    lines: RequirementLines
+    extra: str = ""
+
+
+def purpose_of(name: str) -> Purpose:
+    """What a group, an extra, an environment or a file of this name is for."""
+    words = set(re.split(r"[^a-z]+", name.lower()))
+    if words & {
+        "mypy",
+        "lint",
+        "docs",
+        "doc",
+        "typing",
+        "bench",
+        "benchmark",
+        "fuzz",
+        "release",
+        "publish",
+        "min",
+        "minimal",
+        "minimum",
+        "oldest",
+        "lowest",
+        "nightly",
+        "pre",
+        "coverage",
+        "random",
+    }:
+        return Purpose.OTHER
+    if words & {"test", "tests", "testing", "unittest", "pytest"}:
+        return Purpose.TESTS
+    return Purpose.DEVELOPMENT if words & {"dev", "devel", "develop", "development"} else Purpose.OTHER
+
+
+def own_name(project: Project) -> str:
+    """What the project's own distribution is called, as indexes compare names; empty where it does not say."""
+    document = project.toml("pyproject.toml")
+    for name in (
+        at(document, "project", "name"),
+        at(document, "tool", "poetry", "name"),
+        at(document, "tool", "flit", "metadata", "dist-name") or at(document, "tool", "flit", "metadata", "module"),
+        project.ini("setup.cfg").get("metadata", "name", fallback=None),
+        setup_arguments(project).get("name"),
+    ):
+        if isinstance(name, str) and requirement_name(name):
+            return requirement_name(name)
+    return ""
+
+
+def _source(purpose: Purpose, origin: str, lines: Iterable[str], own: str, extra: str = "") -> RequirementSource:
+    return RequirementSource(purpose, origin, sort_lines(lines, own), extra)
+
+
+def declared_requirements(project: Project) -> Iterator[RequirementSource]:
+    """Yield what pyproject.toml, setup.cfg, setup.py and Pipfile declare."""
+    own = own_name(project)
+    yield from _pyproject(project.toml("pyproject.toml"), own)
+    setup_cfg = project.ini("setup.cfg")
+    if setup_cfg.has_section("options.extras_require"):
+        yield from _extras("setup.cfg", dict(setup_cfg.items("options.extras_require")), own)
+    wanted = string_list(setup_cfg.get("options", "tests_require", fallback="") or "")
+    arguments = setup_arguments(project)
+    yield from _extras("setup.py", arguments.get("extras_require"), own)
+    for origin, lines in (("setup.cfg", wanted), ("setup.py", string_list(arguments.get("tests_require")))):
+        if lines:
+            yield _source(Purpose.TESTS, f"tests_require in {origin}", lines, own)
+    pipfile = at(project.toml("Pipfile"), "dev-packages")
+    if isinstance(pipfile, Mapping):
+        yield RequirementSource(Purpose.DEVELOPMENT, "dev-packages in Pipfile", sort_lines(_poetry_lines(pipfile), own))
+
+
+def dependencies(project: Project) -> list[str]:
+    """What the project itself depends on, as far as its metadata writes it out."""
+    document = project.toml("pyproject.toml")
+    poetry = at(document, "tool", "poetry", "dependencies")
+    lines = [
+        *string_list(at(document, "project", "dependencies")),
+        *string_list(at(document, "tool", "flit", "metadata", "requires")),
+        *(_poetry_lines(poetry) if isinstance(poetry, Mapping) else ()),
+        *string_list(project.ini("setup.cfg").get("options", "install_requires", fallback="") or ""),
+        *string_list(setup_arguments(project).get("install_requires")),
+    ]
+    return sort_lines(lines, own_name(project)).packages
+
+
+def _pyproject(document: Mapping[str, Any], own: str) -> Iterator[RequirementSource]:
+    yield from _extras("pyproject.toml", at(document, "project", "optional-dependencies"), own)
+    flit = at(document, "tool", "flit", "metadata")
+    yield from _extras("pyproject.toml", at(flit, "requires-extra"), own)
+    if isinstance(flit, Mapping) and "requires-extra" not in flit and string_list(flit.get("dev-requires")):
+        yield RequirementSource(
+            Purpose.DEVELOPMENT, "dev-requires of flit", sort_lines(string_list(flit["dev-requires"]), own)
+        )
+    groups = at(document, "dependency-groups")
+    for name in groups if isinstance(groups, Mapping) else ():
+        yield _source(purpose_of(name), f"dependency group {name}", _group(groups, name), own)
+    for table, words in ((at(document, "tool", "pdm", "dev-dependencies"), "pdm's dev-dependencies"),):
+        for name, lines in table.items() if isinstance(table, Mapping) else ():
+            purpose = min(purpose_of(name), Purpose.DEVELOPMENT)
+            yield _source(purpose, f"{name} of {words}", string_list(lines), own)
+    if lines := string_list(at(document, "tool", "uv", "dev-dependencies")):
+        yield _source(Purpose.DEVELOPMENT, "uv's dev-dependencies", lines, own)
+    yield from _poetry(at(document, "tool", "poetry"), own)
+    environments = at(document, "tool", "hatch", "envs")
+    for name, env in environments.items() if isinstance(environments, Mapping) else ():
+        lines = [*string_list(at(env, "dependencies")), *string_list(at(env, "extra-dependencies"))]
+        features = [f".[{feature}]" for feature in string_list(at(env, "features"))]
+        if lines or features:
+            purpose = Purpose.DEVELOPMENT if name == "default" else purpose_of(name)
+            yield _source(purpose, f"hatch environment {name}", [*lines, *features], own)
+
+
+def _extras(origin: str, extras: object, own: str) -> Iterator[RequirementSource]:
+    for name, lines in extras.items() if isinstance(extras, Mapping) else ():
+        yield RequirementSource(
+            purpose_of(name), f"extra {name} in {origin}", sort_lines(string_list(lines), own), name
+        )
+
+
+def _group(groups: Mapping[str, Any], name: str, seen: tuple[str, ...] = ()) -> list[str]:
+    """The lines of a dependency group (PEP 735) with those of the groups it includes."""
+    if name in seen or not isinstance(groups.get(name), list):
+        return []
+    lines = []
+    for item in groups[name]:
+        if isinstance(item, str):
+            lines.append(item)
+        elif isinstance(inner := at(item, "include-group"), str):
+            lines += _group(groups, inner, (*seen, name))
+    return lines
+
+
+def _poetry(table: object, own: str) -> Iterator[RequirementSource]:
+    for name, extra in (at(table, "extras") or {}).items() if isinstance(at(table, "extras"), Mapping) else ():
+        yield RequirementSource(purpose_of(name), f"extra {name} of poetry", sort_lines(string_list(extra), own), name)
+    old = at(table, "dev-dependencies")
+    if isinstance(old, Mapping):
+        yield RequirementSource(Purpose.DEVELOPMENT, "poetry's dev-dependencies", sort_lines(_poetry_lines(old), own))
+    groups = at(table, "group")
+    for name, group in groups.items() if isinstance(groups, Mapping) else ():
+        inner = at(group, "dependencies")
+        if isinstance(inner, Mapping):
+            yield _source(purpose_of(name), f"poetry group {name}", _poetry_lines(inner), own)
+
+
+def _poetry_lines(table: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in table.items():
+        version = value if isinstance(value, str) else at(value, "version")
+        extras = f"[{','.join(string_list(at(value, 'extras')))}]" if string_list(at(value, "extras")) else ""
+        elsewhere = isinstance(value, Mapping) and {"git", "path", "url"} & value.keys()
+        if name == "python" or elsewhere:
+            continue
+        yield f"{name}{extras}{_plain_version(version if isinstance(version, str) else '*')}"
+
+
+def _plain_version(version: str) -> str:
+    """A version of poetry or Pipfile as pip writes it: `^1.2` becomes `>=1.2,<2`."""
+    parts = []
+    for part in filter(None, (each.strip() for each in version.split(","))):
+        caret = re.fullmatch(r"\^\s*v?(\d+(?:\.\d+)*)(\S*)", part)
+        if caret:
+            numbers = [int(number) for number in caret[1].split(".")]
+            place = next((index for index, number in enumerate(numbers) if number), len(numbers) - 1)
+            upper = [*numbers[:place], numbers[place] + 1]
+            parts.append(f">={caret[1]}{caret[2]},<{'.'.join(map(str, upper))}")
+        elif part.startswith("~") and not part.startswith("~="):
+            parts.append(f">={part[1:].strip()}")
+        elif part[0].isdigit():
+            parts.append(f"=={part}")
+        elif part != "*" and "|" not in part:
+            parts.append(part)
+    return ",".join(parts)
+
+
+def setup_arguments(project: Project) -> dict[str, Any]:
+    """The arguments of `setup(...)` in setup.py that are written out, read from its syntax alone."""
+    names: dict[str, Any] = {}
+    found: dict[str, Any] = {}
+    for node in ast.walk(project.python("setup.py")):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            _assign(node.targets[0], _value(node.value, names), names)
+    for node in ast.walk(project.python("setup.py")):
+        if isinstance(node, ast.Call) and _called(node.func) == "setup":
+            for keyword in node.keywords:
+                value = _value(keyword.value, names)
+                if keyword.arg is None and isinstance(value, dict):
+                    found |= value
+                elif keyword.arg is not None and value is not None:
+                    found[keyword.arg] = value
+    return found
+
+
+def _called(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _assign(target: ast.expr, value: Any, names: dict[str, Any]) -> None:
+    if isinstance(target, ast.Name) and value is not None:
+        names[target.id] = value
+    elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        key, table = _value(target.slice, names), names.get(target.value.id)
+        if isinstance(table, dict) and isinstance(key, str):
+            table[key] = value
+
+
+def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """What an expression of literals, names and sums is; None where it is anything else."""
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.Name(name):
+            return names.get(name)
+        case ast.List(items) | ast.Tuple(items) | ast.Set(items):
+            return _flat(_value(item, names) for item in items)
+        case ast.Dict(keys, values):
+            pairs = ((_value(key, names) if key else None, value) for key, value in zip(keys, values, strict=True))
+            return {key: _value(value, names) for key, value in pairs if isinstance(key, str)}
+        case ast.BinOp(left, ast.Add(), right):
+            first, second = _value(left, names), _value(right, names)
+            return first + second if type(first) is type(second) and isinstance(first, (list, str)) else first
+        case ast.Subscript(ast.Name(name), key):
+            table = names.get(name)
+            return at(table, str(_value(key, names)))
+        case ast.Call(func=function, keywords=keywords) if _called(function) == "dict":
+            return {keyword.arg: _value(keyword.value, names) for keyword in keywords if keyword.arg}
+    return None
+
+
+def _flat(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if value is not None]

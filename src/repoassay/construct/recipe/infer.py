@@ -1,0 +1,221 @@
+"""Recipes of a task's environment, the likeliest first, with sentences that say what was taken from where."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from repoassay.construct.recipe.declarations import Purpose, RequirementSource, declared_requirements, dependencies
+from repoassay.construct.recipe.project import Project, at, string_list
+from repoassay.construct.recipe.python_line import choose_lines
+from repoassay.construct.recipe.requirement_lines import requirement_name
+from repoassay.construct.recipe.test_tools import install_lines, pytest_options, requirement_files
+from repoassay.construct.recipe.version import version_variables
+from repoassay.text import join_names
+
+__all__ = ["EnvironmentRecipe", "Inference", "infer"]
+
+_PLACE = "$(python -c 'import sysconfig; print(sysconfig.get_paths()[\"purelib\"])')"
+_LAST = f'echo "$PWD" > "{_PLACE}/repository.pth"'
+"""Puts the repository's root last on the import path, where `python -m pytest` has it first."""
+_FIRST = f"""echo "import sys; sys.path[:0] = ['$PWD/src', '$PWD']" > "{_PLACE}/repository-first.pth\""""
+"""Puts the repository before what is installed, where it cannot be installed for development."""
+_NO_TEST = re.compile(
+    r"(black|isort|ruff|flake8.*|pylint|mypy|pyright|basedpyright|pre-commit.*|prek|tox.*|nox|twine|build|wheel|bump.*"
+    r"|sphinx.*|mkdocs.*|furo|pallets-sphinx-themes|mike|griffe|zensical|codecov|coveralls|check-manifest|readme-renderer"
+    r"|towncrier|uv|pip|pip-tools|hatch|poetry|pdm|commitizen|pyupgrade|ipython|ipdb|jupyter.*|notebook|types-.*|invoke"
+    r"|autoflake|bandit|safety|cibuildwheel|pytest-codspeed|asv|memray|git-cliff|myst-parser|zest-releaser|pytest-randomly"
+    r"|pytest-random-order)$"
+)  # fmt: skip
+"""Programs that check, document or publish a project, and plug-ins that shuffle tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentRecipe:
+    """How an environment is made, as task.toml's [environment] has it, and `said`: what was taken from where."""
+
+    python: str
+    requirements: tuple[str, ...]
+    exclude_newer: str | None
+    build: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    path: tuple[str, ...] = (".",)
+    said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """What a project at one commit says of itself, and the recipes that can be made of it.
+
+    Args:
+        project: The project.
+        day: The commit's day (UTC).
+        lines: Release lines of Python worth a try, the best first.
+        sources: What is declared anywhere, in order of trust.
+        variables: What the build and the tests must have set.
+        added: The project's own dependencies that its base, which is what gets installed, does not name.
+        said: Sentences that hold for every recipe.
+    """
+
+    project: Project
+    day: datetime.date
+    lines: tuple[str, ...]
+    sources: tuple[RequirementSource, ...]
+    variables: Mapping[str, str]
+    added: tuple[str, ...]
+    said: tuple[str, ...]
+
+    def recipe(
+        self, line: str, *, with_date: bool = True, with_pins: bool = True, extra_packages: Iterable[str] = ()
+    ) -> EnvironmentRecipe:
+        """A recipe for one release line.
+
+        Args:
+            line: The release line of Python.
+            with_date: Whether packages newer than the commit are left out of account.
+            with_pins: Whether exact versions that files of requirements and lock files state are kept.
+            extra_packages: Names of packages that turned out to be missing.
+        """
+        said = list(self.said)
+        chosen, origins, extras = self._chosen()
+        lines, left = _unique(chosen, self.project, pinned=with_pins)
+        settings, where, plugins = pytest_options(self.project)
+        del settings
+        known = {requirement_name(each) for each in lines}
+        for plugin in [each for each in plugins if requirement_name(each) not in known]:
+            lines.append(plugin)
+            said.append(f"{requirement_name(plugin)}: pytest's options in {where} need it.")
+        if "pytest" not in {requirement_name(each) for each in lines}:
+            lines.append("pytest")
+            said.append("pytest: nothing names it, so it was added.")
+        if self.day < datetime.date(2023, 10, 2) and int(line.partition(".")[2]) < 12 and "setuptools" not in known:
+            lines.append("setuptools<67")
+            said.append("setuptools: environments had it without a word until Python 3.12.")
+        for name in extra_packages:
+            found = self.named(name)
+            lines.append(found[0] if found else name)
+            said.append(f"{name}: tests asked for it" + (f", and {found[1]} names it." if found else "."))
+        lines += [each for each in self.added if requirement_name(each) not in known]
+        if origins:
+            said.append(f"Requirements from {join_names(origins, 6)}.")
+        if left:
+            said.append(f"Left out, as tests seldom need them: {join_names(sorted(left), 8)}.")
+        until = (self.day + datetime.timedelta(days=1)).isoformat() if with_date else None
+        said.append(f"Packages as of {until}, the day after the commit." if until else "Packages as of today.")
+        build = self._build(extras, said)
+        source = ("src",) if any(path.startswith(f"{self.project.root}src/") for path in self.project.files) else ()
+        root = self.project.root.rstrip("/")
+        path = (root or ".", *(f"{self.project.root}{each}" for each in source))
+        return EnvironmentRecipe(line, tuple(lines), until, build, dict(self.variables), path, tuple(said))
+
+    def named(self, name: str) -> tuple[str, str] | None:
+        """The line that asks for a package anywhere in the project, and where that is."""
+        wanted = requirement_name(name)
+        for source in self.sources:
+            for line in source.lines.packages:
+                if requirement_name(line) == wanted:
+                    return line, source.origin
+        return None
+
+    def _chosen(self) -> tuple[list[str], list[str], list[str]]:
+        """Lines, where they stand, and extras of the project; what is for development counts where tests have none."""
+        purpose = Purpose.TESTS
+        ours = [source for source in self.sources if source.purpose is Purpose.TESTS]
+        if not any(requirement_name(line) == "pytest" for source in ours for line in source.lines.packages):
+            purpose = Purpose.DEVELOPMENT
+        used = [source for source in self.sources if source.purpose <= purpose]
+        extras = {extra for source in used for extra in source.lines.extras}
+        named = [source for source in self.sources if source.extra in extras and source not in used]
+        lines = [line for source in (*used, *named) for line in source.lines.packages]
+        origins = [source.origin for source in used if source.lines.packages or source.lines.extras]
+        held = {source.extra for source in self.sources if source.extra}
+        return lines, origins, sorted(extras - held)
+
+    def _build(self, extras: Sequence[str], said: list[str]) -> tuple[str, ...]:
+        if not any(self.project.has(name) for name in ("pyproject.toml", "setup.py", "setup.cfg")):
+            said.append("Not installed: the repository has no pyproject.toml, setup.py or setup.cfg.")
+            return (_FIRST,)
+        document = self.project.toml("pyproject.toml")
+        if not self.project.has("setup.py") and not self.project.has("setup.cfg") and not _installable(document):
+            said.append("Not installed: its pyproject.toml describes no package.")
+            return (_FIRST,)
+        place = f"./{self.project.root.rstrip('/')}" if self.project.root else "."
+        this = shlex.quote(place + (f"[{','.join(extras)}]" if extras else ""))
+        requires = string_list(at(document, "build-system", "requires")) or ["setuptools", "wheel"]
+        tools = " ".join(shlex.quote(each) for each in ("pip", *requires))
+        named = f" and its extras {join_names(extras, 6)}" if extras else ""
+        said.append(f"Installed for development with its own dependencies{named}.")
+        develop = f"python -m pip install --no-deps --no-build-isolation -e {shlex.quote(place)}"
+        return (
+            f"uv pip install -e {this} || {{ uv pip install {this} {tools} && {develop}; }}"
+            f" || {{ uv pip install {this} && {_FIRST}; }}",
+            _LAST,
+        )
+
+
+def infer(
+    project: Project, base: Project, day: datetime.date, described: str | None, there: Sequence[str]
+) -> Inference:
+    """Read what a project says of how it is built and tested.
+
+    Args:
+        project: Its files after the change, whose tests are run.
+        base: Its files before it, which are what is installed.
+        day: The commit's day (UTC).
+        described: What `git describe --tags --long` says of the commit; None where it says nothing.
+        there: Release lines of Python that this machine has.
+    """
+    lines, why = choose_lines(project, day, there)
+    variables, version = version_variables(project, described)
+    sources = (*declared_requirements(project), *requirement_files(project, pinned=True), *install_lines(project))
+    order = sorted(sources, key=lambda source: source.purpose)
+    said = [each for each in (why, version) if each]
+    strange = [line for source in order if source.purpose is Purpose.TESTS for line in source.lines.left]
+    strange = [line for line in dict.fromkeys(strange) if not line.startswith(("-c", "--constraint"))]
+    if strange:
+        said.append(f"Passed over, since they have no version or date: {join_names(strange, 5)}.")
+    before = {requirement_name(line) for line in dependencies(base)}
+    added = tuple(line for line in dependencies(project) if requirement_name(line) not in before)
+    if added:
+        said.append(f"Dependencies that the change adds: {join_names(added, 5)}.")
+    return Inference(project, day, tuple(lines), tuple(order), variables, added, tuple(said))
+
+
+def _installable(document: object) -> bool:
+    return any(
+        at(document, *keys) is not None for keys in (("build-system",), ("project", "name"), ("tool", "poetry", "name"))
+    )
+
+
+def _unique(lines: Iterable[str], project: Project, *, pinned: bool) -> tuple[list[str], set[str]]:
+    """One line a package and marker, the first that asks for it; and names of programs that no test needs."""
+    found: dict[tuple[str, str], str] = {}
+    left: set[str] = set()
+    locked = _locked(project) if pinned else {}
+    for asked in lines:
+        name, marker, line = requirement_name(asked), asked.partition(";")[2].strip(), asked
+        if _NO_TEST.match(name):
+            left.add(name)
+            continue
+        if not pinned:
+            line = re.sub(r"===?\s*[^\s;,]+", "", line)
+        elif not marker and not re.search(r"[<>=!~]", line) and name in locked:
+            line = f"{line}=={locked[name]}"
+        found.setdefault((name, marker), line)
+    return list(found.values()), left
+
+
+def _locked(project: Project) -> dict[str, str]:
+    """Versions that a lock file of uv, poetry or pdm states; none of a package that it has in two versions."""
+    found: dict[str, str] = {}
+    for path in ("uv.lock", "poetry.lock", "pdm.lock"):
+        packages = project.toml(path).get("package")
+        for each in packages if isinstance(packages, list) else ():
+            name, version = at(each, "name"), at(each, "version")
+            if isinstance(name, str) and isinstance(version, str) and re.fullmatch(r"[\w.!+-]+", version):
+                name = requirement_name(name)
+                found[name] = "" if name in found and found[name] != version else version
+    return {name: version for name, version in found.items() if version}

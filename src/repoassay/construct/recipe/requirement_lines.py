@@ -1,0 +1,76 @@
+"""Lines of requirements: which package each names, and what of a file of them can be taken."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from repoassay.construct.recipe.project import Project
+
+__all__ = ["RequirementLines", "read_lines", "requirement_name", "sort_lines"]
+
+_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?=$|==|[<>!~;@ (#])")
+_HERE = re.compile(r"(?:\S+\s*@\s*)?(?:file:)?\.{1,2}/?(?:\[([^\]]*)\])?(?:\s*;.*)?$")
+_DEEPEST = 5
+_LONGEST = 2000
+
+
+@dataclass
+class RequirementLines:
+    """What requirement files hold: packages by name and version, extras of the project itself, and what was left."""
+
+    packages: list[str] = field(default_factory=list)
+    extras: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.packages or self.extras or self.left)
+
+
+def requirement_name(line: str) -> str:
+    """The name of the package that a line asks for, as indexes compare names; empty where it names none."""
+    found = _NAME.match(line.strip())
+    return re.sub(r"[-_.]+", "-", found[1]).lower() if found else ""
+
+
+def sort_lines(lines: Iterable[str], own: str = "") -> RequirementLines:
+    """Tell packages from extras of the project itself, whose name is `own`, and from what cannot be dated.
+
+    A place (a URL, a path, another index) has no date, and options change how all others are read: both are left.
+    """
+    found = RequirementLines()
+    for raw in lines:
+        line = re.sub(r"(^|\s+)#.*$", "", raw[:_LONGEST]).split(" --hash")[0].strip().rstrip("\\").strip()
+        editable = re.match(r"(?:-e|--editable)[ =]\s*(.*)", line)
+        place = editable[1].strip("'\" ") if editable else line
+        if not line or len(raw) > _LONGEST:
+            continue
+        if here := _HERE.fullmatch(place):
+            found.extras += [each.strip() for each in (here[1] or "").split(",") if each.strip()]
+        elif editable or line.startswith("-") or "://" in line or not (name := requirement_name(line)):
+            found.left.append(line)
+        elif name == own:
+            inner = re.match(r"[^\[;]*\[([^\]]*)\]", line)
+            found.extras += [each.strip() for each in (inner[1] if inner else "").split(",") if each.strip()]
+        elif name not in {"python", "uv"}:
+            found.packages.append(line)
+    return found
+
+
+def read_lines(project: Project, path: str, own: str = "", depth: int = 0) -> RequirementLines:
+    """Read a file of requirements with the files it names; constraints are left, since they add no package."""
+    found = RequirementLines()
+    text = re.sub(r"\\\r?\n", " ", project.text(path))
+    for line in text.splitlines():
+        other = re.match(r"\s*(?:-r|--requirement)[ =]\s*(\S+)", line)
+        if other and depth < _DEEPEST:
+            inner = read_lines(project, posixpath.normpath(posixpath.join(posixpath.dirname(path), other[1])), own,
+                               depth + 1)  # fmt: skip
+        else:
+            inner = sort_lines([line], own)
+        found.packages += inner.packages
+        found.extras += inner.extras
+        found.left += inner.left
+    return found

@@ -1,0 +1,90 @@
+"""A task that is being made: its files before they are on disk, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from repoassay.construct.recipe.infer import EnvironmentRecipe
+from repoassay.errors import BadInput
+from repoassay.formats import REQUIREMENTS, edit_task_toml
+from repoassay.text import join_names
+from repoassay.types import Environment, Grading, Task
+
+__all__ = ["TEST_PATCH", "TaskDraft", "evidence", "requirement_lines"]
+
+TEST_PATCH = "tests/test.patch"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDraft:
+    """A task still without its tests' names: files by path in its folder, and what to say of it.
+
+    `tests` are the test files below the task's `tests/`, or of the repository where they run in it; those of them in
+    `scripts` may be scripts without a test. `said` tells what of the environment was taken from where.
+    """
+
+    task: Task
+    base: str
+    solution: str
+    diff: bytes
+    files: dict[str, bytes]
+    tests: tuple[str, ...]
+    scripts: tuple[str, ...]
+    warnings: tuple[str, ...]
+    said: tuple[str, ...] = ()
+
+    def with_tests(self, must_pass: Sequence[str], guards: Sequence[str] = ()) -> TaskDraft:
+        """The same with these tests named in its task.toml."""
+        tests = self.task.grading.tests
+        assert tests is not None
+        named = tests.model_copy(update={"fail_to_pass": tuple(must_pass), "pass_to_pass": tuple(guards)})
+        task = self.task.model_copy(update={"grading": Grading(tests=named)})
+        return replace(self, task=task, files={**self.files, "task.toml": edit_task_toml(task).encode()})
+
+    def with_recipe(self, recipe: EnvironmentRecipe, requirements: Sequence[str] = ()) -> TaskDraft:
+        """The same with its environment as a recipe has it, and these requirements besides."""
+        environment = Environment(
+            python=recipe.python, resolve=REQUIREMENTS, exclude_newer=recipe.exclude_newer, build=recipe.build,
+            variables=dict(recipe.variables), path=recipe.path, checks=self.task.environment.checks,
+        )  # fmt: skip
+        lines = "".join(f"{line}\n" for line in (*recipe.requirements, *requirement_lines(requirements)))
+        task = self.task.model_copy(update={"environment": environment})
+        files = {REQUIREMENTS: lines.encode(), "task.toml": edit_task_toml(task).encode()}
+        return replace(self, task=task, files={**self.files, **files}, said=recipe.said)
+
+    def with_seconds(self, seconds: float) -> TaskDraft:
+        """The same with another limit of time for its tests."""
+        tests = self.task.grading.tests
+        assert tests is not None
+        grading = Grading(tests=tests.model_copy(update={"seconds": seconds}))
+        return replace(self, task=self.task.model_copy(update={"grading": grading}))
+
+    def with_file(self, path: str, content: bytes) -> TaskDraft:
+        """The same with one more file, or another content of one."""
+        return replace(self, files={**self.files, path: content})
+
+
+def evidence(draft: TaskDraft, cases: Sequence[dict[str, object]], times: int) -> bytes:
+    """What was proved, as JSON to keep with the solution."""
+    facts = {"base": draft.base, "solution": draft.solution, "proofs": times, "tests": list(cases)}
+    if draft.said:
+        facts["environment"] = list(draft.said)
+    return (json.dumps(facts, indent=1) + "\n").encode()
+
+
+def requirement_lines(lines: Sequence[str]) -> list[str]:
+    """Requirements as a user gave them, one a line.
+
+    Raises:
+        BadInput: When one of them is an option.
+    """
+    found = [line.strip() for text in lines for line in text.splitlines()]
+    found = [line for line in found if line and not line.startswith("#")]
+    options = [line for line in found if line.startswith("-")]
+    if options:
+        raise BadInput(
+            f"Requirements with options cannot be taken: {join_names(options, 3)}.", "Write names and versions only."
+        )
+    return found

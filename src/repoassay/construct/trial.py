@@ -1,0 +1,197 @@
+"""Recipes tried in turn until a repository's own tests run: each is built, and its tests run once with the solution."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from repoassay.construct.history import HistoryEntry
+from repoassay.construct.in_place import count_test_functions
+from repoassay.construct.recipe.infer import EnvironmentRecipe, Inference
+from repoassay.construct.task_draft import TaskDraft
+from repoassay.diffs import apply_patch, read_patch
+from repoassay.errors import InfraFault
+from repoassay.grading import HiddenTestRun, run_hidden
+from repoassay.sandbox import Sandbox
+from repoassay.text import join_names, printable
+from repoassay.workspace import PreparedTask
+
+__all__ = ["RecipeTrial", "try_recipes"]
+
+_MOST_TRIALS = 6
+_GOOD = 0.05
+"""The share of lost tests with which no further recipe is tried."""
+_MODULE = re.compile(r"No module named '?([A-Za-z0-9_]{1,100})")
+_FIXTURE = re.compile(r"fixture '([A-Za-z0-9_]{1,100})' not found")
+_OPTION = re.compile(r"unrecognized arguments: (--?[a-z][a-z-]*)")
+_PACKAGES = {
+    "yaml": "pyyaml", "dateutil": "python-dateutil", "attr": "attrs", "PIL": "pillow", "bs4": "beautifulsoup4",
+    "sklearn": "scikit-learn", "git": "gitpython", "dotenv": "python-dotenv", "OpenSSL": "pyopenssl", "jwt": "pyjwt",
+    "Crypto": "pycryptodome", "docx": "python-docx", "zmq": "pyzmq", "socks": "pysocks", "pkg_resources": "setuptools",
+    "serial": "pyserial", "cv2": "opencv-python-headless", "google": "protobuf", "jose": "python-jose",
+    "multipart": "python-multipart", "slugify": "python-slugify", "magic": "python-magic", "usb": "pyusb",
+    "MySQLdb": "mysqlclient", "psycopg2": "psycopg2-binary", "lxml": "lxml", "mock": "mock", "six": "six",
+    "nose": "nose", "numpy": "numpy", "pandas": "pandas", "hypothesis": "hypothesis", "freezegun": "freezegun",
+    "distutils": "setuptools", "pytz": "pytz", "simplejson": "simplejson", "toml": "toml", "tomli": "tomli",
+    "parameterized": "parameterized", "ddt": "ddt", "responses": "responses", "typing_extensions": "typing-extensions",
+}  # fmt: skip
+"""Packages by the module they bring, where their names differ or where tests use them without a word."""
+_FIXTURES = {
+    "mocker": "pytest-mock", "httpbin": "pytest-httpbin", "httpbin_secure": "pytest-httpbin",
+    "benchmark": "pytest-benchmark", "freezer": "pytest-freezer", "httpx_mock": "pytest-httpx",
+    "requests_mock": "requests-mock", "snapshot": "syrupy", "subtests": "pytest-subtests", "testdir": "",
+    "aiohttp_client": "pytest-aiohttp", "event_loop": "pytest-asyncio", "anyio_backend": "anyio", "faker": "faker",
+    "httpserver": "pytest-httpserver", "datadir": "pytest-datadir", "shared_datadir": "pytest-datadir",
+    "fs": "pyfakefs", "data_regression": "pytest-regressions", "file_regression": "pytest-regressions",
+    "time_machine": "time-machine",
+    "aioresponses": "aioresponses", "betamax_session": "betamax", "script_runner": "pytest-console-scripts",
+}  # fmt: skip
+_OPTIONS = {
+    "--cov": "pytest-cov", "--no-cov": "pytest-cov", "-n": "pytest-xdist", "--timeout": "pytest-timeout",
+    "--asyncio-mode": "pytest-asyncio", "--benchmark-disable": "pytest-benchmark", "--reruns": "pytest-rerunfailures",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeTrial:
+    """A recipe that could be built: the draft with it, laid out, a run with the solution, and what of it was lost.
+
+    `unseen` counts the tests that stand in files of which the run reported none.
+    """
+
+    draft: TaskDraft
+    layout: PreparedTask
+    run: HiddenTestRun
+    unseen: Mapping[str, int]
+
+    @property
+    def passed(self) -> int:
+        """How many tests passed."""
+        return sum(test.outcome == "passed" for test in self.run.told.others)
+
+    @property
+    def lost(self) -> float:
+        """The share of tests that did not pass; 1 where none was run."""
+        failed = sum(test.outcome not in ("passed", "skipped") for test in self.run.told.others)
+        whole = self.passed + failed + sum(self.unseen.values())
+        return (whole - self.passed) / whole if whole else 1.0
+
+    def missing(self, inference: Inference) -> tuple[str, ...]:
+        """Packages that the run asked for, by import, fixture or option, and that are not installed."""
+        told = self.run.told
+        text = "\n".join(
+            [self.run.said, *told.broken, *(test.message for test in told.others if test.outcome != "passed")]
+        )
+        own = {path.removeprefix(inference.project.root).partition("/")[0].removesuffix(".py")
+               for path in inference.project.files}  # fmt: skip
+        own |= {path.split("/")[1].removesuffix(".py") for path in inference.project.files if path.startswith("src/")}
+        found: dict[str, None] = {}
+        for module in _MODULE.findall(text):
+            package = _PACKAGES.get(module, module)
+            if module not in own and (module in _PACKAGES or inference.named(package)):
+                found[package] = None
+        for names, known in ((_FIXTURE.findall(text), _FIXTURES), (_OPTION.findall(text), _OPTIONS)):
+            found |= dict.fromkeys(package for name in names if (package := known.get(name)))
+        if re.search(r"async def functions? (is|are) not (natively )?supported", text):
+            found["pytest-asyncio" if not inference.named("anyio") else "anyio"] = None
+        return tuple(found)
+
+
+def try_recipes(
+    draft: TaskDraft,
+    inference: Inference,
+    requirements: Sequence[str],
+    lay: Callable[[TaskDraft], PreparedTask],
+    tree: Mapping[str, HistoryEntry],
+    read: Callable[[HistoryEntry], bytes],
+    sandbox: Sandbox,
+    step: Callable[[str], None],
+) -> tuple[RecipeTrial | None, list[str]]:
+    """Try recipes, the likeliest first, until one loses next to no test.
+
+    Newer interpreters come first, then older ones; with the commit's date, then without; with what tests turned out to
+    miss besides.
+
+    Args:
+        draft: The task, whose environment is to be found.
+        inference: What its repository says.
+        requirements: What the user asks for besides.
+        lay: Writes a draft and lays it out.
+        tree: The solution's tree.
+        read: What a file of it holds.
+        sandbox: Where tests run.
+        step: Told of each attempt and of what became of it.
+
+    Returns:
+        The best trial, None where nothing could be built, and a sentence for every recipe that was given up.
+    """
+    best: RecipeTrial | None = None
+    given_up: list[str] = []
+    waiting = _ladder(inference)
+    tried: set[tuple[object, ...]] = set()
+    count = 0
+    while waiting and count < _MOST_TRIALS:
+        way = waiting.pop(0)
+        recipe = inference.recipe(way.line, with_date=way.dated, with_pins=way.pinned, extra_packages=way.besides)
+        what = _words(recipe, way)
+        if (identity := (recipe.python, recipe.requirements, recipe.exclude_newer)) in tried:
+            continue
+        tried.add(identity)
+        count += 1
+        step(f"trying {what}")
+        try:
+            trial = _run(draft.with_recipe(recipe, requirements), lay, tree, read, sandbox)
+        except InfraFault as error:
+            given_up.append(f"{what}: {printable(error.message[-400:])}")
+            step(f"not with {what}: {printable(error.message[-160:])}")
+            if not way.pinned:
+                continue
+            waiting.insert(0, _Way(way.line, way.dated, False, way.besides))
+            continue
+        if best is None or (trial.lost, -trial.passed) < (best.lost, -best.passed):
+            best = trial
+        if trial.lost <= _GOOD:
+            break
+        given_up.append(f"{what}: {trial.lost:.0%} of the tests are lost.")
+        step(f"not only with {what}: {trial.lost:.0%} of the tests are lost")
+        missing = tuple(name for name in trial.missing(inference) if name not in way.besides)
+        if missing:
+            waiting.insert(0, _Way(way.line, way.dated, way.pinned, (*way.besides, *missing)))
+    return best, given_up
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    line: str
+    dated: bool = True
+    pinned: bool = True
+    besides: tuple[str, ...] = ()
+
+
+def _ladder(inference: Inference) -> list[_Way]:
+    lines = inference.lines[:3]
+    return [*(_Way(line) for line in lines), *(_Way(line, dated=False) for line in lines[:1])]
+
+
+def _words(recipe: EnvironmentRecipe, way: _Way) -> str:
+    parts = [f"Python {recipe.python}", f"packages as of {recipe.exclude_newer or 'today'}"]
+    parts += [] if way.pinned else ["without exact versions"]
+    parts += [f"with {join_names(way.besides, 5)}"] if way.besides else []
+    return ", ".join(parts)
+
+
+def _run(
+    draft: TaskDraft, lay: Callable[[TaskDraft], PreparedTask], tree: Mapping[str, HistoryEntry],
+    read: Callable[[HistoryEntry], bytes], sandbox: Sandbox,
+) -> RecipeTrial:  # fmt: skip
+    layout = lay(draft)
+    edits = apply_patch(read_patch(draft.diff), layout.base).edits
+    run = run_hidden(layout.folder, layout.base, edits, sandbox, layout.environment)
+    places = {test.id.partition("::")[0] for test in run.told.others}
+    unseen = {
+        file: count for file in draft.tests
+        if not any(place == file or file.endswith(f"/{place}") for place in places)
+        and (count := count_test_functions(read(tree[file]).decode(errors="replace")))
+    }  # fmt: skip
+    return RecipeTrial(draft, layout, run, unseen)
