@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def tried(place: Path, sha: str, seconds: float) -> dict[str, Any]:
     tests = made.pop("tests", [])
     made["roles"] = Counter(test["role"] for test in tests)
     made["failing"] = [test["message"][-300:] for test in tests if test["role"] in ("fails", "flaky", "breaks")][:3]
-    return {"repository": place.name, "sha": sha, "seconds": round(taken, 1), **made}
+    return {**made, "repository": place.name, "sha": sha, "seconds": round(taken, 1)}
 
 
 def table(results: list[dict[str, Any]]) -> str:
@@ -147,6 +148,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=15)
     parser.add_argument("--since", default="2019-06-01")
     parser.add_argument("--seconds", type=float, default=1200, help="the most that one commit may take")
+    parser.add_argument("--jobs", type=int, default=1, help="commits at a time")
     parser.add_argument("--results", type=Path, default=Path("commits.jsonl"))
     parser.add_argument("--clones", type=Path, default=Path(tempfile.gettempdir(), "commits-clones"))
     parser.add_argument("--list", action="store_true", help="only print what is drawn")
@@ -161,12 +163,15 @@ def main() -> None:
         return
     lines = asked.results.read_text().splitlines() if asked.results.exists() else []
     known = {(each["repository"], each["sha"]): each for each in map(json.loads, lines)}
-    for place, sha in wanted:
-        if (place.name, sha) not in known:
-            result = known[place.name, sha] = tried(place, sha, asked.seconds)
-            with asked.results.open("a") as stream:
-                stream.write(json.dumps(result) + "\n")
-            print(f"{place.name} {sha[:10]} {result['finding']} {result['seconds']:.0f} s", file=sys.stderr)
+    waiting = [(place, sha) for place, sha in wanted if (place.name, sha) not in known]
+    with ThreadPoolExecutor(asked.jobs) as pool, asked.results.open("a") as stream:
+        for future in as_completed(pool.submit(tried, place, sha, asked.seconds) for place, sha in waiting):
+            result = future.result()
+            known[result["repository"], result["sha"]] = result
+            stream.write(json.dumps(result) + "\n")
+            stream.flush()
+            print(f"{result['repository']} {result['sha'][:10]} {result['finding']} {result['seconds']:.0f} s",
+                  file=sys.stderr)  # fmt: skip
     print(table([known[place.name, sha] for place, sha in wanted]))
 
 

@@ -143,8 +143,9 @@ def try_recipes(
         try:
             trial = _run(draft.with_recipe(recipe, requirements), lay, tree, read, sandbox)
         except InfraFault as error:
-            given_up.append(f"{what}: {printable(error.message[-400:])}")
-            step(f"not with {what}: {printable(error.message[-160:])}")
+            why = printable(" ".join(error.message.split())[-400:])
+            given_up.append(f"{what}: {why}")
+            step(f"not with {what}: {why[-160:]}")
             if not way.pinned:
                 continue
             waiting.insert(0, _Way(way.line, way.dated, False, way.besides))

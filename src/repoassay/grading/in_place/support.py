@@ -85,7 +85,9 @@ def setup_of(folder: TaskFolder, base: Path) -> TestSetup:
     Raises:
         InfraFault: When the test patch does not apply to the base.
     """
-    return _setup_of(folder.path, folder.digest, base)
+    tests = folder.task.grading.tests
+    assert tests is not None
+    return _setup_of(folder.path, folder.digest, base, tests.patch, tests.files, tests.support)
 
 
 def source_of(folder: TaskFolder, base: Path, name: str) -> str:
@@ -112,31 +114,28 @@ def left_out(paths: Sequence[str]) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _setup_of(place: Path, digest: str, base: Path) -> TestSetup:
-    from repoassay.tasks import read_task
-
+def _setup_of(
+    place: Path, digest: str, base: Path, patch: str | None, files: tuple[str, ...], support: tuple[str, ...]
+) -> TestSetup:
     del digest  # other contents, another set-up
-    folder = read_task(place)
-    tests = folder.task.grading.tests
-    assert tests is not None
     edits: dict[str, FileEdit | None] = {}
-    if tests.patch is not None:
-        edits.update(_patched(folder, tests.patch, base, "test patch"))
-    for file in sorted(folder.tests.rglob("*")):
-        name = file.relative_to(folder.tests).as_posix()
-        if file.is_file() and f"tests/{name}" != tests.patch and "__pycache__" not in file.parts:
+    if patch is not None:
+        edits.update(_patched(place, patch, base, "test patch"))
+    for file in sorted((place / "tests").rglob("*")):
+        name = file.relative_to(place / "tests").as_posix()
+        if file.is_file() and f"tests/{name}" != patch and "__pycache__" not in file.parts:
             edits[name] = FileEdit(file.read_bytes())
-    solution = folder.solution / "changes.diff"
-    changed = _patched(folder, "solution/changes.diff", base, "solution") if solution.is_file() else {}
-    named = (*edits, *(file for file in tests.files if (base / file).exists()))
-    return TestSetup(edits, frozenset(_roots(named)), tests.support, frozenset(changed) - edits.keys())
+    solution = place / "solution/changes.diff"
+    changed = _patched(place, "solution/changes.diff", base, "solution") if solution.is_file() else {}
+    named = (*edits, *(file for file in files if (base / file).exists()))
+    return TestSetup(edits, frozenset(_roots(named)), support, frozenset(changed) - edits.keys())
 
 
-def _patched(folder: TaskFolder, name: str, base: Path, what: str) -> Mapping[str, FileEdit | None]:
+def _patched(place: Path, name: str, base: Path, what: str) -> Mapping[str, FileEdit | None]:
     try:
-        return apply_patch(read_patch(read_regular(folder.path / name, _MOST_BYTES)), base).edits
+        return apply_patch(read_patch(read_regular(place / name, _MOST_BYTES)), base).edits
     except (OSError, PatchError) as error:
-        raise InfraFault(f"The {what} of {folder.task.id} does not apply to its base commit: {error}") from error
+        raise InfraFault(f"The {what} of {place.name} does not apply to its base commit: {error}") from error
 
 
 def _roots(paths: Iterable[str]) -> Iterable[str]:

@@ -1,0 +1,156 @@
+"""A change's own tests, run as their maintainers run them."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from construct.making import AVERAGE, CODE, Repo, make_repo
+from construct.trees import project
+from repoassay.construct import Constructed, ProofFinding, Proposal, TaskRequest, construct_commit
+from repoassay.construct.in_place import count_test_functions, find_tests, split_in_place
+from repoassay.construct.recipe.infer import infer
+from repoassay.construct.trial import RecipeTrial
+from repoassay.engine import GradingContext, validate_task
+from repoassay.errors import BadInput
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.tasks.suite import find_suite
+
+CONFTEST = "import pytest\n\n\n@pytest.fixture\ndef prices():\n    return [1, 3]\n"
+OLD = "import shop\nfrom helpers import SUM\n\n\ndef test_total(prices):\n    assert shop.total(prices) == SUM\n"
+NEW = OLD + "\n\ndef test_average(prices, half):\n    assert shop.average(prices) * half == 1\n"
+HALF = CONFTEST + "\n\n@pytest.fixture\ndef half():\n    return 0.5\n"
+PYPROJECT = """[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "shop"
+dynamic = ["version"]
+requires-python = ">=3.8"
+license = {text = "MIT"}
+classifiers = ["Programming Language :: Python :: 3.11"]
+[project.optional-dependencies]
+test = ["pytest"]
+[tool.setuptools]
+py-modules = ["shop"]
+[tool.setuptools.dynamic]
+version = {attr = "shop.__version__"}
+"""
+VERSION = '__version__ = "1.0"\n'
+
+
+def fixed(path: Path) -> Repo:
+    """A package whose fix comes with a fixture, which its tests need."""
+    repo = make_repo(path)
+    permission = "Permission is hereby granted, free of charge, to any person obtaining a copy\n"
+    repo.commit(
+        {
+            "pyproject.toml": PYPROJECT, "shop.py": VERSION + CODE, "LICENSE": permission,
+            "tests/conftest.py": CONFTEST, "tests/helpers.py": "SUM = 4\n", "tests/test_shop.py": OLD,
+        },
+        "Start",
+    )  # fmt: skip
+    repo.commit({"shop.py": VERSION + AVERAGE, "tests/conftest.py": HALF, "tests/test_shop.py": NEW}, "Add the average")
+    return repo
+
+
+def make(repo: Repo, out: Path, cache: Cache, sandbox: Sandbox, **more: Any) -> Constructed:
+    asked = TaskRequest(str(repo.path), "HEAD", bundle=True, runner="repository", **more)
+    return construct_commit(asked, out, cache, sandbox, times=2, workers=2)
+
+
+@pytest.mark.exhaustive
+def test_a_fix_with_fixtures_becomes_a_task_with_nothing_typed(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
+    made = make(fixed(tmp_path / "shop"), tmp_path / "suite", cache, sandbox)
+    assert made.finding is ProofFinding.SOUND, (made.reasons, made.said)
+    (folder,) = find_suite(tmp_path / "suite").tasks
+    tests, environment = folder.task.grading.tests, folder.task.environment
+    assert tests is not None
+    assert (tests.runner, tests.patch, tests.files) == ("repository", "tests/test.patch", ("tests/test_shop.py",))
+    assert tests.fail_to_pass == ("tests/test_shop.py::test_average",)
+    assert tests.pass_to_pass == ("tests/test_shop.py::test_total",)
+    assert (environment.python, folder.task.licence) == ("3.11", "MIT")
+    assert environment.exclude_newer and environment.build
+    assert b"half" in (folder.path / "tests/test.patch").read_bytes()
+    assert b"test_average" not in (folder.solution / "changes.diff").read_bytes()
+    proof = json.loads((folder.solution / "proof.json").read_bytes())
+    assert "extra test in pyproject.toml" in " ".join(proof["environment"])
+    proofs = validate_task(folder, GradingContext(tmp_path / "suite/repositories", cache, sandbox))
+    assert [(each.name, each.comment) for each in proofs if not each.sound] == []
+
+
+@pytest.mark.exhaustive
+def test_lost_tests_refuse_a_task_with_their_share(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
+    repo = fixed(tmp_path / "shop")
+    lost = "".join(f"\n\ndef test_{number}():\n    open('/no/such/file')\n" for number in range(2))
+    repo.git("reset", "--quiet", "--hard", "HEAD~1")
+    repo.commit({"shop.py": VERSION + AVERAGE, "tests/conftest.py": HALF, "tests/test_shop.py": NEW + lost})
+    made = make(repo, tmp_path / "suite", cache, sandbox)
+    assert (made.finding, made.folder) == (ProofFinding.LOSSY, None)
+    assert "2 of 4 tests of the change (50%)" in " ".join(made.reasons)
+
+
+@pytest.mark.exhaustive
+def test_a_pull_request_takes_the_same_path(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
+    made = make(fixed(tmp_path / "shop"), tmp_path / "suite", cache, sandbox,
+                instruction="Averages, please.", proposal=Proposal(rules="Test it."))  # fmt: skip
+    assert made.finding is ProofFinding.SOUND, (made.reasons, made.said)
+
+
+@pytest.mark.exhaustive
+def test_what_cannot_be_built_is_told_step_by_step(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
+    repo = fixed(tmp_path / "shop")
+    impossible = PYPROJECT.replace('"pytest"]', '"pytest", "nosuchpackageanywhere"]')
+    repo.git("reset", "--quiet", "--hard", "HEAD~1")
+    repo.commit({"pyproject.toml": impossible, "shop.py": VERSION + AVERAGE, "tests/test_shop.py": NEW})
+    made = make(repo, tmp_path / "suite", cache, sandbox, python="3.11")
+    assert (made.finding, made.folder) == (ProofFinding.UNBUILDABLE, None)
+    assert "nosuchpackageanywhere" in " ".join(made.reasons)
+
+
+def test_tests_are_told_by_the_settings_of_pytest() -> None:
+    tests = find_tests(project({
+        "pytest.ini": "[pytest]\npython_files = check_*.py test_*.py\ntestpaths = unit_tests\naddopts = --cov=x -n 2\n",
+        "unit_tests/check_a.py": "", "pkg/tests/test_b.py": "", "pkg/check_c.py": "", "docs/test/readme.md": "",
+        "unit_tests/data.json": "", "tools/test_runner/run.py": "",
+    }))  # fmt: skip
+    assert tests.folders == ("pkg/tests", "unit_tests")
+    assert tests.is_test("unit_tests/check_a.py") and tests.is_test("pkg/tests/test_b.py")
+    assert not tests.is_test("pkg/check_c.py") and not tests.is_test("unit_tests/conftest.py")
+    assert tests.inside("unit_tests/data.json") and not tests.inside("docs/test/readme.md")
+    assert tests.support == ("unit_tests/*",)
+    assert tests.arguments == ("--continue-on-collection-errors", "--no-cov", "-n", "0")
+
+
+def test_set_up_goes_with_the_tests_and_compiled_sources_are_refused() -> None:
+    before = project({"a.py": "1", "tests/test_a.py": "1", "tests/gone.txt": "1", "conftest.py": "1"}).files
+    after = project({"a.py": "22", "tests/test_a.py": "22", "conftest.py": "22", "tests/x.txt": "1"}).files
+    split, patched = split_in_place(before, after, (), find_tests(project({"tests/test_a.py": ""})))
+    assert (split.solution, split.tests) == (("a.py",), ("tests/test_a.py",))
+    assert patched == ("conftest.py", "tests/gone.txt", "tests/test_a.py", "tests/x.txt")
+    with pytest.raises(BadInput, match="compiled"):
+        split_in_place(before, {**after, **project({"src/x.pyx": "1"}).files}, (), find_tests(project({})))
+
+
+def test_test_functions_are_counted() -> None:
+    source = "def test_a(): ...\nclass TestB:\n    async def test_c(self): ...\n    def helper(self): ...\n"
+    assert [count_test_functions(text) for text in (source, "", "def (")] == [2, 0, 1]
+
+
+def test_what_a_run_misses_is_looked_up_in_the_repository() -> None:
+    tree = project({"pkg/a.py": "", "requirements-docs.txt": "rare-thing==1\n"})
+    said = (
+        "ModuleNotFoundError: No module named 'yaml'\nNo module named 'rare_thing'\nNo module named 'pkg.sub'\n"
+        "No module named 'nobody_names_this'\nfixture 'mocker' not found\nerror: unrecognized arguments: --timeout=3\n"
+    )
+    run: Any = SimpleNamespace(said=said, told=SimpleNamespace(others=(), broken=()))
+    nothing: Any = None
+    trial = RecipeTrial(nothing, nothing, run, {})
+    made = infer(tree, tree, datetime.date(2022, 1, 1), None, ["3.9"])
+    assert set(trial.missing(made)) == {"pyyaml", "rare_thing", "pytest-mock", "pytest-timeout"}
