@@ -17,8 +17,7 @@ from repoassay.formats.row_import import ImportReport, import_rows
 from repoassay.formats.row_supplies import RowSupplies, supplies_of
 from repoassay.sandbox.cache import Cache
 from repoassay.tasks import find_suite, read_task
-from repoassay.workspace.bundles import repository_at
-from repoassay.workspace.sources import fetch_commit
+from repoassay.workspace.sources import fetch_commit, repository_at
 from swe_rows import SWE, environment_of
 
 

@@ -13,10 +13,9 @@ from repoassay.errors import InfraFault
 from repoassay.sandbox import Cache, settle
 from repoassay.tasks import TaskFolder, digest_folder
 from repoassay.types import Repository
-from repoassay.workspace.bundles import repository_at
 from repoassay.workspace.git import ATTRIBUTES, run_git
 from repoassay.workspace.npm import fetch_npm
-from repoassay.workspace.sources import fetch_commit, fetch_folders, fetch_sdist, unpack
+from repoassay.workspace.sources import fetch_commit, fetch_folders, fetch_sdist, repository_at, unpack
 
 __all__ = ["check_no_history", "checkout", "commit_tree"]
 

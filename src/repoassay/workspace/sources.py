@@ -23,7 +23,7 @@ from typing import IO
 from repoassay.errors import InfraFault
 from repoassay.sandbox import Cache, uv_program
 
-__all__ = ["download", "fetch_commit", "fetch_folders", "fetch_sdist", "open_url", "reason", "unpack"]
+__all__ = ["download", "fetch_commit", "fetch_folders", "fetch_sdist", "open_url", "reason", "repository_at", "unpack"]
 
 _MAX_ARCHIVE = 256 * 2**20
 _MAX_UNPACKED = 2**30
@@ -185,6 +185,27 @@ def _members(archive: Path) -> Iterator[tuple[str, int, bool, IO[bytes]]]:
             content = bundle.extractfile(member) if member.isreg() else None
             if content is not None:
                 yield member.name, member.size, bool(member.mode & 0o100), content
+
+
+def repository_at(url: str, cache: Cache) -> str:
+    """Return a git URL or folder as it is, and for a git bundle on this disk the bare repository with what it holds.
+
+    Raises:
+        InfraFault: When git cannot read the bundle.
+    """
+    from repoassay.workspace.git import run_git
+
+    path = Path(url)
+    if path.suffix != ".bundle" or not path.is_file():
+        return url
+    status = path.stat()
+    identity = f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
+
+    def build(part: Path) -> None:
+        run_git(part, "init", "--quiet", "--bare", "--template=")
+        run_git(part, "fetch", "--quiet", "--no-tags", str(path.resolve()), "+refs/*:refs/*", seconds=1800)
+
+    return str(cache.entry("bundles", hashlib.sha256(identity.encode()).hexdigest()[:32], build))
 
 
 def fetch_commit(url: str, revision: str, into: Path) -> None:
