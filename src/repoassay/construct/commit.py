@@ -11,7 +11,14 @@ from pathlib import Path
 from repoassay.construct.draft import draft_commit
 from repoassay.construct.hints import hints
 from repoassay.construct.history import History, find_repository, open_history
-from repoassay.construct.placement import bundle_base, check_free, part_folder, place_task, tasks_folder, write_draft
+from repoassay.construct.placement import (
+    bundle_base,
+    check_free,
+    part_folder,
+    place_task,
+    tasks_folder,
+    write_task_draft,
+)
 from repoassay.construct.prove import ProofCase, ProofFinding, ProofRole, ProvenTask, flip_rate, prove, prove_in_place
 from repoassay.construct.recipe.infer import Inference, infer
 from repoassay.construct.recipe.project import Project
@@ -153,7 +160,7 @@ class _Making:
         place = self.part / draft.task.id
         if place.exists():
             shutil.rmtree(place)
-        folder = write_draft(draft, self.part)
+        folder = write_task_draft(draft, self.part)
         drafted = TaskFolder(folder, draft.task, draft.files["instruction.md"].decode(), digest_folder(folder))
         return lay_out(drafted, self.bench.repositories, self.bench.cache, self.bench.sandbox)
 
@@ -169,7 +176,7 @@ class _Making:
         shutil.rmtree(layout.folder.path)
         result = replace(result, warnings=(*draft.warnings, *notes))
         try:
-            whole = read_task(write_draft(draft, self.part), repositories=self.bench.repositories)
+            whole = read_task(write_task_draft(draft, self.part), repositories=self.bench.repositories)
         except BadTask as error:
             what = "; ".join(str(problem).rstrip(".") for problem in error.problems[:5])
             raise BadInput(f"No sound task folder can be made of this: {what}.") from error

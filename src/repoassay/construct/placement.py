@@ -15,12 +15,12 @@ from repoassay.tasks import digest_folder
 from repoassay.text import printable, quote
 from repoassay.workspace import fetch_commit
 
-__all__ = ["bundle_base", "check_free", "part_folder", "place_task", "tasks_folder", "write_draft"]
+__all__ = ["bundle_base", "check_free", "part_folder", "place_task", "tasks_folder", "write_task_draft"]
 
 
-def tasks_folder(out: Path) -> Path:
+def tasks_folder(folder: Path) -> Path:
     """The folder of tasks: a suite's `tasks`, or the folder itself."""
-    return out / "tasks" if (out / "suite.toml").exists() else out
+    return folder / "tasks" if (folder / "suite.toml").exists() else folder
 
 
 def check_free(place: Path) -> None:
@@ -36,22 +36,22 @@ def check_free(place: Path) -> None:
 
 
 @contextlib.contextmanager
-def part_folder(out: Path) -> Iterator[Path]:
-    """A folder beside the final place that is gone afterwards, with `out` itself if that is then empty and was made."""
-    made = [folder for folder in (out, *out.parents) if not folder.exists()]
+def part_folder(folder: Path) -> Iterator[Path]:
+    """A folder below it that is gone afterwards, with the folder itself if that is then empty and was made."""
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
     part: Path | None = None
     try:
-        with _writing(out):
-            out.mkdir(parents=True, exist_ok=True)
-            part = Path(tempfile.mkdtemp(prefix=".part-", dir=out))
+        with _writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            part = Path(tempfile.mkdtemp(prefix=".part-", dir=folder))
             part.chmod(0o755)
         yield part
     finally:
         if part is not None:
             remove_tree(part)
-        for folder in made:
+        for each in made:
             with contextlib.suppress(OSError):  # not empty: the task is in it
-                folder.rmdir()
+                each.rmdir()
 
 
 @contextlib.contextmanager
@@ -65,7 +65,7 @@ def _writing(place: Path) -> Iterator[None]:
         ) from error
 
 
-def write_draft(draft: TaskDraft, part: Path) -> Path:
+def write_task_draft(draft: TaskDraft, part: Path) -> Path:
     """Write a draft's files below a folder, and return the task's own."""
     with _writing(part):
         for path, content in draft.files.items():
@@ -75,7 +75,7 @@ def write_draft(draft: TaskDraft, part: Path) -> Path:
     return part / draft.task.id
 
 
-def bundle_base(draft: TaskDraft, history: Path, part: Path, out: Path) -> Path:
+def bundle_base(draft: TaskDraft, history: Path, part: Path, folder: Path) -> Path:
     """Lay out the base tree that is stored with a task; its final place must be free or hold the same.
 
     Raises:
@@ -84,7 +84,7 @@ def bundle_base(draft: TaskDraft, history: Path, part: Path, out: Path) -> Path:
     tree = part / "repositories" / draft.task.repository.source.removeprefix("bundled:")
     tree.mkdir(parents=True)
     fetch_commit(str(history), draft.base, tree)
-    _is_home(out / "repositories" / tree.name, tree)  # before the proofs, which take time
+    _is_home(folder / "repositories" / tree.name, tree)  # before the proofs, which take time
     return tree
 
 
@@ -100,16 +100,16 @@ def _is_home(home: Path, tree: Path) -> bool:
     return True
 
 
-def place_task(task: Path, bundled: Path | None, out: Path) -> Path:
+def place_task(task: Path, tree: Path | None, folder: Path) -> Path:
     """Give the task its name, and its repository too, unless the same tree is there already."""
-    place = tasks_folder(out) / task.name
+    place = tasks_folder(folder) / task.name
     check_free(place)
-    with _writing(out):
+    with _writing(folder):
         place.parent.mkdir(exist_ok=True)
-        if bundled is not None:
-            home = out / "repositories" / bundled.name
+        if tree is not None:
+            home = folder / "repositories" / tree.name
             home.parent.mkdir(exist_ok=True)
-            if not _is_home(home, bundled):
-                bundled.rename(home)
+            if not _is_home(home, tree):
+                tree.rename(home)
         task.rename(place)
     return place
