@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["PATCH", "SWE", "environment_of", "patch_of"]
+__all__ = ["COMMIT", "PATCH", "SWE", "environment_of", "patch_of"]
 
 COMMIT = "0123456789" * 4
 PATCH = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+2\n"

@@ -33,6 +33,13 @@ def test_doctor_lists_every_kind_with_its_distribution(example: Path, tmp_path: 
     assert all("of repoassay-example 0.1.0 (repoassay_example" in item["detail"] for item in lines)
 
 
+def test_a_command_is_offered_beside_the_verbs(example: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\nthree\n")
+    done = repoassay("longest-line", "a.txt", cwd=tmp_path, path=(example,))
+    assert (done.returncode, done.stdout) == (0, "5\n"), done.stderr
+    assert "longest-line" in repoassay("--help", cwd=tmp_path, path=(example,)).stdout
+
+
 @pytest.fixture(scope="session")
 def finished(example: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run of the example's agent on the example's suite, in the example's sandbox."""

@@ -38,7 +38,7 @@ def names(report: ImportReport) -> list[str | None]:
 
 def test_what_cannot_be_used_stops_nothing(tmp_path: Path) -> None:
     unknown = row(3, repo="a/b")
-    broken = ("{nonsense", row(2, fail_to_pass="['a']"), unknown, row(4, repo="a/b"), {"x": 1})
+    broken = ("{nonsense", row(2, fail_to_pass="['a'"), unknown, row(4, repo="a/b"), {"x": 1})
     file = saved(tmp_path, row(1), *broken, row(1), row(5))
     report = import_rows(file, tmp_path / "suite")
     assert names(report) == ["pallets__flask-1", "pallets__flask-5"]

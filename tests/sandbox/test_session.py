@@ -84,20 +84,22 @@ def test_several_commands_run_at_the_same_time(session: SandboxSession) -> None:
 
 
 def test_what_a_command_leaves_running_goes_on_and_may_print(session: SandboxSession) -> None:
-    began = time.monotonic()
-    done = shell(session, "(sleep 0.4; yes | head -c 300000; echo alive > sign) & echo started")
-    assert done.stdout.startswith(b"started\n")
-    assert time.monotonic() - began < 0.4
-    assert shell(session, "while [ ! -s sign ]; do sleep 0.05; done; cat sign", timeout=15).stdout == b"alive\n"
+    later = "while [ ! -e go ]; do sleep 0.02; done; yes | head -c 300000; echo alive > sign"
+    assert shell(session, f"({later}) & echo started", timeout=30).stdout == b"started\n"
+    assert (
+        shell(session, "touch go; while [ ! -s sign ]; do sleep 0.05; done; cat sign", timeout=60).stdout == b"alive\n"
+    )
 
 
 def test_a_timeout_ends_one_command_and_its_group_alone(session: SandboxSession) -> None:
     shell(session, "sleep 60 & echo $! > kept")
     done = shell(
-        session, "trap '' TERM INT; sleep 50 & echo $! > gone; echo here; while :; do sleep 0.1; done", timeout=0.5
+        session,
+        "trap '' TERM INT; sleep 50 & echo $! > gone; echo here; while :; do sleep 0.1; done",
+        timeout=1.5,
     )
     assert (done.exit.ended, done.stdout) == (Ended.TIMED_OUT, b"here\n")
-    assert done.exit.wall < 10
+    assert done.exit.wall < 30
     assert shell(session, f"kill -0 $(cat kept) || exit 9; {DEAD} gone").exit.code == 0
 
 
@@ -105,7 +107,7 @@ def test_killing_ends_every_command_but_not_the_session(session: SandboxSession)
     shell(session, "sleep 61 & echo $! > left")
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(shell, session, "echo ready > begun; sleep 62")
-        shell(session, "while [ ! -s begun ]; do sleep 0.02; done", timeout=15)
+        shell(session, "while [ ! -s begun ]; do sleep 0.02; done", timeout=60)
         session.kill()
         assert waiting.result(20).exit.signal == 9
     assert shell(session, f"{DEAD} left").exit.code == 0
@@ -189,14 +191,14 @@ def test_closing_collects_and_ends_the_session(session: SandboxSession, tmp_path
 def test_closing_from_elsewhere_interrupts_whoever_waits(session: SandboxSession) -> None:
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(shell, session, "echo ready > begun; sleep 63")
-        shell(session, "while [ ! -s begun ]; do sleep 0.02; done", timeout=15)
+        shell(session, "while [ ! -s begun ]; do sleep 0.02; done", timeout=60)
         session.close()
         with pytest.raises(Interrupted):
             waiting.result(20)
 
 
 def test_the_time_of_the_session_ends_it_and_what_runs_in_it(kind: Sandbox) -> None:
-    with kind.open(SandboxSetup(limits=Limits(seconds=0.7))) as session:
+    with kind.open(SandboxSetup(limits=Limits(seconds=1.5))) as session:
         done = shell(session, "echo out; sleep 64")
         assert (done.exit.ended, done.stdout) == (Ended.TIMED_OUT, b"out\n")
         assert session.ended

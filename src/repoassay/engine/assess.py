@@ -57,7 +57,10 @@ def assess_task(folder: TaskFolder, bench: GradingContext) -> TaskAssurance:
         InfraFault: When the task's repository or environment cannot be had.
     """
     layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
+    tests = folder.task.grading.tests
     try:
+        if tests is not None and tests.runner == "repository":
+            folder = bench.oracle.proof(folder, layout.base, layout.environment).proven(folder)
         reference = bench.oracle.reference(folder, layout.base, layout.environment)
     except InfraFault as error:
         return assurance_of(folder, None, str(error))

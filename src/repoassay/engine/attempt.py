@@ -17,7 +17,7 @@ from repoassay.engine.model_access import AttemptAccess, ModelAccess
 from repoassay.engine.verdict_adjustment import adjust_verdict
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading import Oracle, fault, judge, not_gradable
-from repoassay.sandbox import Cache, Sandbox
+from repoassay.sandbox import Cache, Command, Sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.types import (
     AgentEntry,
@@ -147,15 +147,20 @@ def _admitted(
 def _submit(
     layout: PreparedTask, agent: Agent, bench: GradingContext, into: Path, limits: Limits, account: AttemptAccess
 ) -> Submission:
-    command = account.command(agent, layout, limits)
-    if layout.folder.task.kind.changes_repository and bench.sandbox.network_is_private:
-        command = replace(command, mounts=(*command.mounts, *cover_installed_copies(layout, bench.cache)))
+    command = _without_copies(account.command(agent, layout, limits), layout, bench)
     with crossing(layout, into / "submission") as crossed:
         command = replace(command, collect=(*crossed.collect, *command.collect), log=into / "log.txt")
         done = account.ended(bench.sandbox.run(command, account.cancel))
         if not account.stopped.is_set():
             crossed.submit(bench.sandbox, account.stopped)
     return Submission(files=describe(crossed.files), rejected=done.rejected, exit=done.exit)
+
+
+def _without_copies(command: Command, layout: PreparedTask, bench: GradingContext) -> Command:
+    """A command that sees no later copy of what it is to change; where nothing is isolated, nothing can be covered."""
+    if not (layout.folder.task.kind.changes_repository and bench.sandbox.network_is_private):
+        return command
+    return replace(command, mounts=(*command.mounts, *cover_installed_copies(layout, bench.cache)))
 
 
 class OpenAttempt:
@@ -179,7 +184,8 @@ class OpenAttempt:
             self._layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
             self._crossed = stack.enter_context(crossing(self._layout, files))
             limits = folder.task.limits.model_copy(update={"seconds": seconds} if seconds else {})
-            setup = replace(in_workspace(self._layout, limits, ()), collect=self._crossed.collect)
+            setup = _without_copies(in_workspace(self._layout, limits, ()), self._layout, bench)
+            setup = replace(setup, collect=self._crossed.collect)
             self.session = stack.enter_context(bench.sandbox.open(setup))
             self._stack = stack.pop_all()
 

@@ -9,10 +9,12 @@ from pathlib import Path
 from repoassay.agents import find_agent
 from repoassay.engine.assess import TaskAssurance, assess_task
 from repoassay.engine.attempt import GradingContext, work
+from repoassay.errors import InfraFault
 from repoassay.grading import ENOUGH, can_doubt, can_run_node, run_tests
 from repoassay.tasks import TaskFolder
+from repoassay.text import join_names
 from repoassay.types import Outcome, TaskKind
-from repoassay.workspace import lay_out
+from repoassay.workspace import PreparedTask, lay_out
 
 __all__ = ["MUST_FAIL", "Proof", "validate_task"]
 
@@ -94,6 +96,8 @@ def _prove_base(folder: TaskFolder, bench: GradingContext, repeat: int) -> Proof
     tests = folder.task.grading.tests
     assert tests is not None
     layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
+    if tests.runner == "repository":
+        return _prove_in_place(folder, layout, bench, repeat)
     files: dict[str, list[str]] = {}
     for test in tests.all_ids:
         files.setdefault(test.partition("::")[0], []).append(test)
@@ -109,11 +113,22 @@ def _prove_base(folder: TaskFolder, bench: GradingContext, repeat: int) -> Proof
     return Proof(folder.task.id, "base", tuple(outcomes), sound=not wrong, comment=comment)
 
 
+def _prove_in_place(folder: TaskFolder, layout: PreparedTask, bench: GradingContext, repeat: int) -> Proof:
+    """Tests that run in place are proved by runs of both sides that are kept; here it is told what they came to."""
+    try:
+        proof = bench.oracle.proof(folder, layout.base, layout.environment)
+    except InfraFault as fault:
+        return Proof(folder.task.id, "base", (Outcome.INFRA_FAULT,) * repeat, sound=False, comment=str(fault))
+    lost = list(proof.excluded)
+    comment = f"excluded, since the solution does not pass them here: {join_names(lost, 5)}" if lost else ""
+    return Proof(folder.task.id, "base", (Outcome.FAILED,) * repeat, sound=True, comment=comment)
+
+
 def _prove_doubt(folder: TaskFolder, assurance: TaskAssurance, repeat: int) -> Proof:
     """A pass that is not attested can be doubted: some assertion can be changed so that its test must fail."""
     tests = folder.task.grading.tests
     if tests is not None and tests.runner == "repository":
-        comment = "the tests are the maintainers'; what is neither attested nor doubted rests on the process alone"
+        comment = "tests that run in place are doubted where an assertion of them can be altered"
         return Proof(folder.task.id, "canary", (Outcome.NOT_GRADABLE,) * repeat, sound=True, comment=comment)
     able = assurance.reaches(ENOUGH) or can_doubt(folder)
     comment = "" if able else "no fail_to_pass test has an assertion that can be altered, so no pass can be doubted"

@@ -17,6 +17,7 @@ from repoassay.formats.json_records import read_json_records
 from repoassay.formats.parquet import hub_records, read_arrow_records, read_parquet_records
 from repoassay.formats.record_problems import PlacedRecord, Problems, in_words, kind_of
 from repoassay.formats.row_formats import bundled_keys, format_of, forms, to_row
+from repoassay.formats.task_folders import is_folder, read_task_folders
 from repoassay.text import join_names, printable, quote
 
 __all__ = ["RefusedRow", "load_hub", "read_rows", "sort_rows", "write_rows"]
@@ -34,8 +35,8 @@ def read_rows(path: Path) -> list[EditRow]:
     """Read a data set; every row's format is told by its keys.
 
     Args:
-        path: A `.parquet`, `.jsonl` or `.json` file of at most 1 GiB: a list of rows, `{"rows": [...]}`, or an object
-            that maps ids to rows.
+        path: A `.parquet`, `.arrow`, `.jsonl` or `.json` file of at most 1 GiB: a list of rows, `{"rows": [...]}`, or
+            an object that maps ids to rows. Or a folder of task folders, see `read_task_folders`.
 
     Raises:
         BadInput: With the problems of up to 20 rows: place, key, what is wrong and the remedy.
@@ -49,7 +50,7 @@ def sort_rows(path: Path) -> tuple[list[EditRow], list[RefusedRow]]:
     """Read a data set as far as it can be read: its rows, and the records that are none, each with the reason.
 
     Args:
-        path: As of `read_rows`, or an `.arrow` file.
+        path: As of `read_rows`.
 
     Raises:
         BadInput: When the file as a whole cannot be read, or holds no records.
@@ -113,6 +114,8 @@ def write_rows(rows: Sequence[EditRow], path: Path) -> None:
 
 
 def _records(path: Path, problems: Problems) -> Iterator[PlacedRecord]:
+    if is_folder(path):
+        return read_task_folders(path, problems)
     if path.suffix.lower() == ".parquet":
         return read_parquet_records(path)
     if path.suffix.lower() in {".arrow", ".feather"}:

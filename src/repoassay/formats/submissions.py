@@ -14,6 +14,7 @@ from repoassay.errors import BadInput, Problem
 from repoassay.formats.edit_row import checked_id
 from repoassay.formats.json_records import MAX_LINE, read_json_records
 from repoassay.formats.record_problems import PlacedRecord, Problems, kind_of
+from repoassay.formats.task_folders import is_folder
 from repoassay.tasks import read_regular, unreadable
 from repoassay.text import join_names, printable
 from repoassay.types import Record
@@ -59,7 +60,7 @@ def read_submissions(path: Path) -> list[PatchSubmission]:
         BadInput: With the problems of up to 20 records: place, key, what is wrong and the remedy.
     """
     problems = Problems(path, "submissions file")
-    if _is_folder(path):
+    if is_folder(path):
         problems = Problems(path, "submissions folder")
         given = list(_from_folder(path, problems))
     else:
@@ -157,13 +158,6 @@ def _string(place: str, data: Mapping[str, object], keys: tuple[str, ...], wrong
     if keys is not _MODELS and len(set(found.values())) > 1:
         wrong.append(Problem(place, " and ".join(found), "differ.", "Keep one of them."))
     return next((text for text in found.values() if text), "")
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):  # a name too long, or with a NUL
-        return False
 
 
 def _from_folder(folder: Path, problems: Problems) -> Iterator[_Given]:

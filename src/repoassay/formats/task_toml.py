@@ -23,6 +23,7 @@ def edit_task_toml(task: Task) -> str:
         lines += [f"{key} = {toml_string(value)}"] if value else []
     lines += ["", "[environment]", f"python = {toml_string(task.environment.python)}"]
     lines += [f"resolve = {toml_string(task.environment.resolve)}"] if task.environment.resolve else []
+    lines += ["frozen = true"] if task.environment.frozen else []
     for key in ("exclude_newer", "apt", "build", "variables"):
         lines += _line(key, getattr(task.environment, key))
     lines += [f"path = {_list(task.environment.path)}"]

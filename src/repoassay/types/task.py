@@ -104,17 +104,18 @@ class Environment(Record):
     whose interpreter is looked for on this machine; its environment is then an installation of its own.
     `requirements` is a file of wheels pinned by hash. `resolve` is one that is not pinned, as data sets of others have
     it: uv resolves it when the environment is first built, from what was released by the day `exclude_newer`
-    (`YYYY-MM-DD`), and adds pytest; a file that fixes every version is installed as it stands, without what its
-    packages ask for. `apt` names Debian packages whose files the build and the tests see. `build` are shell commands
-    run in the repository's root once all that is installed, with the package indexes in reach; what they leave in the
-    repository belongs to it. `variables` are set for the build, the agent and the tests. `checks` are commands that
-    contributors run in the repository's root before they ask for a merge; they are named to agents of pull-request
-    tasks.
+    (`YYYY-MM-DD`), and adds pytest. With `frozen` that file fixes the version of every package and is installed as it
+    stands, without what its packages ask for. `apt` names Debian packages whose files the build and the tests see.
+    `build` are shell commands run in the repository's root once all that is installed, with the package indexes in
+    reach; what they leave in the repository belongs to it. `variables` are set for the build, the agent and the tests.
+    `checks` are commands that contributors run in the repository's root before they ask for a merge; they are named to
+    agents of pull-request tasks.
     """
 
     python: str = ">=3.11"
     requirements: InnerPath | None = None
     resolve: InnerPath | None = None
+    frozen: bool = False
     exclude_newer: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
     apt: Annotated[
         tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]{1,99}$")], ...], Field(max_length=100)
@@ -131,6 +132,8 @@ class Environment(Record):
     def _one_file(self) -> Self:
         if self.requirements is not None and self.resolve is not None:
             raise ValueError("has both requirements and resolve; keep one")
+        if self.frozen and self.resolve is None:
+            raise ValueError("has frozen, which only a file under resolve can be; remove it")
         return self
 
     @property

@@ -26,7 +26,7 @@ from repoassay.workspace.variables import search_paths
 
 __all__ = ["build_installation"]
 
-_FORMAT = "1"
+_FORMAT = "2"
 _SCRIPT = """\
 set -e
 install() {
@@ -47,8 +47,6 @@ fi
 # uv compiles for no Python before 3.7; packages may hold what is no Python of this release line.
 /env/bin/python -I -m compileall -qq -j 0 /env/lib >/dev/null || true
 """
-_FROZEN = re.compile(rb"(?:[A-Za-z0-9][A-Za-z0-9_.-]*==[A-Za-z0-9_.+!-]+\n)+")
-"""Requirements that are all fixed were installed so by somebody, whether or not they agree with each other."""
 _PYTEST = re.compile(rb"(?im)^\s*pytest\s*(?:[<>=!~\[;@#\s]|$)")
 _SETUPTOOLS = re.compile(rb"(?im)^\s*setuptools\s*==\s*(\d+)\.(\d+)")
 _FIRST_OF_PEP_517 = (40, 8)
@@ -70,7 +68,7 @@ def build_installation(folder: TaskFolder, line: str, cache: Cache, sandbox: San
     interpreter = interpreter_tree(find_interpreter(line), cache, sandbox)
     file = wanted.requirements or wanted.resolve
     requirements = (folder.path / file).read_bytes() if file else b""
-    kind = "resolve" if wanted.resolve else "pinned"
+    kind = "frozen" if wanted.frozen else "resolve" if wanted.resolve else "pinned"
     apt = apt_layer(wanted.apt, cache, sandbox) if wanted.apt else None
     parts = [_FORMAT, platform.machine(), interpreter.name, kind, wanted.exclude_newer or "-"]
     identity = " ".join([*parts, apt.name] if apt else parts)
@@ -101,7 +99,7 @@ def _install(part: Path, folder: TaskFolder, requirements: bytes, cache: Cache, 
         env={
             **search_paths(part),
             "PYTEST": "" if _PYTEST.search(requirements) else "pytest",
-            "FROZEN": "yes" if wanted.resolve and _FROZEN.fullmatch(requirements) else "",
+            "FROZEN": "yes" if wanted.frozen else "",
             "BUILT_WITH": _built_with(requirements),
         },
         mounts=(

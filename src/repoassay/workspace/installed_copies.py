@@ -6,10 +6,10 @@ every agent that is to change click a later release to copy, whatever the networ
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,23 +19,28 @@ from repoassay.workspace.project_names import project_names
 
 __all__ = ["cover_installed_copies"]
 
-_SITES = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "local/lib/python3*/*-packages")
-_WHEELS = ("lib/python3*/ensurepip/_bundled/*.whl", "share/python-wheels/*.whl")
-_INNER = ("*", "*/_vendor/*", "*/_vendor/*/*", "*/vendor/*")
-"""Where in a folder of packages a project's own may lie: installed, or taken along by another."""
+_TAKEN_ALONG = frozenset({"_vendor", "vendor", "vendored", "_vendored", "third_party", "_third_party", "extern"})
+_HOLDERS = frozenset({"site-packages", "dist-packages", *_TAKEN_ALONG})
+"""Folders whose every entry is a package of somebody, whatever they are in themselves."""
+_PASSED_OVER = frozenset(
+    ("doc", "man", "info", "locale", "icons", "fonts", "zoneinfo", "mime", "include", "src", "__pycache__")
+)
+"""Folders of a system that hold no packages, or no code."""
 _EMPTY = "nothing"
 
 
 def cover_installed_copies(layout: PreparedTask, cache: Cache) -> tuple[Mount, ...]:
     """Mounts of nothing over every such copy.
 
-    What its environment holds stays, save in wheels that come with the interpreter.
+    What its environment was given stays, save what pip and the like took along in it: that is of their day, not of the
+    task's. Where it is covered they no longer work, which only tasks about what they took along meet.
     """
     task = layout.folder.task
     names = frozenset(map(_plain, project_names(layout.base, task.repository, task.environment.path)))
     found = [(place, str(place)) for prefix in _prefixes() for place in _copies(prefix, names)]
-    held = _wheels(layout.environment, names)
-    found += [(wheel, str(Path("/env", wheel.relative_to(layout.environment)))) for wheel in held]
+    own = [place for place in _copies(layout.environment, names) if place.parent.name != "site-packages"]
+    found = [(place, target) for place, target in found if place.exists()]  # since they were looked for
+    found += [(place, str(Path("/env", place.relative_to(layout.environment)))) for place in own]
     if not found:
         return ()
     empty = cache.entry("checkouts", "empty", settle)
@@ -49,25 +54,43 @@ def _prefixes() -> tuple[Path, ...]:
     return tuple(dict.fromkeys((base, base.resolve(), Path("/usr"))))
 
 
-@lru_cache(maxsize=64)
 def _copies(prefix: Path, names: frozenset[str]) -> tuple[Path, ...]:
-    sites = [site for pattern in _SITES for site in prefix.glob(pattern) if site.is_dir()]
-    packages = (place for site in sites for pattern in _INNER for place in site.glob(pattern))
-    found = [place for place in packages if _plain(place.name.partition(".")[0]) in names and not place.is_symlink()]
-    tops = [place for place in found if not any(other in place.parents for other in found)]
-    return (*tops, *_wheels(prefix, names))
+    found = [place for place in _packages(prefix) if _is_copy(place, names)]
+    return tuple(place for place in found if not any(other in place.parents for other in found))
 
 
-def _wheels(prefix: Path, names: Iterable[str]) -> Iterator[Path]:
-    """Wheels that hold a package of one of the names, at their top or among what they took along."""
-    for file in (file for pattern in _WHEELS for file in sorted(prefix.glob(pattern))):
-        try:
-            with zipfile.ZipFile(file) as archive:
-                held = {_plain(Path(part).stem) for name in archive.namelist() for part in name.split("/")[:4]}
-        except (OSError, zipfile.BadZipFile):
-            continue
-        if not held.isdisjoint(names):
-            yield file
+def _is_copy(place: Path, names: frozenset[str]) -> bool:
+    return _holds(place, names) if place.suffix == ".whl" else _plain(place.name.partition(".")[0]) in names
+
+
+@lru_cache(maxsize=16)
+def _packages(prefix: Path) -> tuple[Path, ...]:
+    """Every wheel, and package at the top of something (`third_party` of a program); not the standard library's.
+
+    Looked for once, since a system's folders are large.
+    """
+    found = []
+    for top, folders, files in os.walk(prefix):
+        place = Path(top)
+        folders[:] = [name for name in folders if name not in _PASSED_OVER and not Path(place, name).is_symlink()]
+        holder = place.name in _HOLDERS
+        inner, standard = "__init__.py" in files, "encodings" in folders
+        if holder or not (inner or standard):
+            found += [place / name for name in folders if holder or Path(place, name, "__init__.py").is_file()]
+        if holder:
+            found += [place / name for name in files if name.endswith(".py")]
+        found += [place / name for name in files if name.endswith(".whl")]
+    return tuple(found)
+
+
+def _holds(wheel: Path, names: frozenset[str]) -> bool:
+    """Whether a wheel holds a package of one of the names, at its top or among what it took along."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            held = {_plain(Path(part).stem) for name in archive.namelist() for part in name.split("/")[:4]}
+    except (OSError, zipfile.BadZipFile):
+        return False
+    return not held.isdisjoint(names)
 
 
 def _write_nothing(part: Path) -> None:

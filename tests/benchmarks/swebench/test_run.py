@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from repoassay.benchmarks.swebench.cli.main import swebench
-from repoassay.benchmarks.swebench.evaluation import in_order
+from repoassay.benchmarks.swebench.evaluation import sorted_predictions
 from repoassay.benchmarks.swebench.predictions import Prediction, read_predictions
 from repoassay.cli.main import cli
 from repoassay.errors import BadInput
@@ -105,7 +105,7 @@ def test_of_several_predictions_the_last_counts(tmp_path: Path) -> None:
 def test_tasks_that_share_an_environment_follow_each_other() -> None:
     tasks = {folder.task.id: folder for folder in find_suite("starter").tasks}
     given = [Prediction(name, "m", "p") for name in ("unknown", BAD, BROKEN, GOOD, EMPTY)]
-    names = [each.instance for each in in_order(given, tasks)]
+    names = [each.instance for each in sorted_predictions(given, tasks)]
     assert names[0] == "unknown"
     places = sorted(names.index(name) for name in (GOOD, BAD, EMPTY))
     assert places[-1] - places[0] == 2

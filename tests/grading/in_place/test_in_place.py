@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import repoassay
+from repoassay.engine.attempt import GradingContext
+from repoassay.engine.validate import validate_task
 from repoassay.errors import InfraFault
 from repoassay.grading.edit import grade_edit
 from repoassay.grading.oracle.oracle import Oracle
@@ -262,3 +264,9 @@ def test_unittest_is_read_in_its_own_names(judge: Judge, tmp_path: Path) -> None
     assert judge(folder, SOLUTION).outcome is Outcome.PASSED
     verdict = judge(folder, diff({"NOTES": (None, "A note.\n")}))
     assert [test.id for test in verdict.tests if test.outcome != "passed"] == [must]
+
+
+def test_validate_proves_it_like_any_task(shop: TaskFolder, judge: Judge) -> None:
+    proofs = validate_task(shop, GradingContext(None, judge.cache, judge.sandbox))
+    assert [proof.name for proof in proofs if not proof.sound] == []
+    assert {proof.name for proof in proofs} >= {"reference", "nothing", "base", "canary", "assurance"}

@@ -21,7 +21,7 @@ from repoassay.engine import SubmissionEngine
 from repoassay.tasks import TaskFolder
 from repoassay.types import Outcome, Verdict
 
-__all__ = ["Evaluation", "evaluate_predictions", "in_order"]
+__all__ = ["Evaluation", "evaluate_predictions", "sorted_predictions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def evaluate_predictions(
     engine: SubmissionEngine,
     predictions: Mapping[str, Prediction],
     instances: Collection[str],
-    out: Path,
+    folder: Path,
     run_id: str,
     *,
     cancel: threading.Event,
@@ -77,18 +77,18 @@ def evaluate_predictions(
         engine: With the tasks of the instances.
         predictions: By instance.
         instances: Every instance of the data set.
-        out: The folder that `logs/` and the run's report are written to.
+        folder: Where `logs/` and the run's report go.
         run_id: Name of the run.
         cancel: Set it to give up what is under way.
         progress: Told of each verdict, and whether it was known already.
     """
-    asked = in_order([each for each in predictions.values() if each.patch], engine.tasks)
+    asked = sorted_predictions([each for each in predictions.values() if each.patch], engine.tasks)
     verdicts: dict[str, Verdict] = {}
     answers = engine.grade_many(((each.instance, each.patch) for each in asked), cancel)
     for prediction, answer in zip(asked, answers, strict=False):
         verdict = answer.verdict
         verdicts[prediction.instance] = verdict
-        place = report_place(out, run_id, prediction)
+        place = report_place(folder, run_id, prediction)
         if has_report(verdict):
             tests = engine.task(prediction.instance).task.grading.tests
             assert tests is not None
@@ -100,12 +100,12 @@ def evaluate_predictions(
         return None
     resolved = {name: each.outcome is Outcome.PASSED for name, each in verdicts.items() if has_report(each)}
     report = run_report(instances, predictions, resolved)
-    place = run_place(out, run_id, next(iter(predictions.values())).model)
+    place = run_place(folder, run_id, next(iter(predictions.values())).model)
     write_json(report, place)
     return Evaluation(verdicts, report, place)
 
 
-def in_order(predictions: Sequence[Prediction], tasks: Mapping[str, TaskFolder]) -> list[Prediction]:
+def sorted_predictions(predictions: Sequence[Prediction], tasks: Mapping[str, TaskFolder]) -> list[Prediction]:
     """Return predictions so that those whose tasks share an environment follow each other: it is made once.
 
     Workers then wait for one environment at the beginning of each group, and not for a new one each time.

@@ -14,7 +14,7 @@ from repoassay.errors import BadInput
 from repoassay.formats import Row, Text
 from repoassay.text import quote
 
-__all__ = ["InstallConfig", "Words", "arguments_of"]
+__all__ = ["InstallConfig", "Words", "pytest_arguments"]
 
 _TAKING = frozenset({"-W", "-o", "-p", "--override-ini", "--pythonwarnings", "--ignore", "--deselect"})
 """Options of pytest that change what tests do; the others only change what is printed, or how many run at a time."""
@@ -68,7 +68,7 @@ class InstallConfig(Row):
         apt, before = _divided(self.pre_install)
         return RepositoryRecipe(
             python=line[0],
-            arguments=arguments_of(self.test_cmd),
+            arguments=pytest_arguments(self.test_cmd),
             requires=(*listed, *self.pip_packages, "pytest"),
             files=self.reqs_path,
             apt=apt,
@@ -77,7 +77,7 @@ class InstallConfig(Row):
         )
 
 
-def arguments_of(commands: Sequence[str]) -> tuple[str, ...]:
+def pytest_arguments(commands: Sequence[str]) -> tuple[str, ...]:
     """Return what the last of some commands gives pytest beside the tests, as far as it changes what tests do.
 
     Raises:

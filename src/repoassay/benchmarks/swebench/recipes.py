@@ -20,6 +20,9 @@ FROZEN_AT = "2024-11-01"
 """About the day on which SWE-bench froze the environments of most Verified rows (`YYYY-MM-DD`)."""
 
 
+_LIMITS, _BUILD_LIMITS = "/tmp/limits.txt", "/tmp/build-limits.txt"  # noqa: S108 - of the build's sandbox
+
+
 class RepositoryRecipe(Record):
     """How one version of a repository is installed and tested.
 
@@ -79,18 +82,20 @@ class RepositoryRecipe(Record):
             # No setuptools for Python 3.6 can install in place as uv wants it (PEP 660); it has a way of its own.
             words.append("python setup.py develop --no-deps")
             return _edited(" ".join(words), self.edits)
-        words.append("uv pip install")
-        words += [] if self.isolated else ["--no-build-isolation"]
-        before = []
-        for option, limits, place in (
-            ("--constraints", self.limits, "/tmp/constraints.txt"),  # noqa: S108 - of the build's sandbox
-            ("--build-constraints", self.build_limits, "/tmp/build-constraints.txt"),  # noqa: S108
-        ):
-            if limits:
-                before.append(f"printf '%s\\n' {shlex.join(limits)} > {place}")
-                words.append(f"{option} {place}")
-        words.append(f"-e {shlex.quote(self.install)}")
-        return " && ".join([*before, _edited(" ".join(words), self.edits)])
+        before, options, ours = [], [], []
+        if self.limits:
+            before.append(f"printf '%s\\n' {shlex.join(self.limits)} > {_LIMITS}")
+            options.append(f"--constraint {_LIMITS}")
+        if self.build_limits:
+            before.append(f"printf '%s\\n' {shlex.join(self.build_limits)} > {_BUILD_LIMITS}")
+            ours.append(f"--build-constraint {_BUILD_LIMITS}")
+        if not self.isolated:
+            options.append("--no-build-isolation")
+        what = f"-e {shlex.quote(self.install)}"
+        fast = " ".join([*words, "uv pip install", *ours, *options, what])
+        # uv installs in place by PEP 660 alone, which a project that builds with an old setuptools does not know.
+        slow = " ".join([*words, "python -m pip install", *options, what])
+        return " && ".join([*before, _edited(f"{{ {fast} || {slow}; }}", self.edits)])
 
 
 def recipe_for(repo: str, version: str) -> RepositoryRecipe | str:
@@ -121,7 +126,7 @@ def _from_files(files: Sequence[str]) -> str:
     """Install the first file that is there; types-pkg_resources is gone from the index, and types-setuptools has it."""
     branches = "; el".join(
         f"if [ -f {file} ]; then cp {file} {file}.kept; sed -i 's/^types-pkg[-_]resources.*/types-setuptools/' {file};"
-        f" uv pip install -r {file}; mv {file}.kept {file}"
+        f" uv pip install -r {file} || python -m pip install -r {file}; mv {file}.kept {file}"
         for file in map(shlex.quote, files)
     )
     return f"set -e; {branches}; fi"

@@ -61,15 +61,15 @@ def instance_report(prediction: Prediction, tests: HiddenTests, verdict: Verdict
     return {prediction.instance: facts}
 
 
-def report_place(out: Path, run_id: str, prediction: Prediction) -> Path:
+def report_place(folder: Path, run_id: str, prediction: Prediction) -> Path:
     """The file of an instance's report below a folder, as SWE-bench places it."""
     model, instance = _component(prediction.model), _component(prediction.instance)
-    return out / "logs" / "run_evaluation" / _component(run_id) / model / instance / "report.json"
+    return folder / "logs" / "run_evaluation" / _component(run_id) / model / instance / "report.json"
 
 
-def run_place(out: Path, run_id: str, model: str) -> Path:
+def run_place(folder: Path, run_id: str, model: str) -> Path:
     """The file of a run's report in a folder."""
-    return out / f"{_component(model)}.{_component(run_id)}.json"
+    return folder / f"{_component(model)}.{_component(run_id)}.json"
 
 
 def run_report(

@@ -11,7 +11,7 @@ from pydantic import AliasChoices, BeforeValidator, Field
 
 from repoassay.benchmarks.swebench.directives import directives
 from repoassay.benchmarks.swebench.frozen import FrozenEnvironment, read_environment, read_requirements
-from repoassay.benchmarks.swebench.install_config import InstallConfig, Words, arguments_of
+from repoassay.benchmarks.swebench.install_config import InstallConfig, Words, pytest_arguments
 from repoassay.benchmarks.swebench.recipes import FROZEN_AT, RepositoryRecipe, recipe_for
 from repoassay.errors import BadInput
 from repoassay.formats import REQUIREMENTS, Row, RowId, TaskParts, Text, parse_json
@@ -181,7 +181,7 @@ class SweRow(Row):
         found = recipe_for(self.repo, self.version) if self.install_config is None else self.install_config.recipe()
         if isinstance(found, str):
             raise BadInput(f"{found}.")
-        return found.model_copy(update={"arguments": arguments_of(self.test_cmds)}) if self.test_cmds else found
+        return found.model_copy(update={"arguments": pytest_arguments(self.test_cmds)}) if self.test_cmds else found
 
     def _environment(self, recipe: RepositoryRecipe) -> tuple[Environment, bytes, tuple[str, ...]]:
         """The environment, the file of its requirements, and what is to be known of both."""
@@ -197,6 +197,7 @@ class SweRow(Row):
         environment = Environment(
             python=python,
             resolve=REQUIREMENTS,
+            frozen=frozen is not None,
             exclude_newer=frozen.exclude_newer if frozen and frozen.exclude_newer else self._day(),
             apt=recipe.apt,
             build=recipe.commands(self.version or "0", python, frozen=frozen is not None),

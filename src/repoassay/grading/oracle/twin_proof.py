@@ -91,7 +91,7 @@ def prove(folder: TaskFolder, base: Path, tests: Sequence[str], run: Run) -> dic
 
 
 def prove_apart(
-    sources: Mapping[str, str], base: Path, tests: Sequence[str], plain: ChannelReport,
+    sources: Mapping[str, str], base: Path, tests: Sequence[str], report: ChannelReport,
     run: Callable[[Mapping[str, str]], ChannelReport],
 ) -> dict[str, TwinUnit]:  # fmt: skip
     """The same where copies cannot lie beside each other: some alterations, each in the tests' own place.
@@ -100,7 +100,7 @@ def prove_apart(
         sources: Texts of test files by name.
         base: Checkout of the base commit.
         tests: Ids of the tests that decide.
-        plain: A run of them as they are, on the solution.
+        report: A run of them as they are, on the solution.
         run: Runs them on the solution with other texts.
 
     Raises:
@@ -124,7 +124,7 @@ def prove_apart(
                 chosen[_file(name)][options[number].place] = options[number].option
         told = run({file: alter(sources[file], wanted) for file, wanted in chosen.items()})
         seen.append(outcomes(told, "", found))
-    real = outcomes(plain, "", found)
+    real = outcomes(report, "", found)
     units = (_unit(name, tests, variants[name], [real[name]], [each[name] for each in seen]) for name in found)
     return {unit.name: unit for unit in units if unit}
 

@@ -73,10 +73,10 @@ def anchors(body: bytes, url: str, known: Known) -> bytes:
     return "\n".join([*lines, "</body></html>"]).encode()
 
 
-def as_html(listed: bytes) -> bytes:
+def as_html(page: bytes) -> bytes:
     """A page of ours in JSON as the page of links that older tools read (PEP 503)."""
     lines = ["<!DOCTYPE html><html><body>"]
-    for item in json.loads(listed)["files"]:
+    for item in json.loads(page)["files"]:
         digest = next((f"#{name}={item['hashes'][name]}" for name in _ALGORITHMS if name in item["hashes"]), "")
         told = {"data-requires-python": item.get("requires-python"), "data-yanked": item.get("yanked") or None}
         kept = "".join(f' {key}="{html.escape(str(value))}"' for key, value in told.items() if value)

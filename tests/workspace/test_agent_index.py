@@ -15,7 +15,7 @@ from repoassay.errors import InfraFault
 from repoassay.package_proxy.indexes import Indexes
 from repoassay.sandbox.cache import Cache
 from repoassay.types import Task
-from repoassay.workspace.base_day import base_day
+from repoassay.workspace.agent_index import base_day
 from repoassay.workspace.build_index.store import Store
 from repoassay.workspace.build_index.upstream import IndexUpstream
 from workspace.build_index.index import Index, serving

@@ -1,0 +1,124 @@
+"""Rows of data sets that are made as SWE-bench is: what is read of them, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repoassay.benchmarks.swebench.install_config import pytest_arguments
+from repoassay.benchmarks.swebench.rows import SweRow
+from repoassay.errors import BadInput
+from repoassay.formats import import_rows, sort_rows
+from swe_rows import COMMIT, PATCH, SWE, patch_of
+
+TESTS = patch_of("tests/test_a.py")
+REBENCH: dict[str, Any] = {
+    "instance_id": "a__b-1", "repo": "a/b", "base_commit": COMMIT, "patch": PATCH, "test_patch": TESTS,
+    "problem_statement": "Do it.", "version": "1.2", "created_at": "2024-05-01 10:00:00",
+    "FAIL_TO_PASS": ["tests/test_a.py::test"], "PASS_TO_PASS": [], "environment": "name: x\n",
+    "requirements": "iniconfig==2.0.0\npytest==8.1.1\nb @ file:///b\n",
+    "install_config": {
+        "python": "3.9", "install": "pip install -e .[dev]", "packages": "requirements.txt",
+        "pip_packages": ["pytest", "pytest-cov"], "reqs_path": ["requirements/base.txt"], "env_vars": None,
+        "pre_install": ["apt-get update && apt-get install -y libfoo-dev graphviz", "touch x"],
+        "test_cmd": "pytest --no-header -rA --tb=line -p no:cacheprovider -W ignore::DeprecationWarning -n 4",
+        "log_parser": "parse_log_pytest", "no_use_env": None,
+    },
+}  # fmt: skip
+MULTI: dict[str, Any] = {
+    "org": "a", "repo": "b", "number": 7, "state": "closed", "title": "T", "body": "",
+    "base": {"label": "x", "sha": COMMIT},
+    "resolved_issues": [{"number": 1, "title": "Broken", "body": "It is."}], "fix_patch": PATCH, "test_patch": TESTS,
+    "f2p_tests": {"x": {"run": "FAIL"}}, "n2p_tests": {"y": {}}, "p2p_tests": {}, "s2p_tests": {},
+}  # fmt: skip
+SMITH = {
+    "instance_id": "c__d.1", "repo": "swesmith/c__d", "patch": PATCH, "FAIL_TO_PASS": ["t"], "PASS_TO_PASS": [],
+    "image_name": "x", "problem_statement": "P",
+}  # fmt: skip
+PRO = {
+    "instance_id": "instance_a", "repo": "a/b", "base_commit": COMMIT, "patch": PATCH, "test_patch": TESTS,
+    "problem_statement": "P", "repo_language": "go", "fail_to_pass": "['TestDB', \"x\"]", "pass_to_pass": "[]",
+    "selected_test_files_to_run": "[]", "dockerhub_tag": "x",
+}  # fmt: skip
+
+
+def saved(folder: Path, *rows: dict[str, Any]) -> Path:
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder / "rows.jsonl"
+
+
+def test_a_rebench_row_brings_its_recipe() -> None:
+    parts = SweRow.model_validate(REBENCH).task_parts()
+    assert (parts.environment.python, parts.environment.exclude_newer) == ("3.9", "2024-11-01")
+    assert parts.environment.apt == ("libfoo-dev", "graphviz")
+    assert parts.environment.build == ("touch x", "pip install -e .[dev]")
+    assert parts.files["environment/requirements.in"] == b"iniconfig==2.0.0\npytest==8.1.1\n"
+    assert parts.tests.arguments == ("-W", "ignore::DeprecationWarning")
+    assert parts.notes == ("left out of the frozen environment: b",)
+    loose = SweRow.model_validate({**REBENCH, "requirements": "", "environment": ""}).task_parts()
+    assert loose.files["environment/requirements.in"] == b"pytest\npytest-cov\npytest\n"
+    assert "uv pip install -r requirements/base.txt" in loose.environment.build[0]
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("pytest -rA", ()),
+        ("A=b poetry run python -m pytest -o x=y -pno:cacheprovider --ignore=docs -v", ("-o", "x=y", "--ignore=docs")),
+        ("uv run pytest -Wignore -q --override-ini a=b", ("-Wignore", "--override-ini", "a=b")),
+    ],
+)
+def test_what_of_a_test_command_counts(command: str, arguments: tuple[str, ...]) -> None:
+    assert pytest_arguments([command]) == arguments
+
+
+@pytest.mark.parametrize("command", ["tox -e py", "make test", "", "'", "python setup.py test"])
+def test_other_test_commands_are_refused(command: str) -> None:
+    with pytest.raises(BadInput, match="which is no pytest"):
+        pytest_arguments([command])
+
+
+def test_live_rows_say_how_tests_are_run_and_not_how_to_install() -> None:
+    live = {**SWE, "fail_to_pass": ["a"], "test_cmds": ["pytest -rA -W error"], "log_parser": "pytest"}
+    assert SweRow.model_validate(live).task_parts().tests.arguments == ("-W", "error")
+    with pytest.raises(BadInput, match="no recipe"):
+        SweRow.model_validate({**live, "repo": "a/b"}).task_parts()
+
+
+def test_relatives_are_read_and_refused_by_name(tmp_path: Path) -> None:
+    rows, refused = sort_rows(saved(tmp_path, MULTI, SMITH, PRO))
+    assert [row.name for row in rows] == ["a__b-7", "instance_a"]
+    multi, pro = rows
+    assert isinstance(multi, SweRow)
+    assert (multi.repo, multi.asked, multi.fail_to_pass) == ("a/b", "Broken\n\nIt is.", ("x", "y"))
+    assert isinstance(pro, SweRow)
+    assert pro.fail_to_pass == ("TestDB", "x")
+    assert [row.name for row in refused] == ["c__d.1"]
+    assert refused[0].reason.startswith("no recipe: a SWE-smith row names no commit")
+    report = import_rows(tmp_path / "rows.jsonl", tmp_path / "suite")
+    assert "its language is 'go': only tests of Python are run from such rows." in report.refused
+    assert "no recipe: the table does not know the repository 'a/b'." in report.refused
+
+
+def test_task_folders(tmp_path: Path) -> None:
+    folder = tmp_path / "data/tasks/pallets__flask-1"
+    folder.mkdir(parents=True)
+    head = {key: SWE[key] for key in ("repo", "base_commit", "version", "problem_statement")}
+    (folder / "task.yaml").write_text(json.dumps(head))  # JSON is YAML
+    (folder / "tests.json").write_text(json.dumps({"FAIL_TO_PASS": ["tests/test_new.py::test_it"], "PASS_TO_PASS": []}))
+    (folder / "gold.patch").write_text(PATCH)
+    (folder / "test.patch").write_text(SWE["test_patch"])
+    broken = tmp_path / "data/tasks/broken"
+    broken.mkdir()
+    (broken / "task.yaml").write_text("a: [")
+    (tmp_path / "data/tasks/other").mkdir()
+    report = import_rows(tmp_path / "data", tmp_path / "suite")
+    assert [row.task for row in report.tasks] == ["pallets__flask-1"]
+    ((reason, names),) = report.refused.items()
+    assert reason.startswith("cannot be read: while parsing")
+    assert names == ("broken",)
+    with pytest.raises(BadInput, match=r"holds no folder with task\.yaml"):
+        import_rows(tmp_path / "suite", tmp_path / "other")
