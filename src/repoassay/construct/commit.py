@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
 import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repoassay.construct.draft import draft_commit
 from repoassay.construct.hints import hints
 from repoassay.construct.history import History, find_repository, open_history
-from repoassay.construct.pins import pinned
+from repoassay.construct.placement import (
+    bundle_base,
+    check_free,
+    part_folder,
+    place_task,
+    tasks_folder,
+    write_task_draft,
+)
 from repoassay.construct.prove import ProofCase, ProofFinding, ProofRole, ProvenTask, flip_rate, prove, prove_in_place
 from repoassay.construct.recipe.infer import Inference, infer
 from repoassay.construct.recipe.project import Project
+from repoassay.construct.recipe.requirement_lines import pinned
 from repoassay.construct.task_draft import TaskDraft, evidence
 from repoassay.construct.task_request import TaskRequest
 from repoassay.construct.trial import try_recipes
@@ -25,11 +30,11 @@ from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.engine import GradingContext, validate_task
 from repoassay.errors import BadInput, BadTask
 from repoassay.formats import REQUIREMENTS, safe_id
-from repoassay.sandbox import Cache, Sandbox, remove_tree
+from repoassay.grading import TaskProof
+from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import TaskFolder, digest_folder, read_task
-from repoassay.text import printable, quote
 from repoassay.types import FileEdit
-from repoassay.workspace import PreparedTask, fetch_commit, lay_out, release_lines
+from repoassay.workspace import PreparedTask, lay_out, release_lines
 
 __all__ = ["Constructed", "construct_commit"]
 
@@ -84,14 +89,14 @@ def construct_commit(
     """
     url, local = find_repository(asked.repository)
     if asked.id is not None and asked.id == safe_id(asked.id):
-        _free(_tasks(out) / asked.id)
+        check_free(tasks_folder(out) / asked.id)
     step("copying the repository's history")
     revisions = [each for each in (asked.solution, asked.base) if each]
     with open_history(url, revisions, tags=asked.runner == "repository") as history:
         draft = draft_commit(asked, history, url, local=local is not None)
-        _free(_tasks(out) / draft.task.id)
-        with _part(out) as part:
-            bundled = _bundle(draft, history.place, part, out) if asked.bundle else None
+        check_free(tasks_folder(out) / draft.task.id)
+        with part_folder(out) as part:
+            bundled = bundle_base(draft, history.place, part, out) if asked.bundle else None
             bench = GradingContext(part / "repositories" if bundled else None, cache, sandbox)
             making = _Making(part, bundled, out, bench, times, workers, step, done)
             if asked.runner == "repository":
@@ -155,7 +160,7 @@ class _Making:
         place = self.part / draft.task.id
         if place.exists():
             shutil.rmtree(place)
-        folder = _write(draft, self.part)
+        folder = write_task_draft(draft, self.part)
         drafted = TaskFolder(folder, draft.task, draft.files["instruction.md"].decode(), digest_folder(folder))
         return lay_out(drafted, self.bench.repositories, self.bench.cache, self.bench.sandbox)
 
@@ -171,16 +176,27 @@ class _Making:
         shutil.rmtree(layout.folder.path)
         result = replace(result, warnings=(*draft.warnings, *notes))
         try:
-            whole = read_task(_write(draft, self.part), repositories=self.bench.repositories)
+            whole = read_task(write_task_draft(draft, self.part), repositories=self.bench.repositories)
         except BadTask as error:
             what = "; ".join(str(problem).rstrip(".") for problem in error.problems[:5])
             raise BadInput(f"No sound task folder can be made of this: {what}.") from error
         in_place = draft.task.environment.release_line is not None
+        if in_place and self.times > 1:
+            self._keep_proof(whole, proven)
         proofs = validate_task(whole, self.bench, solution_only=in_place)
         doubts = tuple(f"{proof.name}: {proof.comment}" for proof in proofs if not (proof.sound and proof.stable))
         if doubts:
             return replace(result, finding=ProofFinding.DOUBTFUL, reasons=doubts)
-        return replace(result, folder=_place(whole.path, self.bundled, self.out))
+        return replace(result, folder=place_task(whole.path, self.bundled, self.out))
+
+    def _keep_proof(self, whole: TaskFolder, proven: ProvenTask) -> None:
+        """Spare grading the proof that was just made: the same tests, on the same tree, in the same environment."""
+        layout = lay_out(whole, self.bench.repositories, self.bench.cache, self.bench.sandbox)
+        must, guards = (
+            {case.id: (case.id,) for case in proven.of(role)} for role in (ProofRole.MUST_PASS, ProofRole.GUARD)
+        )
+        proof = TaskProof(fail_to_pass=must, pass_to_pass=guards, runs=self.times)
+        self.bench.oracle.keep_proof(whole, layout.base, layout.environment, proof)
 
 
 def _edits(draft: TaskDraft, layout: PreparedTask) -> Mapping[str, FileEdit | None]:
@@ -232,88 +248,3 @@ def facts(case: ProofCase) -> dict[str, object]:
         return {"passed": passed, "runs": len(outcomes), "flip_rate": round(flip_rate(outcomes), 4)}
 
     return {"id": case.id, "role": case.role.value, "base": side(case.base), "solution": side(case.solution)}
-
-
-def _tasks(out: Path) -> Path:
-    return out / "tasks" if (out / "suite.toml").exists() else out
-
-
-def _free(place: Path) -> None:
-    if os.path.lexists(place):
-        raise BadInput(
-            f"The folder {printable(str(place), 500)} exists.", "Remove it, or choose another --id or --out."
-        )
-
-
-@contextlib.contextmanager
-def _part(out: Path) -> Iterator[Path]:
-    """A folder beside the final place that is gone afterwards, with `out` itself if that is then empty and was made."""
-    made = [folder for folder in (out, *out.parents) if not folder.exists()]
-    part: Path | None = None
-    try:
-        with _writing(out):
-            out.mkdir(parents=True, exist_ok=True)
-            part = Path(tempfile.mkdtemp(prefix=".part-", dir=out))
-            part.chmod(0o755)
-        yield part
-    finally:
-        if part is not None:
-            remove_tree(part)
-        for folder in made:
-            with contextlib.suppress(OSError):  # not empty: the task is in it
-                folder.rmdir()
-
-
-@contextlib.contextmanager
-def _writing(place: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise BadInput(
-            f"The folder {printable(str(place), 500)} cannot be written: {error.strerror or error}.",
-            "Choose another with --out.",
-        ) from error
-
-
-def _write(draft: TaskDraft, part: Path) -> Path:
-    with _writing(part):
-        for path, content in draft.files.items():
-            file = part / draft.task.id / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
-    return part / draft.task.id
-
-
-def _bundle(draft: TaskDraft, history: Path, part: Path, out: Path) -> Path:
-    tree = part / "repositories" / draft.task.repository.source.removeprefix("bundled:")
-    tree.mkdir(parents=True)
-    fetch_commit(str(history), draft.base, tree)
-    _is_home(out / "repositories" / tree.name, tree)  # before the proofs, which take time
-    return tree
-
-
-def _is_home(home: Path, tree: Path) -> bool:
-    """Whether a tree has its place already; raises `BadInput` when something else is there."""
-    if not os.path.lexists(home):
-        return False
-    if home.is_symlink() or digest_folder(home) != digest_folder(tree):
-        raise BadInput(
-            f"The folder {printable(str(home), 500)} exists and holds other files.",
-            f"Remove {quote(home.name)} there.",
-        )
-    return True
-
-
-def _place(task: Path, bundled: Path | None, out: Path) -> Path:
-    """Give the task its name, and its repository too, unless the same tree is there already."""
-    place = _tasks(out) / task.name
-    _free(place)
-    with _writing(out):
-        place.parent.mkdir(exist_ok=True)
-        if bundled is not None:
-            home = out / "repositories" / bundled.name
-            home.parent.mkdir(exist_ok=True)
-            if not _is_home(home, bundled):
-                bundled.rename(home)
-        task.rename(place)
-    return place

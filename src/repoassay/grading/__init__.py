@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from repoassay.grading.hidden_tests.prefork import WarmPool as WarmPool
     from repoassay.grading.hidden_tests.results import HiddenTestRun as HiddenTestRun
     from repoassay.grading.hidden_tests.run import run_hidden as run_hidden
+    from repoassay.grading.in_place.proof import TaskProof as TaskProof
     from repoassay.grading.metrics.documents import read_pdf as read_pdf
     from repoassay.grading.metrics.opening import (
         content as content,
@@ -96,6 +97,7 @@ else:
             "metrics.documents": ("read_pdf",),
             "metrics.opening": ("content", "mapped", "need", "pixels", "reference", "workbook"),
             "metrics.text": ("normal",),
+            "in_place.proof": ("TaskProof",),
             "oracle.oracle": ("Oracle",),
             "oracle.reference": ("Reference",),
             "oracle.sites": ("SiteMode",),

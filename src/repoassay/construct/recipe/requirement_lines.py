@@ -6,13 +6,15 @@ import posixpath
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from repoassay.construct.recipe.project import Project
 
-__all__ = ["RequirementLines", "read_lines", "requirement_name", "sort_lines"]
+__all__ = ["RequirementLines", "pinned", "read_lines", "requirement_name", "sort_lines"]
 
 _NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?=$|==|[<>!~;@ (#])")
 _HERE = re.compile(r"(?:\S+\s*@\s*)?(?:file:)?\.{1,2}/?(?:\[([^\]]*)\])?(?:\s*;.*)?$")
+_INSTALLED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.]*)-([0-9][A-Za-z0-9_.!+]*)\.dist-info")
 _DEEPEST = 5
 _LONGEST = 2000
 
@@ -74,3 +76,18 @@ def read_lines(project: Project, path: str, own: str = "", depth: int = 0) -> Re
         found.extras += inner.extras
         found.left += inner.left
     return found
+
+
+def pinned(environment: Path, requirements: bytes) -> bytes | None:
+    """Return requirements that name every installed version; what was asked for stands above as comments.
+
+    None when something was installed from a place and not by version, which a version cannot stand for.
+    """
+    found: list[str] = []
+    for folder in sorted(environment.glob("lib/python*/site-packages/*.dist-info")):
+        name = _INSTALLED.fullmatch(folder.name)
+        if name is None or (folder / "direct_url.json").exists() or "+" in name[2]:
+            return None
+        found.append(f"{name[1].replace('_', '-').lower()}=={name[2]}")
+    asked = [f"# asked for: {line}" for line in requirements.decode(errors="replace").splitlines()]
+    return "".join(f"{line}\n" for line in (*asked, *sorted(found))).encode()
