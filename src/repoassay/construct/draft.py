@@ -188,7 +188,7 @@ def _hidden(
             "Write hidden tests for it and name the file with --tests.",
         )
     near = () if node else nearby_tests(split.tests, tree)  # tests for node run in the repository, where these are
-    paths = dict.fromkeys((*split.tests, *near, *split.support))
+    paths = [path for path in dict.fromkeys((*split.tests, *near, *split.support)) if path in tree]
     return {f"tests/{path}": history.content(tree[path]) for path in paths}
 
 

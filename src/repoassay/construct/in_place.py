@@ -18,7 +18,7 @@ from repoassay.text import join_names
 
 __all__ = ["MaintainersTests", "count_test_functions", "find_tests", "split_in_place"]
 
-_DEFAULT = ("test_*.py", "*_test.py", "tests.py")
+_DEFAULT = ("test_*.py", "*_test.py", "*_tests.py", "tests.py")
 _FOLDER = re.compile(r"(?:[a-z]+[_-])?tests?(?:[_-][a-z]+)?|testing|testsuite|unittests?|specs?", re.IGNORECASE)
 _PROTECTED = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tests__"})
 """Folders that the runner takes for the tests' by their name."""
