@@ -39,13 +39,13 @@ def cover_installed_copies(layout: PreparedTask, cache: Cache) -> tuple[Mount, .
     names = frozenset(map(_plain, project_names(layout.base, task.repository, task.environment.path)))
     found = [(place, str(place)) for prefix in _prefixes() for place in _copies(prefix, names)]
     own = [place for place in _copies(layout.environment, names) if place.parent.name != "site-packages"]
-    found = [(place, target) for place, target in found if place.exists()]  # since they were looked for
+    found = [(place, target) for place, target in found if os.path.exists(place)]  # since they were looked for
     found += [(place, str(Path("/env", place.relative_to(layout.environment)))) for place in own]
     if not found:
         return ()
     empty = cache.entry("checkouts", "empty", settle)
     nothing = cache.entry("inputs", _EMPTY, _write_nothing) / _EMPTY
-    return tuple(Mount(empty if place.is_dir() else nothing, target) for place, target in dict(found).items())
+    return tuple(Mount(empty if os.path.isdir(place) else nothing, target) for place, target in dict(found).items())
 
 
 def _prefixes() -> tuple[Path, ...]:
@@ -72,11 +72,12 @@ def _packages(prefix: Path) -> tuple[Path, ...]:
     found = []
     for top, folders, files in os.walk(prefix):
         place = Path(top)
-        folders[:] = [name for name in folders if name not in _PASSED_OVER and not Path(place, name).is_symlink()]
+        folders[:] = [name for name in folders if name not in _PASSED_OVER and not os.path.islink(place / name)]
         holder = place.name in _HOLDERS
         inner, standard = "__init__.py" in files, "encodings" in folders
         if holder or not (inner or standard):
-            found += [place / name for name in folders if holder or Path(place, name, "__init__.py").is_file()]
+            # os.path asks without an error what this account may not look into; sandboxes may not either.
+            found += [place / name for name in folders if holder or os.path.isfile(place / name / "__init__.py")]
         if holder:
             found += [place / name for name in files if name.endswith(".py")]
         found += [place / name for name in files if name.endswith(".whl")]

@@ -266,6 +266,16 @@ def test_unittest_is_read_in_its_own_names(judge: Judge, tmp_path: Path) -> None
     assert [test.id for test in verdict.tests if test.outcome != "passed"] == [must]
 
 
+def test_a_set_up_that_the_solution_changes_is_the_solutions(judge: Judge, tmp_path: Path) -> None:
+    conftest = BASE["conftest.py"] + "\n@pytest.fixture\ndef dear():\n    return 20\n"
+    solution = SOLUTION + diff({"conftest.py": (BASE["conftest.py"], conftest)})
+    checks = CHECKS + "\ndef test_dear(price, dear):\n    assert price(dear) == 40\n"
+    folder = make_task(tmp_path / "dear", solution=solution, checks=checks, must="tests/check_prices.py::test_dear")
+    assert judge(folder, solution).outcome is Outcome.PASSED
+    assert judge(folder, SOLUTION).outcome is Outcome.PASSED
+    assert judge(folder, cheat_of("conftest at the root")).outcome is Outcome.FAILED
+
+
 def test_validate_proves_it_like_any_task(shop: TaskFolder, judge: Judge) -> None:
     proofs = validate_task(shop, GradingContext(None, judge.cache, judge.sandbox))
     assert [proof.name for proof in proofs if not proof.sound] == []

@@ -14,7 +14,7 @@ SETUP = TestSetup(
     edits={"tests/unit/test_shop.py": FileEdit(b"theirs\n"), "test_root.py": NEW, "tests/gone.txt": None},
     roots=frozenset({"tests"}),
     patterns=("tools/run_*",),
-    solution=frozenset({"src/shop.py", "tests/data/changed-by-gold.json", "setup.cfg"}),
+    solution=frozenset({"src/shop.py", "tests/data/changed-by-gold.json"}),
 )
 
 
@@ -32,7 +32,7 @@ def test_what_belongs_to_the_set_up_is_left_out(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [
-    "src/shop.py", "src/tests.py", "src/testing/tools.py", "tests/data/changed-by-gold.json", "setup.cfg",
+    "src/shop.py", "src/tests.py", "src/testing/tools.py", "tests/data/changed-by-gold.json",
     "docs/pyproject.toml", "README", "contests/new.py", "src/helpers/conftest_tools.py",
 ])  # fmt: skip
 def test_all_else_is_the_submissions(path: str) -> None:

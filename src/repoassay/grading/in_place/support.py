@@ -36,7 +36,8 @@ class TestSetup:
     """The test set-up of a task.
 
     Attributes:
-        edits: What is laid over the base commit: the test patch and the task's files, by path in the repository.
+        edits: What is laid over the base commit, by path in the repository: the test patch, the task's files, and the
+            reference solution's own `conftest.py` and settings.
         roots: Folders of tests that hold what the task runs or changes.
         patterns: Further files of the set-up, as shell patterns.
         solution: Paths that the reference solution changes; they are a submission's to change, too.
@@ -55,12 +56,7 @@ class TestSetup:
             return True
         if path in self.solution:
             return False
-        parts = PurePosixPath(path).parts
-        if parts[-1] in _FILES or parts[-1].endswith(".pth") or (len(parts) == 1 and parts[0] in _SETTINGS):
-            return True
-        if any(part.endswith(_METADATA) for part in parts[:-1]):
-            return True
-        if any(path.startswith(f"{root}/") for root in self.roots):
+        if _decides(path) or any(path.startswith(f"{root}/") for root in self.roots):
             return True
         return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.patterns)
 
@@ -127,8 +123,18 @@ def _setup_of(
             edits[name] = FileEdit(file.read_bytes())
     solution = place / "solution/changes.diff"
     changed = _patched(place, "solution/changes.diff", base, "solution") if solution.is_file() else {}
+    # What decides how tests run is never the submission's, not even where the solution changes it.
+    edits = {**{path: edit for path, edit in changed.items() if _decides(path)}, **edits}
     named = (*edits, *(file for file in files if (base / file).exists()))
     return TestSetup(edits, frozenset(_roots(named)), support, frozenset(changed) - edits.keys())
+
+
+def _decides(path: str) -> bool:
+    """Whether a file decides how tests run: what pytest or Python load by themselves, and settings in the root."""
+    *folders, name = PurePosixPath(path).parts
+    if name in _FILES or name.endswith(".pth") or (not folders and name in _SETTINGS):
+        return True
+    return any(folder.endswith(_METADATA) for folder in folders)
 
 
 def _patched(place: Path, name: str, base: Path, what: str) -> Mapping[str, FileEdit | None]:
