@@ -55,7 +55,8 @@ class NamespaceSession(SessionBase):
         for stream in (running.process.stdout, running.process.stderr):
             self._drain.add(os.dup(stream.fileno()), self._said, lambda _: None)
         self._numbers = itertools.count(1)
-        self._waiting: dict[int, Future[dict[str, Any] | None]] = {0: Future()}
+        self._ready: Future[dict[str, Any] | None] = Future()  # the thread may take it before anybody waits
+        self._waiting: dict[int, Future[dict[str, Any] | None]] = {0: self._ready}
         self._lock, self._closing = threading.Lock(), threading.Lock()
         self._report: SandboxReport | InfraFault | None = None
         self._over, self._closed = threading.Event(), False
@@ -70,7 +71,7 @@ class NamespaceSession(SessionBase):
     def await_start(self) -> None:
         """Wait until commands can be run; raises `InfraFault`, after closing, when that does not come to be."""
         try:
-            if self._waiting[0].result(_STARTING) is None:
+            if self._ready.result(_STARTING) is None:
                 self._gone()
         except BaseException as error:
             with contextlib.suppress(InfraFault):

@@ -6,6 +6,7 @@ are is the distribution's affair. Of an installation only the interpreter is cop
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -115,7 +116,8 @@ def _candidates(line: str) -> Iterator[Path]:
     name = f"python{line}"
     yield from (path for path in _managed() if path.name == name or f"-{line}." in str(path))
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    yield from sorted(pyenv.glob(f"versions/{line}.*/bin/{name}"), reverse=True)
+    with contextlib.suppress(OSError):  # somebody else's, who does not let this account look
+        yield from sorted(pyenv.glob(f"versions/{line}.*/bin/{name}"), reverse=True)
     for folder in os.get_exec_path():
         if os.access(program := Path(folder, name), os.X_OK):
             yield program

@@ -229,7 +229,7 @@ def test_what_is_left_out_is_told_and_does_not_keep_a_solution_from_passing(
     ({"must": "tests/check_prices.py::test_few", "guards": ()}, "base passes"),
     ({"must": "tests/check_prices.py::test_gone"}, "No such test was reported"),
     ({"guards": (GUARDS[0], "tests/check_prices.py::test_network")}, "should pass before and after"),
-    ({"more": 'seconds = 0.3'}, "unproven"),
+    ({"more": 'seconds = 0.02'}, "unproven"),
     ({"checks": CHECKS + "\nimport no_such_module\n"}, "no_such_module"),
 ])  # fmt: skip
 def test_nobody_is_judged_by_a_task_that_is_not_proven(
