@@ -9,25 +9,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Self, get_args
 
-from repoassay.api.settings import (
-    Amount,
-    Names,
-    SuiteLike,
-    checked_isolation,
-    checked_reading,
-    checked_suite,
-    checked_workers,
-    one_of,
-    whole,
-)
-from repoassay.engine import FeedbackLedger, GradedSubmission, GradingContext, SubmissionEngine, grade_outputs, number
+from repoassay.api.settings import Amount, SuiteLike, checked_isolation, checked_workers, one_of, whole
+from repoassay.engine import FeedbackLedger, GradedSubmission, GradingContext, SubmissionEngine, number
 from repoassay.errors import BadInput, Interrupted
 from repoassay.formats import RowSupplies, usable_tasks
-from repoassay.grading import check_packages, names
+from repoassay.grading import names
 from repoassay.records import VerdictCache
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import SuiteFolder, TaskFolder, find_suite
-from repoassay.types import Feedback, Reading, Verdict
+from repoassay.types import Feedback
 
 __all__ = ["Grader", "grade"]
 
@@ -214,47 +204,3 @@ def _tasks(
     assert suite is not None
     read = suite if isinstance(suite, SuiteFolder) else find_suite(suite, metrics=names())
     return {each.task.id: each for each in read.tasks if each.task.kind.changes_repository}, {}, read.repositories
-
-
-def grade(
-    suite: SuiteLike,
-    *,
-    outputs: str | Path,
-    tasks: Names = (),
-    criteria: str | Reading = "fair",
-    workers: int | None = None,
-    isolation: str = "namespaces",
-) -> Iterator[Verdict]:
-    """Grade `outputs/<task>/...` against a suite; yields one verdict a task, as each is ready, in the suite's order.
-
-    A deliverable's files lie directly in its folder; an edit's diff is `changes.diff` there. What is missing,
-    unreadable or too large is a verdict too. Settings are looked at before this returns.
-
-    Args:
-        suite: A bundled suite's name, a folder of tasks, or one task's folder.
-        outputs: The folder that holds a folder for each task id.
-        tasks: Globs over task ids; all tasks without.
-        criteria: Which criteria decide: fair or published.
-        workers: How many workspaces at a time; by default one a core.
-        isolation: `namespaces`, or `none`, which protects nothing.
-
-    Raises:
-        BadInput: A setting is unknown or impossible.
-        Unavailable: This machine lacks something.
-
-    Examples:
-        >>> from pathlib import Path
-        >>> Path("outputs/sensor-log-daily").mkdir(parents=True)
-        >>> for verdict in ra.grade("starter", outputs="outputs", tasks="sensor-log-daily"):
-        ...     print(verdict.task, verdict.outcome.value)
-        sensor-log-daily no_output
-    """
-    reading, count, kind = checked_reading(criteria), checked_workers(workers), checked_isolation(isolation)
-    found = checked_suite(suite, tasks)
-    check_packages(found.tasks, reading)
-    folder = Path(outputs)
-    if not folder.is_dir():
-        raise BadInput(f"The outputs folder {folder} does not exist.", "Give the folder that holds <TASK_ID>/ folders.")
-    cache = Cache()
-    bench = GradingContext(found.repositories, cache, open_sandbox(kind, cache), reading=reading)
-    return grade_outputs(found, folder, bench, count)
