@@ -19,7 +19,7 @@ from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import SuiteFolder, TaskFolder, find_suite
 from repoassay.types import Feedback
 
-__all__ = ["Grader", "grade"]
+__all__ = ["Grader"]
 
 
 class Grader:
