@@ -1,4 +1,4 @@
-"""Verdicts from Python: on patches, one or many at a time, as reward loops need; and on outputs made elsewhere."""
+"""Verdicts on patches, one after the other or many at a time, from Python: reward loops, services, notebooks."""
 
 from __future__ import annotations
 
