@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, TypeVar, cast
@@ -104,7 +105,7 @@ def make(
     from repoassay.sandbox import Cache, open_sandbox
 
     tests = _tests(wanted["tests"], own_tests)
-    runner = wanted["runner"] or ("pytest" if tests else "repository")
+    runner, why = (wanted["runner"], "") if wanted["runner"] else _runner(tests)
     asked = TaskRequest(
         repository=wanted["repo"],
         solution=solution,
@@ -125,12 +126,30 @@ def make(
     cache = Cache()
     sandbox = open_sandbox(wanted["isolation"], cache)
     with Telling(quiet=wanted["as_json"]) as telling:
+        if why:
+            telling.say(why)
         made = construct_commit(
             asked, wanted["out"], cache, sandbox, times=wanted["proofs"], workers=wanted["workers"],
             step=telling.step, done=telling.done,
         )  # fmt: skip
     print_json(made, asked) if wanted["as_json"] else print_made(made, wanted["out"])
     raise SystemExit(0 if made.folder else 1)
+
+
+def _runner(tests: tuple[Path, ...] | None) -> tuple[str, str]:
+    """What runs the tests where nobody said, and why it is not what one would expect."""
+    from repoassay.workspace import how_to_get, release_lines
+
+    if tests:
+        return "pytest", ""
+    if release_lines():
+        return "repository", ""
+    line = ".".join(platform.python_version_tuple()[:2])
+    remedy = f"To run them as its maintainers do: {how_to_get(line).removeprefix('Run: ')}"
+    return "pytest", (
+        "This machine has no Python but the system's, from which no environment of the repository's own can be made, so"
+        f" its test files run by themselves. {remedy}"
+    )
 
 
 def _tests(given: tuple[str, ...], own_tests: str) -> tuple[Path, ...] | None:

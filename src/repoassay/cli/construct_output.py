@@ -57,6 +57,11 @@ class Telling:
         elif not self._quiet:
             click.echo(f"{text} ...", err=True)
 
+    def say(self, text: str) -> None:
+        """Say something that stays, whatever is done next."""
+        if not self._quiet:
+            click.echo(text, err=True)
+
     def done(self) -> None:
         """Count a finished run."""
         self._runs += 1

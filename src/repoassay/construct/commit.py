@@ -28,13 +28,13 @@ from repoassay.construct.task_request import TaskRequest
 from repoassay.construct.trial import try_recipes
 from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.engine import GradingContext, validate_task
-from repoassay.errors import BadInput, BadTask
+from repoassay.errors import BadInput, BadTask, Unavailable
 from repoassay.formats import REQUIREMENTS, safe_id
 from repoassay.grading import TaskProof
 from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import TaskFolder, digest_folder, read_task
 from repoassay.types import FileEdit
-from repoassay.workspace import PreparedTask, lay_out, release_lines
+from repoassay.workspace import PreparedTask, how_to_get, lay_out, release_lines
 
 __all__ = ["Constructed", "construct_commit"]
 
@@ -133,6 +133,10 @@ class _Making:
         """Find an environment in which the change's own tests run, and prove the task there."""
         tree = history.tree(draft.solution)
         inference = infer_environment(draft, request, history)
+        if not inference.lines:
+            raise Unavailable(
+                "This machine has no Python of which the repository's own environment can be made.", how_to_get("3.11")
+            )
         trial, given_up = try_recipes(
             draft, inference, request.requirements, self._lay, tree, history.content, self.bench.sandbox, self.step
         )

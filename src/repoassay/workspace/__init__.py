@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from repoassay.workspace.git import ATTRIBUTES as ATTRIBUTES, run_git as run_git
     from repoassay.workspace.installed_copies import cover_installed_copies as cover_installed_copies
     from repoassay.workspace.interpreters import (
+        how_to_get as how_to_get,
         interpreter_findings as interpreter_findings,
         release_lines as release_lines,
     )
@@ -65,7 +66,7 @@ else:
             "environment": ("build_environment",),
             "git": ("ATTRIBUTES", "run_git"),
             "installed_copies": ("cover_installed_copies",),
-            "interpreters": ("interpreter_findings", "release_lines"),
+            "interpreters": ("how_to_get", "interpreter_findings", "release_lines"),
             "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"),
             "sources": ("fetch_commit", "fetch_folders"),
             "variables": ("environment_variables",),
