@@ -51,7 +51,8 @@ def test_help_has_examples_and_the_verb_is_listed() -> None:
 
 def test_a_machine_with_the_system_s_python_alone_makes_a_task_of_files(shop: Repo) -> None:
     places = {"PYENV_ROOT": "/nowhere", "UV_PYTHON_INSTALL_DIR": "/nowhere", "PATH": "/usr/bin:/bin"}
-    words = [Path(sys.executable).with_name("repoassay"), "construct", "commit", "--repo", shop.path, "--solution", "HEAD",
+    program = Path(sys.executable).with_name("repoassay")
+    words = [program, "construct", "commit", "--repo", shop.path, "--solution", "HEAD",
              "--instruction", "Add average(prices).", "--bundle", "--id", "average", "--proofs", 1]  # fmt: skip
     env = {**os.environ, **places}
     suite = shop.path.with_name("suite")
