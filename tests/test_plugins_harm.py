@@ -150,6 +150,7 @@ def test_what_prints_at_import_leaves_json_alone(tmp_path: Path) -> None:
     assert "{noise" in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_slow_or_deadly_import_harms_nobody_who_does_not_ask_for_it(tmp_path: Path) -> None:
     entries = {
         "agents": {"slow": "slow:Agent"}, "exporters": {"deadly": "deadly:E"}, "tables": {"odd-name": "ok:x"},

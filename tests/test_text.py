@@ -42,6 +42,7 @@ def test_the_table_holds_every_character_that_is_not_printable_and_every_default
     assert not any(map(is_hidden, " aZ~éß漢字한کखא🙂→…\u0301"))
 
 
+@pytest.mark.exhaustive
 def test_the_launcher_escapes_the_same_characters_in_the_same_way() -> None:
     whole = "".join(EVERY)
     same = collect._legible(whole) == escape_hidden(whole)

@@ -118,7 +118,7 @@ def test_an_attempt_whose_journal_line_was_lost_is_recovered_not_repeated(tmp_pa
     assert finished(tmp_path) == 2
 
 
-@pytest.mark.parametrize("presses", [1, 2])
+@pytest.mark.parametrize("presses", [1, pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, presses: int) -> None:
     running = start("run", "starter", *SLOW, "--attempts", "5", "--workers", "1", *TASKS, cwd=tmp_path)
     wait_for(lambda: finished(tmp_path) >= 1)
@@ -135,6 +135,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, presses: int) -> None:
     assert len({(event["task"], event["number"]) for event in ends}) == len(ends) == 10
 
 
+@pytest.mark.exhaustive
 def test_two_processes_never_work_on_one_run(tmp_path: Path) -> None:
     running = start("run", "starter", *SLOW, "--attempts", "8", "--workers", "1", *TASKS, cwd=tmp_path)
     wait_for(lambda: finished(tmp_path) >= 1)

@@ -123,6 +123,7 @@ def test_a_version_that_is_not_known_names_both_and_the_remedy(
     assert str(caught.value).startswith(f"{database.name} was made by another version of RepoAssay: {said}")
 
 
+@pytest.mark.exhaustive
 def test_programs_that_start_at_once_migrate_once(database: Database, schema: Schema, place: str) -> None:
     with_row(database, schema)
     (schema.folder / "0002_colour.sql").write_text(SECOND)
@@ -133,6 +134,7 @@ def test_programs_that_start_at_once_migrate_once(database: Database, schema: Sc
     assert state(database) == (3, [("mine", "red"), ("more", "green")])
 
 
+@pytest.mark.exhaustive
 def test_a_killed_migration_leaves_the_old_version(database: Database, schema: Schema, place: str) -> None:
     with_row(database, schema)
     slow = schema.folder / "0002_colour.sql"

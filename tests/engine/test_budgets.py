@@ -28,7 +28,9 @@ def test_within_its_limits_an_attempt_is_judged_as_ever_and_every_token_counted(
     assert spent.dollars is None and spent.dollars_note.startswith("no price for scripted/any")
 
 
-@pytest.mark.parametrize("agent", [TINY, STUBBORN], ids=["gives up", "stubborn"])
+@pytest.mark.parametrize(
+    "agent", [TINY, pytest.param(STUBBORN, marks=pytest.mark.exhaustive)], ids=["gives up", "stubborn"]
+)
 @pytest.mark.parametrize(
     ("limits", "prices", "calls"),
     [

@@ -107,6 +107,7 @@ def test_scripted_and_local_models_cost_nothing(tmp_path: Path) -> None:
     assert bound_of(run.plan).free
 
 
+@pytest.mark.exhaustive
 def test_of_one_provider_only_so_many_attempts_are_made_at_a_time(tmp_path: Path) -> None:
     upstreams = '[upstream.gone]\nbase_url = "http://127.0.0.1:9/v1"\n'
     run, suite = plan_run(tmp_path, [said(delay=0.2)], models=["scripted/x", "gone/y"], attempts=4, workers=4,

@@ -102,6 +102,7 @@ def test_an_endless_loop_is_timed_out_within_its_limit_and_nothing_stays(
     assert not [child for child in _descendants(os.getpid()) if child not in known]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("warm", [True, False])
 def test_process_1_is_deaf_to_a_submission(tasks: dict[str, TaskFolder], warm: bool) -> None:
     """Else what only failed would be a fault of ours, which is never counted against anybody."""

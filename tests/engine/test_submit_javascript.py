@@ -87,6 +87,7 @@ def test_solutions_pass_and_nothing_else_does_with_warm_parents_or_without(tasks
     assert told[0] == told[1]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("warm", [True, False])
 def test_an_endless_loop_is_timed_out_and_nothing_stays(tasks: dict[str, TaskFolder], warm: bool) -> None:
     name = "ms-compound"

@@ -264,6 +264,7 @@ def test_what_fails_when_run_again_fails(task: PreparedTask, sandbox: Sandbox, r
     assert found.sign or found.failed
 
 
+@pytest.mark.exhaustive
 def test_a_doubting_run_that_does_not_end_is_the_submissions(
     task: PreparedTask, sandbox: Sandbox, reference: Reference
 ) -> None:

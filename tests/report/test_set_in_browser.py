@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from browser import VIEWS, Opened
 from repoassay.report.export import write_figured
 from repoassay.report.report_tables import TableSelection, figure_out
@@ -41,6 +43,7 @@ def column(page: Page, table: str, index: int) -> list[str]:
     return page.locator(f"{table} tbody tr:not([hidden]) td:nth-child({index})").all_inner_texts()
 
 
+@pytest.mark.exhaustive
 def test_hostile_names_stay_inert_and_nothing_is_inaccessible(browser: Browser, tmp_path: Path) -> None:
     path = written(hostile_rows(), tmp_path)
     for size, scheme in VIEWS:

@@ -179,6 +179,7 @@ def cursors(http: httpx.Client, headers: dict[str, str]) -> list[int]:
     return [json.loads(line)["cursor"] for line in http.get("/v1/results", headers=headers).iter_lines() if line]
 
 
+@pytest.mark.exhaustive
 def test_a_server_judges_one_patch_while_hundreds_of_sleepers_of_another_token_wait(tmp_path: Path) -> None:
     hers, his = "token-of-whoever-sleeps", "token-of-whoever-works"
     (tmp_path / "tokens").write_text(f"{hers}\n{his}\n")

@@ -328,6 +328,7 @@ def test_a_flood_of_problems_is_cut_short(suite: Path) -> None:
     assert error.problems[-1].what == "has more problems than are listed here."
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "text",
     [

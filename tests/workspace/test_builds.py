@@ -99,6 +99,7 @@ def test_a_compiled_package_is_installed_in_place_and_leaves_the_checkout_clean(
     assert lay_out(folder, None, cache, sandbox).base == prepared.base
 
 
+@pytest.mark.exhaustive
 def test_what_fails_is_told_with_its_last_words_and_never_kept(tmp_path: Path, sandbox: NamespaceSandbox) -> None:
     own = Cache(tmp_path / "cache")
     folder = a_task(tmp_path, "true", "echo no such thing; exit 3", "touch never")
@@ -134,6 +135,7 @@ def test_a_build_decides_neither_about_git_nor_about_what_others_see(
     assert "spoiled" not in next((cache.path / "interpreters").glob("*/lib/python3*/os.py")).read_text()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("left", ["mkfifo counted/pipe", "ln -s /etc/passwd /env/leads-out"])
 def test_what_is_no_file_of_its_own_is_refused(
     tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox, left: str

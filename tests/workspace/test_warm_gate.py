@@ -186,6 +186,7 @@ def test_limits_hold_whatever_the_package_does(warm: Warm, cache: Cache) -> None
     assert done.exit.ended is Ended.OUT_OF_MEMORY
 
 
+@pytest.mark.exhaustive
 def test_a_package_cannot_keep_a_job_from_ending(warm: Warm, cache: Cache) -> None:
     """It adopts the worker, which it never buries: the whole parent ends, and with it what was kept."""
     code = (

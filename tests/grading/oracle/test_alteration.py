@@ -194,6 +194,7 @@ FORGERS: dict[str, Callable[[list[str]], str]] = {
 """Ways to name the real text of a test by comparing all copies."""
 
 
+@pytest.mark.exhaustive
 def test_comparing_copies_does_not_tell_which_is_real() -> None:
     source = "def test_it():\n    assert f(0) == 37\n    assert f(1) == 'qzwx'\n    assert f(2) == 'kjhg'\n"
     named, tries = Counter[str](), 300

@@ -176,6 +176,7 @@ HARD = [
 ]  # fmt: skip
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("value", HARD, ids=[f"{at}-{type(value).__name__}" for at, value in enumerate(HARD)])
 def test_every_value_has_a_node_that_the_other_side_takes(value: Any) -> None:
     for asked in (value, [value, "beside"], {"key": value}):

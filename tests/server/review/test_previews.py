@@ -237,6 +237,7 @@ def study_of(desk: ReviewState, files: dict[str, bytes]) -> None:
     create_study(desk.database, Study(name="st", rubric=rubric.digest), rubric, items, at=NOW)
 
 
+@pytest.mark.exhaustive
 def test_others_are_answered_while_a_bomb_is_opened(desk: ReviewState) -> None:
     desk.previews.close()
     desk.previews = Previews(desk.blobs, cpu=2)
