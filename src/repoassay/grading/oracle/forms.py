@@ -24,6 +24,7 @@ __all__ = [
     "compares",
     "find_form",
     "in_order",
+    "is_ascii",
     "mro_of",
     "name_of",
     "own_of",
@@ -37,6 +38,8 @@ ABSTRACT = tuple(name for name in _COMPARING if name not in ("__len__", "__conta
 """The comparisons a mapping or set of the repository need not define."""
 mro_of = type.__dict__["__mro__"].__get__
 own_of = type.__dict__["__dict__"].__get__
+is_ascii: Any = str.__dict__.get("isascii") or (lambda text: all(letter < "\x80" for letter in text))
+"""Python 3.6 has no `str.isascii`."""
 _module = type.__dict__["__module__"].__get__
 _qualname = type.__dict__["__qualname__"].__get__
 
@@ -219,9 +222,10 @@ _FORMS: Any = (
     (True, _fields("start", "stop", "step"), range), (False, _fields("start", "stop", "step"), slice),
     (False, _class, type), (True, _function, types.FunctionType, types.BuiltinFunctionType),
     (True, _method, types.MethodType), (True, _names_module, types.ModuleType), (False, _exception, BaseException),
-    (True, _match, re.Match), (True, lambda w, v, d, b: ["pattern", w.node(v.pattern, d), v.flags], re.Pattern),
+    (True, _match, type(re.match("", ""))),
+    (True, lambda w, v, d, b: ["pattern", w.node(v.pattern, d), v.flags], type(re.compile(""))),
     (True, _opaque, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType,
-     types.CodeType, types.TracebackType, types.MethodWrapperType, types.WrapperDescriptorType),
+     types.CodeType, types.TracebackType, type(object().__str__), type(object.__init__)),
 )  # fmt: skip
 _DATE, _TIME = ("year", "month", "day"), ("hour", "minute", "second", "microsecond", "fold")
 _LATE: dict[tuple[str, str], tuple[Any, bool]] = {

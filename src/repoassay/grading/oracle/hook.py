@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from repoassay.grading.oracle.forms import name_of
+from repoassay.grading.oracle.forms import is_ascii, name_of
 from repoassay.grading.oracle.observer import describe_exception, encode
 
 __all__ = ["Hook"]
@@ -37,7 +37,7 @@ class Hook:
         for place, node in enumerate(nodes):
             if type(node) in (str, list):
                 text = str(node)
-                self._room -= len(text) if text.isascii() else 6 * len(text)  # as JSON spells it
+                self._room -= len(text) if is_ascii(text) else 6 * len(text)  # as JSON spells it
                 if self._room < 0:
                     nodes[place] = ["?", "too much"]
         self._room -= 16

@@ -6,7 +6,7 @@ its time zones and the iteration of its mappings and sequences), consumes no ite
 raises. Equal values give equal nodes up to the order of mappings and sets; `values.py` reads what is written here.
 
 An object that appears twice is written twice; inside itself it is `["up", N]`, the container N levels above. So a node
-does not depend on the order in which a mapping was walked. Standard library only, Python 3.8 and newer.
+does not depend on the order in which a mapping was walked. Standard library only, Python 3.6 and newer.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from repoassay.grading.oracle.forms import (
     compares,
     find_form,
     in_order,
+    is_ascii,
     mro_of,
     name_of,
     own_of,
@@ -46,7 +47,7 @@ def encode(value: Any) -> Any:
     """The node of a value."""
     kind = type(value)
     if kind is str:
-        if len(value) < 4096 and value.isascii():
+        if len(value) < 4096 and is_ascii(value):
             return value
     elif kind is int:
         if -_INT < value < _INT:
@@ -124,7 +125,7 @@ class _Walk:
     def string(self, value: str) -> Any:
         size = len(value)
         self.text += min(size, LENGTH)
-        if size <= LENGTH and value.isascii():
+        if size <= LENGTH and is_ascii(value):
             return value
         data = value.encode("utf-8", "surrogatepass")
         if len(data) > LENGTH:
@@ -142,7 +143,7 @@ class _Walk:
             if kind is int and -_INT < value < _INT:
                 self.nodes += 1
                 found.append(value)
-            elif kind is str and len(value) < 256 and value.isascii():
+            elif kind is str and len(value) < 256 and is_ascii(value):
                 self.nodes += 1
                 self.text += len(value)
                 found.append(value)

@@ -15,7 +15,7 @@ _PARTS = ("forms.py", "observer.py", "hook.py")
 
 @functools.cache
 def observer_source() -> str:
-    """Source that defines `Hook`, `encode` and `describe_exception`, for Python 3.8 or newer and nothing else."""
+    """Source that defines `Hook`, `encode` and `describe_exception`, for Python 3.6 or newer and nothing else."""
     parts = ["from __future__ import annotations\n"]
     for name in _PARTS:
         source = Path(__file__).with_name(name).read_text()
