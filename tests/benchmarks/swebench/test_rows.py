@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from repoassay.benchmarks.swebench.recipes import nearest_version
 from repoassay.benchmarks.swebench.rows import SweRow
 from repoassay.errors import BadInput
 from repoassay.formats.write_task import write_task
@@ -123,7 +124,7 @@ def test_a_test_counts_once_and_times_may_be_times() -> None:
         ({"test_patch": patch_of("a.json"), "fail_to_pass": ("test_x",)}, "its test_patch touches no file of tests."),
         ({"fail_to_pass": ()}, "fail_to_pass: Tuple should have at least 1 item"),
         ({"repo": "/etc"}, "no recipe: the table does not know the repository '/etc'."),
-        ({"version": "0.1"}, "no recipe: the table knows 'pallets/flask', but not its version '0.1'."),
+        ({"version": "main"}, "no recipe: 'main' is no version of 'pallets/flask'."),
         ({"environment": "\ndependencies:\n  - python\n"}, "'- python' as dependency 2, which fixes no version."),
         ({"environment": "\ndependencies:\n  - wheel=1=py_0\n"}, "its frozen environment names no Python 3."),
         ({"patch": ""}, "it has no solution patch."),
@@ -134,6 +135,15 @@ def test_swe_rows_that_cannot_be_tasks(changes: dict[str, Any], words: str, tmp_
         write_task(made(**changes), tmp_path / "tasks")
     assert words in str(caught.value)
     assert not (tmp_path / "tasks").exists()
+
+
+def test_an_unknown_version_takes_the_recipe_of_the_nearest_older_one() -> None:
+    assert nearest_version("2022.10", ["0.12", "2022.09", "2023.07"]) == "2022.09"
+    assert nearest_version("5.4", ["5.2", "v5.3", "6.0"]) == "v5.3"
+    assert nearest_version("0.1", ["2.0", "2.1"]) == "2.0"
+    assert nearest_version("main", ["2.0"]) is None
+    parts = made(version="2.0.99").task_parts()
+    assert any("does not know version 2.0.99" in note and "that of 2.0" in note for note in parts.notes)
 
 
 def test_every_version_of_the_table_has_a_recipe() -> None:

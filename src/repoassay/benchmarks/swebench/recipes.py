@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import re
 import shlex
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,7 +15,7 @@ from pydantic import Field
 from repoassay.text import quote
 from repoassay.types import Record
 
-__all__ = ["FROZEN_AT", "RepositoryRecipe", "recipe_for"]
+__all__ = ["FROZEN_AT", "RepositoryRecipe", "nearest_version", "recipe_for"]
 
 FROZEN_AT = "2024-11-01"
 """About the day on which SWE-bench froze the environments of most Verified rows (`YYYY-MM-DD`)."""
@@ -40,6 +41,7 @@ class RepositoryRecipe(Record):
         apt: Debian packages that the build or the tests need.
         before: Shell commands before the installation.
         prefix: Variables in front of the installation's command.
+        version: The table's version it was found under; empty for a recipe of somebody else.
         command: The installation's whole command, where somebody else wrote it.
         edits: File of the repository -> what sed does to it while the package is installed.
         variables: Set for the build and for the tests.
@@ -58,6 +60,7 @@ class RepositoryRecipe(Record):
     apt: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     prefix: str = ""
+    version: str = ""
     command: str = ""
     edits: dict[str, str] = Field(default_factory=dict)
     variables: dict[str, str] = Field(default_factory=dict)
@@ -99,7 +102,7 @@ class RepositoryRecipe(Record):
 
 
 def recipe_for(repo: str, version: str) -> RepositoryRecipe | str:
-    """Return the recipe of a repository's version, or why there is none.
+    """Return the recipe of a repository's version or of the nearest one, or why there is none.
 
     Args:
         repo: `OWNER/NAME`.
@@ -108,8 +111,26 @@ def recipe_for(repo: str, version: str) -> RepositoryRecipe | str:
     versions = _table().get(repo.lower())
     if versions is None:
         return f"no recipe: the table does not know the repository {quote(repo)}"
-    found = versions.get(version)
-    return found or f"no recipe: the table knows {quote(repo)}, but not its version {quote(version)}"
+    known = nearest_version(version, versions)
+    return versions[known] if known else f"no recipe: {quote(version)} is no version of {quote(repo)}"
+
+
+def nearest_version(version: str, known: Collection[str]) -> str | None:
+    """Return the version of which the recipe is used: the same, else the newest older one, else the oldest of all.
+
+    None where `version` is none; versions come as `5.3`, `v5.3` or `2022.03`.
+    """
+    if version in known:
+        return version
+    numbers = {each: found for each in (*known, version) if (found := _numbers(each))}
+    if version not in numbers:
+        return None
+    older = [each for each in known if each in numbers and numbers[each] <= numbers[version]]
+    return max(older, key=numbers.__getitem__) if older else min(known, key=lambda each: numbers.get(each, ()))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d{1,9}", version))) if re.fullmatch(r"v?\d[\d.]{0,40}", version) else ()
 
 
 def release_of(version: str) -> str:
@@ -150,6 +171,9 @@ def _table() -> Mapping[str, Mapping[str, RepositoryRecipe]]:
         recipe = {**known[entry["like"]], **own} if "like" in entry else own
         known |= dict.fromkeys(entry["versions"], recipe)
     return {
-        repo: {version: RepositoryRecipe.model_validate(recipe) for version, recipe in versions.items()}
+        repo: {
+            version: RepositoryRecipe.model_validate({**recipe, "version": version})
+            for version, recipe in versions.items()
+        }
         for repo, versions in written.items()
     }

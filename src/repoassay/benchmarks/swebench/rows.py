@@ -189,6 +189,8 @@ class SweRow(Row):
         wanted = frozen.python if frozen else recipe.python
         python = max(wanted, _OLDEST, key=_minor)
         notes = [] if python == wanted else [f"Python {wanted} is not offered; {python} stands in for it"]
+        if recipe.version not in {"", self.version}:
+            notes.append(f"the table does not know version {self.version}; the recipe is that of {recipe.version}")
         if frozen is None:
             notes.append("no frozen environment: versions are the table's, and the newest of the day it gives")
         elif frozen.passed_over:
