@@ -214,10 +214,8 @@ def _apart(
 def _in_place(
     subject: HiddenTestSubject, units: Sequence[TwinUnit], twins: Twins
 ) -> Iterator[tuple[list[int], list[str], HiddenTestRun]]:
-    """A run of each copy, of the doubted functions alone where their program takes names of functions."""
-    tests = subject.folder.task.grading.tests
-    assert tests is not None
-    only = [unit.name for unit in units] if tests.reader == "pytest" else []
+    """A run of each copy, of the doubted functions alone."""
+    only = [unit.name for unit in units]
     for number, copy in enumerate(twins.copies):
         yield [number], [""], subject.run(changed=copy, only=only)
 

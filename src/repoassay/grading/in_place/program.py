@@ -218,12 +218,22 @@ class UnittestRecorder:
         return f"{file}::{kind.__qualname__}::{getattr(test, '_testMethodName', str(test))}"
 
 
+def labels(job: dict[str, Any], root: str = "") -> list[str]:
+    """What is to be run, by dotted name; `root` is the folder that names begin below."""
+    found = []
+    for test in job["only"]:
+        file, _, name = test.partition("::")
+        module = (file[len(root) :] if file.startswith(root) else file)[: -len(".py")]
+        found.append(f"{module}.{name}".replace("/", ".").replace("::", "."))
+    return found or job["files"]
+
+
 def run_unittest(job: dict[str, Any], results: ResultSink) -> int:
     """Run modules, classes or methods by dotted name, or what discovery finds in files and folders."""
     UnittestRecorder(results)
     sys.path.insert(0, job["root"])
     loader, suite = unittest.TestLoader(), unittest.TestSuite()
-    for name in job["only"] or job["files"]:
+    for name in labels(job):
         if os.path.isdir(name):
             suite.addTests(loader.discover(name, top_level_dir=job["root"]))
         else:
@@ -238,7 +248,7 @@ def run_django(job: dict[str, Any], results: ResultSink) -> int:
     UnittestRecorder(results)
     os.chdir(job["root"] + "/tests")
     sys.path.insert(0, job["root"] + "/tests")
-    sys.argv = ["runtests.py", *job["arguments"], *(job["only"] or job["files"])]
+    sys.argv = ["runtests.py", *job["arguments"], *labels(job, "tests/")]
     try:
         runpy.run_path("runtests.py", run_name="__main__")
     except SystemExit as error:
@@ -304,7 +314,8 @@ def run_sympy(job: dict[str, Any], results: ResultSink) -> int:
             super().import_error(filename, exc_info)
 
     runtests.PyTestReporter = Reporter
-    done = runtests.test(*job["files"], subprocess=False, verbose=True, colors=False)
+    words = tuple(test.partition("::")[2] for test in job["only"])  # each runs all whose names hold it
+    done = runtests.test(*job["files"], kw=words, subprocess=False, verbose=True, colors=False)
     return 0 if done else 1
 
 

@@ -47,7 +47,7 @@ def run_in_place(
         sandbox: Where it runs.
         environment: The task's environment.
         ids: Tests whose results are wanted.
-        only: Tests that are run, as the reader names them; all files of the task when empty.
+        only: Test functions that are run, as results name them; all files of the task when empty.
         overrides: Test files (path in the repository -> source) to use in place of the real ones.
         cancel: Set to end early.
         env: Further variables.
@@ -87,7 +87,7 @@ def run_in_place(
 
 
 def functions(ids: Sequence[str]) -> tuple[str, ...]:
-    """Test functions of tests, by the names that pytest takes."""
+    """Test functions of tests, `FILE::NAME`, for `run_in_place` to run alone."""
     return tuple(dict.fromkeys(test.partition("[")[0] for test in ids))
 
 

@@ -124,7 +124,7 @@ class _Recording:
         self.in_place = tests.runner == "repository"
         # In place only what decides is recorded: whole files of a strange repository may take minutes.
         self.ids = tests.fail_to_pass if self.in_place else tests.all_ids
-        self.only = functions(self.ids) if self.in_place and tests.reader == "pytest" else ()
+        self.only = functions(self.ids) if self.in_place else ()
         self.names = list(dict.fromkeys(test.partition("::")[0] for test in self.ids))
 
     def made(self) -> Reference:
