@@ -4,7 +4,7 @@ A candidate is a commit with one parent that changes source and tests, at most 6
 whose message speaks of a fault or an issue and is neither a merge's, a release's nor one of typing errors, and whose
 tests gain a line that asserts something. Of every repository as many are drawn as of the others, with a seed,
 spread over its history since --since in strata of equal size. Each becomes one line of the results file, and what is
-there already is not tried again.
+there already is not tried again. The first become pull-request tasks (--pull-requests), with their messages for issues.
 
     python measurements/commits.py --repository bundles/one.bundle --repository clones/two.git --count 60
 """
@@ -100,11 +100,33 @@ def drawn(repositories: list[Path], count: int, seed: int, since: str) -> list[t
     ]
 
 
-def tried(place: Path, sha: str, seconds: float) -> dict[str, Any]:
-    """What `construct commit` makes of one commit, nothing typed."""
-    command = Path(sys.executable).with_name("repoassay")
+def words_of(place: Path, sha: str, out: str, *, proposal: bool) -> list[str]:
+    """The command that makes a task of one commit; an issue is all that a pull-request task is asked for."""
+    words = [str(Path(sys.executable).with_name("repoassay")), "construct"]
+    if not proposal:
+        return [*words, "commit", "--repo", str(place), "--solution", sha, "--out", out, "--json"]
+    issue = Path(out, "issue.md")
+    issue.write_text(git(place, "log", "-1", "--format=%B", sha))
+    suite = str(Path(out, "suite"))
+    return [
+        *words,
+        "pull-request",
+        "--repo",
+        str(place),
+        "--merged",
+        sha,
+        "--issue",
+        str(issue),
+        "--out",
+        suite,
+        "--json",
+    ]
+
+
+def tried(place: Path, sha: str, seconds: float, *, proposal: bool = False) -> dict[str, Any]:
+    """What `construct` makes of one commit, nothing typed."""
     with tempfile.TemporaryDirectory(prefix="commits-") as out:
-        words = [str(command), "construct", "commit", "--repo", str(place), "--solution", sha, "--out", out, "--json"]
+        words = words_of(place, sha, out, proposal=proposal)
         began = time.monotonic()
         try:
             done = subprocess.run(words, capture_output=True, timeout=seconds, check=False)
@@ -117,18 +139,19 @@ def tried(place: Path, sha: str, seconds: float) -> dict[str, Any]:
     tests = made.pop("tests", [])
     made["roles"] = Counter(test["role"] for test in tests)
     made["failing"] = [test["message"][-300:] for test in tests if test["role"] in ("fails", "flaky", "breaks")][:3]
-    return {**made, "repository": place.name, "sha": sha, "seconds": round(taken, 1)}
+    kind = "pull request" if proposal else "edit"
+    return {**made, "repository": place.name, "sha": sha, "kind": kind, "seconds": round(taken, 1)}
 
 
 def table(results: list[dict[str, Any]]) -> str:
     """A line a commit, then the shares."""
-    lines = ["| commit | finding | must pass | guards | lost | s | why |", "|---|---|---|---|---|---|---|"]
+    lines = ["| commit | kind | finding | must pass | guards | lost | s | why |", "|---|---|---|---|---|---|---|---|"]
     for each in results:
         lost, roles = each.get("lost") or {"tests": 0, "of": 0}, each["roles"]
         share = f"{lost['tests']}/{lost['of']}" if lost["of"] else ""
         reasons = " ".join(" ".join(each.get("reasons") or []).split()).replace("|", "/")[-160:]
         lines.append(
-            f"| {each['repository'].removesuffix('.git')} {each['sha'][:8]} | {each['finding']}"
+            f"| {each['repository'].removesuffix('.git')} {each['sha'][:8]} | {each['kind']} | {each['finding']}"
             f" | {roles.get('fail_to_pass', 0)} | {roles.get('pass_to_pass', 0)} | {share} | {each['seconds']:.0f}"
             f" | {'' if each['finding'] == 'sound' else reasons} |"
         )
@@ -145,6 +168,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repository", type=Path, action="append", required=True, help="a git folder or a bundle")
     parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--pull-requests", type=int, default=15, help="how many are made pull-request tasks")
     parser.add_argument("--seed", type=int, default=15)
     parser.add_argument("--since", default="2019-06-01")
     parser.add_argument("--seconds", type=float, default=1200, help="the most that one commit may take")
@@ -163,9 +187,12 @@ def main() -> None:
         return
     lines = asked.results.read_text().splitlines() if asked.results.exists() else []
     known = {(each["repository"], each["sha"]): each for each in map(json.loads, lines)}
+    proposals = set(wanted[: asked.pull_requests])
     waiting = [(place, sha) for place, sha in wanted if (place.name, sha) not in known]
     with ThreadPoolExecutor(asked.jobs) as pool, asked.results.open("a") as stream:
-        for future in as_completed(pool.submit(tried, place, sha, asked.seconds) for place, sha in waiting):
+        for future in as_completed(
+            pool.submit(tried, place, sha, asked.seconds, proposal=(place, sha) in proposals) for place, sha in waiting
+        ):
             result = future.result()
             known[result["repository"], result["sha"]] = result
             stream.write(json.dumps(result) + "\n")
