@@ -57,3 +57,14 @@ def test_a_folder_that_is_not_there_is_our_fault_to_tell(repository: tuple[str, 
     into.mkdir()
     with pytest.raises(InfraFault, match="has no folder nowhere"):
         fetch_folders(*repository, ["data", "nowhere"], into)
+
+
+def test_a_copy_that_lacks_files_is_named(repository: tuple[str, str], tmp_path: Path) -> None:
+    url, revision = repository
+    upstream, into = tmp_path / "upstream", tmp_path / "into"
+    blob = git(upstream, "rev-parse", f"{revision}:code/c.py")
+    (upstream / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    into.mkdir()
+    with pytest.raises(InfraFault, match=f"lacks files of its commit {revision[:12]}") as caught:
+        fetch_commit(url, revision, into)
+    assert caught.value.remedy

@@ -229,7 +229,15 @@ def fetch_folders(url: str, revision: str, folders: Sequence[str], into: Path) -
     if folders:
         run_git(into, "sparse-checkout", "set", "--no-cone", *(f"/{folder}/" for folder in folders))
         partial = ("--filter=blob:none",)
-    run_git(into, "fetch", "--quiet", "--depth=1", "--no-tags", *partial, "origin", revision, seconds=1800)
+    try:
+        run_git(into, "fetch", "--quiet", "--depth=1", "--no-tags", *partial, "origin", revision, seconds=1800)
+    except InfraFault as error:
+        if "unable to read" in str(error):
+            raise InfraFault(
+                f"The repository {url} lacks files of its commit {revision[:12]}: it is not a whole copy.",
+                "Get a whole one, with git clone --mirror.",
+            ) from error
+        raise
     run_git(into, "checkout", "--quiet", "--detach", "FETCH_HEAD", seconds=1800)
     shutil.rmtree(into / ".git")
     lacking = [folder for folder in folders if not (into / folder).is_dir()]
