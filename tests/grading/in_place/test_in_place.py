@@ -14,6 +14,7 @@ from repoassay.engine.attempt import GradingContext
 from repoassay.engine.validate import validate_task
 from repoassay.errors import InfraFault
 from repoassay.grading.edit import grade_edit
+from repoassay.grading.oracle import oracle
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
@@ -249,6 +250,21 @@ def test_a_test_that_the_solution_does_not_pass_here_is_excluded_by_name(judge: 
     proof = judge.oracle.proof(folder, layout.base, layout.environment)
     assert list(proof.excluded) == ["tests/check_prices.py::test_network"]
     assert judge(folder, SOLUTION).outcome is Outcome.PASSED
+
+
+def test_what_takes_too_long_with_one_hash_seed_is_not_attested_and_nobodys_failure(
+    judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = 'import os, time\n    if os.environ.get("PYTHONHASHSEED") == "2":\n        time.sleep(200)\n    '
+    checks = CHECKS.replace("def test_many(price):\n    ", f"def test_many(price):\n    {slow}")
+    monkeypatch.setattr(oracle, "_LEAST_SECONDS", 2.0)
+    monkeypatch.setattr(oracle, "_TIMES_PROOF", 1.0)
+    folder = make_task(tmp_path / "slow", checks=checks)
+    verdict = judge(folder, SOLUTION)
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+    assert verdict.assurance is not None
+    assert "with the hash seed 2 its tests take longer" in verdict.assurance.open[0]
+    assert judge(folder, diff({"NOTES": (None, "A note.\n")})).outcome is Outcome.FAILED
 
 
 def test_unittest_is_read_in_its_own_names(judge: Judge, tmp_path: Path) -> None:

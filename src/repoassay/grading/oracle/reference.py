@@ -30,7 +30,7 @@ from repoassay.grading.oracle.twin_proof import prove, prove_apart
 from repoassay.grading.oracle.twins import TwinUnit
 from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import TaskFolder, read_regular
-from repoassay.types import FileEdit, HiddenTests, Record
+from repoassay.types import Ended, FileEdit, HiddenTests, Record
 
 __all__ = ["Occurrence", "Reference", "reference_of"]
 
@@ -78,9 +78,27 @@ class Reference(Record):
 
 
 def reference_of(
-    folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, cache: Cache, language: Language
+    folder: TaskFolder,
+    base: Path,
+    environment: Path,
+    sandbox: Sandbox,
+    cache: Cache,
+    language: Language,
+    *,
+    seconds: float | None = None,
 ) -> Reference:
     """The reference of a task in an environment, recorded when it is not in the cache.
+
+    Of tests in place, whose task is proven before this, what cannot be recorded is open, and never a fault.
+
+    Args:
+        folder: The task.
+        base: Checkout of its base commit.
+        environment: Its environment.
+        sandbox: Where its tests run.
+        cache: Where references are kept.
+        language: What its tests are written in.
+        seconds: Time limit of a run in place; some tests take minutes with one hash seed and seconds with another.
 
     Raises:
         InfraFault: When the task has no solution, or its solution does not pass here: then nothing can be compared.
@@ -89,8 +107,14 @@ def reference_of(
     key = hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     def build(part: Path) -> None:
-        recording = _Recording(folder, base, environment, sandbox, language)
-        (part / "reference.json").write_text(recording.made().model_dump_json(), encoding="utf-8")
+        recording = _Recording(folder, base, environment, sandbox, language, seconds)
+        try:
+            made = recording.made()
+        except InfraFault as fault:
+            if not recording.in_place:
+                raise
+            made = Reference(files={}, inner={}, expected={}, open=dict.fromkeys(recording.ids, str(fault)))
+        (part / "reference.json").write_text(made.model_dump_json(), encoding="utf-8")
 
     entry = cache.entry("references", key, build)
     try:
@@ -116,7 +140,11 @@ def _programs() -> str:
 class _Recording:
     """The reference of one task, in the making."""
 
-    def __init__(self, folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, language: Language) -> None:
+    def __init__(
+        self, folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox, language: Language,
+        seconds: float | None,
+    ) -> None:  # fmt: skip
+        self.seconds = seconds
         self.base, self.environment, self.sandbox, self.language = base, environment, sandbox, language
         tests = folder.task.grading.tests
         assert tests is not None
@@ -215,10 +243,13 @@ class _Recording:
     ) -> ChannelReport:
         env = {"PYTHONHASHSEED": seed, "TMPDIR": f"/tmp{'/other' if seed == _SEEDS[-1] else ''}"}  # noqa: S108 - inside
         if self.in_place:
-            return run_in_place(
+            placed = run_in_place(
                 self.folder, self.base, edits, self.sandbox, self.environment, ids=ids, only=self.only,
-                overrides=changed, env=env,
-            ).told  # fmt: skip
+                overrides=changed, env=env, seconds=self.seconds,
+            )  # fmt: skip
+            if placed.exit.ended is Ended.TIMED_OUT:
+                raise InfraFault(f"with the hash seed {seed} its tests take longer than {placed.exit.wall:.0f} s")
+            return placed.told
         ran = run_hidden(
             self.folder, self.base, edits, self.sandbox, self.environment, ids=ids, changed=changed, env=env
         )
