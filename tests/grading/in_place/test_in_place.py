@@ -267,6 +267,20 @@ def test_what_takes_too_long_with_one_hash_seed_is_not_attested_and_nobodys_fail
     assert judge(folder, diff({"NOTES": (None, "A note.\n")})).outcome is Outcome.FAILED
 
 
+def test_tests_that_look_at_their_own_source_fail_no_solution(judge: Judge, tmp_path: Path) -> None:
+    looks = """
+
+def test_source():
+    import inspect
+    assert "assert price(1000) == 2000" in inspect.getsource(test_many)
+"""
+    folder = make_task(
+        tmp_path / "looks", checks=CHECKS + looks, guards=(*GUARDS, "tests/check_prices.py::test_source")
+    )
+    verdict = judge(folder, SOLUTION)
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+
+
 def test_unittest_is_read_in_its_own_names(judge: Judge, tmp_path: Path) -> None:
     checks = (
         "import unittest\nfrom shop.prices import price\n\nclass TestMany(unittest.TestCase):\n"
