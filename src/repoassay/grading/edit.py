@@ -19,9 +19,10 @@ from repoassay.grading.hidden_tests.run import run_hidden
 from repoassay.grading.in_place.proof import TaskProof
 from repoassay.grading.in_place.support import left_out, setup_of
 from repoassay.grading.oracle.oracle import Oracle
-from repoassay.grading.test_run import HiddenTestSubject, examine
+from repoassay.grading.test_run import HiddenTestExamination, HiddenTestSubject, examine
 from repoassay.sandbox import Sandbox
 from repoassay.tasks import TaskFolder
+from repoassay.text import join_names
 from repoassay.types import Assurance, Attribution, Ended, FileEdit, Outcome, TestResult, Verdict
 
 __all__ = ["FUZZ", "LENIENT", "grade_edit", "run_tests"]
@@ -102,6 +103,10 @@ def grade_edit(
     subject = HiddenTestSubject(folder, base, environment, changes.edits, sandbox, cancel, pool)
     reference = oracle.reference(folder, base, environment) if oracle else None
     examined = examine(subject, reference, oracle)
+    if proof and (once := _guards_alone(folder, examined)):
+        # A stranger's guard may be flaky, which the runs of a proof need not show: it fails a submission twice, or not.
+        examined = examine(subject, reference, oracle)
+        notes = (*notes, f"Run again, since only tests that pass before and after had failed: {join_names(once, 5)}.")
     ran, tests = examined.ran, proof.listed(examined.tests) if proof else examined.tests
     if examined.signs:
         return verdict(Outcome.TAMPERING, *examined.signs, *notes, tests=tests)
@@ -131,6 +136,15 @@ def _proof(folder: TaskFolder, base: Path, environment: Path, oracle: Oracle | N
     if oracle is None:
         raise InfraFault(f"The task {folder.task.id} is unproven: there is nothing here to prove it with.")
     return oracle.proof(folder, base, environment)
+
+
+def _guards_alone(folder: TaskFolder, examined: HiddenTestExamination) -> list[str]:
+    """Tests that did not pass, where all that decide did and nothing else is wrong."""
+    if examined.signs or not examined.ran.told.complete:
+        return []
+    assert folder.task.grading.tests is not None
+    bad = [test.id for test in examined.tests if test.outcome != "passed"]
+    return [] if set(bad) & set(folder.task.grading.tests.fail_to_pass) else bad
 
 
 def run_tests(

@@ -281,6 +281,14 @@ def test_source():
     assert verdict.outcome is Outcome.PASSED, verdict.comments
 
 
+def test_a_guard_fails_a_submission_twice_or_not(judge: Judge, shop: TaskFolder) -> None:
+    breaks = diff({"shop/prices.py": (WRONG, RIGHT.replace("count * 3", "count * 4"))})
+    assert breaks != SOLUTION
+    verdict = judge(shop, breaks)
+    assert verdict.outcome is Outcome.FAILED
+    assert any(comment.startswith("Run again") for comment in verdict.comments)
+
+
 def test_unittest_is_read_in_its_own_names(judge: Judge, tmp_path: Path) -> None:
     checks = (
         "import unittest\nfrom shop.prices import price\n\nclass TestMany(unittest.TestCase):\n"
