@@ -173,6 +173,7 @@ class NamespaceSandbox:
                 Gather(c.source, str(c.into.resolve()), c.max_bytes, c.max_files, list(c.skip))
                 for c in setup.collect
             ],
+            hosts=list(setup.hosts),
             host_network=setup.network is SandboxNetwork.HOST,
             seconds=setup.limits.seconds,
             memory=setup.limits.memory,

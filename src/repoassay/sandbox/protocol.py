@@ -91,7 +91,8 @@ class SandboxSetup:
 
     `edits` are files written (or, for None, deleted) before anything starts, by absolute path inside; they may lie in
     copy-on-write mounts or scratch folders. `scratch` folders are empty, writable, and share the disk limit. `log`
-    takes what is printed as it comes.
+    takes what is printed as it comes. `hosts` are further names of the command's own 127.0.0.1, at whose
+    ports below 1024 it may then listen; where the loopback is the host's they mean nothing.
     """
 
     env: Mapping[str, str] = field(default_factory=dict)
@@ -102,6 +103,7 @@ class SandboxSetup:
     limits: Limits = Limits()
     network: SandboxNetwork = SandboxNetwork.NONE
     doors: tuple[PortForward, ...] = ()
+    hosts: tuple[str, ...] = ()
     collect: tuple[ExportSpec, ...] = ()
     log: Path | None = None
 

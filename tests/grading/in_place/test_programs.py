@@ -28,8 +28,9 @@ def test_the_observer_writes_values_with_every_python_of_this_machine() -> None:
     assert len(said) == 1
 
 
-def test_the_recorder_compiles_with_every_python_of_this_machine() -> None:
-    source = Path(run.__file__).with_name("program.py").read_text("utf-8")
+@pytest.mark.parametrize("name", ["program.py", "service.py"])
+def test_our_programs_compile_with_every_python_of_this_machine(name: str) -> None:
+    source = Path(run.__file__).with_name(name).read_text("utf-8")
     for line in release_lines():
         argv = [
             str(find_interpreter(line).program),

@@ -2,9 +2,9 @@
 
 Started in the task's own interpreter, Python 3.6 or newer (annotations are removed before it is sent), without `site`:
 everything it needs of the standard library is imported before the first module of the repository can be. The job, JSON
-on standard input, has `reader`, `files`, `only`, `arguments`, `key` (hex; signs every line) and `root`. One line a
-test: `<hmac> <json>`, numbered, then one `end` line. A test is named `FILE::NAME`, FILE relative to the root; `names`
-are what else its program calls it.
+on standard input, has `reader`, `files`, `only`, `arguments`, `key` (hex; signs every line), `root` and `hosts` (names
+of this sandbox's own loopback). One line a test: `<hmac> <json>`, numbered, then one `end` line. A test is named
+`FILE::NAME`, FILE relative to the root; `names` are what else its program calls it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import inspect
 import io
 import json
 import os
+import select
 import site
-import socket
 import sys
 import time
 import traceback
@@ -29,6 +29,8 @@ OBSERVER = "/run/observer.py"
 """Defines `Hook`, by which rewritten tests send values."""
 HTTPBIN = "/env/services/httpbin/bin/python"
 """Where a recipe puts an environment with httpbin, for tests that would ask the public one."""
+SERVICE = "/run/service.py"
+"""Serves it."""
 
 
 class Silence:
@@ -319,21 +321,18 @@ def run_sympy(job: dict[str, Any], results: ResultSink) -> int:
     return 0 if done else 1
 
 
-def start_httpbin() -> None:
-    """Serve httpbin on the loopback, where the environment has one, and name it in HTTPBIN_URL."""
+def start_service(names: list[str]) -> None:
+    """Start the service that the environment has for its tests, if any, and take the variables that say where it is."""
     if not os.path.exists(HTTPBIN):
         return
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    arguments = [HTTPBIN, "-I", "-m", "httpbin.core", "--port", str(port)]
+    heard, ready = os.pipe()
+    os.set_inheritable(ready, True)
+    arguments = [HTTPBIN, "-I", "-B", SERVICE, str(ready), *names]
     os.spawnve(os.P_NOWAIT, HTTPBIN, arguments, {"PATH": "/usr/bin:/bin"})  # noqa: S606 - ours, in the sandbox
-    for _ in range(200):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        time.sleep(0.1)
-    os.environ["HTTPBIN_URL"] = f"http://127.0.0.1:{port}/"
+    os.close(ready)
+    with open(heard) as stream:
+        said = stream.read() if select.select([heard], [], [], 20)[0] else ""
+    os.environ.update(json.loads(said or "{}"))
 
 
 READERS = {"pytest": run_pytest, "unittest": run_unittest, "django": run_django, "sympy": run_sympy}
@@ -347,7 +346,7 @@ def main() -> None:
     channel = SignedLines(descriptor, bytes.fromhex(job.pop("key")))
     leave, hook = os._exit, load_hook()
     channel.send(ready=True)  # whatever goes wrong before this line is not the submission's doing
-    start_httpbin()
+    start_service(job["hosts"])
     sys.path[:] = [place for place in sys.path if place not in ("", "/run")]
     site.main()
     os.chdir(job["root"])

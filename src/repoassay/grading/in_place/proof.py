@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError
 from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.results import HiddenTestRun
-from repoassay.grading.in_place.run import run_in_place
+from repoassay.grading.in_place.run import programs_inside, run_in_place
 from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import TaskFolder, read_regular
 from repoassay.types import Ended, FileEdit, Record, TestResult
@@ -101,7 +101,8 @@ def proof_of(folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox
 
 
 def _program() -> str:
-    return hashlib.sha256(Path(__file__).with_name("program.py").read_bytes()).hexdigest()
+    contents = (f"{place}\0{edit.content!r}" for place, edit in programs_inside().items() if edit)
+    return hashlib.sha256("\0".join(contents).encode()).hexdigest()
 
 
 def _made(folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox) -> TaskProof:
@@ -125,7 +126,10 @@ def _made(folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox) -
         name for name in tests.fail_to_pass if not all(_failure(name, names[name], [run]) for run in before)
     )
     if len(passing) == len(tests.fail_to_pass):
-        raise InfraFault(f"The task {folder.task.id} is unproven: its base passes {passing[0]} here already.")
+        raise InfraFault(
+            f"The task {folder.task.id} is unproven: its base passes every test of fail_to_pass here already, such as"
+            f" {passing[0]}."
+        )
     return TaskProof(
         fail_to_pass={name: names[name] for name in tests.fail_to_pass},
         pass_to_pass={name: names[name] for name in tests.pass_to_pass if name not in excluded},

@@ -18,10 +18,17 @@ from repoassay.tasks import TaskFolder
 from repoassay.types import Ended, FileEdit
 from repoassay.workspace import environment_variables
 
-__all__ = ["functions", "run_in_place"]
+__all__ = ["functions", "programs_inside", "run_in_place"]
 
 _ROOT = "/workspace/repo"
 _PROGRAM = "/run/in_place.py"
+_SENT = {
+    _PROGRAM: "program.py",
+    "/run/service.py": "service.py",
+}
+_SERVICE = "services/httpbin"
+_NAMES = ("httpbin.org", "www.httpbin.org")
+"""What an environment's service is called in the world."""
 
 
 def run_in_place(
@@ -61,9 +68,10 @@ def run_in_place(
     key = secrets.token_bytes(32)
     laid, _ = setup_of(folder, base).split(edits)
     laid |= {name: FileEdit(source.encode()) for name, source in (overrides or {}).items()}
+    hosts = _NAMES if sandbox.network_is_private and (environment / _SERVICE).is_dir() else ()
     job = {
         "reader": tests.reader, "files": list(tests.files), "only": list(only), "arguments": list(tests.arguments),
-        "key": key.hex(), "root": _ROOT,
+        "key": key.hex(), "root": _ROOT, "hosts": hosts,
     }  # fmt: skip
     variables = {**environment_variables(folder.task, environment), **(env or {})}
     done = sandbox.run(
@@ -73,8 +81,9 @@ def run_in_place(
             cwd="/tmp",  # noqa: S108 - inside the sandbox
             stdin=json.dumps(job).encode(),
             mounts=(Mount(base, _ROOT, Access.COPY_ON_WRITE), Mount(environment, "/env")),
-            edits={**_programs(), **{f"{_ROOT}/{name}": edit for name, edit in laid.items()}},
+            edits={**programs_inside(), **{f"{_ROOT}/{name}": edit for name, edit in laid.items()}},
             limits=folder.task.limits.model_copy(update={"seconds": seconds or tests.seconds, "output": 2**20}),
+            hosts=hosts,
             channel=True,
         ),
         cancel,
@@ -98,9 +107,8 @@ def _flags(variables: Mapping[str, str]) -> list[str]:
 
 
 @cache
-def _programs() -> dict[str, FileEdit | None]:
-    source = Path(__file__).with_name("program.py").read_text(encoding="utf-8")
-    return {
-        _PROGRAM: FileEdit(without_annotations(source).encode()),
-        "/run/observer.py": FileEdit(without_annotations(observer_source()).encode()),
-    }
+def programs_inside() -> Mapping[str, FileEdit | None]:
+    """What of ours runs beside the tests, by its place in the sandbox."""
+    sources = {place: Path(__file__).with_name(name).read_text(encoding="utf-8") for place, name in _SENT.items()}
+    sources["/run/observer.py"] = observer_source()
+    return {place: FileEdit(without_annotations(source).encode()) for place, source in sources.items()}

@@ -62,6 +62,8 @@ def _run(spec: Spec) -> dict[str, object]:
     kernel.not_dumpable()
     if not spec.host_network:
         kernel.loopback_up()
+        if spec.hosts:
+            _open_low_ports()
     if spec.doors:
         from repoassay.sandbox.launcher.port_forward import open_doors
 
@@ -115,6 +117,14 @@ def _run(spec: Spec) -> dict[str, object]:
         "peak_memory": watch.peak or usage.ru_maxrss * 1024,
         "rejected": rejected,
     }
+
+
+def _open_low_ports() -> None:
+    """Let everybody in this network namespace, which must be the sandbox's own, listen at ports below 1024."""
+    try:
+        _write("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0")
+    except OSError:
+        pass  # a container may show this read-only; who would listen there finds out
 
 
 def _join_cgroups(spec: Spec) -> None:

@@ -53,7 +53,7 @@ def build(spec: Spec) -> None:
     for bind in spec.system:
         _show(bind, root)
     _devices(root)
-    _etc(root, host_network=spec.host_network)
+    _etc(root, spec)
     for folder in ("proc", "sys", "run", "var", "var/tmp", "workspace"):
         os.makedirs(f"{root}/{folder}", exist_ok=True)
     for path in spec.hide:
@@ -111,7 +111,7 @@ def _devices(root: str) -> None:
     kernel.mount("devpts", f"{root}/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, TERMINALS)
 
 
-def _etc(root: str, *, host_network: bool) -> None:
+def _etc(root: str, spec: Spec) -> None:
     os.makedirs(f"{root}/etc", exist_ok=True)
     for name, content in _ETC.items():
         with open(f"{root}/etc/{name}", "w") as stream:
@@ -121,11 +121,14 @@ def _etc(root: str, *, host_network: bool) -> None:
         source = os.path.realpath(f"/etc/{name}")
         if os.path.exists(source):
             _bind(source, f"{root}/etc/{name}")
-    if host_network:
+    if spec.host_network:
         for name in ("resolv.conf", "hosts"):
             if os.path.exists(f"/etc/{name}"):
                 with open(f"/etc/{name}", "rb") as original, open(f"{root}/etc/{name}", "wb") as copy:
                     copy.write(original.read())
+    elif spec.hosts:
+        with open(f"{root}/etc/hosts", "a") as stream:
+            stream.write(f"127.0.0.1 {' '.join(spec.hosts)}\n")
 
 
 def _hide(path: str, root: str) -> None:

@@ -44,9 +44,10 @@ class Gather:
 class Spec:
     """Everything about one sandbox. Sizes in bytes, times in seconds; `uid` is the host identity of the command.
 
-    `doors` are ports; their listening sockets are sent over the local socket `doors_fd`. With `slots`, the command is a
-    prefork server (`prefork.py`): `argv` is our program and what to import beforehand. With `session_fd`, there is no
-    command: process 1 starts what it is asked for over that local socket (`session.py`).
+    `hosts` are further names of the sandbox's own loopback. `doors` are ports; their listening sockets are sent over
+    the local socket `doors_fd`. With `slots`, the command is a prefork server (`prefork.py`): `argv` is our program and
+    what to import beforehand. With `session_fd`, there is no command: process 1 starts what it is asked for over that
+    local socket (`session.py`).
     """
 
     argv: list[str]
@@ -60,6 +61,7 @@ class Spec:
     scratch: list[str]
     writes: list[Write]
     gather: list[Gather]
+    hosts: list[str]
     host_network: bool
     seconds: float
     memory: int
