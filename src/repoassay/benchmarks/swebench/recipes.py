@@ -115,18 +115,18 @@ def recipe_for(repo: str, version: str) -> RepositoryRecipe | str:
     return versions[known] if known else f"no recipe: {quote(version)} is no version of {quote(repo)}"
 
 
-def nearest_version(version: str, known: Collection[str]) -> str | None:
+def nearest_version(version: str, versions: Collection[str]) -> str | None:
     """Return the version of which the recipe is used: the same, else the newest older one, else the oldest of all.
 
     None where `version` is none; versions come as `5.3`, `v5.3` or `2022.03`.
     """
-    if version in known:
+    if version in versions:
         return version
-    numbers = {each: found for each in (*known, version) if (found := _numbers(each))}
+    numbers = {each: found for each in (*versions, version) if (found := _numbers(each))}
     if version not in numbers:
         return None
-    older = [each for each in known if each in numbers and numbers[each] <= numbers[version]]
-    return max(older, key=numbers.__getitem__) if older else min(known, key=lambda each: numbers.get(each, ()))
+    older = [each for each in versions if each in numbers and numbers[each] <= numbers[version]]
+    return max(older, key=numbers.__getitem__) if older else min(versions, key=lambda each: numbers.get(each, ()))
 
 
 def _numbers(version: str) -> tuple[int, ...]:
