@@ -101,7 +101,9 @@ def proof_of(folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox
 
 
 def _program() -> str:
-    return hashlib.sha256(Path(__file__).with_name("program.py").read_bytes()).hexdigest()
+    here = Path(__file__).parent
+    parts = (here / name for name in ("program.py", "javascript_program.py", "reporter.cjs"))
+    return hashlib.sha256(b"\0".join(part.read_bytes() for part in parts)).hexdigest()
 
 
 def _made(folder: TaskFolder, base: Path, environment: Path, sandbox: Sandbox) -> TaskProof:

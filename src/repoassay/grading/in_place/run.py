@@ -63,7 +63,7 @@ def run_in_place(
     laid |= {name: FileEdit(source.encode()) for name, source in (overrides or {}).items()}
     job = {
         "reader": tests.reader, "files": list(tests.files), "only": list(only), "arguments": list(tests.arguments),
-        "key": key.hex(), "root": _ROOT,
+        "before": list(tests.before), "key": key.hex(), "root": _ROOT,
     }  # fmt: skip
     variables = {**environment_variables(folder.task, environment), **(env or {})}
     done = sandbox.run(
@@ -73,7 +73,11 @@ def run_in_place(
             cwd="/tmp",  # noqa: S108 - inside the sandbox
             stdin=json.dumps(job).encode(),
             mounts=(Mount(base, _ROOT, Access.COPY_ON_WRITE), Mount(environment, "/env")),
-            edits={**_programs(), **{f"{_ROOT}/{name}": edit for name, edit in laid.items()}},
+            edits={
+                **_programs(),
+                **(_javascript_programs() if tests.in_javascript else {}),
+                **{f"{_ROOT}/{name}": edit for name, edit in laid.items()},
+            },
             limits=folder.task.limits.model_copy(update={"seconds": seconds or tests.seconds, "output": 2**20}),
             channel=True,
         ),
@@ -95,6 +99,16 @@ def _flags(variables: Mapping[str, str]) -> list[str]:
     """Isolated, without `site` until our own program asks for it; warnings as the task's variables have them."""
     warnings = [f"-W{each}" for each in variables.get("PYTHONWARNINGS", "").split(",") if each]
     return ["-S", "-B", *warnings] if "PYTHONHASHSEED" in variables else ["-I", "-S", "-B", *warnings]
+
+
+@cache
+def _javascript_programs() -> dict[str, FileEdit | None]:
+    here = Path(__file__).parent
+    source = (here / "javascript_program.py").read_text(encoding="utf-8")
+    return {
+        "/run/in_place_javascript.py": FileEdit(without_annotations(source).encode()),
+        "/run/reporter.cjs": FileEdit((here / "reporter.cjs").read_bytes()),
+    }
 
 
 @cache
