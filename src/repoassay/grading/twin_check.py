@@ -218,6 +218,7 @@ def _in_place(
     tests = subject.folder.task.grading.tests
     assert tests is not None
     only = [unit.name for unit in units] if tests.reader == "pytest" else []
+    only = [test for unit in units for test in unit.ids] if tests.in_javascript else only
     for number, copy in enumerate(twins.copies):
         yield [number], [""], subject.run(changed=copy, only=only)
 

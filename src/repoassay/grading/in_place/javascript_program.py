@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import selectors
 from typing import Any
 
@@ -62,17 +63,16 @@ def _start(command: list[str], env: dict[str, str]) -> int:
 
 
 def command_of(job: dict[str, Any]) -> list[str]:
-    """How the reader's runner is called for the files of a job."""
+    """How the reader's runner is called for the files of a job, or for some tests of them."""
     reader, arguments, files = job["reader"], job["arguments"], job["files"]
+    chosen: list[str] = []
+    if job["only"]:
+        files = list(dict.fromkeys(test.partition("::")[0] for test in job["only"]))
+        chosen = chosen_tests(reader, [test.partition("::")[2].split("::") for test in job["only"]])
+    arguments = [*arguments, *chosen]
     if reader == "node":
-        return [
-            "node",
-            *arguments,
-            "--test",
-            f"--test-reporter={REPORTER}",
-            "--test-reporter-destination=stderr",
-            *files,
-        ]
+        own = ["--test", f"--test-reporter={REPORTER}", "--test-reporter-destination=stderr"]
+        return ["node", *arguments, *own, *files]
     if reader == "ava":
         return ["node", REPORTER, *arguments, *files]
     program = ["node", _program(_PROGRAMS[reader])]
@@ -81,6 +81,24 @@ def command_of(job: dict[str, Any]) -> list[str]:
     if reader == "jest":
         return [*program, "--ci", f"--reporters={REPORTER}", "--coverage=false", *arguments, "--runTestsByPath", *files]
     return [*program, "--reporter", REPORTER, *arguments, *files]
+
+
+def chosen_tests(reader: str, paths: list[list[str]]) -> list[str]:
+    """Options that have a runner leave out other tests, as far as it can; what it runs besides does no harm."""
+    if any(re.search(r" #\d+$", path[-1]) for path in paths):
+        return []
+    if reader == "ava":
+        names = [path[-1] for path in paths]
+        return [] if any(re.search(r"[*!\\]", name) for name in names) else [f"--match={name}" for name in names]
+    if reader == "node":
+        nested = any(len(path) > 1 for path in paths)  # a suite must match as well, in some versions
+        return [] if nested else [f"--test-name-pattern=^{_escaped(path[-1])}$" for path in paths]
+    wanted = "^(" + "|".join(_escaped(" ".join(path)) for path in paths) + ")$"
+    return [f"--grep={wanted}" if reader == "mocha" else f"--testNamePattern={wanted}"]
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([^\w\s])", r"\\\1", text, flags=re.ASCII).replace("\\/", "/")
 
 
 def _program(package: str) -> str:

@@ -125,6 +125,7 @@ class _Recording:
         # In place only what decides is recorded: whole files of a strange repository may take minutes.
         self.ids = tests.fail_to_pass if self.in_place else tests.all_ids
         self.only = functions(self.ids) if self.in_place and tests.reader == "pytest" else ()
+        self.only = self.ids if self.inside else self.only
         self.names = list(dict.fromkeys(test.partition("::")[0] for test in self.ids))
 
     def made(self) -> Reference:
