@@ -24,8 +24,8 @@ DAY = datetime.date(2024, 5, 6)
 TEST = "import test from 'ava';\n\ntest('a', t => {\n\tt.is(1, 1);\n});\n"
 
 
-def command(installed: tuple[str, ...] = (), **scripts: str) -> NodeTestCommand:
-    found, _ = find_test_command({name.replace("_", ":"): text for name, text in scripts.items()}, installed)
+def command(scripts: dict[str, str], *installed: str) -> NodeTestCommand:
+    found, _ = find_test_command(scripts, installed)
     assert found is not None
     return found
 
@@ -43,14 +43,14 @@ def command(installed: tuple[str, ...] = (), **scripts: str) -> NodeTestCommand:
     ("npm run lint && npm t", "ava", (), ()),
 ])  # fmt: skip
 def test_a_test_script_is_read(script: str, reader: str, arguments: tuple[str, ...], before: tuple[str, ...]) -> None:
-    more = {"build": "rollup -c", "lint": "eslint .", "unit_all": "vitest"}
+    more = {"build": "rollup -c", "lint": "eslint .", "unit:all": "vitest"}
     more |= {"test": "ava", "unit": script} if "npm t" in script else {"test": script}
-    found = command(**more)
+    found = command(more)
     assert (found.reader, found.arguments, found.before) == (reader, arguments, before)
 
 
 def test_options_of_node_and_variables_go_with_the_runner() -> None:
-    found = command(test="TZ=UTC node --experimental-vm-modules node_modules/jest/bin/jest.js --silent")
+    found = command({"test": "TZ=UTC node --experimental-vm-modules node_modules/jest/bin/jest.js --silent"})
     assert found.reader == "jest"
     assert found.variables == {"TZ": "UTC", "NODE_OPTIONS": "--experimental-vm-modules"}
 
@@ -60,7 +60,7 @@ def test_a_script_that_calls_itself_has_an_end() -> None:
 
 
 def test_without_a_script_the_packages_tell() -> None:
-    assert command(("left-pad", "mocha"), build="tsc").reader == "mocha"
+    assert command({"build": "tsc"}, "left-pad", "mocha").reader == "mocha"
 
 
 @pytest.mark.parametrize(("package", "why"), [

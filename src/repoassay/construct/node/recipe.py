@@ -53,13 +53,14 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
     ]  # fmt: skip
     said += [f"Before each run: {printable('; '.join(tests.command.before), 300)}."] if tests.command.before else []
     added = _added(tests.project.json("package.json"), package)
-    more = f"npm install {_QUIET} --no-save --no-package-lock --legacy-peer-deps {' '.join(map(shlex.quote, added))}"
+    late = f"npm install {_QUIET} --no-save --no-package-lock --legacy-peer-deps {' '.join(map(shlex.quote, added))}"
+    more = (late,) if added else ()
     if added:
         said.append(f"Packages that the change adds: {join_names(added, 5)}.")
     recipes = []
     for command, why in _ways(base, package):
         environment = Environment(
-            node=node, exclude_newer=until, build=(command, *((more,) if added and "pnpm" not in why else ())), path=(".",), checks=checks,
+            node=node, exclude_newer=until, build=(command, *(() if "pnpm" in why else more)), path=(".",), checks=checks,
             variables={name: value for name, value in tests.command.variables.items() if _usable(name)},
         )  # fmt: skip
         recipes.append(NodeRecipe(environment, f"{why}, packages as of {until}", (*said, f"Installed {why}.")))
