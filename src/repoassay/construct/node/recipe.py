@@ -60,7 +60,8 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
     recipes = []
     for command, why in _ways(base, package):
         environment = Environment(
-            node=node, exclude_newer=until, build=(command, *(() if "pnpm" in why else more)), path=(".",), checks=checks,
+            node=node, exclude_newer=until, path=(".",), checks=checks,
+            build=(command, *(() if "pnpm" in why else more)),
             variables={name: value for name, value in tests.command.variables.items() if _usable(name)},
         )  # fmt: skip
         recipes.append(NodeRecipe(environment, f"{why}, packages as of {until}", (*said, f"Installed {why}.")))
