@@ -49,7 +49,6 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
         f"Tests run with {tests.reader}, as the script {printable(script)} of package.json has it."
         if script else f"Tests run with {tests.reader}, which is among the packages.",
         f"Node {node}, from engines in package.json." if at(package, "engines", "node") else f"Node {node}.",
-        f"Packages as of {until}, the day after the commit; their install scripts do not run.",
     ]  # fmt: skip
     said += [f"Before each run: {printable('; '.join(tests.command.before), 300)}."] if tests.command.before else []
     added = _added(tests.project.json("package.json"), package)
@@ -58,13 +57,16 @@ def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tu
     if added:
         said.append(f"Packages that the change adds: {join_names(added, 5)}.")
     recipes = []
-    for command, why in _ways(base, package):
-        environment = Environment(
-            node=node, exclude_newer=until, path=(".",), checks=checks,
-            build=(command, *(() if "pnpm" in why else more)),
-            variables={name: value for name, value in tests.command.variables.items() if _usable(name)},
-        )  # fmt: skip
-        recipes.append(NodeRecipe(environment, f"{why}, packages as of {until}", (*said, f"Installed {why}.")))
+    for date in (until, None):  # an index that was copied from another may tell later days than the packages'
+        for command, why in _ways(base, package):
+            environment = Environment(
+                node=node, exclude_newer=date, path=(".",), checks=checks,
+                build=(command, *(() if "pnpm" in why else more)),
+                variables={name: value for name, value in tests.command.variables.items() if _usable(name)},
+            )  # fmt: skip
+            when = f"Packages as of {date}, the day after the commit" if date else "Packages as of today"
+            words = f"{why}, packages as of {date or 'today'}"
+            recipes.append(NodeRecipe(environment, words, (*said, f"{when}, installed {why}; no install script runs.")))
     return recipes
 
 
