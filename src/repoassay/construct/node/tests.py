@@ -20,6 +20,7 @@ _NAMED = re.compile(r".+[._-](?:test|spec)\.[mc]?[jt]sx?|test\.[mc]?[jt]sx?|test
 _FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing", "test-d", "__snapshots__", "__mocks__"})
 _BESIDE = frozenset({"fixtures", "fixture", "helpers", "helper", "__fixtures__", "__helpers__", "node_modules"})
 _SET_UP = re.compile(r"[\w./@-]*(?:setup|register|helper|bootstrap|loader|polyfill|test)[\w./-]*", re.IGNORECASE)
+_TOOLS = frozenset({"scripts", "build", "config", "tools", ".config", "support"})
 _SETTINGS = (".mocharc.json", ".mocharc.js", ".mocharc.cjs", ".mocharc.yml", ".mocharc.yaml", "vitest.config.*",
              "vite.config.*", "jest.config.*", "ava.config.*", "package.json")  # fmt: skip
 
@@ -104,6 +105,8 @@ def _named_set_up(project: Project) -> tuple[str, ...]:
         for name in re.findall(r"""["']((?:\./|<rootDir>/)?[\w@./-]{3,200})["']""", project.text(file)):
             plain = name.removeprefix("<rootDir>/").removeprefix("./")
             for path in (plain, *(f"{plain}{suffix}" for suffix in _SUFFIXES)):
-                if path.endswith(_SUFFIXES) and project.has(path) and _SET_UP.fullmatch(PurePosixPath(path).name):
+                place = PurePosixPath(path)
+                called = _SET_UP.fullmatch(place.name) or place.parts[0] in _TOOLS
+                if called and path.endswith(_SUFFIXES) and project.has(path):
                     found[path] = None
     return tuple(found)

@@ -17,6 +17,7 @@ from typing import Any
 REPORTER = "/run/reporter.cjs"
 MODULES = "node_modules"
 _PROGRAMS = {"vitest": "vitest", "jest": "jest", "mocha": "mocha"}
+_VITEST = ("--coverage.enabled=false", "--typecheck.enabled=false")
 _OUTCOMES = ("passed", "failed", "error", "skipped")
 _MOST_LINE = 2**20
 _PR_SET_DUMPABLE = 4
@@ -77,7 +78,7 @@ def command_of(job: dict[str, Any]) -> list[str]:
         return ["node", REPORTER, *arguments, *files]
     program = ["node", _program(_PROGRAMS[reader])]
     if reader == "vitest":
-        return [*program, "run", f"--reporter={REPORTER}", "--coverage.enabled=false", *arguments, *files]
+        return [*program, "run", f"--reporter={REPORTER}", *_VITEST, *arguments, *files]
     if reader == "jest":
         return [*program, "--ci", f"--reporters={REPORTER}", "--coverage=false", *arguments, "--runTestsByPath", *files]
     return [*program, "--reporter", REPORTER, *arguments, *files]
