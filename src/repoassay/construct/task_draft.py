@@ -1,4 +1,4 @@
-"""A task that is being made: its files before they are on disk, and what is said of it."""
+"""A task that is being made: its files before they are on disk, and sentences on where it was taken from."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class TaskDraft:
         lines = "".join(f"{line}\n" for line in (*recipe.requirements, *requirement_lines(requirements)))
         return self.with_file(REQUIREMENTS, lines.encode()).with_environment(environment, recipe.said)
 
-    def with_environment(self, environment: Environment, said: tuple[str, ...]) -> TaskDraft:
-        """The same with another environment, and what is said of it."""
+    def with_environment(self, environment: Environment, sentences: tuple[str, ...]) -> TaskDraft:
+        """The same with another environment, and sentences on where it was taken from."""
         task = self.task.model_copy(update={"environment": environment})
-        return replace(self, task=task, said=said).with_file("task.toml", edit_task_toml(task).encode())
+        return replace(self, task=task, said=sentences).with_file("task.toml", edit_task_toml(task).encode())
 
     def with_seconds(self, seconds: float) -> TaskDraft:
         """The same with another limit of time for its tests."""

@@ -80,12 +80,12 @@ class _Part:
     variables: Mapping[str, str]
 
 
-def find_test_command(scripts: Mapping[str, str], installed: Sequence[str]) -> tuple[NodeTestCommand | None, str]:
+def find_test_command(scripts: Mapping[str, str], packages: Sequence[str]) -> tuple[NodeTestCommand | None, str]:
     """Return how tests are started, or None with the name of what runs them instead; empty where nothing tells.
 
     Args:
         scripts: The package's scripts.
-        installed: Names of its packages for development.
+        packages: Names of its packages for development.
     """
     strange = ""
     for name in (*_FIRST, *(each for each in scripts if "test" in each)):
@@ -100,7 +100,7 @@ def find_test_command(scripts: Mapping[str, str], installed: Sequence[str]) -> t
                 strange = strange or part.words[0]
             elif not _checks(part):
                 before.append(part.text)
-    reader = next((each for each in ("vitest", "jest", "mocha", "ava") if each in installed), "")
+    reader = next((each for each in ("vitest", "jest", "mocha", "ava") if each in packages), "")
     return (NodeTestCommand(reader) if reader and not strange else None), strange
 
 
