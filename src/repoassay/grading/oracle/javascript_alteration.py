@@ -150,6 +150,9 @@ class _Finding:
         words = [token.text for token in self._tokens[at : at + 4]]
         if words[:1] == ["expect"] and words[1:2] == ["("]:
             yield from self._expectation(test, at, end)
+        elif words in (["t", ".", "plan", "("], ["expect", ".", "assertions", "("]):
+            for token in self._literals(at + 4, self._closing.get(at + 3, at + 4)):
+                yield self._spelt(test, token)  # how many assertions there are to be
         elif len(words) == 4 and words[0] in _OBJECTS and words[1] == "." and words[3] == "(":
             yield from self._call(test, at + 2, ava=words[0] == "t")
         elif words[:2] == ["assert", "("] and (closing := self._closing.get(at + 1)):
