@@ -11,6 +11,8 @@ from pathlib import Path
 from repoassay.construct.draft import draft_commit
 from repoassay.construct.hints import hints
 from repoassay.construct.history import History, find_repository, open_history
+from repoassay.construct.node.recipe import node_recipes
+from repoassay.construct.node.trial import try_node_recipes
 from repoassay.construct.placement import (
     bundle_base,
     check_free,
@@ -25,7 +27,7 @@ from repoassay.construct.recipe.project import Project
 from repoassay.construct.recipe.requirement_lines import pinned
 from repoassay.construct.task_draft import TaskDraft, evidence
 from repoassay.construct.task_request import TaskRequest
-from repoassay.construct.trial import try_recipes
+from repoassay.construct.trial import RecipeTrial, try_recipes
 from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.engine import GradingContext, validate_task
 from repoassay.errors import BadInput, BadTask, Unavailable
@@ -131,15 +133,7 @@ class _Making:
 
     def in_place(self, draft: TaskDraft, request: TaskRequest, history: History) -> Constructed:
         """Find an environment in which the change's own tests run, and prove the task there."""
-        tree = history.tree(draft.solution)
-        inference = infer_environment(draft, request, history)
-        if not inference.lines:
-            raise Unavailable(
-                "This machine has no Python of which the repository's own environment can be made.", how_to_get("3.11")
-            )
-        trial, given_up = try_recipes(
-            draft, inference, request.requirements, self._lay, tree, history.content, self.bench.sandbox, self.step
-        )
+        trial, given_up = self._try(draft, request, history)
         if trial is None:
             reasons = ("No environment could be built.", *given_up)
             return Constructed(
@@ -156,6 +150,24 @@ class _Making:
             times=self.times, workers=self.workers, on_run=self.done,
         )  # fmt: skip
         return self._finish(draft, proven, layout)
+
+    def _try(self, draft: TaskDraft, request: TaskRequest, history: History) -> tuple[RecipeTrial | None, list[str]]:
+        tree = history.tree(draft.solution)
+        if draft.node is not None:
+            before = Project(history.tree(draft.base), history.content)
+            checks = draft.task.environment.checks
+            recipes = node_recipes(draft.node, before, history.day(draft.solution), checks)
+            return try_node_recipes(
+                draft, recipes, self._lay, tree, history.content, self.bench.sandbox, self.step
+            )  # fmt: skip
+        inference = infer_environment(draft, request, history)
+        if not inference.lines:
+            raise Unavailable(
+                "This machine has no Python of which the repository's own environment can be made.", how_to_get("3.11")
+            )
+        return try_recipes(
+            draft, inference, request.requirements, self._lay, tree, history.content, self.bench.sandbox, self.step
+        )
 
     def _say_runs(self, draft: TaskDraft) -> None:
         self.step(f"running the tests {self.times} times at {draft.base[:12]} and at {draft.solution[:12]}")
@@ -184,14 +196,22 @@ class _Making:
         except BadTask as error:
             what = "; ".join(str(problem).rstrip(".") for problem in error.problems[:5])
             raise BadInput(f"No sound task folder can be made of this: {what}.") from error
-        in_place = draft.task.environment.release_line is not None
+        in_place = _in_place(draft)
         if in_place and self.times > 1:
             self._keep_proof(whole, proven)
         proofs = validate_task(whole, self.bench, solution_only=in_place)
         doubts = tuple(f"{proof.name}: {proof.comment}" for proof in proofs if not (proof.sound and proof.stable))
+        if draft.node is not None and not doubts and not self._can_doubt(whole):
+            doubts = ("No test that must pass has an assertion that can be altered, so no pass can be doubted.",)
         if doubts:
             return replace(result, finding=ProofFinding.DOUBTFUL, reasons=doubts)
         return replace(result, folder=place_task(whole.path, self.bundled, self.out))
+
+    def _can_doubt(self, whole: TaskFolder) -> bool:
+        """Whether altered copies of its tests fail, where the runner's own process decides assertions."""
+        layout = lay_out(whole, self.bench.repositories, self.bench.cache, self.bench.sandbox)
+        reference = self.bench.oracle.reference(whole, layout.base, layout.environment)
+        return bool(reference.twins) if reference else self.bench.sandbox.name != "namespaces"
 
     def _keep_proof(self, whole: TaskFolder, proven: ProvenTask) -> None:
         """Spare grading the proof that was just made: the same tests, on the same tree, in the same environment."""
@@ -201,6 +221,10 @@ class _Making:
         )
         proof = TaskProof(fail_to_pass=must, pass_to_pass=guards, runs=self.times)
         self.bench.oracle.keep_proof(whole, layout.base, layout.environment, proof)
+
+
+def _in_place(draft: TaskDraft) -> bool:
+    return draft.node is not None or draft.task.environment.release_line is not None
 
 
 def _edits(draft: TaskDraft, layout: PreparedTask) -> Mapping[str, FileEdit | None]:
@@ -225,7 +249,7 @@ def _finished(draft: TaskDraft, proven: ProvenTask, layout: PreparedTask, times:
     """The draft with its tests named, its requirements pinned, and the evidence."""
     notes = []
     guards = [case.id for case in proven.of(ProofRole.GUARD)]
-    in_place = draft.task.environment.release_line is not None
+    in_place = _in_place(draft)
     lost, whole = proven.lost
     if lost:
         notes.append(f"{lost} of {whole} tests of the change ({lost / whole:.0%}) are no use here and were left out.")

@@ -8,7 +8,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from repoassay.construct.history import History, HistoryEntry
-from repoassay.construct.in_place import find_tests, split_in_place
+from repoassay.construct.in_place import MaintainersTests, find_tests, split_in_place
+from repoassay.construct.node.tests import NodeTests, find_node_tests
 from repoassay.construct.recipe.licence import licence_of
 from repoassay.construct.recipe.project import Project
 from repoassay.construct.select import CommitSplit, nearby_tests, split_change
@@ -45,12 +46,20 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
     solution, base = _commits(asked, history)
     trees = history.tree(base), history.tree(solution)
     proposal, runner = asked.proposal, asked.runner
+    ours: MaintainersTests | NodeTests | None = None
+    patched: tuple[str, ...] = ()
     if runner == "repository":
-        ours = find_tests(Project(trees[1], history.content))
+        project = Project(trees[1], history.content)
+        ours = find_tests(project)
         split, patched = split_in_place(*trees, asked.only, ours)
+        if not split.tests and project.has("package.json"):
+            ours = find_node_tests(project)
+            split, patched = split_in_place(*trees, asked.only, ours)
     else:
-        ours, patched = None, ()
         split = split_change(*trees, asked.only, runner)
+    of_node = isinstance(ours, NodeTests)
+    if of_node and asked.requirements:
+        raise BadInput("The change is of JavaScript, and --requirement names packages of Python.", "Leave it out.")
     if not split.solution:
         raise BadInput(
             f"Between {base[:12]} and {solution[:12]} no file but tests changes, so there is nothing to solve.",
@@ -77,8 +86,8 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
             repository=repository,
             environment=Environment(
                 python=_python(asked.python or "3.11"),
-                resolve=REQUIREMENTS if runner != "node" or asked.requirements else None,
-                path=asked.import_path or _import_path(trees[0]),
+                resolve=REQUIREMENTS if not (of_node or runner == "node") or asked.requirements else None,
+                path=asked.import_path or ((".",) if of_node else _import_path(trees[0])),
                 checks=proposal.checks if proposal else (),
             ),
             grading=Grading(
@@ -87,6 +96,8 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
                     seconds=asked.seconds or (_MOST_SECONDS if ours else 60),
                     cwd="repository",
                     runner=runner,
+                    reader=ours.reader if isinstance(ours, NodeTests) else "pytest",
+                    before=ours.command.before if isinstance(ours, NodeTests) else (),
                     patch=TEST_PATCH if ours else None,
                     files=split.tests if ours else (),
                     arguments=ours.arguments if ours else (),
@@ -112,7 +123,10 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
         files |= _proposed(proposal, history, solution)
     given = tuple(name.removeprefix("tests/") for name in hidden) if asked.tests else ()
     scripts = given if runner == "pytest" else ()
-    draft = TaskDraft(task, base, solution, diff, files, given or split.tests, scripts, tuple(warnings))
+    draft = TaskDraft(
+        task, base, solution, diff, files, given or split.tests, scripts, tuple(warnings),
+        node=ours if isinstance(ours, NodeTests) else None,
+    )  # fmt: skip
     return draft.with_tests(("to::prove",))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from repoassay.construct.history import HistoryEntry
 from repoassay.construct.recipe.project import Project
@@ -25,6 +26,16 @@ _PROTECTED = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tes
 _SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py"})
 """Files that belong to tests wherever they lie."""
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".pyx", ".pxd", ".pxi", ".rs", ".f", ".f90", ".go")
+
+
+class TestFiles(Protocol):
+    """What tells tests from other files of a repository."""
+
+    def is_test(self, path: str) -> bool:
+        """Whether its runner would find tests in a file."""
+
+    def inside(self, path: str) -> bool:
+        """Whether a file lies in a folder of tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +106,7 @@ def _arguments(settings: Mapping[str, str]) -> tuple[str, ...]:
 
 def split_in_place(
     base: Mapping[str, HistoryEntry], solution: Mapping[str, HistoryEntry], only: Collection[str],
-    tests: MaintainersTests,
+    tests: TestFiles,
 ) -> tuple[CommitSplit, tuple[str, ...]]:  # fmt: skip
     """Sort what differs between two trees, and return as well the paths that the test patch brings.
 

@@ -1,4 +1,4 @@
-"""A task that is being made: its files before they are on disk, and what is said of it."""
+"""A task that is being made: its files before they are on disk, and sentences on where it was taken from."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from repoassay.construct.node.tests import NodeTests
 from repoassay.construct.recipe.infer import EnvironmentRecipe
 from repoassay.errors import BadInput
 from repoassay.formats import REQUIREMENTS, edit_task_toml
@@ -22,7 +23,8 @@ class TaskDraft:
     """A task still without its tests' names: files by path in its folder, and what to say of it.
 
     `tests` are the test files below the task's `tests/`, or of the repository where they run in it; those of them in
-    `scripts` may be scripts without a test. `said` tells what of the environment was taken from where.
+    `scripts` may be scripts without a test. `said` tells what of the environment was taken from where. `node` is how
+    Node runs the repository's own tests, where it does.
     """
 
     task: Task
@@ -34,6 +36,7 @@ class TaskDraft:
     scripts: tuple[str, ...]
     warnings: tuple[str, ...]
     said: tuple[str, ...] = ()
+    node: NodeTests | None = None
 
     def with_tests(self, must_pass: Sequence[str], guards: Sequence[str] = ()) -> TaskDraft:
         """The same with these tests named in its task.toml."""
@@ -50,9 +53,12 @@ class TaskDraft:
             variables=dict(recipe.variables), path=recipe.path, checks=self.task.environment.checks,
         )  # fmt: skip
         lines = "".join(f"{line}\n" for line in (*recipe.requirements, *requirement_lines(requirements)))
+        return self.with_file(REQUIREMENTS, lines.encode()).with_environment(environment, recipe.said)
+
+    def with_environment(self, environment: Environment, sentences: tuple[str, ...]) -> TaskDraft:
+        """The same with another environment, and sentences on where it was taken from."""
         task = self.task.model_copy(update={"environment": environment})
-        files = {REQUIREMENTS: lines.encode(), "task.toml": edit_task_toml(task).encode()}
-        return replace(self, task=task, files={**self.files, **files}, said=recipe.said)
+        return replace(self, task=task, said=sentences).with_file("task.toml", edit_task_toml(task).encode())
 
     def with_seconds(self, seconds: float) -> TaskDraft:
         """The same with another limit of time for its tests."""

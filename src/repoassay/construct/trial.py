@@ -17,7 +17,8 @@ from repoassay.sandbox import Sandbox
 from repoassay.text import join_names, printable
 from repoassay.workspace import PreparedTask
 
-__all__ = ["RecipeTrial", "try_recipes"]
+__all__ = ["RecipeTrial", "run_recipe", "try_recipes"]
+
 
 _MOST_TRIALS = 6
 _GOOD = 0.05
@@ -141,7 +142,7 @@ def try_recipes(
         count += 1
         step(f"trying {what}")
         try:
-            trial = _run(draft.with_recipe(recipe, requirements), lay, tree, read, sandbox)
+            trial = run_recipe(draft.with_recipe(recipe, requirements), lay, tree, read, sandbox, count_test_functions)
         except InfraFault as error:
             why = printable(" ".join(error.message.split())[-400:])
             given_up.append(f"{what}: {why}")
@@ -182,17 +183,22 @@ def _words(recipe: EnvironmentRecipe, way: _Way) -> str:
     return ", ".join(parts)
 
 
-def _run(
+def run_recipe(
     draft: TaskDraft, lay: Callable[[TaskDraft], PreparedTask], tree: Mapping[str, HistoryEntry],
-    read: Callable[[HistoryEntry], bytes], sandbox: Sandbox,
+    read: Callable[[HistoryEntry], bytes], sandbox: Sandbox, count: Callable[[str], int],
 ) -> RecipeTrial:  # fmt: skip
+    """Lay a draft out and run its tests once with the solution; `count` says how many tests a file declares.
+
+    Raises:
+        InfraFault: When its environment cannot be built or its tests cannot be started.
+    """
     layout = lay(draft)
     edits = apply_patch(read_patch(draft.diff), layout.base).edits
     run = run_hidden(layout.folder, layout.base, edits, sandbox, layout.environment)
     places = {test.id.partition("::")[0] for test in run.told.others}
     unseen = {
-        file: count for file in draft.tests
+        file: found for file in draft.tests
         if not any(place == file or file.endswith(f"/{place}") for place in places)
-        and (count := count_test_functions(read(tree[file]).decode(errors="replace")))
+        and (found := count(read(tree[file]).decode(errors="replace")))
     }  # fmt: skip
     return RecipeTrial(draft, layout, run, unseen)

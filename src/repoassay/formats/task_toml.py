@@ -22,6 +22,7 @@ def edit_task_toml(task: Task) -> str:
         value = getattr(repository, key)
         lines += [f"{key} = {toml_string(value)}"] if value else []
     lines += ["", "[environment]", f"python = {toml_string(task.environment.python)}"]
+    lines += _line("node", task.environment.node)
     lines += [f"resolve = {toml_string(task.environment.resolve)}"] if task.environment.resolve else []
     lines += ["frozen = true"] if task.environment.frozen else []
     for key in ("exclude_newer", "apt", "build", "variables"):
@@ -33,7 +34,7 @@ def edit_task_toml(task: Task) -> str:
     lines += [f"seconds = {tests.seconds:g}", f"cwd = {toml_string(tests.cwd)}"]
     for key in ("runner", "reader"):
         lines += _line(key, getattr(tests, key)) if getattr(tests, key) != "pytest" else []
-    for key in ("patch", "files", "arguments", "support"):
+    for key in ("patch", "files", "arguments", "support", "before"):
         lines += _line(key, getattr(tests, key))
     return "\n".join(lines) + "\n"
 

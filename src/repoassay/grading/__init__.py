@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         workbook as workbook,
     )
     from repoassay.grading.metrics.text import normal as normal
+    from repoassay.grading.oracle.javascript_alteration import count_tests as count_tests
     from repoassay.grading.oracle.oracle import Oracle as Oracle
     from repoassay.grading.oracle.reference import Reference as Reference
     from repoassay.grading.oracle.sites import SiteMode as SiteMode
@@ -98,6 +99,7 @@ else:
             "metrics.opening": ("content", "mapped", "need", "pixels", "reference", "workbook"),
             "metrics.text": ("normal",),
             "in_place.proof": ("TaskProof",),
+            "oracle.javascript_alteration": ("count_tests",),
             "oracle.oracle": ("Oracle",),
             "oracle.reference": ("Reference",),
             "oracle.sites": ("SiteMode",),

@@ -215,7 +215,9 @@ def _in_place(
     subject: HiddenTestSubject, units: Sequence[TwinUnit], twins: Twins
 ) -> Iterator[tuple[list[int], list[str], HiddenTestRun]]:
     """A run of each copy, of the doubted functions alone."""
-    only = [unit.name for unit in units]
+    tests = subject.folder.task.grading.tests
+    assert tests is not None
+    only = [test for unit in units for test in (unit.ids if tests.in_javascript else (unit.name,))]
     for number, copy in enumerate(twins.copies):
         yield [number], [""], subject.run(changed=copy, only=only)
 

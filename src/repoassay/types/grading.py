@@ -12,6 +12,9 @@ from repoassay.types.fields import InnerPath, Number, Seconds, inner_path
 
 __all__ = ["Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"]
 
+_JAVASCRIPT = frozenset({"node", "ava", "vitest", "jest", "mocha"})
+"""Readers of tests that Node runs."""
+
 
 class Reading(StrEnum):
     """How criteria are read: as the task states them, computed correctly, or as its published scripts decide."""
@@ -92,7 +95,8 @@ class HiddenTests(Record):
     of the task folder) and the files below `tests/` laid over it; what a submission changes of them is reported and
     not used. `reader` is the test program whose results are read, `arguments` are given to it, then `files`: what it
     is asked to run. `support` names further files of the set-up as shell patterns. An id is whatever name the program
-    gives a test.
+    gives a test. `before` are shell commands run in the repository's root before each run of JavaScript tests, such as
+    a compilation of what they import; the tests run whatever becomes of them.
     """
 
     fail_to_pass: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -100,18 +104,26 @@ class HiddenTests(Record):
     seconds: Seconds = 60.0
     cwd: Literal["scratch", "repository"] = "scratch"
     runner: Literal["pytest", "node", "repository"] = "pytest"
-    reader: Literal["pytest", "unittest", "django", "sympy"] = "pytest"
+    reader: Literal["pytest", "unittest", "django", "sympy", "node", "ava", "vitest", "jest", "mocha"] = "pytest"
     patch: InnerPath | None = None
     files: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     support: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _in_place(self) -> Self:
         used = self.patch or self.files or self.arguments or self.support or self.reader != "pytest"
         if self.runner != "repository" and used:
             raise ValueError('has patch, files, arguments, support or reader, which only runner = "repository" uses')
+        if self.before and not self.in_javascript:
+            raise ValueError(f"has before, which only tests of {', '.join(sorted(_JAVASCRIPT))} use; remove it")
         return self
+
+    @property
+    def in_javascript(self) -> bool:
+        """Whether these are tests in place that Node runs."""
+        return self.runner == "repository" and self.reader in _JAVASCRIPT
 
     @property
     def all_ids(self) -> tuple[str, ...]:

@@ -101,7 +101,8 @@ class Environment(Record):
     """The recipe of a task's environment, and folders of the repository put on the import path.
 
     `python` is a lower bound (`>=3.11`) that the interpreter of RepoAssay itself must meet, or one release line (`3.9`)
-    whose interpreter is looked for on this machine; its environment is then an installation of its own.
+    whose interpreter is looked for on this machine; its environment is then an installation of its own. `node` is the
+    oldest major version of Node that will do, as `>=20`; what its packages need is installed by `build`.
     `requirements` is a file of wheels pinned by hash. `resolve` is one that is not pinned, as data sets of others have
     it: uv resolves it when the environment is first built, from what was released by the day `exclude_newer`
     (`YYYY-MM-DD`), and adds pytest. With `frozen` that file fixes the version of every package and is installed as it
@@ -113,6 +114,7 @@ class Environment(Record):
     """
 
     python: str = ">=3.11"
+    node: Annotated[str, Field(pattern=r"^>=\d{1,3}$")] | None = None
     requirements: InnerPath | None = None
     resolve: InnerPath | None = None
     frozen: bool = False

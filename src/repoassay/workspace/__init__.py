@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         interpreter_findings as interpreter_findings,
         release_lines as release_lines,
     )
+    from repoassay.workspace.node import node_version as node_version
     from repoassay.workspace.preparation import (
         BASE_BRANCH as BASE_BRANCH,
         DESCRIPTION as DESCRIPTION,
@@ -67,6 +68,7 @@ else:
             "git": ("ATTRIBUTES", "run_git"),
             "installed_copies": ("cover_installed_copies",),
             "interpreters": ("how_to_get", "interpreter_findings", "release_lines"),
+            "node": ("node_version",),
             "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"),
             "sources": ("fetch_commit", "fetch_folders"),
             "variables": ("environment_variables",),

@@ -24,6 +24,7 @@ from repoassay.workspace.build_output import is_intact, manifest_place, take_ove
 from repoassay.workspace.building import run_build
 from repoassay.workspace.checkouts import check_no_history, commit_tree
 from repoassay.workspace.git import run_git
+from repoassay.workspace.node import node_version
 from repoassay.workspace.sharing import share_files
 from repoassay.workspace.variables import environment_variables
 
@@ -58,6 +59,7 @@ def build_repository(
     """
     wanted = folder.task.environment
     parts = (_FORMAT, base.name, environment.name, wanted.exclude_newer or "-", *wanted.build)
+    parts = (*parts, f"node {node_version()}") if wanted.node else parts
     variables = (f"{name}={value}" for name, value in sorted(wanted.variables.items()))
     key = hashlib.sha256("\0".join((*parts, "", *variables)).encode()).hexdigest()[:32]
 

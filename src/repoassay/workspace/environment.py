@@ -19,6 +19,7 @@ from repoassay.types import Limits
 from repoassay.workspace.build_output import intact_entry, manifest_place, take_over
 from repoassay.workspace.building import run_build
 from repoassay.workspace.installation import build_installation
+from repoassay.workspace.node import check_node
 
 __all__ = ["build_environment"]
 
@@ -43,9 +44,11 @@ def build_environment(folder: TaskFolder, cache: Cache, sandbox: Sandbox) -> Pat
     Raises:
         BadInput: When the task has Debian packages for an environment that is no installation of its own.
         InfraFault: When uv cannot build it; the reason is uv's. Never cached.
-        Unavailable: When this machine lacks the Python that the task needs.
+        Unavailable: When this machine lacks the Python or Node that the task needs.
     """
     wanted = folder.task.environment
+    if wanted.node is not None:
+        check_node(wanted.node, f"The task {folder.task.id}")
     if wanted.release_line is not None:
         return build_installation(folder, wanted.release_line, cache, sandbox)
     _check_python(wanted.python, folder.task.id)

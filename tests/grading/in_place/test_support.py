@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,16 @@ def test_what_is_left_out_is_told_in_one_sentence() -> None:
     (said,) = left_out([str(Path("tests", f"{number}.py")) for number in range(30)])
     assert "maintainers'" in said
     assert said.count("tests/") < 12
+
+
+@pytest.mark.parametrize("path", [
+    "package.json", "source/package.json", "pnpm-lock.yaml", "tsconfig.json", "packages/a/tsconfig.build.json",
+    "vitest.config.ts", "packages/a/vite.config.mts", "jest.config.js", ".mocharc.cjs", "ava.config.js",
+    "babel.config.js", ".npmrc", "node_modules/ava/index.js", "source/node_modules/assert/index.js",
+    "source/__snapshots__/a.snap", "__mocks__/fs.js",
+])  # fmt: skip
+def test_what_decides_how_node_runs_tests_is_the_set_ups_where_node_runs_them(path: str) -> None:
+    ours = replace(SETUP, of_node=True)
+    assert ours.split({path: NEW})[1] == [path]
+    assert not SETUP.split({path: NEW})[1]
+    assert not ours.split({"source/index.ts": NEW, "conftest.py": NEW})[1]

@@ -39,6 +39,9 @@ def licence_of(project: Project) -> tuple[str, str]:
     stated = at(document, "project", "license")
     if isinstance(stated, str) and _SPDX.fullmatch(stated):
         return stated, "license in pyproject.toml"
+    packaged = project.json("package.json").get("license")
+    if isinstance(packaged, str) and _SPDX.fullmatch(packaged):
+        return packaged, "license in package.json"
     found = {spdx: path for path in project.matching(*_FILES) if (spdx := _by_text(project.text(path)))}
     if found:
         return " OR ".join(found) if len(found) < 3 else next(iter(found)), next(iter(found.values()))

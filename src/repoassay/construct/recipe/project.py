@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -63,6 +64,14 @@ class Project:
             return tomllib.loads(self.text(path, _MOST_LOCK if path.endswith(".lock") else _MOST_BYTES))
         except (tomllib.TOMLDecodeError, RecursionError):
             return {}
+
+    def json(self, path: str) -> dict[str, Any]:
+        """A JSON file; empty where it is no object."""
+        try:
+            found = json.loads(self.text(path))
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
 
     def ini(self, path: str) -> configparser.RawConfigParser:
         """An INI file; empty where it is none."""

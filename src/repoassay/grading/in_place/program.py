@@ -2,9 +2,9 @@
 
 Started in the task's own interpreter, Python 3.6 or newer (annotations are removed before it is sent), without `site`:
 everything it needs of the standard library is imported before the first module of the repository can be. The job, JSON
-on standard input, has `reader`, `files`, `only`, `arguments`, `key` (hex; signs every line), `root` and `hosts` (names
-of this sandbox's own loopback). One line a test: `<hmac> <json>`, numbered, then one `end` line. A test is named
-`FILE::NAME`, FILE relative to the root; `names` are what else its program calls it.
+on standard input, has `reader`, `files`, `only`, `arguments`, `before`, `key` (hex; signs every line), `root` and
+`hosts` (names of this sandbox's own loopback). One line a test: `<hmac> <json>`, numbered, then one `end` line. A test is
+named `FILE::NAME`, FILE relative to the root; `names` are what else its program calls it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from typing import Any
 MESSAGE = 4000
 OBSERVER = "/run/observer.py"
 """Defines `Hook`, by which rewritten tests send values."""
+JAVASCRIPT = "/run/in_place_javascript.py"
+"""Defines `run_node_tests`, for tests that Node runs."""
 HTTPBIN = "/env/services/httpbin/bin/python"
 """Where a recipe puts an environment with httpbin, for tests that would ask the public one."""
 SERVICE = "/run/service.py"
@@ -335,6 +337,14 @@ def start_service(names: list[str]) -> None:
     os.environ.update(json.loads(said or "{}"))
 
 
+def run_javascript(job: dict[str, Any], results: ResultSink) -> int:
+    """Run files with one of Node's runners, in processes of their own."""
+    space: dict[str, Any] = {"__name__": "repoassay_javascript"}
+    with open(JAVASCRIPT, encoding="utf-8") as stream:
+        exec(compile(stream.read(), JAVASCRIPT, "exec"), space)  # noqa: S102 - our own program
+    return int(space["run_node_tests"](job, results))
+
+
 READERS = {"pytest": run_pytest, "unittest": run_unittest, "django": run_django, "sympy": run_sympy}
 
 
@@ -353,7 +363,7 @@ def main() -> None:
     os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
     results = ResultSink(channel, hook, os.path.realpath(job["root"]))
     try:
-        code = READERS[job["reader"]](job, results)
+        code = READERS.get(job["reader"], run_javascript)(job, results)
     except BaseException:  # noqa: BLE001 - whatever the repository's runner raised, its tests have not all been told
         results.broken("", traceback.format_exc())
         code = 3

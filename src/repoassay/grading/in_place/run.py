@@ -25,7 +25,9 @@ _PROGRAM = "/run/in_place.py"
 _SENT = {
     _PROGRAM: "program.py",
     "/run/service.py": "service.py",
+    "/run/in_place_javascript.py": "javascript_program.py",
 }
+_REPORTER = "/run/reporter.cjs"
 _SERVICE = "services/httpbin"
 _NAMES = ("httpbin.org", "www.httpbin.org")
 """What an environment's service is called in the world."""
@@ -71,7 +73,7 @@ def run_in_place(
     hosts = _NAMES if sandbox.network_is_private and (environment / _SERVICE).is_dir() else ()
     job = {
         "reader": tests.reader, "files": list(tests.files), "only": list(only), "arguments": list(tests.arguments),
-        "key": key.hex(), "root": _ROOT, "hosts": hosts,
+        "before": list(tests.before), "key": key.hex(), "root": _ROOT, "hosts": hosts,
     }  # fmt: skip
     variables = {**environment_variables(folder.task, environment), **(env or {})}
     done = sandbox.run(
@@ -111,4 +113,5 @@ def programs_inside() -> Mapping[str, FileEdit | None]:
     """What of ours runs beside the tests, by its place in the sandbox."""
     sources = {place: Path(__file__).with_name(name).read_text(encoding="utf-8") for place, name in _SENT.items()}
     sources["/run/observer.py"] = observer_source()
-    return {place: FileEdit(without_annotations(source).encode()) for place, source in sources.items()}
+    found = {place: FileEdit(without_annotations(source).encode()) for place, source in sources.items()}
+    return {**found, _REPORTER: FileEdit(Path(__file__).with_name("reporter.cjs").read_bytes())}

@@ -29,6 +29,15 @@ _SETTINGS = frozenset({"pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyp
 """Files in the repository's root that hold settings of its tests."""
 _METADATA = (".egg-info", ".dist-info")
 """Ends of folders by which an installed package names plug-ins."""
+_NODE_FILES = (
+    "package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "yarn.lock",
+    ".npmrc", ".pnpmfile.cjs", ".yarnrc*", "tsconfig*.json", "jsconfig*.json", ".swcrc", "babel.config.*", ".babelrc*",
+    "*vitest.config.*", "*vitest.*.config.*", "vitest.workspace.*", "vitest.setup.*", "vite.config.*", "*jest.config.*",
+    "jest.setup.*", "jest.preset.*", ".mocharc*", "ava.config.*", "*.ava.config.*", ".taprc", ".env", ".env.*",
+)  # fmt: skip
+"""Files that decide how Node's runners find, compile and run tests, wherever they lie."""
+_NODE_FOLDERS = frozenset({"node_modules", "__snapshots__", "__mocks__"})
+"""Folders of packages, of what tests are compared with, and of what takes the place of modules in Jest and Vitest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +50,7 @@ class TestSetup:
         roots: Folders of tests that hold what the task runs or changes.
         patterns: Further files of the set-up, as shell patterns.
         solution: Paths that the reference solution changes; they are a submission's to change, too.
+        of_node: Whether Node runs the tests.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
@@ -49,6 +59,7 @@ class TestSetup:
     roots: frozenset[str]
     patterns: tuple[str, ...]
     solution: frozenset[str]
+    of_node: bool = False
 
     def holds(self, path: str) -> bool:
         """Whether a path of the repository belongs to the set-up."""
@@ -56,7 +67,7 @@ class TestSetup:
             return True
         if path in self.solution:
             return False
-        if _decides(path) or any(path.startswith(f"{root}/") for root in self.roots):
+        if _decides(path, self.of_node) or any(path.startswith(f"{root}/") for root in self.roots):
             return True
         return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.patterns)
 
@@ -83,7 +94,8 @@ def setup_of(folder: TaskFolder, base: Path) -> TestSetup:
     """
     tests = folder.task.grading.tests
     assert tests is not None
-    return _setup_of(folder.path, folder.digest, base, tests.patch, tests.files, tests.support)
+    of_node = tests.in_javascript
+    return _setup_of(folder.path, folder.digest, base, tests.patch, tests.files, tests.support, of_node)
 
 
 def source_of(folder: TaskFolder, base: Path, name: str) -> str:
@@ -111,8 +123,9 @@ def left_out(paths: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _setup_of(
-    place: Path, digest: str, base: Path, patch: str | None, files: tuple[str, ...], support: tuple[str, ...]
-) -> TestSetup:
+    place: Path, digest: str, base: Path, patch: str | None, files: tuple[str, ...], support: tuple[str, ...],
+    of_node: bool,
+) -> TestSetup:  # fmt: skip
     del digest  # other contents, another set-up
     edits: dict[str, FileEdit | None] = {}
     if patch is not None:
@@ -124,14 +137,17 @@ def _setup_of(
     solution = place / "solution/changes.diff"
     changed = _patched(place, "solution/changes.diff", base, "solution") if solution.is_file() else {}
     # What decides how tests run is never the submission's, not even where the solution changes it.
-    edits = {**{path: edit for path, edit in changed.items() if _decides(path)}, **edits}
+    edits = {**{path: edit for path, edit in changed.items() if _decides(path, of_node)}, **edits}
     named = (*edits, *(file for file in files if (base / file).exists()))
-    return TestSetup(edits, frozenset(_roots(named)), support, frozenset(changed) - edits.keys())
+    return TestSetup(edits, frozenset(_roots(named)), support, frozenset(changed) - edits.keys(), of_node)
 
 
-def _decides(path: str) -> bool:
-    """Whether a file decides how tests run: what pytest or Python load by themselves, and settings in the root."""
+def _decides(path: str, of_node: bool) -> bool:
+    """Whether a file decides how tests run: what its program loads by itself, and settings in the root."""
     *folders, name = PurePosixPath(path).parts
+    if of_node:
+        own = any(fnmatch.fnmatchcase(name, pattern) for pattern in _NODE_FILES)
+        return own or not _NODE_FOLDERS.isdisjoint((*folders, name))
     if name in _FILES or name.endswith(".pth") or (not folders and name in _SETTINGS):
         return True
     return any(folder.endswith(_METADATA) for folder in folders)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from repoassay.errors import InfraFault
 from repoassay.grading.oracle import javascript_bits, nodes
+from repoassay.grading.oracle.alteration import Alterable, alterables
 from repoassay.grading.oracle.bits import bits_of
 from repoassay.grading.oracle.judge import OracleJudge
 from repoassay.grading.oracle.quick_decision import DecisionQuestion, decide
@@ -41,6 +42,9 @@ class Language(Protocol):
 
     def function(self, test: str) -> str:
         """A test's function as sites name it."""
+
+    def alterables(self, source: str, base: Path) -> dict[str, list[Alterable]]:
+        """What can be altered in each test function of a file; raises SyntaxError or ValueError as `rewrite` does."""
 
     def bits(
         self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path
@@ -79,6 +83,10 @@ class Python:
         """See `Language`; parameters do not belong to it."""
         return test.partition("::")[2].partition("[")[0]
 
+    def alterables(self, source: str, base: Path) -> dict[str, list[Alterable]]:
+        """See `Language`."""
+        return alterables(source, base)
+
     def bits(
         self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path
     ) -> tuple[dict[str, float], float]:
@@ -91,13 +99,16 @@ class JavaScript:
 
     Args:
         sandbox: Where withheld checks are decided.
+        in_place: Whether they run with the repository's own runner, which leaves every assertion inside.
     """
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+    def __init__(self, sandbox: Sandbox, *, in_place: bool = False) -> None:
+        self._sandbox, self._in_place = sandbox, in_place
 
     def rewrite(self, source: str, modes: Mapping[int, SiteMode], *, script: bool) -> Rewritten:
         """See `Language`; a site that does not hold outside stays as it was."""
+        if self._in_place:
+            raise ValueError("tests of other runners are not rewritten")
         from repoassay.grading.oracle.javascript import rewrite as rewrite_javascript
 
         return rewrite_javascript(source, tuple(modes), script=script)
@@ -123,6 +134,13 @@ class JavaScript:
     def function(self, test: str) -> str:
         """See `Language`."""
         return test.partition("::")[2]
+
+    def alterables(self, source: str, base: Path) -> dict[str, list[Alterable]]:
+        """See `Language`."""
+        from repoassay.grading.oracle.javascript_alteration import find_alterables
+
+        del base
+        return find_alterables(source)
 
     def bits(
         self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path

@@ -31,6 +31,7 @@ class Oracle:
         self._cache, self._sandbox = cache, sandbox
         self._judge = OracleJudge(cache)
         self._python, self._javascript = Python(self._judge), JavaScript(sandbox)
+        self._javascript_in_place = JavaScript(sandbox, in_place=True)
         self._known: dict[tuple[str, Path, Path], Reference | None] = {}
         self._proofs: dict[tuple[str, Path, Path], TaskProof | InfraFault] = {}
         self._lock = threading.Lock()
@@ -87,6 +88,8 @@ class Oracle:
     def language(self, folder: TaskFolder) -> Language:
         """What a task's tests are written in."""
         tests = folder.task.grading.tests
+        if tests is not None and tests.in_javascript:
+            return self._javascript_in_place
         return self._javascript if tests is not None and tests.runner == "node" else self._python
 
     def close(self) -> None:

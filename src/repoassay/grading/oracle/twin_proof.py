@@ -91,14 +91,14 @@ def prove(folder: TaskFolder, base: Path, tests: Sequence[str], run: Run) -> dic
 
 
 def prove_apart(
-    sources: Mapping[str, str], base: Path, tests: Sequence[str], report: ChannelReport,
-    run: Callable[[Mapping[str, str]], ChannelReport],
+    sources: Mapping[str, str], find: Callable[[str], dict[str, list[Alterable]]], tests: Sequence[str],
+    report: ChannelReport, run: Callable[[Mapping[str, str]], ChannelReport],
 ) -> dict[str, TwinUnit]:  # fmt: skip
     """The same where copies cannot lie beside each other: some alterations, each in the tests' own place.
 
     Args:
         sources: Texts of test files by name.
-        base: Checkout of the base commit.
+        find: What can be altered in each test function of a text; raises SyntaxError or ValueError for what is none.
         tests: Ids of the tests that decide.
         report: A run of them as they are, on the solution.
         run: Runs them on the solution with other texts.
@@ -110,7 +110,7 @@ def prove_apart(
     found: dict[str, list[Alterable]] = {}
     for file, text in sources.items():
         try:
-            places = alterables(text, base)
+            places = find(text)
         except (SyntaxError, ValueError, RecursionError):
             continue
         named = {name: places.get(name.partition("::")[2]) for name in names if _file(name) == file}

@@ -1,0 +1,114 @@
+"""How packages of a repository for Node are installed: by its lock file where npm or pnpm reads it, else by date."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import shlex
+from dataclasses import dataclass
+
+from repoassay.construct.node.tests import NodeTests, string_values
+from repoassay.construct.recipe.project import Project, at
+from repoassay.text import join_names, printable
+from repoassay.types import Environment
+
+__all__ = ["NodeRecipe", "node_recipes"]
+
+_QUIET = "--ignore-scripts --no-audit --no-fund --include=dev"
+_INSTALL = f"npm install {_QUIET} --no-package-lock"
+_NPM_LOCKS = ("package-lock.json", "npm-shrinkwrap.json")
+_PNPM = {"5": "7.33.7", "6": "8.15.9", "9": "9.15.9"}
+"""A release of pnpm that reads a version of its lock file."""
+_OLDEST = 18
+"""Of Node, where a package does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecipe:
+    """An environment of Node, and sentences on what was taken from where; `words` name it in one."""
+
+    environment: Environment
+    words: str
+    said: tuple[str, ...]
+
+
+def node_recipes(tests: NodeTests, base: Project, day: datetime.date, checks: tuple[str, ...]) -> list[NodeRecipe]:
+    """Return environments worth a try, the likeliest first.
+
+    Args:
+        tests: The tests, and the tree after the change.
+        base: The tree before it, which is what is installed.
+        day: The commit's day (UTC).
+        checks: Commands that contributors run.
+    """
+    package = base.json("package.json")
+    node = _oldest_node(package)
+    until = (day + datetime.timedelta(days=1)).isoformat()
+    script = tests.command.script
+    said = [
+        f"Tests run with {tests.reader}, as the script {printable(script)} of package.json has it."
+        if script else f"Tests run with {tests.reader}, which is among the packages.",
+        f"Node {node}, from engines in package.json." if at(package, "engines", "node") else f"Node {node}.",
+    ]  # fmt: skip
+    said += [f"Before each run: {printable('; '.join(tests.command.before), 300)}."] if tests.command.before else []
+    added = _added(tests.project.json("package.json"), package)
+    late = f"npm install {_QUIET} --no-save --no-package-lock --legacy-peer-deps {' '.join(map(shlex.quote, added))}"
+    more = (late,) if added else ()
+    if added:
+        said.append(f"Packages that the change adds: {join_names(added, 5)}.")
+    recipes = []
+    for date in (until, None):  # an index that was copied from another may tell later days than the packages'
+        for command, why in _ways(base, package):
+            environment = Environment(
+                node=node, exclude_newer=date, path=(".",), checks=checks,
+                build=(command, *(() if "pnpm" in why else more)),
+                variables={name: value for name, value in tests.command.variables.items() if _usable(name)},
+            )  # fmt: skip
+            when = f"Packages as of {date}, the day after the commit" if date else "Packages as of today"
+            words = f"{why}, packages as of {date or 'today'}"
+            recipes.append(NodeRecipe(environment, words, (*said, f"{when}, installed {why}; no install script runs.")))
+    return recipes
+
+
+def _usable(name: str) -> bool:
+    return re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", name) is not None
+
+
+def _ways(base: Project, package: object) -> list[tuple[str, str]]:
+    """Commands that install, and what they go by."""
+    found: list[tuple[str, str]] = []
+    lock = next((name for name in _NPM_LOCKS if base.has(name)), "")
+    by_date = f"{_INSTALL} || {_INSTALL} --legacy-peer-deps"
+    if lock:
+        found.append((f"npm ci {_QUIET} || npm ci {_QUIET} --legacy-peer-deps", f"by {lock}"))
+    if base.has("pnpm-lock.yaml"):
+        asked = re.fullmatch(r"pnpm@(\d+\.\d+\.\d+).*", str(at(package, "packageManager") or ""))
+        version = asked[1] if asked else _PNPM.get(_lock_version(base), _PNPM["9"])
+        program = f"npm exec --yes --package=pnpm@{version} -- pnpm"
+        store = '--store-dir "$DOWNLOADS/pnpm" --config.package-import-method=copy'
+        install = f"CI=true {program} install --frozen-lockfile --ignore-scripts {store}"
+        return [*found, (install, f"by pnpm-lock.yaml with pnpm {version}")]  # what pnpm lays out, npm does not
+    if base.has("yarn.lock"):
+        return [*found, (by_date, "by npm from package.json, since yarn.lock is not read")]
+    return [*found, (by_date, "from package.json")]
+
+
+def _lock_version(base: Project) -> str:
+    found = re.search(r"^lockfileVersion:\s*['\"]?(\d+)", base.text("pnpm-lock.yaml", 2**25), re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _oldest_node(package: object) -> str:
+    """The lowest of the major versions that engines allows."""
+    asked = re.findall(r"(?<![\d.])(\d{1,2})(?=[.\s|x*]|$|\))", str(at(package, "engines", "node") or ""))
+    return f">={max(4, min(map(int, asked)))}" if asked else f">={_OLDEST}"
+
+
+def _added(after: object, before: object) -> list[str]:
+    """Packages that the change asks for and its base does not, each with its range."""
+    kinds = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+    known = {name for kind in kinds for name in string_values(at(before, kind))}
+    return [
+        f"{name}@{version}" for kind in kinds[:2] for name, version in string_values(at(after, kind)).items()
+        if name not in known and re.fullmatch(r"[\w.^~<>=*| -]{1,50}", version)
+    ]  # fmt: skip

@@ -1,0 +1,112 @@
+"""A JavaScript or TypeScript change's own tests: which files they are, and how the repository starts them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from repoassay.construct.node.scripts import NodeTestCommand, find_test_command
+from repoassay.construct.recipe.project import Project, at
+from repoassay.errors import BadInput
+from repoassay.grading import count_tests
+from repoassay.text import quote
+
+__all__ = ["NodeTests", "find_node_tests", "string_values"]
+
+_SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+_NAMED = re.compile(r".+[._-](?:test|spec)\.[mc]?[jt]sx?|test\.[mc]?[jt]sx?|test-.+\.[mc]?[jt]sx?")
+_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing", "test-d", "__snapshots__", "__mocks__"})
+_BESIDE = frozenset({"fixtures", "fixture", "helpers", "helper", "__fixtures__", "__helpers__", "node_modules"})
+_SET_UP = re.compile(r"[\w./@-]*(?:setup|register|helper|bootstrap|loader|polyfill|test)[\w./-]*", re.IGNORECASE)
+_TOOLS = frozenset({"scripts", "build", "config", "tools", ".config", "support"})
+_SETTINGS = (".mocharc.json", ".mocharc.js", ".mocharc.cjs", ".mocharc.yml", ".mocharc.yaml", "vitest.config.*",
+             "vite.config.*", "jest.config.*", "ava.config.*", "package.json")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTests:
+    """What a repository of packages for Node calls its tests, and how it starts them.
+
+    Args:
+        project: Its tree after the change.
+        command: How they are started.
+        support: Files of their set-up that neither names nor folders tell.
+    """
+
+    project: Project
+    command: NodeTestCommand
+    support: tuple[str, ...] = ()
+    _counts: dict[str, int] = field(default_factory=dict, compare=False)
+
+    @property
+    def reader(self) -> str:
+        """Which runner runs them."""
+        return self.command.reader
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What it is called with besides files."""
+        return self.command.arguments
+
+    def is_test(self, path: str) -> bool:
+        """Whether the runner would find tests in a file."""
+        place = PurePosixPath(path)
+        if not path.endswith(_SUFFIXES) or path.endswith((".d.ts", ".test-d.ts")) or place.name.startswith("_"):
+            return False
+        named = _NAMED.fullmatch(place.name) is not None
+        if not named and (not self.inside(path) or not _BESIDE.isdisjoint(place.parts)):
+            return False
+        if path not in self._counts:
+            self._counts[path] = count_tests(self.project.text(path))
+        return self._counts[path] > 0 or (named and not self.project.has(path))
+
+    def inside(self, path: str) -> bool:
+        """Whether a file lies in a folder of tests."""
+        return not _FOLDERS.isdisjoint(PurePosixPath(path).parts[:-1])
+
+
+def find_node_tests(project: Project) -> NodeTests:
+    """Read off a tree how its tests are started.
+
+    Raises:
+        BadInput: When no script tells, or a runner is named whose results cannot be read.
+    """
+    package = project.json("package.json")
+    command, strange = find_test_command(string_values(at(package, "scripts")), [*_packages(package)])
+    if strange and command is None:
+        raise BadInput(
+            f"The repository's tests run with {quote(strange)}, whose results are not read.",
+            "Choose a repository that tests with node --test, AVA, Vitest, Jest or Mocha.",
+        )
+    if command is None:
+        raise BadInput(
+            "No script in package.json starts tests with node --test, AVA, Vitest, Jest or Mocha.",
+            "Give tests of your own: --runner node --tests FILE.",
+        )
+    return NodeTests(project, command, _named_set_up(project))
+
+
+def string_values(value: object) -> dict[str, str]:
+    """The entries of an object that are strings; empty for anything else."""
+    return {name: each for name, each in value.items() if isinstance(each, str)} if isinstance(value, Mapping) else {}
+
+
+def _packages(package: object) -> dict[str, str]:
+    return {name: version for kind in ("dependencies", "devDependencies")
+            for name, version in string_values(at(package, kind)).items()}  # fmt: skip
+
+
+def _named_set_up(project: Project) -> tuple[str, ...]:
+    """Files of the repository that settings of the runner name and that are called as set-up is."""
+    found: dict[str, None] = {}
+    for file in project.matching(*_SETTINGS):
+        for name in re.findall(r"""["']((?:\./|<rootDir>/)?[\w@./-]{3,200})["']""", project.text(file)):
+            plain = name.removeprefix("<rootDir>/").removeprefix("./")
+            for path in (plain, *(f"{plain}{suffix}" for suffix in _SUFFIXES)):
+                place = PurePosixPath(path)
+                called = _SET_UP.fullmatch(place.name) or place.parts[0] in _TOOLS
+                if called and path.endswith(_SUFFIXES) and project.has(path):
+                    found[path] = None
+    return tuple(found)

@@ -1,0 +1,56 @@
+"""Environments of Node tried in turn, until a repository's own tests run in one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from repoassay.construct.history import HistoryEntry
+from repoassay.construct.node.recipe import NodeRecipe
+from repoassay.construct.task_draft import TaskDraft
+from repoassay.construct.trial import RecipeTrial, run_recipe
+from repoassay.errors import InfraFault
+from repoassay.grading import count_tests
+from repoassay.sandbox import Sandbox
+from repoassay.text import printable
+from repoassay.workspace import PreparedTask
+
+__all__ = ["try_node_recipes"]
+
+_GOOD = 0.05
+"""The share of lost tests with which no further recipe is tried."""
+
+
+def try_node_recipes(
+    draft: TaskDraft,
+    recipes: Sequence[NodeRecipe],
+    lay: Callable[[TaskDraft], PreparedTask],
+    tree: Mapping[str, HistoryEntry],
+    read: Callable[[HistoryEntry], bytes],
+    sandbox: Sandbox,
+    step: Callable[[str], None],
+) -> tuple[RecipeTrial | None, list[str]]:
+    """Try recipes in order until one loses next to no test; see `try_recipes`, of which this is the counterpart.
+
+    Raises:
+        Unavailable: When this machine has no Node that will do.
+    """
+    best: RecipeTrial | None = None
+    given_up: list[str] = []
+    for recipe in recipes:
+        step(f"trying packages {recipe.words}")
+        try:
+            trial = run_recipe(
+                draft.with_environment(recipe.environment, recipe.said), lay, tree, read, sandbox, count_tests
+            )
+        except InfraFault as error:
+            why = printable(" ".join(error.message.split())[-400:])
+            given_up.append(f"Packages {recipe.words}: {why}")
+            step(f"not with packages {recipe.words}: {why[-160:]}")
+            continue
+        if best is None or trial.lost < best.lost:
+            best = trial
+        if trial.lost <= _GOOD:
+            break
+        given_up.append(f"Packages {recipe.words}: {trial.lost:.0%} of the tests are lost.")
+        step(f"not only with packages {recipe.words}: {trial.lost:.0%} of the tests are lost")
+    return best, given_up

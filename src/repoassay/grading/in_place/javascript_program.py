@@ -1,0 +1,145 @@
+"""Starts a JavaScript runner on a repository's tests, and tells what its reporter says. Loaded by `program.py`.
+
+This process holds the key and loads nothing of the repository; no process of the same user may look into it. What is
+written to the reporter's pipe is passed on once it is well formed; a run whose reporter has not said that it came to
+its end has no end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import selectors
+from typing import Any
+
+REPORTER = "/run/reporter.cjs"
+MODULES = "node_modules"
+_PROGRAMS = {"vitest": "vitest", "jest": "jest", "mocha": "mocha"}
+_VITEST = ("--coverage.enabled=false", "--typecheck.enabled=false")
+_OUTCOMES = ("passed", "failed", "error", "skipped")
+_MOST_LINE = 2**20
+_PR_SET_DUMPABLE = 4
+
+
+def run_node_tests(job: dict[str, Any], results: Any) -> int:
+    """Run the commands that come before, then the files of a job; this process ends where the runner was ended."""
+    if ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0):
+        raise OSError("this process cannot be kept from being looked into")
+    env = dict(os.environ)
+    env["PATH"] = os.path.join(job["root"], MODULES, ".bin") + ":" + env.get("PATH", "/usr/bin:/bin")
+    env.setdefault("CI", "true")  # else runners write what a test should have been compared with
+    for command in job["before"]:
+        status = os.waitpid(_start(["/bin/sh", "-ec", command], env), 0)[1]
+        if status:
+            results.broken(command, f"{command} failed ({status}), and the tests ran nevertheless.")
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)
+    env["REPOASSAY_READER"], env["REPOASSAY_RESULTS"] = job["reader"], str(writing)
+    runner = _start(command_of(job), env)
+    os.close(writing)
+    told = _Told(results)
+    os.set_blocking(reading, False)
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(reading, selectors.EVENT_READ)
+        over = False
+        while not over:
+            if waiting.select(0.2):
+                piece = os.read(reading, 2**16)
+                told.hear(piece)
+                if not piece:  # closed, by the runner and whoever else had it
+                    os.waitpid(runner, 0)
+                    break
+            else:  # nothing is left to read, whoever holds the pipe open
+                over = bool(os.waitpid(runner, os.WNOHANG)[0])
+    if not told.ended:
+        os._exit(4)  # without the line that says that all was told
+    return 0
+
+
+def _start(command: list[str], env: dict[str, str]) -> int:
+    """Start a command whose output is not read, and return its process id."""
+    return os.spawnve(os.P_NOWAIT, "/bin/sh", ["sh", "-c", 'exec "$@" >&2', "sh", *command], env)  # noqa: S606 - inside
+
+
+def command_of(job: dict[str, Any]) -> list[str]:
+    """How the reader's runner is called for the files of a job, or for some tests of them."""
+    reader, arguments, files = job["reader"], job["arguments"], job["files"]
+    chosen: list[str] = []
+    if job["only"]:
+        files = list(dict.fromkeys(test.partition("::")[0] for test in job["only"]))
+        chosen = chosen_tests(reader, [test.partition("::")[2].split("::") for test in job["only"]])
+    arguments = [*arguments, *chosen]
+    if reader == "node":
+        own = ["--test", f"--test-reporter={REPORTER}", "--test-reporter-destination=stderr"]
+        return ["node", *arguments, *own, *files]
+    if reader == "ava":
+        return ["node", REPORTER, *arguments, *files]
+    program = ["node", _program(_PROGRAMS[reader])]
+    if reader == "vitest":
+        return [*program, "run", f"--reporter={REPORTER}", *_VITEST, *arguments, *files]
+    if reader == "jest":
+        return [*program, "--ci", f"--reporters={REPORTER}", "--coverage=false", *arguments, "--runTestsByPath", *files]
+    return [*program, "--reporter", REPORTER, *arguments, *files]
+
+
+def chosen_tests(reader: str, paths: list[list[str]]) -> list[str]:
+    """Options that have a runner leave out other tests, as far as it can; what it runs besides does no harm."""
+    if any(re.search(r" #\d+$", path[-1]) for path in paths):
+        return []
+    if reader == "ava":
+        names = [path[-1] for path in paths]
+        return [] if any(re.search(r"[*!\\]", name) for name in names) else [f"--match={name}" for name in names]
+    if reader == "node":
+        nested = any(len(path) > 1 for path in paths)  # a suite must match as well, in some versions
+        return [] if nested else [f"--test-name-pattern=^{_escaped(path[-1])}$" for path in paths]
+    wanted = "^(" + "|".join(_escaped(" ".join(path)) for path in paths) + ")$"
+    return [f"--grep={wanted}" if reader == "mocha" else f"--testNamePattern={wanted}"]
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([^\w\s])", r"\\\1", text, flags=re.ASCII).replace("\\/", "/")
+
+
+def _program(package: str) -> str:
+    """The program of a package that is installed in the repository."""
+    place = os.path.join(MODULES, package)
+    with open(os.path.join(place, "package.json"), encoding="utf-8") as stream:
+        found = json.load(stream)["bin"]
+    return os.path.join(place, found if isinstance(found, str) else found[package])
+
+
+class _Told:
+    """Lines of a reporter, passed on as results; a name that comes again is told from the first by its number."""
+
+    def __init__(self, results: Any) -> None:
+        self._results, self._rest, self._seen = results, b"", {}  # type: ignore[var-annotated]
+        self.ended = False
+
+    def hear(self, piece: bytes) -> None:
+        """Take what was read."""
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        if len(self._rest) > _MOST_LINE:
+            raise ValueError("the reporter wrote a line without an end")
+        for line in lines:
+            self._line(line)
+
+    def _line(self, line: bytes) -> None:
+        try:
+            said = json.loads(line.decode())
+        except ValueError:
+            said = None
+        if not isinstance(said, dict):
+            raise ValueError("the reporter wrote what is no result")  # noqa: TRY004 - of a stranger's text
+        if "end" in said:
+            self.ended = True
+        elif "broken" in said:
+            self._results.broken(str(said["broken"]), str(said.get("message", "")))
+        else:
+            outcome = said["outcome"] if said.get("outcome") in _OUTCOMES else "error"
+            name = "::".join([str(said.get("file")), *map(str, said.get("names") or [])])
+            count = self._seen[name] = self._seen.get(name, 0) + 1
+            name += f" #{count}" if count > 1 else ""
+            self._results.hook.start()
+            self._results.tell(name, outcome, float(said.get("seconds") or 0), str(said.get("message") or ""))

@@ -1,0 +1,165 @@
+// Tells what each test came to, from within the main process of a JavaScript runner: node's, AVA, Vitest, Jest or Mocha
+// (REPOASSAY_READER). One line of JSON a test on the pipe REPOASSAY_RESULTS: `file`, `names` (suites, then the test),
+// `outcome`, `seconds` and `message`; `broken` with a message for a file that could not be run; `end` when all is told.
+//
+// Where the runner has a process of its own for tests, this is not it, and the pipe is not open there. Nothing here is
+// secret, and what is told is a claim: altered copies of the tests are what doubts it.
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+const { pathToFileURL } = require('node:url');
+
+const write = fs.writeSync;
+const bytes = Buffer.from;
+const text = JSON.stringify;
+const pipe = Number(process.env.REPOASSAY_RESULTS);
+const root = process.cwd();
+const MESSAGE = 4000;
+process.on('SIGUSR1', () => {}); // else anybody of our own user starts our inspector with it
+
+function tell(fields) {
+  for (let line = bytes(text(fields) + '\n'); line.length;) {
+    try {
+      line = line.subarray(write(pipe, line));
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+    }
+  }
+}
+
+function placed(file) {
+  const full = String(file ?? '').replace(/^file:\/\//, '');
+  return path.isAbsolute(full) ? path.relative(root, full) : full;
+}
+
+function said(error) {
+  if (error === null || error === undefined) return '';
+  const shown = error.cause?.stack ?? error.stack ?? error.message ?? error;
+  return String(shown).slice(0, MESSAGE);
+}
+
+function test(file, names, outcome, milliseconds, message) {
+  const seconds = Math.max(0, Number(milliseconds) || 0) / 1000;
+  tell({ file: placed(file), names: names.map(String), outcome, seconds, message: String(message ?? '').slice(0, MESSAGE) });
+}
+
+function broken(file, message) {
+  tell({ broken: placed(file), message: String(message ?? '').slice(0, MESSAGE) });
+}
+
+/** A reporter of `node --test`: suites are told from tests by what `test:start` said before. */
+async function* node(events) {
+  const open = new Map();
+  for await (const { type, data } of events) {
+    if (!['test:start', 'test:pass', 'test:fail'].includes(type)) continue;
+    const stack = open.get(data.file) ?? [];
+    open.set(data.file, stack);
+    stack.length = data.nesting;
+    stack[data.nesting] = data.name;
+    if (type === 'test:start' || data.details?.type === 'suite') continue;
+    const failed = type === 'test:fail';
+    if (data.file === undefined || placed(data.name) === placed(data.file)) {
+      if (failed) broken(data.file ?? data.name, said(data.details?.error)); // a file, not a test
+      continue;
+    }
+    const skipped = data.skip !== undefined || data.todo !== undefined;
+    const outcome = skipped ? 'skipped' : failed ? 'failed' : 'passed';
+    test(data.file, stack, outcome, data.details?.duration_ms, said(data.details?.error));
+  }
+  tell({ end: true });
+  yield '';
+}
+
+/** A reporter of Vitest, for its tree of tasks (before version 3) and its modules (since). */
+class Vitest {
+  onTestRunEnd(modules, errors) {
+    this.told = true;
+    for (const module of modules) {
+      for (const error of module.errors?.() ?? []) broken(module.moduleId, said(error));
+      for (const each of module.children.allTests()) {
+        const names = [];
+        for (let at = each; at && at.type !== 'module'; at = at.parent) names.unshift(at.name);
+        const { state, errors: why } = each.result();
+        const outcome = { passed: 'passed', failed: 'failed', skipped: 'skipped' }[state] ?? 'error';
+        test(module.moduleId, names, outcome, each.diagnostic()?.duration, said(why?.[0]));
+      }
+    }
+    for (const error of errors ?? []) broken('', said(error));
+    tell({ end: true });
+  }
+
+  onFinished(files, errors) {
+    if (this.told) return;
+    const walk = (task, file, names) => {
+      if (task.tasks) return task.tasks.forEach((each) => walk(each, file, [...names, each.name]));
+      const outcome = { pass: 'passed', fail: 'failed' }[task.result?.state] ?? 'skipped';
+      return test(file, names, outcome, task.result?.duration, said(task.result?.errors?.[0] ?? task.result?.error));
+    };
+    for (const file of files ?? []) {
+      if (file.result?.state === 'fail' && !file.tasks.length) broken(file.filepath, said(file.result.errors?.[0]));
+      walk(file, file.filepath, []);
+    }
+    for (const error of errors ?? []) broken('', said(error));
+    tell({ end: true });
+  }
+}
+
+/** A reporter of Jest. */
+class Jest {
+  onTestResult(_, result) {
+    if (result.testExecError) broken(result.testFilePath, result.failureMessage ?? said(result.testExecError));
+    for (const each of result.testResults) {
+      const outcome = { passed: 'passed', failed: 'failed' }[each.status] ?? 'skipped';
+      const names = [...each.ancestorTitles, each.title];
+      test(result.testFilePath, names, outcome, each.duration, each.failureMessages.join('\n'));
+    }
+  }
+
+  onRunComplete() {
+    tell({ end: true });
+  }
+
+  getLastError() {}
+}
+
+/** A reporter of Mocha. */
+function Mocha(runner) {
+  const names = (each) => each.titlePath();
+  runner.on('pass', (each) => test(each.file, names(each), 'passed', each.duration));
+  runner.on('pending', (each) => test(each.file, names(each), 'skipped', 0));
+  runner.on('fail', (each, error) => {
+    if (each.type === 'hook') return broken(each.file ?? each.parent?.file, said(error));
+    return test(each.file, names(each), 'failed', each.duration, said(error));
+  });
+  runner.on('end', () => tell({ end: true }));
+}
+
+/** AVA takes no reporter: its own for TAP is made to tell as well, and AVA started. */
+async function ava() {
+  const home = path.join(root, 'node_modules', 'ava');
+  const found = await import(pathToFileURL(path.join(home, 'lib/reporters/tap.js')));
+  const { prototype } = found.default;
+  const { consumeStateChange, endRun } = prototype;
+  prototype.consumeStateChange = function (event) {
+    const error = event.err?.formattedError ?? event.err?.stack ?? event.err?.summary ?? said(event.err);
+    const { type } = event;
+    if (type === 'test-passed') test(event.testFile, [event.title], 'passed', event.duration);
+    else if (type === 'test-failed') test(event.testFile, [event.title], 'failed', event.duration, error);
+    else if (type === 'selected-test' && (event.skip || event.todo)) test(event.testFile, [event.title], 'skipped', 0);
+    else if (/exception|rejection|worker-failed|missing-ava-import|hook-failed|internal-error|timeout/.test(type)) {
+      broken(event.testFile, error || type);
+    }
+    return Reflect.apply(consumeStateChange, this, [event]);
+  };
+  prototype.endRun = function (...rest) {
+    tell({ end: true });
+    return Reflect.apply(endRun, this, rest);
+  };
+  const started = ['entrypoints/cli.mjs', 'cli.js'].map((name) => path.join(home, name)).find((each) => fs.existsSync(each));
+  process.argv = [process.argv[0], started, '--tap', ...process.argv.slice(2)];
+  await import(pathToFileURL(started));
+}
+
+if (process.env.REPOASSAY_READER === 'ava') ava();
+module.exports = { node, vitest: Vitest, jest: Jest, mocha: Mocha }[process.env.REPOASSAY_READER] ?? {};

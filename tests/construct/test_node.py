@@ -1,0 +1,129 @@
+"""JavaScript and TypeScript repositories: what their files say of their tests, and tasks made of their commits."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from construct.making import make_repo
+from construct.trees import project
+from repoassay.construct import ProofFinding, TaskRequest, construct_commit
+from repoassay.construct.node.recipe import node_recipes
+from repoassay.construct.node.scripts import NodeTestCommand, find_test_command
+from repoassay.construct.node.tests import find_node_tests
+from repoassay.errors import BadInput
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.tasks.suite import find_suite
+
+DAY = datetime.date(2024, 5, 6)
+TEST = "import test from 'ava';\n\ntest('a', t => {\n\tt.is(1, 1);\n});\n"
+
+
+def command(scripts: dict[str, str], *installed: str) -> NodeTestCommand:
+    found, _ = find_test_command(scripts, installed)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(("script", "reader", "arguments", "before"), [
+    ("xo && ava", "ava", (), ()),
+    ("xo && nyc --reporter=lcov ava --timeout=10m --verbose && tsd", "ava", ("--timeout=10m",), ()),
+    ("xo && node --import=tsx/esm --test test/*.ts && del-cli dist && tsc", "node", ("--import=tsx/esm",), ()),
+    ("tsx --test test/a.ts", "node", ("--import=tsx",), ()),
+    ("node --test --test-reporter spec --test-timeout 900", "node", ("--test-timeout", "900"), ()),
+    ("vitest run --coverage --config ./v.config.ts", "vitest", ("--config", "./v.config.ts"), ()),
+    ("tsc && mocha -r ts-node/register --reporter dot 'test/**/*.js'", "mocha", ("-r", "ts-node/register"), ("tsc",)),
+    ("tsc --noEmit && npm run build && jest --ci -w 2", "jest", ("-w", "2"), ("rollup -c",)),
+    ("run-s lint unit:*", "vitest", (), ()),
+    ("npm run lint && npm t", "ava", (), ()),
+])  # fmt: skip
+def test_a_test_script_is_read(script: str, reader: str, arguments: tuple[str, ...], before: tuple[str, ...]) -> None:
+    more = {"build": "rollup -c", "lint": "eslint .", "unit:all": "vitest"}
+    more |= {"test": "ava", "unit": script} if "npm t" in script else {"test": script}
+    found = command(more)
+    assert (found.reader, found.arguments, found.before) == (reader, arguments, before)
+
+
+def test_options_of_node_and_variables_go_with_the_runner() -> None:
+    found = command({"test": "TZ=UTC node --experimental-vm-modules node_modules/jest/bin/jest.js --silent"})
+    assert found.reader == "jest"
+    assert found.variables == {"TZ": "UTC", "NODE_OPTIONS": "--experimental-vm-modules"}
+
+
+def test_a_script_that_calls_itself_has_an_end() -> None:
+    assert find_test_command({"test": "npm run test && npm test"}, ()) == (None, "")
+
+
+def test_without_a_script_the_packages_tell() -> None:
+    assert command({"build": "tsc"}, "left-pad", "mocha").reader == "mocha"
+
+
+@pytest.mark.parametrize(("package", "why"), [
+    ({"scripts": {"test": "tap --100"}}, "run with 'tap'"), ({}, "No script in package.json"), ([], "No script"),
+    ({"scripts": {"test": 3}}, "No script"),
+])  # fmt: skip
+def test_tests_that_cannot_be_read_are_told(package: object, why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        find_node_tests(project({"package.json": json.dumps(package)}))
+
+
+def test_files_are_tests_by_name_place_and_content() -> None:
+    files = {
+        "package.json": json.dumps({"scripts": {"test": "ava"}, "ava": {"require": ["./build/setup.js"]}}),
+        "build/setup.js": "", "test/a.ts": TEST, "test/helper.ts": "export const a = 1;", "test/_b.ts": TEST,
+        "test/fixtures/c.ts": TEST, "source/d.test.ts": TEST, "source/e.ts": TEST, "test/f.d.ts": TEST,
+    }  # fmt: skip
+    found = find_node_tests(project(files))
+    assert [path for path in files if found.is_test(path)] == ["test/a.ts", "source/d.test.ts"]
+    assert found.support == ("build/setup.js",)
+
+
+@pytest.mark.parametrize(("files", "command", "node"), [
+    ({"package-lock.json": "{}"}, "npm ci ", ">=18"),
+    ({}, "npm install ", ">=16"),
+    ({"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}, "npm exec --yes --package=pnpm@9.15.9 -- pnpm install", ">=16"),
+    ({"yarn.lock": ""}, "npm install ", ">=16"),
+])  # fmt: skip
+def test_packages_are_installed_by_lock_file_or_date(files: dict[str, str], command: str, node: str) -> None:
+    engines = {} if node == ">=18" else {"engines": {"node": "^20.1 || 16 || >=22"}}
+    package = {"scripts": {"test": "ava"}, "devDependencies": {"ava": "^6"}, **engines}
+    before = project({"package.json": json.dumps(package), **files})
+    package["devDependencies"] = {"ava": "^6", "delay": "^6.0.0", "bad": "git+https://example.org/bad"}
+    after = project({"package.json": json.dumps(package), **files})
+    recipe = node_recipes(find_node_tests(after), before, DAY, ())[0]
+    assert recipe.environment.node == node
+    assert recipe.environment.exclude_newer == "2024-05-07"
+    assert command in recipe.environment.build[0]
+    assert "--ignore-scripts" in recipe.environment.build[0]
+    assert [each.endswith(" 'delay@^6.0.0'") for each in recipe.environment.build[1:]] == [True] * (
+        "pnpm" not in command
+    )
+
+
+@pytest.mark.skipif(shutil.which("npm", path="/usr/local/bin:/usr/bin:/bin") is None, reason="no node with npm")
+@pytest.mark.exhaustive
+def test_a_fix_of_a_package_becomes_a_task_with_nothing_typed(tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
+    package = {"name": "shop", "type": "module", "license": "MIT", "scripts": {"test": "eslint . && node --test"}}
+    old = "import test from 'node:test';\nimport assert from 'node:assert';\nimport {total} from '../shop.js';\n\n"
+    old += "test('total', () => {\n\tassert.equal(total([1, 2]), 3);\n});\n"
+    code = "export const total = prices => prices.reduce((sum, each) => sum + each, 0);\n"
+    repo = make_repo(tmp_path / "shop")
+    repo.commit({"package.json": json.dumps(package), "shop.js": code, "test/shop.js": old}, "Start")
+    new = old.replace("{total}", "* as shop").replace("total(", "shop.total(")
+    new += "\ntest('average', () => {\n\tassert.equal(shop.average([1, 3]), 2);\n});\n"
+    more = code + "export const average = prices => total(prices) / prices.length;\n"
+    repo.commit({"shop.js": more, "test/shop.js": new}, "Add the average")
+    asked = TaskRequest(str(repo.path), "HEAD", bundle=True, runner="repository")
+    made = construct_commit(asked, tmp_path / "suite", cache, sandbox, times=2, workers=2)
+    assert made.finding is ProofFinding.SOUND, (made.reasons, made.said)
+    (folder,) = find_suite(tmp_path / "suite").tasks
+    tests = folder.task.grading.tests
+    assert tests is not None
+    assert (tests.reader, tests.files) == ("node", ("test/shop.js",))
+    assert (tests.fail_to_pass, tests.pass_to_pass) == (("test/shop.js::average",), ("test/shop.js::total",))
+    assert folder.task.licence == "MIT"
