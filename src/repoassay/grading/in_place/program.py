@@ -3,8 +3,8 @@
 Started in the task's own interpreter, Python 3.6 or newer (annotations are removed before it is sent), without `site`:
 everything it needs of the standard library is imported before the first module of the repository can be. The job, JSON
 on standard input, has `reader`, `files`, `only`, `arguments`, `before`, `key` (hex; signs every line), `root` and
-`hosts` (names of this sandbox's own loopback). One line a test: `<hmac> <json>`, numbered, then one `end` line. A test is
-named `FILE::NAME`, FILE relative to the root; `names` are what else its program calls it.
+`hosts` (names of this sandbox's own loopback). One line a test: `<hmac> <json>`, numbered, then one `end` line. A test
+is named `FILE::NAME`, FILE relative to the root; `names` are what else its program calls it.
 """
 
 from __future__ import annotations
