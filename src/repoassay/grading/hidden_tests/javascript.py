@@ -21,7 +21,7 @@ from repoassay.grading.hidden_tests.javascript_tokens import (
     tokens_of,
 )
 
-__all__ = ["mutate", "sites"]
+__all__ = ["mutate", "other_spelling", "plain_literals", "sites"]
 
 _TESTS, _SUITES = frozenset({"test", "it"}), frozenset({"describe", "suite"})
 _EQUALITIES = frozenset({"equal", "strictEqual", "deepEqual", "deepStrictEqual"})
@@ -37,10 +37,11 @@ def mutate(source: str, site: MutationPoint, chance: random.Random) -> str:
     """The source with one literal changed; all else stays to the letter, line for line."""
     constants = next(found for line, found in _expected(source, site.test) if line == site.line)
     token = chance.choice(constants)
-    return source[: token.start] + _changed(token, chance) + source[token.start + len(token.text) :]
+    return source[: token.start] + other_spelling(token, chance) + source[token.start + len(token.text) :]
 
 
-def _changed(token: Token, chance: random.Random) -> str:
+def other_spelling(token: Token, chance: random.Random) -> str:
+    """A number or string of another value, written like the one in `token`."""
     if token.kind == "number":
         value = float(token.text) if "." in token.text else int(token.text)
         return str(other(value, chance))
@@ -61,7 +62,7 @@ def _expected(source: str, test: str) -> list[tuple[int, list[Token]]]:
         for at in range(start + 1, end):
             text = tokens[at].text if tokens[at].kind == "punct" else ""
             if depth == 0 and tokens[at].line not in taken and (arguments := _equality(tokens, closing, at)):
-                constants = _literals(tokens, *arguments)
+                constants = plain_literals(tokens, *arguments)
                 if constants:
                     taken.add(tokens[at].line)
                     found.append((tokens[at].line, constants))
@@ -143,7 +144,7 @@ def _conditional(tokens: list[Token], at: int) -> bool:
     return opening > 0 and tokens[opening - 1].text in ("if", "for", "while", "with", "await")
 
 
-def _literals(tokens: list[Token], start: int, end: int) -> list[Token]:
+def plain_literals(tokens: list[Token], start: int, end: int) -> list[Token]:
     """Literals of a value that consists of nothing else; whatever else is in it, none."""
     found = []
     for at in range(start, end):

@@ -8,11 +8,10 @@ altered; other assertions are inverted.
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
 from collections.abc import Iterator
 
-from repoassay.grading.hidden_tests.canary import other
+from repoassay.grading.hidden_tests.javascript import other_spelling, plain_literals
 from repoassay.grading.hidden_tests.javascript_tokens import (
     LARGEST,
     OPEN,
@@ -44,7 +43,6 @@ _AVA = {"deepEqual": "notDeepEqual", "throws": "notThrows", "throwsAsync": "notT
         "notThrowsAsync": "throwsAsync"}  # fmt: skip
 _SPELLINGS = 4
 _MOST = 40
-_PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _CONTINUES = frozenset("([.,=+-*/<>&|?:!%^~") | {"=>", "..."}
 """What a statement cannot end with."""
 
@@ -151,7 +149,7 @@ class _Finding:
         if words[:1] == ["expect"] and words[1:2] == ["("]:
             yield from self._expectation(test, at, end)
         elif words in (["t", ".", "plan", "("], ["expect", ".", "assertions", "("]):
-            for token in self._literals(at + 4, self._closing.get(at + 3, at + 4)):
+            for token in plain_literals(self._tokens, at + 4, self._closing.get(at + 3, at + 4)):
                 yield self._spelt(test, token)  # how many assertions there are to be
         elif len(words) == 4 and words[0] in _OBJECTS and words[1] == "." and words[3] == "(":
             yield from self._call(test, at + 2, ava=words[0] == "t")
@@ -167,7 +165,7 @@ class _Finding:
         if closing is None:
             return
         ends = argument_ends(self._tokens, opening, closing)
-        literals = self._literals(ends[0] + 1, ends[1]) if method in _EQUALITIES and len(ends) > 1 else []
+        literals = plain_literals(self._tokens, ends[0] + 1, ends[1]) if method in _EQUALITIES and len(ends) > 1 else []
         for token in literals:
             yield self._spelt(test, token)
         opposite = (_AVA.get(method) if ava else None) or _OPPOSITE.get(method)
@@ -193,7 +191,11 @@ class _Finding:
         if not names or (opening and self._tokens[self._closing.get(opening, 0) + 1].text == "."):
             return
         words = [self._tokens[each].text for each in names]
-        literals = self._literals(opening + 1, self._closing[opening]) if opening and words[-1] in _MATCHERS else []
+        literals = (
+            plain_literals(self._tokens, opening + 1, self._closing[opening])
+            if opening and words[-1] in _MATCHERS
+            else []
+        )
         if "not" not in words:
             for token in literals:
                 yield self._spelt(test, token)
@@ -227,7 +229,7 @@ class _Finding:
         options = dict.fromkeys([token.text])
         for _ in range(4 * _SPELLINGS):
             if len(options) < _SPELLINGS:
-                options[_changed(token, chance)] = None
+                options[other_spelling(token, chance)] = None
         return self._alterable(test, token, tuple(options), telling=True)
 
     def _alterable(self, test: str, token: Token, options: tuple[str, ...], *, telling: bool) -> Alterable:
@@ -237,25 +239,3 @@ class _Finding:
     def _span(self, start: int, stop: int) -> Span:
         before = len(self._source[:start].encode())
         return before, before + len(self._source[start:stop].encode())
-
-    def _literals(self, start: int, end: int) -> list[Token]:
-        """Literals of a value that consists of nothing else; whatever else is in it, none."""
-        found = []
-        for at in range(start, end):
-            token, key = self._tokens[at], self._tokens[at + 1].text == ":"
-            if token.kind == "punct" and token.text in "[]{},:-":
-                continue
-            if token.kind == "name" and (key or token.text in ("null", "true", "false", "undefined")):
-                continue
-            if token.kind not in ("string", "number"):
-                return []
-            plain = _PLAIN_NUMBER.fullmatch(token.text) if token.kind == "number" else "\\" not in token.text
-            if plain and not key:
-                found.append(token)
-        return found
-
-
-def _changed(token: Token, chance: random.Random) -> str:
-    if token.kind == "number":
-        return str(other(float(token.text) if "." in token.text else int(token.text), chance))
-    return token.text[0] + str(other(token.text[1:-1], chance)) + token.text[0]
