@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from repoassay.grading.oracle.comparing import almost, approx, count_equal, raised
 from repoassay.grading.oracle.observer import describe_exception
@@ -55,6 +55,7 @@ def test_approx_as_pytest_has_it(number: int) -> None:
 NUMBERS = st.floats() | st.integers(-(10**9), 10**9)
 
 
+@example(0, math.inf, 0.0, None)
 @given(NUMBERS, NUMBERS | st.just(0), st.none() | st.floats(0, 1), st.none() | st.floats(0, 10))
 def test_approx_over_numbers(actual: float, expected: float, rel: float | None, absolute: float | None) -> None:
     theirs = outcome(lambda: actual == pytest.approx(expected, rel=rel, abs=absolute))

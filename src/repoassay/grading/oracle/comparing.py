@@ -53,10 +53,10 @@ def _tolerance(expected: Any, rel: Any, absolute: Any) -> Any:
     least = number(absolute if absolute is not None else number("1e-12") if number is Decimal else 1e-12)
     if math.isnan(least) or least < 0:
         raise ValueError("absolute tolerance can't be negative or NaN")
-    if rel is None and absolute is not None:
-        return least
+    if (rel is None and absolute is not None) or not math.isfinite(abs(expected)):
+        return least  # of what is infinite or no number, equality alone counts
     relative = number(rel if rel is not None else number("1e-6") if number is Decimal else 1e-6) * abs(expected)
-    if math.isnan(relative) and not math.isnan(abs(expected)):
+    if math.isnan(relative):
         raise ValueError("relative tolerance can't be NaN")
     if relative < 0:
         raise ValueError("relative tolerance can't be negative")
