@@ -256,6 +256,20 @@ def test_a_function_outside_is_run_as_a_command_is(kind: Sandbox, tmp_path: Path
     assert kind.run(Command(outside=hang, limits=limits)).exit.ended is Ended.TIMED_OUT
 
 
+def test_an_error_outside_is_the_callers_unless_the_sandbox_had_ended(kind: Sandbox) -> None:
+    def wrong(_: SandboxSession) -> int:
+        raise ValueError("not right")
+
+    def late(session: SandboxSession) -> int:
+        while not session.ended:
+            time.sleep(0.01)
+        raise ValueError("too late")
+
+    with pytest.raises(ValueError, match="not right"):
+        kind.run(Command(outside=wrong))
+    assert kind.run(Command(outside=late, limits=Limits(seconds=0.5))).exit.ended is Ended.TIMED_OUT
+
+
 @pytest.mark.parametrize(
     "setup",
     [SandboxSetup(mounts=(Mount(Path("/nonexistent"), "/in"),)), SandboxSetup(edits={"/tmp/missing": None})],

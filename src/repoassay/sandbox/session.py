@@ -6,7 +6,8 @@ import itertools
 import posixpath
 import stat
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from typing import Protocol, Self
 
@@ -107,17 +108,30 @@ class _Opens(Protocol):
 
 
 def work_outside(sandbox: _Opens, command: Command, cancel: threading.Event | None) -> Completed:
-    """Run a command that has `outside` instead of `argv`: call that with a session, until either ends."""
+    """Run a command that has `outside` instead of `argv`: call that with a session, until either ends.
+
+    Raises:
+        Exception: Whatever the function raised while its sandbox was there; an error after that end is its end's.
+    """
     assert command.outside is not None
-    work, codes = command.outside, list[int]()
+    work, outcome = command.outside, Future[int]()
     session = sandbox.open(command, cancel)
-    thread = threading.Thread(target=lambda: codes.append(work(session)), name="sandbox-outside", daemon=True)
+    thread = threading.Thread(target=lambda: _settle(outcome, work, session), name="sandbox-outside", daemon=True)
     with session:
         thread.start()
-        while thread.is_alive() and not session.ended:
-            thread.join(_LOOK)
+        while not outcome.done() and not session.ended:
+            wait([outcome], _LOOK)
     done = session.close()
     thread.join(_WIND_UP)
     if done.exit.ended is not Ended.EXITED:
         return done
-    return replace(done, exit=done.exit.model_copy(update={"code": codes[0] if codes else 1}))
+    code = outcome.result() if outcome.done() else 1
+    return replace(done, exit=done.exit.model_copy(update={"code": code}))
+
+
+def _settle(outcome: Future[int], work: Callable[[SandboxSession], int], session: SandboxSession) -> None:
+    """Keep what the function returns or raises: nobody else would see an exception of its thread."""
+    try:
+        outcome.set_result(work(session))
+    except BaseException as error:  # noqa: BLE001 - raised where the result is taken
+        outcome.set_exception(error)
