@@ -1,0 +1,20 @@
+"""Wrong solutions made on purpose, and how many of them a task's graders refuse: a task's strength.
+
+`edits/` mutates the solutions of tasks that change a repository; `outputs/` makes wrong files of right ones. Knows
+tasks, grading and prepared tasks; not who asks, what a run is, or benchmarks. Nothing here is ever kept as a verdict.
+"""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.mutants.edits.mutant import Mutant as Mutant, MutantKind as MutantKind
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "edits.mutant": ("Mutant", "MutantKind"),
+        },
+    )
