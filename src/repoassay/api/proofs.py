@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from repoassay.api.settings import Names, SuiteLike, checked_isolation, checked_suite, checked_workers, whole
 from repoassay.engine import GradingContext, Proof, validate_task
 from repoassay.errors import BadInput
 from repoassay.grading import check_packages
+from repoassay.mutants import StrengthDemand
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import DataState, TaskFolder
+from repoassay.types import StrengthSettings
 
 __all__ = ["DataCheck", "check_data", "validate"]
 
@@ -22,6 +24,8 @@ def validate(
     tasks: Names = (),
     repeat: int = 1,
     require_attested: float = 0.0,
+    mutants: int | None = None,
+    require_strength: float = 0.0,
     workers: int | None = None,
     isolation: str = "namespaces",
 ) -> Iterator[Proof]:
@@ -34,6 +38,9 @@ def validate(
         tasks: Globs over task ids; all tasks without.
         repeat: How often each proof is run, to show that it is stable.
         require_attested: Bits that passes of tasks that change a repository must be attested with; 0 only reports.
+        mutants: Of tasks that change a repository, how many mutants of the solution are tried at most; by default
+            what the suite says (20 where it says nothing), for two minutes a task at most; 0 tries none.
+        require_strength: Share of the mutants, 0 to 1, that a task's hidden tests must kill; 0 only reports.
         workers: How many workspaces at a time; by default one a core.
         isolation: `namespaces`, or `none`, which protects nothing.
 
@@ -49,18 +56,29 @@ def validate(
     times, count, kind = whole("repeat", repeat, 1, 1000), checked_workers(workers), checked_isolation(isolation)
     if not require_attested >= 0:
         raise BadInput(f"require_attested is {require_attested!r}.", "Give a number of bits, or 0.")
+    if not 0 <= require_strength <= 1:
+        raise BadInput(f"require_strength is {require_strength!r}.", "Give a share from 0 to 1.")
+    count_mutants = None if mutants is None else whole("mutants", mutants, 0, 10_000)
     found = checked_suite(suite, tasks)
     check_packages(found.tasks)
     cache = Cache()
     bench = GradingContext(found.repositories, cache, open_sandbox(kind, cache))
-    return _proofs(found.tasks, bench, times, require_attested, count)
+    strength = _demand(found.suite.strength, count_mutants, require_strength)
+    return _proofs(found.tasks, bench, times, require_attested, count, strength)
+
+
+def _demand(settings: StrengthSettings, count: int | None, required: float) -> StrengthDemand:
+    """What is asked of strength: the suite's settings, unless a number of mutants is given; then for any time."""
+    asked = StrengthDemand(settings.mutants, settings.seed, tolerance=settings.tolerance, required=required)
+    return asked if count is None else replace(asked, count=count, budget=None)
 
 
 def _proofs(
-    folders: tuple[TaskFolder, ...], bench: GradingContext, repeat: int, required: float, workers: int
-) -> Iterator[Proof]:
+    folders: tuple[TaskFolder, ...], bench: GradingContext, repeat: int, required: float, workers: int,
+    strength: StrengthDemand,
+) -> Iterator[Proof]:  # fmt: skip
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        for proofs in pool.map(lambda folder: validate_task(folder, bench, repeat, required), folders):
+        for proofs in pool.map(lambda each: validate_task(each, bench, repeat, required, strength=strength), folders):
             yield from proofs
 
 

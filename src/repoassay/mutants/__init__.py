@@ -10,11 +10,21 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.mutants.edits.draw import changed_files as changed_files, draw as draw
     from repoassay.mutants.edits.mutant import Mutant as Mutant, MutantKind as MutantKind
+    from repoassay.mutants.edits.strength import (
+        MutantTrial as MutantTrial,
+        StrengthStore as StrengthStore,
+        TaskStrength as TaskStrength,
+    )
+    from repoassay.mutants.edits.trial import StrengthDemand as StrengthDemand, measure_strength as measure_strength
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "edits.draw": ("draw", "changed_files"),
             "edits.mutant": ("Mutant", "MutantKind"),
+            "edits.strength": ("MutantTrial", "StrengthStore", "TaskStrength"),
+            "edits.trial": ("StrengthDemand", "measure_strength"),
         },
     )

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         Submission as Submission,
         SubmittedFile as SubmittedFile,
     )
-    from repoassay.types.suite import Suite as Suite, SuiteData as SuiteData
+    from repoassay.types.suite import StrengthSettings as StrengthSettings, Suite as Suite, SuiteData as SuiteData
     from repoassay.types.task import (
         IN_REPOSITORY as IN_REPOSITORY,
         Economics as Economics,
@@ -99,7 +99,7 @@ else:
             "run": ("Metering", "NamedFile", "Plan", "PlannedTask"),
             "spending": ("Spending",),
             "submission": ("Ended", "Exit", "SkippedFile", "Submission", "SubmittedFile"),
-            "suite": ("Suite", "SuiteData"),
+            "suite": ("StrengthSettings", "Suite", "SuiteData"),
             "task": (
                 "Economics",
                 "Environment",
