@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from repoassay.mutants import MutantKind, changed_files, draw
+from repoassay.mutants import MutantKind, draw, solution_files
 from repoassay.mutants.edits.python_operators import python_meaning, python_replacements
 from repoassay.types import FileEdit
 
@@ -92,7 +92,7 @@ def test_a_solution_gives_files_left_out_blocks_put_back_and_operators(tmp_path:
         "docs/a.rst": FileEdit(b"text\n"),
         "tests/test_a.py": FileEdit(b"def test(): ...\n"),
     }
-    files = changed_files(edits, tmp_path)
+    files = solution_files(edits, tmp_path)
     assert [file.path for file in files] == ["a.py", "b.py"]
     drawn = draw(edits, files, 1000, 0)
     assert {mutant.kind for mutant in drawn} >= {MutantKind.FILE, MutantKind.HUNK, MutantKind.RETURN}
@@ -103,7 +103,7 @@ def test_a_solution_gives_files_left_out_blocks_put_back_and_operators(tmp_path:
 def test_few_mutants_are_drawn_alike_and_from_many_lines(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(BEFORE)
     edits: dict[str, FileEdit | None] = {"a.py": FileEdit(AFTER.encode())}
-    files = changed_files(edits, tmp_path)
+    files = solution_files(edits, tmp_path)
     first, again, other = (draw(edits, files, 8, seed) for seed in (0, 0, 1))
     assert [mutant.name for mutant in first] == [mutant.name for mutant in again]
     assert [mutant.name for mutant in first] != [mutant.name for mutant in other]
@@ -114,5 +114,5 @@ def test_few_mutants_are_drawn_alike_and_from_many_lines(tmp_path: Path) -> None
 def test_the_base_is_no_mutant(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("LIMIT = 3\n")
     edits: dict[str, FileEdit | None] = {"a.py": FileEdit(b"LIMIT = 4\n")}
-    drawn = draw(edits, changed_files(edits, tmp_path), 10, 0)
+    drawn = draw(edits, solution_files(edits, tmp_path), 10, 0)
     assert [(mutant.was, mutant.now) for mutant in drawn] == [("LIMIT = 4", "LIMIT = 5")]

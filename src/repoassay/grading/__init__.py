@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from repoassay.grading.metrics.text import normal as normal
     from repoassay.grading.oracle.javascript_alteration import count_tests as count_tests
+    from repoassay.grading.oracle.javascript_tree import parse_javascript as parse_javascript, walk as walk
     from repoassay.grading.oracle.oracle import Oracle as Oracle
     from repoassay.grading.oracle.reference import Reference as Reference
     from repoassay.grading.oracle.sites import SiteMode as SiteMode
@@ -107,6 +108,7 @@ else:
             "in_place.proof": ("TaskProof",),
             "in_place.support": ("setup_of",),
             "oracle.javascript_alteration": ("count_tests",),
+            "oracle.javascript_tree": ("parse_javascript", "walk"),
             "oracle.oracle": ("Oracle",),
             "oracle.reference": ("Reference",),
             "oracle.sites": ("SiteMode",),

@@ -10,7 +10,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.mutants.edits.draw import changed_files as changed_files, draw as draw
+    from repoassay.mutants.edits.draw import draw as draw, solution_files as solution_files
     from repoassay.mutants.edits.mutant import Mutant as Mutant, MutantKind as MutantKind
     from repoassay.mutants.edits.strength import (
         MutantTrial as MutantTrial,
@@ -22,7 +22,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "edits.draw": ("draw", "changed_files"),
+            "edits.draw": ("draw", "solution_files"),
             "edits.mutant": ("Mutant", "MutantKind"),
             "edits.strength": ("MutantTrial", "StrengthStore", "TaskStrength"),
             "edits.trial": ("StrengthDemand", "measure_strength"),

@@ -13,11 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from repoassay.mutants.edits.changed_blocks import ChangedBlock, changed_blocks, changed_lines, put_back
+from repoassay.mutants.edits.javascript_operators import (
+    SUFFIXES,
+    count_errors,
+    javascript_meaning,
+    javascript_replacements,
+)
 from repoassay.mutants.edits.mutant import Mutant, MutantKind, Replacement, line_at
 from repoassay.mutants.edits.python_operators import python_meaning, python_replacements
 from repoassay.types import FileEdit
 
-__all__ = ["ChangedFile", "changed_files", "draw"]
+__all__ = ["SolutionFile", "draw", "solution_files"]
 
 _LARGEST = 2**20
 """Bytes of a file that is mutated."""
@@ -27,7 +33,7 @@ _TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs"})
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedFile:
+class SolutionFile:
     """A file that a solution changes and tests should notice: its text on the base, empty where there is none."""
 
     path: str
@@ -39,13 +45,19 @@ class ChangedFile:
         """Whether it is read as Python."""
         return self.path.endswith(".py")
 
+    @property
+    def in_javascript(self) -> bool:
+        """Whether it is read as JavaScript or TypeScript."""
+        return PurePosixPath(self.path).suffix in SUFFIXES
+
     def replacements(self) -> list[Replacement]:
         """What mutation operators make of it."""
         if self.after is None or len(self.after) > _LARGEST:
             return []
+        lines = changed_lines(self.before, self.after)
         if self.in_python:
-            return python_replacements(self.after, changed_lines(self.before, self.after))
-        return []
+            return python_replacements(self.after, lines)
+        return javascript_replacements(self.after, lines) if self.in_javascript else []
 
     def meaning(self, content: bytes | None) -> object:
         """What a text of this file does, as far as that is cheaply known; None for what cannot be read."""
@@ -53,12 +65,16 @@ class ChangedFile:
             return ""
         if self.in_python:
             return python_meaning(content)
+        if self.in_javascript:
+            # What does not read as well as the solution does is a typing error and no wrong solution.
+            worse = count_errors(content) > count_errors(self.after or self.before)
+            return None if worse else javascript_meaning(content)
         return b"".join(content.split())
 
 
-def changed_files(
+def solution_files(
     edits: Mapping[str, FileEdit | None], base: Path, of_tests: Callable[[str], bool] | None = None
-) -> list[ChangedFile]:
+) -> list[SolutionFile]:
     """The files of a solution that its tests should notice: neither prose nor tests.
 
     Args:
@@ -74,7 +90,7 @@ def changed_files(
         if _is_prose(path, after or old) or (of_tests or _is_test)(path):
             continue
         if max(len(old), len(after or b"")) <= _LARGEST and b"\0" not in old + (after or b""):
-            found.append(ChangedFile(path, old, after))
+            found.append(SolutionFile(path, old, after))
     return found
 
 
@@ -84,7 +100,7 @@ class _Candidate:
 
     name: str
     kind: MutantKind
-    source: ChangedFile
+    source: SolutionFile
     line: int
     change: Replacement | ChangedBlock | None
 
@@ -113,7 +129,7 @@ class _Candidate:
         return Mutant(self.name, self.kind, path, self.line, was, now, others)
 
 
-def draw(edits: Mapping[str, FileEdit | None], sources: Sequence[ChangedFile], count: int, seed: int) -> list[Mutant]:
+def draw(edits: Mapping[str, FileEdit | None], sources: Sequence[SolutionFile], count: int, seed: int) -> list[Mutant]:
     """At most `count` mutants that can be read and are not known to do the same as the solution or the base."""
     coarse = _ordered([*_files(sources), *_blocks(sources)], seed)
     fine = _spread(_ordered(list(_operators(sources)), seed))
@@ -133,13 +149,13 @@ def draw(edits: Mapping[str, FileEdit | None], sources: Sequence[ChangedFile], c
     return drawn
 
 
-def _files(sources: Sequence[ChangedFile]) -> Iterator[_Candidate]:
+def _files(sources: Sequence[SolutionFile]) -> Iterator[_Candidate]:
     """The solution without its change of each file, where there are several."""
     for source in sources if len(sources) > 1 else ():
         yield _Candidate(f"file:{source.path}", MutantKind.FILE, source, 1, None)
 
 
-def _blocks(sources: Sequence[ChangedFile]) -> Iterator[_Candidate]:
+def _blocks(sources: Sequence[SolutionFile]) -> Iterator[_Candidate]:
     """The solution with one block of lines as on the base, where there are several in a file."""
     for source in sources:
         hunks = changed_blocks(source.before, source.after) if source.after is not None and source.before else []
@@ -147,7 +163,7 @@ def _blocks(sources: Sequence[ChangedFile]) -> Iterator[_Candidate]:
             yield _Candidate(f"hunk:{source.path}:{hunk.start + 1}", MutantKind.HUNK, source, hunk.start + 1, hunk)
 
 
-def _operators(sources: Sequence[ChangedFile]) -> Iterator[_Candidate]:
+def _operators(sources: Sequence[SolutionFile]) -> Iterator[_Candidate]:
     """The solution with each replacement."""
     for source in sources:
         counts: Counter[str] = Counter()

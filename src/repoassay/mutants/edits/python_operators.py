@@ -73,6 +73,10 @@ class _Plain(ast.NodeTransformer):
             node.annotation = None
         return node
 
+    def visit_keyword(self, node: ast.keyword) -> ast.AST:
+        self.generic_visit(node)
+        return ast.keyword(node.arg, ast.Constant("")) if node.arg in _TOLD and _is_text(node.value) else node
+
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         self.generic_visit(node)
         node.annotation = ast.Constant(None)
@@ -107,7 +111,7 @@ class _Finder:
         return self._starts[node.lineno - 1] + node.col_offset, self._starts[node.end_lineno - 1] + node.end_col_offset
 
     def text(self, node: ast.expr | ast.stmt) -> bytes:
-        """ChangedFile of a node."""
+        """SolutionFile of a node."""
         start, end = self.span(node)
         return self.source[start:end]
 

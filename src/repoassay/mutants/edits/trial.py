@@ -23,7 +23,7 @@ from repoassay.grading import (
     examine,
     setup_of,
 )
-from repoassay.mutants.edits.draw import changed_files, draw
+from repoassay.mutants.edits.draw import draw, solution_files
 from repoassay.mutants.edits.mutant import Mutant
 from repoassay.mutants.edits.strength import MutantTrial, StrengthStore, TaskStrength, trial_of
 from repoassay.sandbox import Cache, Sandbox
@@ -90,7 +90,7 @@ def measure_strength(
     same = kept is not None and (kept.environment, kept.grader) == (made.environment, made.grader)
     known = {each.name: each for each in (*kept.trials, *kept.others) if each.fate != "fault"} if kept and same else {}
     solution = _solution(layout)
-    mutants = draw(solution, changed_files(solution, layout.base, _of_tests(layout)), demand.count, demand.seed)
+    mutants = draw(solution, solution_files(solution, layout.base, _of_tests(layout)), demand.count, demand.seed)
     drawn = {mutant.name for mutant in mutants}
     others = tuple(each for name, each in known.items() if name not in drawn)
     made = made.model_copy(update={"drawn": len(mutants), "others": others})
