@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from repoassay.mutants import MutantKind, draw, solution_files
+from repoassay.mutants import draw, solution_files
 from repoassay.mutants.edits.python_operators import python_meaning, python_replacements
-from repoassay.types import FileEdit
+from repoassay.types import FileEdit, MutantKind
 
 BEFORE = '''"""A module."""
 import logging

@@ -10,12 +10,13 @@ from repoassay.api.settings import Names, SuiteLike, checked_isolation, checked_
 from repoassay.engine import GradingContext, Proof, validate_task
 from repoassay.errors import BadInput
 from repoassay.grading import check_packages
-from repoassay.mutants import StrengthDemand
+from repoassay.mutants import StrengthDemand, known_strengths
+from repoassay.records import write_strengths
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import DataState, TaskFolder
-from repoassay.types import StrengthSettings
+from repoassay.types import StrengthSettings, SuiteStrength
 
-__all__ = ["DataCheck", "check_data", "validate"]
+__all__ = ["DataCheck", "check_data", "suite_strength", "validate"]
 
 
 def validate(
@@ -80,6 +81,25 @@ def _proofs(
     with ThreadPoolExecutor(max_workers=workers) as pool:
         for proofs in pool.map(lambda each: validate_task(each, bench, repeat, required, strength=strength), folders):
             yield from proofs
+
+
+def suite_strength(suite: SuiteLike, *, tasks: Names = (), save: bool = False) -> SuiteStrength:
+    """What is known of the strength of tasks' hidden tests, measured by `validate` here or told by the suite.
+
+    Args:
+        suite: A bundled suite's name, a folder of tasks, or one task's folder.
+        tasks: Globs over task ids; all tasks without.
+        save: Write it beside the suite's `suite.toml` as `strength.json`, other tasks' figures kept.
+
+    Raises:
+        BadInput: There is no such suite or task, or its folder cannot be written to.
+    """
+    found = checked_suite(suite, tasks)
+    known = known_strengths(found, Cache().path)
+    if save:
+        whole_suite = known_strengths(checked_suite(suite, ()), Cache().path)
+        write_strengths(found.path, whole_suite, replace=True)
+    return known
 
 
 @dataclass(frozen=True, slots=True)

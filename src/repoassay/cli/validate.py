@@ -48,12 +48,17 @@ __all__ = ["validate"]
     metavar="SHARE",
     help="Refuse tasks whose hidden tests kill a smaller share of the mutants, such as 0.8; 0 only reports.",
 )
+@click.option(
+    "--save-strength",
+    is_flag=True,
+    help="Write strength.json beside the suite's suite.toml, so that its users and reports of runs see the figures.",
+)
 @task_option
 @workers_option
 @isolation_option
 @json_option
 def validate(
-    suite: str, repeat: int, require_attested: float, mutants: int | None, require_strength: float,
+    suite: str, repeat: int, require_attested: float, mutants: int | None, require_strength: float, save_strength: bool,
     tasks: tuple[str, ...], workers: int, isolation: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Prove that every task of SUITE can be trusted.
@@ -87,6 +92,7 @@ def validate(
         seen.add(proof.task)
         bad += not (proof.sound and proof.stable)
         _print(proof, repeat, as_json)
+    _print_strengths(suite, tasks, save_strength, as_json)
     if not as_json:
         click.echo(f"{len(seen)} tasks, {bad} proofs that do not hold.")
     sys.exit(1 if bad else 0)
@@ -139,12 +145,32 @@ def _assurance(found: TaskAssurance) -> dict[str, object]:
             "sites": dict(found.sites), "weak": dict(found.weak), "why": found.why}  # fmt: skip
 
 
+def _print_strengths(suite: str, tasks: tuple[str, ...], save: bool, as_json: bool) -> None:
+    """Say what the suite's strengths come to, and write them beside it where this is asked."""
+    from repoassay.api import suite_strength
+    from repoassay.text import join_names
+
+    found = suite_strength(suite, tasks=tasks, save=save)
+    if found.median is None:
+        return
+    if as_json:
+        click.echo(json.dumps({"strength": {"tolerance": found.tolerance, "median": found.median,
+                                            "tasks": {task.task: task.share for task in found.known},
+                                            "weak": [task.task for task in found.weak]}}))  # fmt: skip
+        return
+    weak = f": {join_names([task.task for task in found.weak], 20)}" if found.weak else ""
+    click.echo(f"strength: median {found.median:.0%} over {len(found.known)} tasks, {len(found.weak)} weak (below"
+               f" {found.tolerance:.0%}){weak}")  # fmt: skip
+
+
 def _strength(proof: Proof) -> dict[str, object]:
+    from repoassay.stats import wilson
+
     found = proof.strength
     assert found is not None
-    return {"share": found.share, "low": found.interval.low, "high": found.interval.high, "killed": found.killed,
-            "counted": found.counted, "drawn": found.drawn, "weak": proof.weak, "why": found.why,
-            "timed_out": sum(trial.fate == "timed_out" for trial in found.trials),
-            "faults": len(found.trials) - found.counted,
+    interval = wilson(found.killed, found.counted)
+    return {"share": found.share, "low": interval.low, "high": interval.high, "killed": found.killed,
+            "counted": found.counted, "drawn": found.drawn, "timed_out": found.timed_out, "faults": found.faults,
+            "weak": proof.weak, "why": found.why,
             "survivors": [{**trial.model_dump(include={"name", "path", "line", "was", "now"}), "test": trial.wanted}
                           for trial in found.survivors]}  # fmt: skip

@@ -11,10 +11,10 @@ from repoassay.engine.assess import TaskAssurance, assess_task
 from repoassay.engine.attempt import GradingContext, work
 from repoassay.errors import InfraFault
 from repoassay.grading import ENOUGH, can_doubt, can_run_node, run_tests
-from repoassay.mutants import StrengthDemand, TaskStrength, measure_strength
+from repoassay.mutants import StrengthDemand, measure_strength, strength_line
 from repoassay.tasks import TaskFolder
 from repoassay.text import join_names
-from repoassay.types import Outcome, TaskKind
+from repoassay.types import Outcome, TaskKind, TaskStrength
 from repoassay.workspace import PreparedTask, lay_out
 
 __all__ = ["MUST_FAIL", "Proof", "validate_task"]
@@ -159,9 +159,10 @@ def _prove_strength(folder: TaskFolder, bench: GradingContext, demand: StrengthD
         found = measure_strength(layout, bench.sandbox, bench.cache, bench.oracle, demand)
     except InfraFault as fault:
         return Proof(folder.task.id, "strength", (Outcome.INFRA_FAULT,) * repeat, sound=True, comment=str(fault))
-    enough = not found.weak(demand.required)
+    enough = not found.below(demand.required)
     outcomes = (Outcome.NOT_GRADABLE if found.share is None else Outcome.PASSED if enough else Outcome.FAILED,) * repeat
-    weak = found.weak(demand.tolerance)
-    comment = str(found) if enough else f"less than {demand.required:.0%} of the mutants are killed: {found}"
+    weak = found.below(demand.tolerance)
+    told = strength_line(found)
+    comment = told if enough else f"less than {demand.required:.0%} of the mutants are killed: {told}"
     comment += f"; weak, since less than {demand.tolerance:.0%} are killed" if weak else ""
     return Proof(folder.task.id, "strength", outcomes, sound=enough, comment=comment, strength=found, weak=weak)

@@ -11,11 +11,11 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.mutants.edits.draw import draw as draw, solution_files as solution_files
-    from repoassay.mutants.edits.mutant import Mutant as Mutant, MutantKind as MutantKind
+    from repoassay.mutants.edits.mutant import Mutant as Mutant
     from repoassay.mutants.edits.strength import (
-        MutantTrial as MutantTrial,
         StrengthStore as StrengthStore,
-        TaskStrength as TaskStrength,
+        known_strengths as known_strengths,
+        strength_line as strength_line,
     )
     from repoassay.mutants.edits.trial import StrengthDemand as StrengthDemand, measure_strength as measure_strength
 else:
@@ -23,8 +23,8 @@ else:
         __name__,
         {
             "edits.draw": ("draw", "solution_files"),
-            "edits.mutant": ("Mutant", "MutantKind"),
-            "edits.strength": ("MutantTrial", "StrengthStore", "TaskStrength"),
+            "edits.mutant": ("Mutant",),
+            "edits.strength": ("StrengthStore", "known_strengths", "strength_line"),
             "edits.trial": ("StrengthDemand", "measure_strength"),
         },
     )

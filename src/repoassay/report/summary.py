@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from repoassay.records import AttemptStatus, FinishedAttempt, RunFolder, SlotStatus, places
+from repoassay.records import AttemptStatus, FinishedAttempt, RunFolder, SlotStatus, places, read_strengths
 from repoassay.report.money import RunSpending, spending_of, sum_of
 from repoassay.report.results import ResultRow, result_rows
 from repoassay.report.tables.groups import group_rows, rates
 from repoassay.stats import Rate
-from repoassay.types import Attempt, Attribution, Outcome, Plan, PlannedTask, Spending, Verdict
+from repoassay.types import Attempt, Attribution, Outcome, Plan, PlannedTask, Spending, SuiteStrength, Verdict
 
 __all__ = ["AgentSummary", "DomainRow", "Summary", "SummaryRow", "Unfinished", "WallTime", "summarise"]
 
@@ -117,6 +117,7 @@ class AgentSummary:
 class Summary:
     """The results of one run.
 
+    `strengths` is what was known, when the run was planned, of the share of wrong solutions that tasks' tests refuse.
     `rows` holds every finished attempt in the order they ended, superseded ones among them; `results` one row for each
     place of the plan, out of which every figure is worked out.
     """
@@ -129,6 +130,7 @@ class Summary:
     unfinished: tuple[Unfinished, ...]
     torn: tuple[int, ...]
     spending: RunSpending
+    strengths: SuiteStrength | None = None
 
     def of_standing(self, standing: AttemptStatus) -> int:
         """How many finished attempts stand so."""
@@ -141,6 +143,20 @@ class Summary:
         if self.plan.attempts == 1:
             return "1 task" if tasks == 1 else f"{tasks} tasks"
         return f"{tasks * self.plan.attempts} attempts of {tasks} task{'' if tasks == 1 else 's'}"
+
+    @property
+    def strength_sentence(self) -> str:
+        """What the tests behind the rates are worth, as a line; empty where nothing is known."""
+        found = self.strengths
+        if found is None or found.median is None:
+            return ""
+        weak = ", ".join(f"{task.task} {task.share:.0%}" for task in found.weak[:10])
+        more = f" and {len(found.weak) - 10} more" if len(found.weak) > 10 else ""
+        return (
+            f"Strength of the tests: median {found.median:.0%} of mutants killed over {len(found.known)} of"
+            f" {len(self.plan.tasks)} tasks; {len(found.weak)} weak (below {found.tolerance:.0%})"
+            f"{': ' if weak else ''}{weak}{more}."
+        )
 
 
 def summarise(run: RunFolder) -> Summary:
@@ -159,8 +175,17 @@ def summarise(run: RunFolder) -> Summary:
         results=results,
         unfinished=tuple(Unfinished(row.planned, row.agent, row.number) for row in results if not row.finished),
         torn=run.journal.read().torn,
+        strengths=_strengths(run),
         spending=spending_of(run, [(row.attempt.id, row.counts, row.attempt.spent) for row in rows]),
     )
+
+
+def _strengths(run: RunFolder) -> SuiteStrength | None:
+    """Those of the plan's tasks, as they are now."""
+    found = read_strengths(run.path)
+    planned = {task.digest for task in run.plan.tasks}
+    kept = tuple(task for task in found.tasks if task.task_digest in planned) if found else ()
+    return found.model_copy(update={"tasks": kept}) if found and kept else None
 
 
 def _rows(run: RunFolder) -> list[SummaryRow]:

@@ -43,6 +43,13 @@ if TYPE_CHECKING:
         PlannedTask as PlannedTask,
     )
     from repoassay.types.spending import Spending as Spending
+    from repoassay.types.strength import (
+        MutantFate as MutantFate,
+        MutantKind as MutantKind,
+        MutantTrial as MutantTrial,
+        SuiteStrength as SuiteStrength,
+        TaskStrength as TaskStrength,
+    )
     from repoassay.types.submission import (
         Ended as Ended,
         Exit as Exit,
@@ -99,6 +106,7 @@ else:
             "run": ("Metering", "NamedFile", "Plan", "PlannedTask"),
             "spending": ("Spending",),
             "submission": ("Ended", "Exit", "SkippedFile", "Submission", "SubmittedFile"),
+            "strength": ("MutantFate", "MutantKind", "MutantTrial", "SuiteStrength", "TaskStrength"),
             "suite": ("StrengthSettings", "Suite", "SuiteData"),
             "task": (
                 "Economics",

@@ -35,8 +35,28 @@ def changed_blocks(before: bytes, after: bytes) -> list[ChangedBlock]:
     found = []
     for tag, a, b, c, d in difflib.SequenceMatcher(None, inner_old, inner_new, autojunk=False).get_opcodes():
         if tag != "equal" and any(line.strip() for line in (*inner_old[a:b], *inner_new[c:d])):
-            found.append(ChangedBlock(head + c, head + d, tuple(inner_old[a:b])))
+            start, end = _settled(new, head + c, head + d) if tag == "insert" else (head + c, head + d)
+            found.append(ChangedBlock(start, end, tuple(inner_old[a:b])))
     return found
+
+
+def _settled(lines: list[bytes], start: int, end: int) -> tuple[int, int]:
+    """Where lines that were inserted stand most naturally, if the same insertion can be told in several ways.
+
+    As in git: where they begin at the least depth, after a blank line if there is one.
+    """
+
+    def unnatural(place: int) -> tuple[int, bool]:
+        first = next((line for line in lines[place : place + end - start] if line.strip()), b"")
+        return len(first) - len(first.lstrip()), bool(place and lines[place - 1].strip())
+
+    places = [start]
+    while places[0] > 0 and lines[places[0] - 1] == lines[places[0] - 1 + end - start]:
+        places.insert(0, places[0] - 1)
+    while places[-1] + end - start < len(lines) and lines[places[-1]] == lines[places[-1] + end - start]:
+        places.append(places[-1] + 1)
+    best = min(places, key=unnatural)
+    return best, best + end - start
 
 
 def changed_lines(before: bytes, after: bytes) -> frozenset[int]:

@@ -19,15 +19,17 @@ from repoassay.mutants.edits.javascript_operators import (
     javascript_meaning,
     javascript_replacements,
 )
-from repoassay.mutants.edits.mutant import Mutant, MutantKind, Replacement, line_at
+from repoassay.mutants.edits.mutant import Mutant, Replacement, line_at
 from repoassay.mutants.edits.python_operators import python_meaning, python_replacements
-from repoassay.types import FileEdit
+from repoassay.types import FileEdit, MutantKind
 
 __all__ = ["SolutionFile", "draw", "solution_files"]
 
 _LARGEST = 2**20
 """Bytes of a file that is mutated."""
 _PROSE = frozenset({".md", ".rst", ".txt", ".adoc", ".pyi", ".lock", ".po", ".pot"})
+_SETTINGS = frozenset({".toml", ".cfg", ".ini", ".yml", ".yaml"})
+"""Of files in the root: settings of the project's tools."""
 _PROSE_FOLDERS = frozenset({"doc", "docs", "changelog.d", "newsfragments", ".github"})
 _TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs"})
 
@@ -121,7 +123,8 @@ class _Candidate:
         elif isinstance(self.change, Replacement) and after is not None and text is not None:
             was, now = line_at(after, self.change.start), line_at(text, self.change.start)
             if self.change.text in (b"", b"pass", b";"):
-                was, now = line_at(after[self.change.start : self.change.end], 0).rstrip(", "), ""
+                left_out = b" ".join(after[self.change.start : self.change.end].split())
+                was, now = line_at(left_out, 0).rstrip(", "), ""
         others = {name: edit for name, edit in edits.items() if name != path}
         old = edits[path]
         if self.change is not None and text is not None:
@@ -198,6 +201,8 @@ def _first(lines: Sequence[bytes]) -> str:
 def _is_prose(path: str, text: bytes) -> bool:
     *folders, name = PurePosixPath(path).parts
     suffix = PurePosixPath(name).suffix.lower()
+    if not folders and suffix in _SETTINGS:
+        return True
     return suffix in _PROSE or not (suffix or text.startswith(b"#!")) or bool(folders and folders[0] in _PROSE_FOLDERS)
 
 

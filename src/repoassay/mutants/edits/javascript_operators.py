@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from repoassay.grading import parse_javascript, walk
-from repoassay.mutants.edits.mutant import MutantKind, Replacement
+from repoassay.mutants.edits.mutant import Replacement
+from repoassay.types import MutantKind
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -4,30 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
-from repoassay.types import FileEdit
+from repoassay.types import FileEdit, MutantKind
 
-__all__ = ["Mutant", "MutantKind", "Replacement", "line_at"]
+__all__ = ["Mutant", "Replacement", "line_at"]
 
 _MOST = 160
 """Characters of a line that are told."""
-
-
-class MutantKind(StrEnum):
-    """What a mutation operator changes."""
-
-    FILE = "file"
-    HUNK = "hunk"
-    STATEMENT = "statement"
-    CONDITION = "condition"
-    COMPARISON = "comparison"
-    OPERATOR = "operator"
-    CONSTANT = "constant"
-    RETURN = "return"
-    ARGUMENT = "argument"
-    EXCEPTION = "exception"
-    DECORATOR = "decorator"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from repoassay.grading import parse_anew
-from repoassay.mutants.edits.mutant import MutantKind, Replacement
+from repoassay.mutants.edits.mutant import Replacement
+from repoassay.types import MutantKind
 
 __all__ = ["python_meaning", "python_replacements"]
 
@@ -148,8 +149,7 @@ class _Finder:
 
     def statement(self, node: ast.stmt) -> None:
         """Look at a statement."""
-        compound = hasattr(node, "body")
-        removed = _removable(node) and (self.whole(node) if compound else self.touched(node))
+        removed = _removable(node) and self.whole(node)
         if removed:
             self.put(MutantKind.STATEMENT, node, b"pass")
         match node:
@@ -249,6 +249,8 @@ class _Finder:
         for keyword in call.keywords:
             if keyword.arg is None or keyword.arg in _TOLD or keyword.lineno not in self.lines:
                 continue
+            if isinstance(keyword.value, ast.Constant) and keyword.value.value in (None, False):
+                continue  # mostly what it is by default
             start = self._starts[keyword.lineno - 1] + keyword.col_offset
             end = self.span(keyword.value)[1]
             rest = re.compile(rb"\s*,\s*|(?=\s*\))").match(self.source, end)
@@ -303,7 +305,9 @@ def _removable(node: ast.stmt) -> bool:
 
 
 def _silent(node: ast.AST) -> bool:
-    """Whether a statement does nothing that a test should look at: docstrings, logs."""
+    """Whether a statement does nothing that a test should look at: docstrings, logs, imports for annotations."""
+    if isinstance(node, ast.ImportFrom):
+        return node.module in ("typing", "typing_extensions", "__future__")
     if not isinstance(node, ast.Expr):
         return False
     if isinstance(node.value, ast.Constant):

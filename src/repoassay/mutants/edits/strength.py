@@ -1,149 +1,107 @@
-"""The strength of a task's tests as it is kept: which mutants they killed, and which survive."""
+"""Strengths of tasks as they are kept here: each mutant's fate as soon as it is known, and the figure of each task."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
-from repoassay.mutants.edits.mutant import Mutant, MutantKind
-from repoassay.records import NewerRecord, parse, read_regular, to_json
-from repoassay.stats import Interval, wilson
-from repoassay.types import Record
+from repoassay.mutants.edits.mutant import Mutant
+from repoassay.records import NewerRecord, parse, read_regular, read_strengths, to_json
+from repoassay.stats import wilson
+from repoassay.tasks import SuiteFolder
+from repoassay.types import MutantFate, MutantTrial, Record, SuiteStrength, TaskStrength
 
-__all__ = ["MutantTrial", "StrengthStore", "TaskStrength"]
+__all__ = ["StrengthStore", "TrialJournal", "known_strengths", "strength_line", "strength_of", "trial_of"]
 
-Fate = Literal["killed", "timed_out", "survived", "fault"]
-_LARGEST = 16 * 2**20
-
-
-class MutantTrial(Record):
-    """What became of one mutant: `killed`, `timed_out` (killed by the clock), `survived`, or `fault`, which is ours.
-
-    `why` names the test that failed, or the fault. `was` and `now` are lines of strangers.
-    """
-
-    name: str
-    kind: MutantKind
-    path: str
-    line: int
-    was: str = ""
-    now: str = ""
-    fate: Fate
-    why: str = ""
-    seconds: float = 0.0
-
-    @property
-    def wanted(self) -> str:
-        """The test to write, as a sentence; hostile text is in it."""
-        place = f"{self.path}:{self.line}"
-        match self.kind:
-            case MutantKind.FILE:
-                return f"{self.path}: no test fails when the change of this file is left out."
-            case MutantKind.HUNK if self.now:
-                return f"{place}: no test fails when `{self.was}` and its block are as on the base, `{self.now}`."
-            case MutantKind.HUNK:
-                return f"{place}: no test fails without the block of lines that begins with `{self.was}`."
-            case _ if not self.now:
-                return f"{place}: no test fails without `{self.was}`."
-            case _:
-                return f"{place}: no test fails when `{self.was}` reads `{self.now}`."
+_LARGEST = 64 * 2**20
 
 
-class TaskStrength(Record):
-    """How many mutants of a task's solution its hidden tests refuse.
+class TrialJournal(Record):
+    """Every mutant of a task that was tried in an environment by a grader; other ones begin anew."""
 
-    Attributes:
-        task: The task's id.
-        task_digest: Its digest.
-        environment: Name of the environment they ran in.
-        grader: What graded them.
-        seed: By which they were drawn.
-        wanted: How many were to be drawn at most.
-        drawn: How many could be.
-        trials: What became of those that were run; fewer than `drawn` when time was over.
-        others: The same of mutants of other draws, which the figure does not count.
-        why: Why there is no figure, where there is none.
-    """
-
-    task: str
-    task_digest: str
-    environment: str = ""
-    grader: str = ""
-    seed: int = 0
-    wanted: int = 0
-    drawn: int = 0
-    trials: tuple[MutantTrial, ...] = Field(default=())
-    others: tuple[MutantTrial, ...] = Field(default=())
-    why: str = ""
-
-    @property
-    def counted(self) -> int:
-        """Mutants that the figure rests on."""
-        return sum(trial.fate != "fault" for trial in self.trials)
-
-    @property
-    def killed(self) -> int:
-        """Mutants that the tests refuse; running out of time is being refused."""
-        return sum(trial.fate in ("killed", "timed_out") for trial in self.trials)
-
-    @property
-    def survivors(self) -> tuple[MutantTrial, ...]:
-        """Mutants that pass."""
-        return tuple(trial for trial in self.trials if trial.fate == "survived")
-
-    @property
-    def share(self) -> float | None:
-        """Share of mutants killed; None where none counts."""
-        return self.killed / self.counted if self.counted else None
-
-    @property
-    def interval(self) -> Interval:
-        """Wilson's 95 % interval of the share."""
-        return wilson(self.killed, self.counted)
-
-    def weak(self, tolerance: float) -> bool:
-        """Whether fewer are killed than a stated share; never where nothing is known."""
-        return self.share is not None and self.share < tolerance
-
-    def __str__(self) -> str:
-        if self.share is None:
-            return self.why or "no mutant could be made"
-        low, high = self.interval.low, self.interval.high
-        told = f"{self.killed} of {self.counted} mutants killed, {self.share:.0%} ({low:.0%} to {high:.0%})"
-        late = sum(trial.fate == "timed_out" for trial in self.trials)
-        faults = len(self.trials) - self.counted
-        notes = [f"{late} by the time limit"] if late else []
-        notes += [f"{faults} not counted, for a fault of ours"] if faults else []
-        notes += (
-            [f"{self.drawn - len(self.trials)} not run, since time was over"] if len(self.trials) < self.drawn else []
-        )
-        return "; ".join((told, *notes))
+    environment: str
+    grader: str
+    trials: tuple[MutantTrial, ...] = ()
 
 
 class StrengthStore:
-    """Strengths by task digest, one file each in a folder of the cache; apart from verdicts, which these never are."""
+    """A folder a task in the cache, by the task's digest; apart from verdicts, which these never are."""
 
     def __init__(self, cache: Path) -> None:
         self._folder = cache / "strength"
 
+    def trials(self, task_digest: str, environment: str, grader: str) -> TrialJournal:
+        """What was tried before; empty where that was another grader or environment, or nothing can be read."""
+        found = self._read(TrialJournal, task_digest, "trials.json")
+        same = isinstance(found, TrialJournal) and (found.environment, found.grader) == (environment, grader)
+        return (
+            found if same and isinstance(found, TrialJournal) else TrialJournal(environment=environment, grader=grader)
+        )
+
     def get(self, task_digest: str) -> TaskStrength | None:
-        """What is kept of a task; None where nothing can be read."""
+        """The figure of a task; None where nothing can be read."""
+        found = self._read(TaskStrength, task_digest, "strength.json")
+        return found if isinstance(found, TaskStrength) else None
+
+    def put(self, strength: TaskStrength, journal: TrialJournal) -> None:
+        """Keep a task's figure and what it was made from, in the place of what was known."""
+        folder = self._folder / strength.task_digest
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, record in (("trials.json", journal), ("strength.json", strength)):
+            part = folder / f".{name}.part"
+            part.write_bytes(to_json(record))
+            part.replace(folder / name)
+
+    def _read(self, kind: type[Record], task_digest: str, name: str) -> Record | None:
         try:
-            return parse(TaskStrength, read_regular(self._folder / f"{task_digest}.json", _LARGEST))
+            return parse(kind, read_regular(self._folder / task_digest / name, _LARGEST))
         except (OSError, ValidationError, NewerRecord):
             return None
 
-    def put(self, strength: TaskStrength) -> None:
-        """Keep it in the place of what was known of the task."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        part = self._folder / f".{strength.task_digest}.part"
-        part.write_bytes(to_json(strength))
-        part.replace(self._folder / f"{strength.task_digest}.json")
+
+def known_strengths(suite: SuiteFolder, cache: Path) -> SuiteStrength:
+    """What is known of a suite's tasks: what was measured here or came with the suite, whichever counts more mutants.
+
+    Raises:
+        BadInput: When the suite's `strength.json` cannot be read.
+    """
+    store, shipped = StrengthStore(cache), read_strengths(suite.path)
+    found = []
+    for folder in suite.tasks:
+        both = (store.get(folder.digest), shipped.of(folder.digest) if shipped else None)
+        known = [each for each in both if each is not None]
+        if known:
+            found.append(max(known, key=lambda each: each.counted))
+    return SuiteStrength(tolerance=suite.suite.strength.tolerance, tasks=tuple(found))
 
 
-def trial_of(mutant: Mutant, fate: Fate, why: str = "", seconds: float = 0.0) -> MutantTrial:
+def strength_of(strength: TaskStrength, trials: Sequence[MutantTrial]) -> TaskStrength:
+    """The figure that trials come to."""
+    fates = [trial.fate for trial in trials]
+    late, faults = fates.count("timed_out"), fates.count("fault")
+    survivors = tuple(trial for trial in trials if trial.fate == "survived")
+    return strength.model_copy(
+        update={"killed": fates.count("killed") + late, "timed_out": late, "faults": faults, "survivors": survivors}
+    )
+
+
+def strength_line(strength: TaskStrength) -> str:
+    """A task's strength as a line: the share with its interval, and what is to be known of it."""
+    if strength.share is None:
+        return strength.why or "no mutant of the solution could be made"
+    interval = wilson(strength.killed, strength.counted)
+    told = f"{strength.killed} of {strength.counted} mutants killed, {strength.share:.0%}"
+    told += f" ({interval.low:.0%} to {interval.high:.0%})"
+    left = strength.drawn - strength.counted - strength.faults
+    notes = [f"{strength.timed_out} of them by the time limit"] if strength.timed_out else []
+    notes += [f"{strength.faults} not counted for a fault of ours"] if strength.faults else []
+    notes += [f"{left} not run, since time was over"] if left > 0 else []
+    return "; ".join((told, *notes))
+
+
+def trial_of(mutant: Mutant, fate: MutantFate, why: str, seconds: float) -> MutantTrial:
     """A trial of a mutant."""
     return MutantTrial(
         name=mutant.name, kind=mutant.kind, path=mutant.path, line=mutant.line, was=mutant.was, now=mutant.now,

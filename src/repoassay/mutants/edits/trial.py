@@ -25,10 +25,10 @@ from repoassay.grading import (
 )
 from repoassay.mutants.edits.draw import draw, solution_files
 from repoassay.mutants.edits.mutant import Mutant
-from repoassay.mutants.edits.strength import MutantTrial, StrengthStore, TaskStrength, trial_of
+from repoassay.mutants.edits.strength import StrengthStore, strength_of, trial_of
 from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import TaskFolder, read_regular
-from repoassay.types import Ended, FileEdit
+from repoassay.types import Ended, FileEdit, MutantTrial, TaskStrength
 from repoassay.workspace import PreparedTask
 
 __all__ = ["StrengthDemand", "measure_strength"]
@@ -78,38 +78,30 @@ def measure_strength(
     Raises:
         InfraFault: When the task's own solution does not pass here.
     """
-    folder = layout.folder
-    store = StrengthStore(cache.path)
-    made = TaskStrength(
-        task=folder.task.id, task_digest=folder.digest, environment=layout.environment.name, grader=_grader(),
-        seed=demand.seed, wanted=demand.count,
-    )  # fmt: skip
+    folder, environment, grader = layout.folder, layout.environment.name, _grader()
+    made = TaskStrength(task=folder.task.id, task_digest=folder.digest, grader=grader, seed=demand.seed)
     if why := _nothing_to_try(folder):
         return made.model_copy(update={"why": why})
-    kept = store.get(folder.digest)
-    same = kept is not None and (kept.environment, kept.grader) == (made.environment, made.grader)
-    known = {each.name: each for each in (*kept.trials, *kept.others) if each.fate != "fault"} if kept and same else {}
+    store = StrengthStore(cache.path)
+    journal = store.trials(folder.digest, environment, grader)
+    known = {trial.name: trial for trial in journal.trials if trial.fate != "fault"}
     solution = _solution(layout)
     mutants = draw(solution, solution_files(solution, layout.base, _of_tests(layout)), demand.count, demand.seed)
-    drawn = {mutant.name for mutant in mutants}
-    others = tuple(each for name, each in known.items() if name not in drawn)
-    made = made.model_copy(update={"drawn": len(mutants), "others": others})
-    found = {name: each for name, each in known.items() if name in drawn}
+    made = made.model_copy(update={"drawn": len(mutants)})
 
     def strength() -> TaskStrength:
-        in_order = tuple(found[mutant.name] for mutant in mutants if mutant.name in found)
-        kept = made.model_copy(update={"trials": in_order})
-        store.put(kept)
-        return kept
+        found = strength_of(made, [known[mutant.name] for mutant in mutants if mutant.name in known])
+        store.put(found, journal.model_copy(update={"trials": tuple(known.values())}))
+        return found
 
-    waiting = [mutant for mutant in mutants if mutant.name not in found]
-    with _Bench(layout, solution, sandbox, cache, oracle, cancel) if waiting else nullcontext() as bench:
+    waiting = [mutant for mutant in mutants if mutant.name not in known]
+    with _MutantBench(layout, solution, sandbox, cache, oracle, cancel) if waiting else nullcontext() as bench:
         started = time.monotonic()
         for mutant in waiting:
             late = demand.budget is not None and time.monotonic() - started > demand.budget
             if bench is None or late or (cancel is not None and cancel.is_set()):
                 break
-            found[mutant.name] = bench.tried(mutant)
+            known[mutant.name] = bench.tried(mutant)
             strength()
     return strength()
 
@@ -145,7 +137,7 @@ def _of_tests(layout: PreparedTask) -> Callable[[str], bool] | None:
     return setup_of(layout.folder, layout.base).holds if tests.runner == "repository" else None
 
 
-class _Bench:
+class _MutantBench:
     """Where mutants of one task are tried; to be entered, and left when done.
 
     Raises:
