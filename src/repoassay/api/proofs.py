@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from repoassay.api.settings import Names, SuiteLike, checked_isolation, checked_suite, checked_workers, whole
 from repoassay.engine import GradingContext, Proof, validate_task
@@ -29,6 +30,7 @@ def validate(
     require_strength: float = 0.0,
     workers: int | None = None,
     isolation: str = "namespaces",
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Iterator[Proof]:
     """Prove that tasks pass with their solution and fail with everything that is none; yields a proof at a time.
 
@@ -44,6 +46,7 @@ def validate(
         require_strength: Share of the mutants, 0 to 1, that a task's hidden tests must kill; 0 only reports.
         workers: How many workspaces at a time; by default one a core.
         isolation: `namespaces`, or `none`, which protects nothing.
+        progress: Told after each mutant: the task, how many are done, and of how many; from several threads.
 
     Raises:
         BadInput: A setting is unknown or impossible.
@@ -65,7 +68,7 @@ def validate(
     cache = Cache()
     bench = GradingContext(found.repositories, cache, open_sandbox(kind, cache))
     strength = _demand(found.suite.strength, count_mutants, require_strength)
-    return _proofs(found.tasks, bench, times, require_attested, count, strength)
+    return _proofs(found.tasks, bench, times, require_attested, count, strength, progress)
 
 
 def _demand(settings: StrengthSettings, count: int | None, required: float) -> StrengthDemand:
@@ -76,10 +79,13 @@ def _demand(settings: StrengthSettings, count: int | None, required: float) -> S
 
 def _proofs(
     folders: tuple[TaskFolder, ...], bench: GradingContext, repeat: int, required: float, workers: int,
-    strength: StrengthDemand,
+    strength: StrengthDemand, progress: Callable[[str, int, int], None] | None,
 ) -> Iterator[Proof]:  # fmt: skip
+    prove = partial(
+        validate_task, bench=bench, repeat=repeat, required=required, strength=strength, progress=progress
+    )  # fmt: skip
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        for proofs in pool.map(lambda each: validate_task(each, bench, repeat, required, strength=strength), folders):
+        for proofs in pool.map(prove, folders):
             yield from proofs
 
 

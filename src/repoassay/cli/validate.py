@@ -84,7 +84,7 @@ def validate(
 
     proofs = prove(
         suite, tasks=tasks, repeat=repeat, require_attested=require_attested, mutants=mutants,
-        require_strength=require_strength, workers=workers, isolation=isolation,
+        require_strength=require_strength, workers=workers, isolation=isolation, progress=_progress,
     )  # fmt: skip
     bad = _print_data(check_data(suite, tasks=tasks), as_json)
     seen = set()
@@ -96,6 +96,14 @@ def validate(
     if not as_json:
         click.echo(f"{len(seen)} tasks, {bad} proofs that do not hold.")
     sys.exit(1 if bad else 0)
+
+
+def _progress(task: str, done: int, total: int) -> None:
+    """One line that is written over, on a terminal alone."""
+    if sys.stderr.isatty():
+        told = f"mutants of {task}: {done} of {total}" if done < total else ""
+        sys.stderr.write(f"\r\x1b[K{told}")
+        sys.stderr.flush()
 
 
 def _print_data(found: DataCheck | None, as_json: bool) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,11 +52,12 @@ class Proof:
 
 def validate_task(
     folder: TaskFolder, bench: GradingContext, repeat: int = 1, required: float = 0.0, *, solution_only: bool = False,
-    strength: StrengthDemand | None = None,
+    strength: StrengthDemand | None = None, progress: Callable[[str, int, int], None] | None = None,
 ) -> list[Proof]:  # fmt: skip
     """Prove one task, each proof `repeat` times, and that passes can be attested with `required` bits.
 
-    With `strength`, mutants of the solution of a task that changes a repository are tried once.
+    With `strength`, mutants of the solution of a task that changes a repository are tried once, and `progress` is told
+    of each.
 
     With `solution_only`, for a task whose base and solution have just run often enough, only what grading makes of its
     solution and of nothing is proved.
@@ -76,7 +78,7 @@ def validate_task(
         proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder, assurance, repeat)]
         proofs.append(_prove_attested(folder, assurance, required, repeat))
         if strength is not None and strength.count:
-            proofs.append(_prove_strength(folder, bench, strength, repeat))
+            proofs.append(_prove_strength(folder, bench, strength, repeat, progress))
     return proofs
 
 
@@ -152,11 +154,14 @@ def _prove_attested(folder: TaskFolder, assurance: TaskAssurance, required: floa
     return Proof(folder.task.id, "assurance", outcomes, sound=enough, comment=comment, assurance=assurance)
 
 
-def _prove_strength(folder: TaskFolder, bench: GradingContext, demand: StrengthDemand, repeat: int) -> Proof:
+def _prove_strength(
+    folder: TaskFolder, bench: GradingContext, demand: StrengthDemand, repeat: int,
+    progress: Callable[[str, int, int], None] | None,
+) -> Proof:  # fmt: skip
     """The hidden tests refuse the share of mutants that is required; what cannot be measured is told, not refused."""
     layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
     try:
-        found = measure_strength(layout, bench.sandbox, bench.cache, bench.oracle, demand)
+        found = measure_strength(layout, bench.sandbox, bench.cache, bench.oracle, demand, progress=progress)
     except InfraFault as fault:
         return Proof(folder.task.id, "strength", (Outcome.INFRA_FAULT,) * repeat, sound=True, comment=str(fault))
     enough = not found.below(demand.required)

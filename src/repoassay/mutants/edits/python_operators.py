@@ -32,6 +32,8 @@ _OPERATORS: dict[type[ast.operator], tuple[str, str]] = {
 _LOGS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log"})
 _TOLD = frozenset({"help", "description", "epilog", "metavar", "doc", "msg"})
 """Keyword arguments that are read by people alone."""
+_LONGEST_STATEMENT = 20
+"""Lines of a statement that is changed as a whole when a line of it is; a longer one is mostly a table."""
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -43,7 +45,7 @@ def python_replacements(source: bytes, lines: frozenset[int]) -> list[Replacemen
     try:
         tree = parse_anew(source)
         source.decode()
-        finder = _Finder(source, lines)
+        finder = _Finder(source, _of_statements(tree, lines))
         finder.statements(tree.body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
@@ -88,6 +90,20 @@ class _Plain(ast.NodeTransformer):
         if isinstance(node.exc, ast.Call):
             node.exc.args = [ast.Constant("") if _is_text(each) else each for each in node.exc.args]
         return node
+
+
+def _of_statements(tree: ast.Module, lines: frozenset[int]) -> frozenset[int]:
+    """Lines with those of the statements, or heads of statements, of which they are a part, for it changes the whole."""
+    found = set(lines)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            end = body[0].lineno - 1 if isinstance(body, list) and body else node.end_lineno or node.lineno
+            end = max(end, node.lineno)
+            head = range(node.lineno, end + 1)
+            if len(head) <= _LONGEST_STATEMENT and not lines.isdisjoint(head):
+                found.update(head)
+    return frozenset(found)
 
 
 @dataclass

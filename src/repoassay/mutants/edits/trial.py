@@ -64,6 +64,7 @@ def measure_strength(
     oracle: Oracle,
     demand: StrengthDemand,
     cancel: threading.Event | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> TaskStrength:
     """Mutate a task's solution and run its hidden tests on each mutant; what is known from before is not run again.
 
@@ -74,6 +75,7 @@ def measure_strength(
         oracle: Compares values outside the sandbox.
         demand: How many mutants, and for how long.
         cancel: Set to end early.
+        progress: Told the task, how many mutants are done, and of how many.
 
     Raises:
         InfraFault: When the task's own solution does not pass here.
@@ -103,6 +105,8 @@ def measure_strength(
                 break
             known[mutant.name] = bench.tried(mutant)
             strength()
+            if progress is not None:
+                progress(folder.task.id, sum(each.name in known for each in mutants), len(mutants))
     return strength()
 
 
