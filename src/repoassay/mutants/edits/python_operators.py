@@ -93,7 +93,7 @@ class _Plain(ast.NodeTransformer):
 
 
 def _of_statements(tree: ast.Module, lines: frozenset[int]) -> frozenset[int]:
-    """Lines with those of the statements, or heads of statements, of which they are a part, for it changes the whole."""
+    """Lines with those of the statements, or heads of statements, of which they are a part."""
     found = set(lines)
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
