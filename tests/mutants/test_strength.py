@@ -193,3 +193,7 @@ def test_the_command_marks_refuses_and_keeps(suite: Path) -> None:
     (folder,) = (suite / "runs").iterdir()
     assert json.loads(run("report", str(folder), "--json", "--no-html")[1])["strength"]["weak"] == ["weak"]
     assert "Strength of the tests" in (folder / "report.html").read_text()
+    told = run("report", str(folder), "--out", str(suite / "report"), "--format", "md")[1]
+    assert "Strength of the tests: median" in told + "".join(
+        file.read_text() for file in (suite / "report").rglob("*.md")
+    )

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from repoassay.records import AttemptStatus, FinishedAttempt, RunFolder, SlotStatus, places, read_strengths
+from repoassay.records import AttemptStatus, FinishedAttempt, RunFolder, SlotStatus, places
 from repoassay.report.money import RunSpending, spending_of, sum_of
 from repoassay.report.results import ResultRow, result_rows
+from repoassay.report.strength_lines import strength_sentence, strengths_of
 from repoassay.report.tables.groups import group_rows, rates
 from repoassay.stats import Rate
 from repoassay.types import Attempt, Attribution, Outcome, Plan, PlannedTask, Spending, SuiteStrength, Verdict
@@ -147,16 +148,7 @@ class Summary:
     @property
     def strength_sentence(self) -> str:
         """What the tests behind the rates are worth, as a line; empty where nothing is known."""
-        found = self.strengths
-        if found is None or found.median is None:
-            return ""
-        weak = ", ".join(f"{task.task} {task.share:.0%}" for task in found.weak[:10])
-        more = f" and {len(found.weak) - 10} more" if len(found.weak) > 10 else ""
-        return (
-            f"Strength of the tests: median {found.median:.0%} of mutants killed over {len(found.known)} of"
-            f" {len(self.plan.tasks)} tasks; {len(found.weak)} weak (below {found.tolerance:.0%})"
-            f"{': ' if weak else ''}{weak}{more}."
-        )
+        return strength_sentence(self.strengths, len(self.plan.tasks))
 
 
 def summarise(run: RunFolder) -> Summary:
@@ -175,17 +167,9 @@ def summarise(run: RunFolder) -> Summary:
         results=results,
         unfinished=tuple(Unfinished(row.planned, row.agent, row.number) for row in results if not row.finished),
         torn=run.journal.read().torn,
-        strengths=_strengths(run),
+        strengths=strengths_of(run.path, {task.digest for task in plan.tasks}),
         spending=spending_of(run, [(row.attempt.id, row.counts, row.attempt.spent) for row in rows]),
     )
-
-
-def _strengths(run: RunFolder) -> SuiteStrength | None:
-    """Those of the plan's tasks, as they are now."""
-    found = read_strengths(run.path)
-    planned = {task.digest for task in run.plan.tasks}
-    kept = tuple(task for task in found.tasks if task.task_digest in planned) if found else ()
-    return found.model_copy(update={"tasks": kept}) if found and kept else None
 
 
 def _rows(run: RunFolder) -> list[SummaryRow]:
