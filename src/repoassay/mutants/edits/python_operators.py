@@ -32,8 +32,8 @@ _OPERATORS: dict[type[ast.operator], tuple[str, str]] = {
 _LOGS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log"})
 _TOLD = frozenset({"help", "description", "epilog", "metavar", "doc", "msg"})
 """Keyword arguments that are read by people alone."""
-_LONGEST_STATEMENT = 20
-"""Lines of a statement that is changed as a whole when a line of it is; a longer one is mostly a table."""
+_SHORT = 3
+"""Lines of a statement that is changed as a whole when a line of it is."""
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -93,16 +93,19 @@ class _Plain(ast.NodeTransformer):
 
 
 def _of_statements(tree: ast.Module, lines: frozenset[int]) -> frozenset[int]:
-    """Lines with those of the statements, or heads of statements, of which they are a part."""
+    """Lines with those of the conditions and short statements of which they are a part, for that changes the whole."""
     found = set(lines)
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt):
-            body = getattr(node, "body", None)
-            end = body[0].lineno - 1 if isinstance(body, list) and body else node.end_lineno or node.lineno
-            end = max(end, node.lineno)
-            head = range(node.lineno, end + 1)
-            if len(head) <= _LONGEST_STATEMENT and not lines.isdisjoint(head):
-                found.update(head)
+        if isinstance(node, ast.If | ast.While):
+            whole = range(node.lineno, max(node.lineno, node.body[0].lineno - 1) + 1)
+        elif isinstance(node, ast.stmt) and not hasattr(node, "body"):
+            whole = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            if len(whole) > _SHORT:
+                continue  # one argument or entry of many says nothing of the others
+        else:
+            continue
+        if not lines.isdisjoint(whole):
+            found.update(whole)
     return frozenset(found)
 
 
@@ -184,7 +187,11 @@ class _Finder:
                 self.condition(test, b"" if isinstance(node, ast.While) else b"True" if removed else b"True False")
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self.decorators(node.decorator_list)
-        self.inside(node)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            self.arguments(node.value)  # the call itself is left out as a statement
+            self.inside(node.value)
+        else:
+            self.inside(node)
 
     def decorators(self, nodes: Sequence[ast.expr]) -> None:
         """Leave each decorator out."""
@@ -253,6 +260,8 @@ class _Finder:
                 self.put(MutantKind.CONSTANT, node, *_other_constants(node))
             case ast.Call():
                 self.arguments(node)
+                if len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
+                    self.put(MutantKind.ARGUMENT, node, b"(" + self.text(node.args[0]) + b")")
         self.inside(node)
 
     def left_out(self, value: ast.expr, neutral: bytes) -> None:
