@@ -6,7 +6,8 @@ import ast
 from pathlib import Path
 
 from repoassay.mutants import draw, solution_files
-from repoassay.mutants.edits.python_operators import python_meaning, python_replacements
+from repoassay.mutants.edits.python_meaning import python_meaning
+from repoassay.mutants.edits.python_operators import python_replacements
 from repoassay.types import FileEdit, MutantKind
 
 BEFORE = '''"""A module."""

@@ -25,13 +25,14 @@ def strengths_of(run: Path, task_digests: Collection[str]) -> SuiteStrength | No
     return found.model_copy(update={"tasks": kept}) if found and kept else None
 
 
-def strength_sentence(found: SuiteStrength | None, tasks: int) -> str:
+def strength_sentence(strengths: SuiteStrength | None, tasks: int) -> str:
     """Median and weak tasks of so many; empty where nothing is known. Names of tasks are hostile."""
-    if found is None or found.median is None:
+    if strengths is None or strengths.median is None:
         return ""
-    weak = ", ".join(f"{task.task} {task.share:.0%}" for task in found.weak[:_NAMED])
-    more = f" and {len(found.weak) - _NAMED} more" if len(found.weak) > _NAMED else ""
+    weak = ", ".join(f"{task.task} {task.share:.0%}" for task in strengths.weak[:_NAMED])
+    more = f" and {len(strengths.weak) - _NAMED} more" if len(strengths.weak) > _NAMED else ""
     return (
-        f"Strength of the tests: median {found.median:.0%} of mutants killed over {len(found.known)} of {tasks} tasks;"
-        f" {len(found.weak)} weak (below {found.tolerance:.0%}){': ' if weak else ''}{weak}{more}."
+        f"Strength of the tests: median {strengths.median:.0%} of mutants killed over {len(strengths.known)} of"
+        f" {tasks} tasks; {len(strengths.weak)} weak (below {strengths.tolerance:.0%})"
+        f"{': ' if weak else ''}{weak}{more}."
     )

@@ -20,7 +20,8 @@ from repoassay.mutants.edits.javascript_operators import (
     javascript_replacements,
 )
 from repoassay.mutants.edits.mutant import Mutant, Replacement, line_at
-from repoassay.mutants.edits.python_operators import python_meaning, python_replacements
+from repoassay.mutants.edits.python_meaning import python_meaning
+from repoassay.mutants.edits.python_operators import python_replacements
 from repoassay.types import FileEdit, MutantKind
 
 __all__ = ["SolutionFile", "draw", "solution_files"]

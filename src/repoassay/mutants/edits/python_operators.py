@@ -15,9 +15,10 @@ from itertools import pairwise
 
 from repoassay.grading import parse_anew
 from repoassay.mutants.edits.mutant import Replacement
+from repoassay.mutants.edits.python_meaning import LOGS, TOLD, called_name, is_metadata, is_silent, is_text
 from repoassay.types import MutantKind
 
-__all__ = ["python_meaning", "python_replacements"]
+__all__ = ["python_replacements"]
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
     ast.Eq: ("==", ("!=",)), ast.NotEq: ("!=", ("==",)), ast.Lt: ("<", ("<=", ">=")), ast.LtE: ("<=", ("<", ">")),
@@ -29,12 +30,8 @@ _OPERATORS: dict[type[ast.operator], tuple[str, str]] = {
     ast.Mod: ("%", "+"), ast.Pow: ("**", "*"), ast.BitAnd: ("&", "|"), ast.BitOr: ("|", "&"), ast.BitXor: ("^", "|"),
     ast.LShift: ("<<", ">>"), ast.RShift: (">>", "<<"),
 }  # fmt: skip
-_LOGS = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log"})
-_TOLD = frozenset({"help", "description", "epilog", "metavar", "doc", "msg"})
-"""Keyword arguments that are read by people alone."""
 _SHORT = 3
 """Lines of a statement that is changed as a whole when a line of it is."""
-_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def python_replacements(source: bytes, lines: frozenset[int]) -> list[Replacement]:
@@ -50,46 +47,6 @@ def python_replacements(source: bytes, lines: frozenset[int]) -> list[Replacemen
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     return finder.found
-
-
-def python_meaning(source: bytes) -> str | None:
-    """A text that two Python files share that do the same but for what no test should look at; None for no Python."""
-    try:
-        tree = _Plain().visit(parse_anew(source))
-        return ast.dump(tree)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-class _Plain(ast.NodeTransformer):
-    """Leaves out docstrings, annotations, logs, and the text of what is raised."""
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        super().generic_visit(node)
-        for name in ("body", "orelse", "finalbody"):
-            body = getattr(node, name, None)
-            if isinstance(body, list):
-                setattr(node, name, [each for each in body if not (_silent(each) or _metadata(each))])
-        if isinstance(node, _Function):
-            node.returns = None
-        elif isinstance(node, ast.arg):
-            node.annotation = None
-        return node
-
-    def visit_keyword(self, node: ast.keyword) -> ast.AST:
-        self.generic_visit(node)
-        return ast.keyword(node.arg, ast.Constant("")) if node.arg in _TOLD and _is_text(node.value) else node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        self.generic_visit(node)
-        node.annotation = ast.Constant(None)
-        return node
-
-    def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.exc, ast.Call):
-            node.exc.args = [ast.Constant("") if _is_text(each) else each for each in node.exc.args]
-        return node
 
 
 def _of_statements(tree: ast.Module, lines: frozenset[int]) -> frozenset[int]:
@@ -162,7 +119,7 @@ class _Finder:
     def statements(self, body: Sequence[ast.stmt]) -> None:
         """Look at a block."""
         for node in body:
-            if not self.touched(node) or _silent(node) or _untold(node):
+            if not self.touched(node) or is_silent(node) or _untold(node):
                 continue
             self.statement(node)
 
@@ -272,7 +229,7 @@ class _Finder:
     def arguments(self, call: ast.Call) -> None:
         """Leave each keyword argument out of a call."""
         for keyword in call.keywords:
-            if keyword.arg is None or keyword.arg in _TOLD or keyword.lineno not in self.lines:
+            if keyword.arg is None or keyword.arg in TOLD or keyword.lineno not in self.lines:
                 continue
             if isinstance(keyword.value, ast.Constant) and keyword.value.value in (None, False):
                 continue  # mostly what it is by default
@@ -285,7 +242,7 @@ class _Finder:
 
 def _children(node: ast.AST) -> Iterator[ast.AST | list[ast.stmt]]:
     """What below a node is looked at: blocks as lists, without annotations and what people alone read."""
-    text = isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _called(node) in ("warn", *_LOGS))
+    text = isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and called_name(node) in ("warn", *LOGS))
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "type_params", "type_comment") or (
             isinstance(node, ast.Assert) and name == "msg"
@@ -296,11 +253,11 @@ def _children(node: ast.AST) -> Iterator[ast.AST | list[ast.stmt]]:
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.keyword):
-                if child.arg not in _TOLD:
+                if child.arg not in TOLD:
                     yield child.value
-            elif isinstance(child, ast.AST) and not (text and _is_text(child)):
+            elif isinstance(child, ast.AST) and not (text and is_text(child)):
                 if isinstance(node, ast.Raise) and isinstance(child, ast.Call):
-                    yield from (each for each in _children(child) if not (isinstance(each, ast.AST) and _is_text(each)))
+                    yield from (each for each in _children(child) if not (isinstance(each, ast.AST) and is_text(each)))
                 else:
                     yield child
 
@@ -329,19 +286,6 @@ def _removable(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr | ast.AugAssign | ast.Raise | ast.Delete | ast.For | ast.While | ast.Assert)
 
 
-def _silent(node: ast.AST) -> bool:
-    """Whether a statement does nothing that a test should look at: docstrings, logs, imports for annotations."""
-    if isinstance(node, ast.ImportFrom):
-        return node.module in ("typing", "typing_extensions", "__future__")
-    if not isinstance(node, ast.Expr):
-        return False
-    if isinstance(node.value, ast.Constant):
-        return True
-    return (
-        isinstance(node.value, ast.Call) and _called(node.value) in _LOGS and "log" in ast.dump(node.value.func).lower()
-    )
-
-
 def _untold(node: ast.stmt) -> bool:
     """Whether a statement holds nothing that runs, or only the module's metadata."""
     match node:
@@ -353,34 +297,8 @@ def _untold(node: ast.stmt) -> bool:
             return True
         case ast.FunctionDef(decorator_list=found) | ast.AsyncFunctionDef(decorator_list=found):
             return any("'overload'" in ast.dump(each) for each in found)
-    return _metadata(node)
-
-
-def _metadata(node: ast.AST) -> bool:
-    """Whether a statement says what a module exports, or whose it is."""
-    match node:
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AugAssign(target=ast.Name(id=name)):
-            return name.startswith("__") and name.endswith("__")
-    return False
-
-
-def _called(node: ast.Call) -> str:
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr
-    return node.func.id if isinstance(node.func, ast.Name) else ""
-
-
-def _is_text(node: ast.AST) -> bool:
-    """Whether an expression is a text, perhaps with values in it."""
-    match node:
-        case ast.Constant(value=str()) | ast.JoinedStr():
-            return True
-        case ast.BinOp(left=left, op=ast.Mod() | ast.Add()):
-            return _is_text(left)
-        case ast.Call(func=ast.Attribute(value=value, attr="format")):
-            return _is_text(value)
-    return False
+    return is_metadata(node)
 
 
 def _formats(node: ast.BinOp) -> bool:
-    return isinstance(node.op, ast.Mod | ast.Add) and _is_text(node.left)
+    return isinstance(node.op, ast.Mod | ast.Add) and is_text(node.left)
