@@ -149,7 +149,7 @@ class _Recording:
         guards = [test for test in tests.pass_to_pass if test.partition("::")[0] in sources]
         if not self.in_place or not guards:
             return set()
-        told = self._runs.run(solution, sources, SEEDS[0], whole=True)
+        told = self._runs.run(solution, sources, SEEDS[0], with_guards=True)
         passed = {test.id for test in (*told.tests, *told.others) if test.outcome == "passed"}
         return {test.partition("::")[0] for test in guards if test not in passed}
 

@@ -84,9 +84,9 @@ class RecordingRuns:
 
     def run(
         self, edits: Mapping[str, FileEdit | None], changed: Mapping[str, str], seed: str,
-        *, whole: bool = False,
+        *, with_guards: bool = False,
     ) -> ChannelReport:  # fmt: skip
-        """Run the files of the recorded tests, changed as stated; `whole` runs every test of them in place, too.
+        """Run the files of the recorded tests, changed as stated; in place their guards only `with_guards`.
 
         Raises:
             InfraFault: They took longer than the time limit in place.
@@ -95,7 +95,7 @@ class RecordingRuns:
         if self.in_place:
             placed = run_in_place(
                 self.folder, self.base, edits, self._sandbox, self._environment, ids=self._asked(),
-                only=() if whole else self._only, overrides=changed, env=env, seconds=self._seconds,
+                only=() if with_guards else self._only, overrides=changed, env=env, seconds=self._seconds,
             )  # fmt: skip
             if placed.exit.ended is Ended.TIMED_OUT:
                 raise InfraFault(f"with the hash seed {seed} its tests take longer than {placed.exit.wall:.0f} s")
