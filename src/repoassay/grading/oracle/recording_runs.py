@@ -21,6 +21,8 @@ __all__ = ["SEEDS", "RecordingRuns"]
 SEEDS = ("1", "2", "3")
 """Hash seeds; runs with the last have another temporary folder as well."""
 _MAX_DIFF = 256 * 2**20
+_TIMES_LIMIT = 4.0
+"""All runs in place of a recording together may take so many times the limit of one."""
 
 
 class RecordingRuns:
@@ -44,7 +46,7 @@ class RecordingRuns:
         self.in_place, self.inside = tests.runner == "repository", tests.in_javascript
         self.ids = tests.fail_to_pass if self.in_place else tests.all_ids
         self.names = list(dict.fromkeys(test.partition("::")[0] for test in self.ids))
-        self._environment, self._sandbox, self._seconds = environment, sandbox, seconds
+        self._environment, self._sandbox, self._seconds, self._spent = environment, sandbox, seconds, 0.0
         self._only = self.ids if self.inside else functions(self.ids) if self.in_place else ()
 
     def source(self, name: str) -> str:
@@ -89,7 +91,7 @@ class RecordingRuns:
         """Run the files of the recorded tests, changed as stated; in place their guards only `with_guards`.
 
         Raises:
-            InfraFault: They took longer than the time limit in place.
+            InfraFault: They took longer than the time limit in place, or all together longer than several.
         """
         env = {"PYTHONHASHSEED": seed, "TMPDIR": f"/tmp{'/other' if seed == SEEDS[-1] else ''}"}  # noqa: S108 - inside
         if self.in_place:
@@ -99,6 +101,9 @@ class RecordingRuns:
             )  # fmt: skip
             if placed.exit.ended is Ended.TIMED_OUT:
                 raise InfraFault(f"with the hash seed {seed} its tests take longer than {placed.exit.wall:.0f} s")
+            self._spent += placed.exit.wall
+            if self._seconds and self._spent > _TIMES_LIMIT * self._seconds:
+                raise InfraFault(f"its tests took {self._spent:.0f} s in all and were still not recorded")
             return placed.told
         ran = run_hidden(
             self.folder, self.base, edits, self._sandbox, self._environment, ids=self._asked(), changed=changed, env=env
