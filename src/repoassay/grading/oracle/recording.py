@@ -159,8 +159,9 @@ class _Recording:
         for name in self.names:
             with contextlib.suppress(OSError, ValueError):
                 sources[name] = self._runs.source(name)
+        tests = {self.language.function(test.partition("[")[0]) for test in self.ids}
         return prove_apart(
-            sources, lambda text: self.language.alterables(text, self.base), self.ids, plain,
+            sources, lambda text: self.language.alterables(text, self.base, tests), self.ids, plain,
             lambda copy: self._runs.run(solution, copy, SEEDS[0]),
         )  # fmt: skip
 
