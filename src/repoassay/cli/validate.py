@@ -159,12 +159,7 @@ def _print_strengths(suite: str, tasks: tuple[str, ...], save: bool, as_json: bo
     from repoassay.text import join_names
 
     found = suite_strength(suite, tasks=tasks, save=save)
-    if found.median is None:
-        return
-    if as_json:
-        click.echo(json.dumps({"strength": {"tolerance": found.tolerance, "median": found.median,
-                                            "tasks": {task.task: task.share for task in found.known},
-                                            "weak": [task.task for task in found.weak]}}))  # fmt: skip
+    if found.median is None or as_json:  # every proof of strength has its own figures there
         return
     weak = f": {join_names([task.task for task in found.weak], 20)}" if found.weak else ""
     click.echo(f"strength: median {found.median:.0%} over {len(found.known)} tasks, {len(found.weak)} weak (below"
