@@ -33,8 +33,8 @@ _SAYS = re.compile(
     rf".{{0,40}}\b{_THING}\b"
     rf"|\b{_MADE_UP}\b[\s,-]{{0,3}}(?:[\w-]{{1,20}}[\s,-]{{1,3}}){{0,3}}{_THING}\b"
     r"|\bmy (?:own |best )?(?:guess(?:es)?|invention|imagination)\b|\bof my own (?:making|invention)\b"
-    rf"|(?:\bnot|n[\x27\u2019]t) (?:come|taken?|computed|derived|extracted|measured|recogni[sz]ed|read|produced)\b.{{0,25}}"
-    r"\b(?:from|by|out of) (?:the|any|an)\b"
+    r"|(?:\bnot|n[\x27\u2019]t) (?:come|taken?|computed|derived|extracted|measured|recogni[sz]ed|read|produced)\b"
+    r".{0,25}\b(?:from|by|out of) (?:the|any|an)\b"
     r"|\bstands? (?:in )?for the (?:real |actual |true )?(?:result|output|picture|image|text|data|file|one)"
     r"|\b(?:could|might|may|would) (?:plausibly |well |typically )?(?:contain|have (?:been )?sa(?:y|id)|look like|say)"
     r"\b",

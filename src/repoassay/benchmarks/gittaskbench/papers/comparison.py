@@ -121,7 +121,10 @@ def _errors(made: Table) -> Table:
         (THESE_RUNS, *cells_by_key(made, index, "agent", "class", "primary")) for index in range(len(made.rows))
     ]
     table = PAPER.read("gittaskbench-figure-07", ErrorShare)
-    rows += [(table.table.cited, "", row.class_, share_of(row.percent)) for row in table.row]
+    rows += [
+        (table.table.cited, ", ".join(filter(None, (row.framework, row.model))), row.class_, share_of(row.percent))
+        for row in table.row
+    ]
     return Table(
         "published_errors", "Beside the published shares of error classes", "GitTaskBench Figure 7",
         (TableColumn("source", "Source"), TableColumn("agent", "Agent"), TableColumn("class", "Class"),
