@@ -161,7 +161,7 @@ def is_stored_link(root: Path, path: str, size: int) -> bool:
         text = read_regular(root / path, _LONGEST_LINK).decode()
     except (OSError, UnicodeDecodeError):
         return False
-    if not text.isprintable() or text.startswith("/") or not text.endswith(".py"):
+    if not re.fullmatch(r"[^\x00-\x1f/][^\x00-\x1f]*\.py", text):
         return False
     place = (root / path).parent / text
     return place.resolve().is_relative_to(root.resolve()) and place.is_file()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 
@@ -22,11 +23,14 @@ def model_token_counter() -> Callable[[str], int]:
     Raises:
         MissingExtra: The package with the vocabulary is not installed (extra `tokens`).
     """
-    try:
-        import bpe_openai
-    except ImportError as error:
-        raise MissingExtra("bpe_openai", "tokens") from error
-    encoding = bpe_openai.get_encoding(MODEL_TOKENISER)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it opens its vocabulary in a way that Python 3.11 and 3.12 call deprecated
+        try:
+            import bpe_openai
+        except ImportError as error:
+            raise MissingExtra("bpe_openai", "tokens") from error
+        encoding = bpe_openai.get_encoding(MODEL_TOKENISER)
+        encoding.encode_ordinary("")
     return lambda text: sum(len(encoding.encode_ordinary(piece)) for piece in _pieces(text))
 
 

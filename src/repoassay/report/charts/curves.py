@@ -71,22 +71,17 @@ def pareto_curve_chart(table: Table, order: Mapping[str, int]) -> Chart:
 
 
 _TOKEN_PLOTS = {
-    "mean_tokens": ("", "Tokens", "mean tokens of an attempt", ""),
-    "tokens_in_process": (
-        "_executed",
-        "Input tokens of executed attempts",
-        "mean input tokens",
-        "GitTaskBench Figure 8",
-    ),
-    "tokens_in_result": ("_passed", "Input tokens of passed attempts", "mean input tokens", "GitTaskBench Figure 9"),
+    "mean_tokens": ("", "Tokens", "mean tokens of an attempt"),
+    "tokens_in_process": ("_executed", "Input tokens of executed attempts", "mean input tokens"),
+    "tokens_in_result": ("_passed", "Input tokens of passed attempts", "mean input tokens"),
 }
-"""Mean in `repository_tokens` -> end of the file's name, title, axis, and the published figure it is made after."""
+"""Mean in `repository_tokens` -> end of the file's name, title and axis."""
 
 
 def size_curves(table: Table, figures: ReportTables) -> Iterator[Chart]:
     """Charts for each measure of a repository: its size and what attempts on it read and wrote."""
     index = column_index(table)
-    for measure, (mean, (end, title, axis, after)) in itertools.product(figures.sizes, _TOKEN_PLOTS.items()):
+    for measure, (mean, (end, title, axis)) in itertools.product(figures.sizes, _TOKEN_PLOTS.items()):
         lines: dict[str, list[Point]] = {}
         for row in table.rows:
             size, spent = axis_value(row[index[f"size_{measure}"]]), axis_value(row[index[mean]])
@@ -97,7 +92,7 @@ def size_curves(table: Table, figures: ReportTables) -> Iterator[Chart]:
         yield Chart(
             f"tokens_by_{_file(measure)}{end}",
             f"{title} by {measure.replace('_', ' ')} of the repository",
-            after,
+            table.after,
             ChartForm.SCATTER,
             ChartAxis(measure.replace("_", " "), log=_spread(lines)),
             ChartAxis(axis),

@@ -47,7 +47,7 @@ def frameworks(rows: Sequence[ResultRow]) -> Table:
             UNKNOWN_NOTE,
             "Tokens and cost (US dollars) are means over finished attempts where they are known, as counted at the"
             " gateway; input includes what came from a cache. A dash: no model was asked, or it is not known.",
-            "Tokens and cost “executed” are means over attempts whose Process is true, as in GitTaskBench's paper."
+            "Tokens and cost “executed” are means over attempts whose Process is true, as in the published table."
             " Best and 2nd are of a column over all rows; the paper marks them within a framework.",
             *_cost_notes(rows),
         ),

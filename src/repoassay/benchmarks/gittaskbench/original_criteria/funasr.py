@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from repoassay.benchmarks.gittaskbench.metrics.speech import error_rate
-from repoassay.benchmarks.gittaskbench.original_criteria.plain_text import present, utf8, words_of
+from repoassay.benchmarks.gittaskbench.original_criteria.plain_text import present, spaced_words, utf8
 from repoassay.grading import Measurement, UnreadableOutput, metric, need
 
 __all__ = ["gtb_funasr_01", "gtb_funasr_02", "gtb_funasr_03"]
@@ -98,7 +98,7 @@ def gtb_funasr_03(of: Path, against: Path) -> Measurement:
         warnings.simplefilter("ignore")
         jieba = need("jieba")
     jieba.setLogLevel(60)
-    words = error_rate(*(words_of(" ".join(jieba.cut(text))) for text in plain)) if plain[0] != plain[1] else 0.0
+    words = error_rate(*(spaced_words(" ".join(jieba.cut(text))) for text in plain)) if plain[0] != plain[1] else 0.0
     ours, theirs = (Counter(re.findall(r"[^\w\s]", text)) for text in (said, wanted))
     marks = (ours & theirs).total() / max(1, theirs.total())
     good = words <= _LIMITS["words"] and marks >= _LIMITS["marks"]

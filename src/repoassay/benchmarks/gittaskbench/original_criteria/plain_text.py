@@ -9,7 +9,7 @@ from pathlib import Path
 
 from repoassay.grading import UnreadableOutput, need
 
-__all__ = ["FAILED", "junk_ratio", "levenshtein_share", "present", "utf8", "words_of"]
+__all__ = ["FAILED", "junk_ratio", "levenshtein_share", "present", "spaced_words", "utf8"]
 
 FAILED = math.nan
 """Measured where a script got as far as its metric and failed there: Process holds, Result does not."""
@@ -52,6 +52,6 @@ def levenshtein_share(one: str, other: str) -> float:
     return float(need("rapidfuzz.distance.Levenshtein").normalized_distance(one, other))
 
 
-def words_of(text: str) -> list[str]:
+def spaced_words(text: str) -> list[str]:
     """Words as the published measures of speech split them: at spaces alone, runs of white space being one."""
     return [word for word in re.sub(r"\s\s+", " ", text).strip().split(" ") if word]
