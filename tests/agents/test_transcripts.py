@@ -209,3 +209,24 @@ def test_an_eval_file_is_read_too_and_a_torn_one_is_told(tmp_path: Path) -> None
     content = (tmp_path / "files" / "a.eval").read_bytes()
     (tmp_path / "files" / "a.eval").write_bytes(content[: len(content) // 2])
     assert "not a whole .eval" in read("inspect", tmp_path).problems[0]
+
+
+def test_aider_s_commands_have_what_they_printed() -> None:
+    """From a real run whose commands printed, failed, were wrapped, and imitated its own marks."""
+    found = read("aider", Path(__file__).parent / "aider_commands")
+    (step,) = [step for step in found.steps if step.source is Source.AGENT]
+    assert [call.name for call in step.calls] == ["edit", "bash", "bash", "bash"]
+    assert step.calls[2].arguments["command"].endswith('terminal" && cat /nonexistent/file')
+    answers = {one.call: one.text for one in step.observations}
+    edited, first, second, third = (answers[call.id] for call in step.calls)
+    assert edited == "Applied edit to tally.py"
+    assert first.startswith("Running the whole thing\n> quoted line\n\n#### not a prompt") and first.endswith("row 2")
+    assert second.split("\n")[-1] == "cat: /nonexistent/file: No such file or directory"
+    assert third.endswith("No module named 'absent_module'")
+
+
+def test_aider_without_what_it_printed_still_has_its_commands(tmp_path: Path) -> None:
+    shutil.copytree(Path(__file__).parent / "aider_commands" / "files", tmp_path / "files")
+    (step,) = [step for step in read("aider", tmp_path).steps if step.source is Source.AGENT]
+    assert len(step.calls) == 4
+    assert len(step.observations) == 1

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from repoassay.agents.session import CommandResult as CommandResult, WorkspaceSession as WorkspaceSession
     from repoassay.agents.spec import builtin_specs as builtin_specs, read_spec as read_spec
+    from repoassay.agents.transcripts.search_replace import search_replace_calls as search_replace_calls
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -45,5 +46,6 @@ else:
             "protocol": ("AccessPoint", "Agent", "AsksModel", "PlacedAgent", "in_workspace"),
             "session": ("CommandResult", "WorkspaceSession"),
             "spec": ("builtin_specs", "read_spec"),
+            "transcripts.search_replace": ("search_replace_calls",),
         },
     )

@@ -47,10 +47,10 @@ stats.add_command(results)
 def repo(path: Path, as_json: bool) -> None:
     """Count files, lines, classes, functions, imports, calls and tokens of the Python code below the folder PATH.
 
-    A table with each measure's definition on a terminal; elsewhere one line a measure, with a tab between its name
-    and number. Nothing is run or imported. .py files that are too large, in no known encoding or do not parse are
-    listed on standard error with the reason. .git and __pycache__ folders and links are left out; virtual
-    environments and vendored code are not.
+    A table with each measure's definition on a terminal; elsewhere a heading and one line a measure, with a tab
+    between its name and number. Nothing is run or imported. .py files that are too large, in no known encoding or do
+    not parse are listed on standard error with the reason. .git and __pycache__ folders, links (also such as are
+    stored as text) and, in a git working tree, what git ignores are left out; vendored code is not.
 
     \b
     Measures:
@@ -63,6 +63,7 @@ def repo(path: Path, as_json: bool) -> None:
       internal_imports  pairs of files of which one imports the other
       calls             call expressions
       tokens            lexical tokens, as Python's tokenize module cuts them
+      model_tokens      tokens of a language model (cl100k_base); needs the extra `tokens`
       python_bytes      bytes of the .py files
       bytes             bytes of all files
 
@@ -71,27 +72,40 @@ def repo(path: Path, as_json: bool) -> None:
       repoassay stats repo .
       repoassay stats repo ./my-repository --json
     """
-    from repoassay.survey import DEFINITIONS, TOKENISER, survey_repository
+    from repoassay.errors import MissingExtra
+    from repoassay.survey import DEFINITIONS, MODEL_TOKENISER, TOKENISER, model_token_counter, survey_repository
 
-    survey = survey_repository(path)
+    missing, counter = "", None
+    try:
+        counter = model_token_counter()
+    except MissingExtra as error:
+        missing = f"model_tokens are not counted: {error.message} {error.remedy}"
+    survey = survey_repository(path, model_tokens=counter)
     measures = asdict(survey.measures)
     if as_json:
         facts = {
             "path": str(path),
             "tokeniser": TOKENISER,
+            "model_tokeniser": MODEL_TOKENISER if counter else None,
             "measures": measures,
             "problems": [asdict(problem) for problem in survey.problems],
         }
         click.echo(json.dumps(facts, indent=2))
         return
     if sys.stdout.isatty():
-        rows = [(name, f"{measures[name]:,}", meaning) for name, meaning in DEFINITIONS.items()]
+        rows = [
+            (name, "-" if measures[name] is None else f"{measures[name]:,}", meaning)
+            for name, meaning in DEFINITIONS.items()
+        ]
         _table(("measure", "count", "definition"), "lrl", rows)
         click.echo(f"tokeniser: {TOKENISER}")
     else:
+        click.echo("measure\tcount")
         for name in DEFINITIONS:
-            click.echo(f"{name}\t{measures[name]}")
+            click.echo(f"{name}\t{'' if measures[name] is None else measures[name]}")
         click.echo(f"tokeniser\t{TOKENISER}")
+    if missing:
+        click.echo(missing, err=True)
     _say_problems(survey)
 
 
@@ -112,8 +126,8 @@ def suite(suite: str, as_json: bool) -> None:
 
     Each with its percentage of all tasks and the market value its tasks state, in US dollars: mean, lowest, highest
     and sum. A percentage is rounded for itself, so that several need not sum to 100. A table on a terminal; elsewhere
-    one line each with tabs between level, domain, name, tasks, percentage, mean, low, high, sum and the number of
-    tasks that state a value.
+    a heading and one line each with tabs between level, domain, name, tasks, percentage, mean, low, high, sum and the
+    number of tasks that state a value.
 
     \b
     Examples:
@@ -131,6 +145,7 @@ def suite(suite: str, as_json: bool) -> None:
     elif sys.stdout.isatty():
         _suite_table(composition)
     else:
+        click.echo("\t".join(("by", "domain", "name", "tasks", "percent", "mean", "low", "high", "sum", "valued")))
         for level, shares in _levels(composition):
             for share in shares:
                 cells = (level, printable(share.domain, 200), printable(share.name, 200), *_cells(share))
@@ -196,8 +211,9 @@ def dataset(file: Path, mirrors: tuple[str, ...], fetch: bool, as_json: bool) ->
     """Say how large the tasks of the data set FILE are: RES-Q or SWE-bench rows as .json, .jsonl or .parquet.
 
     For each measure the number n of rows it could be taken of, smallest, quartiles, largest and mean. Quartiles are
-    interpolated linearly between the closest ranks. A table on a terminal; elsewhere one line a measure, with tabs
-    between name, n, min, q1, median, q3, max and mean. What could not be measured is listed on standard error.
+    interpolated linearly between the closest ranks. A table on a terminal; elsewhere a heading and one line a
+    measure, with tabs between name, n, min, q1, median, q3, max and mean. What could not be measured is listed on
+    standard error.
 
     \b
     Measures:
@@ -241,6 +257,7 @@ def dataset(file: Path, mirrors: tuple[str, ...], fetch: bool, as_json: bool) ->
         _table(titles, "lrrrrrrrl", spreads)
         click.echo(f"tokeniser: {TOKENISER}\nquartiles: {QUARTILES}")
     else:
+        click.echo("\t".join(("measure", "n", "min", "q1", "median", "q3", "max", "mean")))
         for name, item in found.spreads.items():
             click.echo("\t".join((name, str(item.n), *_five(item))))
         click.echo(f"tokeniser\t{TOKENISER}\nquartiles\t{QUARTILES}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from repoassay.agents import search_replace_calls
 from repoassay.types import StepCall
 
 __all__ = ["embedded_calls"]
@@ -23,7 +24,7 @@ _SHELLS = frozenset({"bash", "sh", "shell", "console", "zsh"})
 def embedded_calls(text: str) -> tuple[StepCall, ...]:
     """The calls in a message, in the order tags, search/replace blocks, fenced blocks; the first sort found counts."""
     text = text[:_LONGEST]
-    return (_tagged(text) or _replaced(text) or _fenced(text))[:_MOST]
+    return (_tagged(text) or search_replace_calls(text) or _fenced(text))[:_MOST]
 
 
 def _tagged(text: str) -> tuple[StepCall, ...]:
@@ -36,27 +37,6 @@ def _tagged(text: str) -> tuple[StepCall, ...]:
             body = text[begin : end if end >= 0 else len(text)]
             found.append(StepCall(name=tool, arguments={"command" if tool == "bash" else "code": body.strip()}))
             at = text.find(f"<{tag}>", end) if end >= 0 else -1
-    return tuple(found)
-
-
-def _replaced(text: str) -> tuple[StepCall, ...]:
-    """Aider's blocks: a file name, then `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`."""
-    found: list[StepCall] = []
-    old, new, path = list[str](), list[str](), ""
-    before, state = "", ""
-    for line in text.split("\n"):
-        if line.startswith("<<<<<<< SEARCH"):
-            state, old, new, path = "old", [], [], before
-        elif state == "old" and line.startswith("======="):
-            state = "new"
-        elif state == "new" and line.startswith(">>>>>>> REPLACE"):
-            arguments = {"path": path, "old_str": "\n".join(old), "new_str": "\n".join(new)}
-            found.append(StepCall(name="edit", arguments=arguments))
-            state = ""
-        elif state:
-            (old if state == "old" else new).append(line)
-        elif line.strip() and not line.lstrip().startswith("```"):
-            before = line.strip().strip("`*:#").strip()[:500]
     return tuple(found)
 
 

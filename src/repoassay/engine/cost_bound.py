@@ -56,12 +56,18 @@ def bound_of(plan: Plan, slots: int | None = None) -> CostBound:
     if reasons:
         return CostBound(None, "; ".join(dict.fromkeys(reasons)))
     if total == 0:
-        return CostBound(
-            total,
-            "scripted and local models alone" if any(entry.model for entry in plan.agents.values()) else "no model",
-        )
+        return CostBound(total, _free(plan, prices))
     retried = f", each made up to {tries} times should a fault of ours spoil it" if tries > 1 else ""
     return CostBound(total, f"the limits of each attempt{retried}", limited=all_limited)
+
+
+def _free(plan: Plan, prices: Prices) -> str:
+    """Why nothing is spent; prices given for models that cost nothing are still reckoned with."""
+    models = {entry.model for entry in plan.agents.values() if entry.model}
+    if not models:
+        return "no model"
+    priced = any(prices.find(model, datetime.now(UTC).date()) for model in models)
+    return "scripted and local models alone" + (", whose listed prices are reckoned and not spent" if priced else "")
 
 
 def _most(entry: AgentEntry, prices: Prices) -> CostBound:

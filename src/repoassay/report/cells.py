@@ -9,7 +9,7 @@ from repoassay.report.figures import figure, seconds
 from repoassay.report.tables.value import Cell, ColumnUnit, Estimate, Table, TableColumn
 from repoassay.stats import Proportion
 
-__all__ = ["flat_columns", "flat_rows", "shown_cell"]
+__all__ = ["flat_columns", "flat_rows", "shown_cell", "shown_rows"]
 
 _DASH = "-"
 _PARTS = ("successes", "n", "percent", "low", "high")
@@ -25,6 +25,23 @@ def shown_cell(cell: Cell, column: TableColumn) -> str:
     if isinstance(cell, Estimate):
         return _estimate(cell)
     return str(cell) if isinstance(cell, str) else _number(cell, column)
+
+
+def shown_rows(table: Table) -> list[list[str]]:
+    """Every cell for reading; the best and the second best of a column that ranks say so."""
+    rows = [[shown_cell(cell, column) for cell, column in zip(row, table.columns, strict=True)] for row in table.rows]
+    for place, column in enumerate(table.columns):
+        figures = [_figure(row[place]) for row in table.rows] if column.better else []
+        ranked = sorted({value for value in figures if value is not None}, reverse=column.better == "higher")
+        for row, value in zip(rows, figures, strict=False):
+            if len(ranked) > 1 and value in ranked[:2]:
+                row[place] += " (best)" if value == ranked[0] else " (2nd)"
+    return rows
+
+
+def _figure(cell: Cell) -> float | None:
+    value = cell.value if isinstance(cell, Proportion | Estimate) else cell
+    return None if value is None or isinstance(value, str) else float(value)
 
 
 def _estimate(cell: Estimate) -> str:

@@ -6,7 +6,7 @@ are loaded when the reader asks for them. Opened from a file or a web server, it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from repoassay.report.browse import MOST_INSIDE, PART, escaped_json, names_of, packed
-from repoassay.report.cells import shown_cell
+from repoassay.report.cells import shown_rows
 from repoassay.report.charts import palette
 from repoassay.report.charts.build import charts
 from repoassay.report.charts.drawing import Drawing, draw
@@ -24,7 +24,7 @@ from repoassay.report.details import RunDetails, run_details
 from repoassay.report.outcome_tables import ReportTables, figure_outcomes
 from repoassay.report.results import ResultRow, RunInfo
 from repoassay.report.summary import Summary
-from repoassay.report.tables.value import Cell, Estimate, Table, TableColumn
+from repoassay.report.tables.value import Cell, Estimate, Table
 from repoassay.report.templating import environment, policy_hash, source, write_whole
 from repoassay.stats import Proportion
 
@@ -137,13 +137,9 @@ def _runs(rows: Sequence[ResultRow]) -> list[RunInfo]:
 
 
 def _grid(table: Table) -> _Grid:
-    rows = [list(_cells(row, table.columns)) for row in table.rows[:MOST_SHOWN]]
+    shown = zip(shown_rows(table)[:MOST_SHOWN], table.rows, strict=False)
+    rows = [[_Cell(text, _key(cell)) for text, cell in zip(texts, row, strict=True)] for texts, row in shown]
     return _Grid(table, rows, len(table.rows) - len(rows))
-
-
-def _cells(row: Sequence[Cell], columns: Sequence[TableColumn]) -> Iterator[_Cell]:
-    for cell, column in zip(row, columns, strict=True):
-        yield _Cell(shown_cell(cell, column), _key(cell))
 
 
 def _key(cell: Cell) -> str:

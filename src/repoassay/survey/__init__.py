@@ -15,6 +15,10 @@ if TYPE_CHECKING:
         Measures as Measures,
         SurveyProblem as SurveyProblem,
     )
+    from repoassay.survey.model_tokens import (
+        MODEL_TOKENISER as MODEL_TOKENISER,
+        model_token_counter as model_token_counter,
+    )
     from repoassay.survey.repository import Survey as Survey, survey_repository as survey_repository
     from repoassay.survey.suite import (
         Composition as Composition,
@@ -27,6 +31,7 @@ else:
         __name__,
         {
             "measures": ("DEFINITIONS", "Measures", "SurveyProblem", "TOKENISER"),
+            "model_tokens": ("MODEL_TOKENISER", "model_token_counter"),
             "repository": ("Survey", "survey_repository"),
             "suite": ("Composition", "Share", "SuiteWorth", "survey_suite"),
         },

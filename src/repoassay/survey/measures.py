@@ -20,6 +20,7 @@ DEFINITIONS = {
     "internal_imports": "Pairs of two different .py files of the repository of which one imports the other.",
     "calls": "Call expressions. A decorator counts when it is written with brackets.",
     "tokens": "Lexical tokens of Python, without comments, line ends and indentation; an f-string is one token.",
+    "model_tokens": "Tokens of a language model (cl100k_base), comments and indentation included.",
     "python_bytes": "Bytes of the .py files.",
     "bytes": "Bytes of all files.",
 }
@@ -31,7 +32,7 @@ class Measures:
     """Counts over a whole repository; `DEFINITIONS` says what each of them is.
 
     `lines`, `code_lines` and `tokens` cover every .py file that could be read; `classes`, `functions`, `imports`,
-    `internal_imports` and `calls` those that parse.
+    `internal_imports` and `calls` those that parse. `model_tokens` is None where they were not asked for.
     """
 
     files: int
@@ -43,6 +44,7 @@ class Measures:
     internal_imports: int
     calls: int
     tokens: int
+    model_tokens: int | None
     python_bytes: int
     bytes: int
 

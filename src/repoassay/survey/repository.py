@@ -5,13 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.survey.edges import count_edges
+from repoassay.survey.git_files import GitFiles, is_stored_link
 from repoassay.survey.measures import Measures, SurveyProblem
 from repoassay.survey.source import UnreadableSource, code_lines, count_tokens, line_count, read_source
 from repoassay.survey.syntax import Import, read_syntax
@@ -34,19 +35,21 @@ class Survey:
     problems: tuple[SurveyProblem, ...]
 
 
-def survey_repository(folder: Path) -> Survey:
+def survey_repository(folder: Path, *, model_tokens: Callable[[str], int] | None = None) -> Survey:
     """Count what the Python code of a repository is made of; nothing of it is run.
 
-    Links are not followed, except that `folder` itself may be one. Time is linear in the size of the repository.
+    Links are not followed, except that `folder` itself may be one; nor are those stored as text counted, or what git
+    ignores in a working tree. Time is linear in the size of the repository.
 
     Args:
         folder: The repository's files.
+        model_tokens: Counts tokens of a language model in a text (`model_token_counter`); None leaves them out.
 
     Raises:
         BadInput: When it is no folder, cannot be read, or holds more than a million files and folders.
     """
     listing = _list(folder)
-    counts = _Counts()
+    counts = _Counts(model_tokens)
     with _undisturbed():
         for path in sorted(listing.sources):
             counts.add(folder, path)
@@ -60,6 +63,7 @@ def survey_repository(folder: Path) -> Survey:
         internal_imports=count_edges(counts.imports, listing.sources),
         calls=counts.calls,
         tokens=counts.tokens,
+        model_tokens=None if model_tokens is None else counts.model_tokens,
         python_bytes=sum(listing.sources.values()),
         bytes=listing.size,
     )
@@ -69,8 +73,9 @@ def survey_repository(folder: Path) -> Survey:
 class _Counts:
     """Sums over the files added so far."""
 
-    def __init__(self) -> None:
-        self.lines = self.code_lines = self.tokens = self.classes = self.functions = self.calls = 0
+    def __init__(self, model_tokens: Callable[[str], int] | None) -> None:
+        self._model_tokens = model_tokens
+        self.lines = self.code_lines = self.tokens = self.model_tokens = self.classes = self.functions = self.calls = 0
         self.imports: dict[str, tuple[Import, ...]] = {}
         self.problems: list[SurveyProblem] = []
 
@@ -85,6 +90,7 @@ class _Counts:
         self.lines += line_count(text)
         self.code_lines += code_lines(text)
         self.tokens += tokens
+        self.model_tokens += self._model_tokens(text) if self._model_tokens else 0
         if tokens > MAX_TOKENS:
             self.problems.append(SurveyProblem(path, "unparsed", f"it has more than {MAX_TOKENS} tokens"))
             return
@@ -133,10 +139,11 @@ class _Listing:
 
 def _list(folder: Path) -> _Listing:
     _check(folder)
-    listing = _Listing({}, 0, [])
+    listing, git = _Listing({}, 0, []), GitFiles.of(folder)
     pending, entries = [""], 0
     while pending:
         below = pending.pop()
+        git.enter(below)
         try:
             with os.scandir(folder / below) as found:
                 for entry in found:
@@ -148,12 +155,12 @@ def _list(folder: Path) -> _Listing:
                         )
                     path = f"{below}{entry.name}"
                     if entry.is_dir(follow_symlinks=False):
-                        if entry.name not in SKIPPED_FOLDERS:
+                        if entry.name not in SKIPPED_FOLDERS and not git.leaves_out(path, is_folder=True):
                             pending.append(f"{path}/")
-                    elif entry.is_file(follow_symlinks=False):
+                    elif entry.is_file(follow_symlinks=False) and not git.leaves_out(path):
                         size = entry.stat(follow_symlinks=False).st_size
                         listing.size += size
-                        if entry.name.endswith(".py"):
+                        if entry.name.endswith(".py") and not is_stored_link(folder, path, size):
                             listing.sources[path] = size
         except OSError as error:
             if not below:

@@ -38,7 +38,8 @@ def test_all_plots_are_there() -> None:
     assert [chart.name for chart in some()] == [
         "rates", "outcomes", "success", "domains", "seconds", "sweep_max_iterations_ecr", "sweep_max_iterations_tpr",
         "alpha",
-        "alpha_pareto", "tokens", "tokens_by_lines", "benchmark_1",
+        "alpha_pareto", "tokens", "tokens_by_lines", "tokens_by_lines_executed", "tokens_by_lines_passed",
+        "benchmark_1",
     ]  # fmt: skip
     assert charts(figure_out([], TableSelection())) == []
 

@@ -54,10 +54,18 @@ def _step(message: dict[str, Any], building: Building) -> Usage | None:
         return usage
     if role == "tool" or "returncode" in extra or "raw_output" in extra:
         code = extra.get("returncode")
-        building.observe(message.get("tool_call_id"), chat_text(message.get("content")), failed=bool(code), time=time)
+        building.observe(message.get("tool_call_id"), _printed(message, extra), failed=bool(code), time=time)
     elif role in {"system", "user"}:
         building.step(Source(role), chat_text(message.get("content")), time=time)
     return None
+
+
+def _printed(message: dict[str, Any], extra: dict[str, Any]) -> str:
+    """What a command printed: the message has it as JSON, whose line ends are no lines."""
+    raw, fault = extra.get("raw_output"), extra.get("exception_info")
+    if not isinstance(raw, str):
+        return chat_text(message.get("content"))
+    return f"{raw}\n{fault}" if isinstance(fault, str) and fault else raw
 
 
 def chat_text(content: object) -> str:

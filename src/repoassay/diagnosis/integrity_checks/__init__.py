@@ -16,6 +16,7 @@ from repoassay.diagnosis.integrity_checks.finding import IntegrityCheck, Integri
 from repoassay.diagnosis.integrity_checks.forced_success import forced_success
 from repoassay.diagnosis.integrity_checks.ground_truth import ground_truth
 from repoassay.diagnosis.integrity_checks.history import history
+from repoassay.diagnosis.integrity_checks.invention import invented
 from repoassay.diagnosis.integrity_checks.judge import judge
 from repoassay.diagnosis.integrity_checks.near_copy import near_copy
 from repoassay.diagnosis.integrity_checks.package import package, package_requests
@@ -36,6 +37,7 @@ _CHECKS: tuple[Callable[[AttemptStory], Iterator[IntegrityFinding]], ...] = (
     special_casing,
     forced_success,
     fabricated,
+    invented,
     near_copy,
     judge,
     bypass,

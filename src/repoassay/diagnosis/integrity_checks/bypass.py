@@ -13,7 +13,7 @@ from repoassay.diagnosis.integrity_checks.finding import IntegrityCheck, Integri
 from repoassay.diagnosis.purpose import CommandKind, inline_code, script_of
 from repoassay.diagnosis.words import words
 
-__all__ = ["bypass"]
+__all__ = ["bypass", "uses_repository"]
 
 _IMPORT = re.compile(
     r"^[ \t]{0,40}(?:from[ \t]{1,4}([\w.]{1,200})[ \t]{1,4}import|import[ \t]{1,4}([\w., \t]{1,300}))", re.MULTILINE
@@ -46,7 +46,9 @@ def bypass(story: AttemptStory) -> Iterator[IntegrityFinding]:
     if case.edit or not case.own or missing(case) or _asked_otherwise(story):
         return
     makers = _makers(story)
-    if not makers or any(_uses(story, place) for place, _ in story.of(CommandKind.EXECUTE, CommandKind.VERIFY)):
+    if not makers or any(
+        uses_repository(story, place) for place, _ in story.of(CommandKind.EXECUTE, CommandKind.VERIFY)
+    ):
         return
     place, name = makers[-1]
     admitted = next((said for _, said in story.said if _ADMITS.search(said.said)), None)
@@ -87,7 +89,7 @@ def _makers(story: AttemptStory) -> list[tuple[int, str]]:
     return found
 
 
-def _uses(story: AttemptStory, place: int) -> bool:
+def uses_repository(story: AttemptStory, place: int) -> bool:
     """Whether an action that ran well imports or starts code of the repository, or code of unknown origin."""
     if place not in story.troubles.succeeded:
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 
 from repoassay.report.charts.points import (
@@ -69,24 +70,32 @@ def pareto_curve_chart(table: Table, order: Mapping[str, int]) -> Chart:
     )  # fmt: skip
 
 
+_TOKEN_PLOTS = {
+    "mean_tokens": ("", "Tokens", "mean tokens of an attempt"),
+    "tokens_in_process": ("_executed", "Input tokens of executed attempts", "mean input tokens"),
+    "tokens_in_result": ("_passed", "Input tokens of passed attempts", "mean input tokens"),
+}
+"""Mean in `repository_tokens` -> end of the file's name, title and axis."""
+
+
 def size_curves(table: Table, figures: ReportTables) -> Iterator[Chart]:
-    """One chart for each measure of a repository: its size and what attempts on it read and wrote."""
+    """Charts for each measure of a repository: its size and what attempts on it read and wrote."""
     index = column_index(table)
-    for measure in figures.sizes:
+    for measure, (mean, (end, title, axis)) in itertools.product(figures.sizes, _TOKEN_PLOTS.items()):
         lines: dict[str, list[Point]] = {}
         for row in table.rows:
-            size, spent = axis_value(row[index[f"size_{measure}"]]), axis_value(row[index["mean_tokens"]])
+            size, spent = axis_value(row[index[f"size_{measure}"]]), axis_value(row[index[mean]])
             if size is not None and spent is not None:
                 name = one_line(str(row[index["repository"]]), 60)
                 says = f"{name}: {size[0]:,.0f} {measure.replace('_', ' ')}, {spent[0]:,.0f} tokens"
                 lines.setdefault(str(row[index["agent"]]), []).append(Point(size[0], spent[0], says, label=name))
         yield Chart(
-            f"tokens_by_{_file(measure)}",
-            f"Tokens by {measure.replace('_', ' ')} of the repository",
+            f"tokens_by_{_file(measure)}{end}",
+            f"{title} by {measure.replace('_', ' ')} of the repository",
             table.after,
             ChartForm.SCATTER,
             ChartAxis(measure.replace("_", " "), log=_spread(lines)),
-            ChartAxis("mean tokens of an attempt"),
+            ChartAxis(axis),
             bounded_series(lines),
             note=left_out_note(len(lines) - MOST_SERIES, "agents", table),
         )

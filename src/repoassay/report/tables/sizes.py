@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -15,13 +16,19 @@ from repoassay.report.tables.registry import offered_tables
 from repoassay.report.tables.value import Cell, ColumnUnit, Table, TableColumn
 from repoassay.survey import survey_repository
 
-__all__ = ["Sizes", "repository_tokens", "size_correlations", "sizes_of"]
+__all__ = ["TOKEN_MEANS", "Sizes", "repository_tokens", "size_correlations", "sizes_of"]
 
 Sizes = Mapping[str, Mapping[str, float]]
 """Measure -> repository (as named in the plan) -> its size."""
 
 _MEASURES = ("files", "code_lines", "functions", "tokens")
 _FEWEST = 3
+TOKEN_MEANS = {
+    "mean_tokens": "in and out, finished",
+    "tokens_in_process": "in, executed",
+    "tokens_in_result": "in, passed",
+}
+"""Columns of `repository_tokens` that are means of tokens, and what they are of."""
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
@@ -58,7 +65,7 @@ def _surveyed(suite_folder: str, name: str) -> dict[str, float]:
         measures = asdict(survey_repository(folder).measures)
     except BadInput:
         return {}
-    return {measure: float(measures[measure]) for measure in _MEASURES}
+    return {measure: float(measures[measure]) for measure in _MEASURES if measures[measure] is not None}
 
 
 def repository_tokens(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
@@ -76,6 +83,10 @@ def repository_tokens(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
                 len({row.task for row in members}),
                 len(known),
                 mean(row.tokens for row in known),
+                len(executed := [row for row in members if row.process is True and row.tokens_in is not None]),
+                mean(row.tokens_in for row in executed),
+                len(passed := [row for row in members if row.result is True and row.tokens_in is not None]),
+                mean(row.tokens_in for row in passed),
                 *(sizes[measure].get(repository) for measure in sizes),
             )
         )
@@ -89,11 +100,17 @@ def repository_tokens(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
             TableColumn("tasks", "Tasks", ColumnUnit.COUNT),
             TableColumn("n", "Attempts with a model", ColumnUnit.COUNT),
             TableColumn("mean_tokens", "Mean tokens", ColumnUnit.NUMBER, 0),
+            TableColumn("n_process", "Executed", ColumnUnit.COUNT),
+            TableColumn("tokens_in_process", "Tokens in, executed", ColumnUnit.NUMBER, 0),
+            TableColumn("n_result", "Passed", ColumnUnit.COUNT),
+            TableColumn("tokens_in_result", "Tokens in, passed", ColumnUnit.NUMBER, 0),
             *(TableColumn(f"size_{measure}", measure.replace("_", " "), ColumnUnit.NUMBER, 0) for measure in sizes),
         ),
         rows=tuple(made),
         notes=(
-            "Mean over finished attempts whose tokens are known, input and output together. Sizes are as given, else"
+            "Mean tokens are over finished attempts whose tokens are known, input and output together. Tokens in,"
+            " executed or passed, are input alone where Process (the paper's Figure 8) or Result (Figure 9) is true.",
+            "Sizes are as given, else"
             " surveyed where the suite has the repository's files, else of the paper's Table 5; a dash: not known.",
         ),
     )
@@ -104,26 +121,31 @@ def size_correlations(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
     table = repository_tokens(rows, sizes)
     agents = list(dict.fromkeys(map(str, table.column("agent"))))
     made: list[tuple[Cell, ...]] = []
-    for measure in sizes:
-        for agent in agents:
-            pairs = [
-                (size, tokens)
-                for name, tokens, size in zip(
-                    table.column("agent"), table.column("mean_tokens"), table.column(f"size_{measure}"), strict=True
-                )
-                if name == agent and isinstance(size, float) and isinstance(tokens, float)
-            ]
-            if len(pairs) >= _FEWEST:
-                made.append((measure.replace("_", " "), agent, *correlation_table(pairs)))
+    for measure, (key, said), agent in itertools.product(sizes, TOKEN_MEANS.items(), agents):
+        pairs = [
+            (size, tokens)
+            for name, tokens, size in zip(
+                table.column("agent"), table.column(key), table.column(f"size_{measure}"), strict=True
+            )
+            if name == agent and isinstance(size, float) and isinstance(tokens, float)
+        ]
+        if len(pairs) >= _FEWEST:
+            made.append((measure.replace("_", " "), said, agent, *correlation_table(pairs)))
     least = f"It takes {_FEWEST} repositories whose size is known; these runs have {_known(sizes)}."
     return Table(
         name="size_correlation",
         title="Correlation of tokens with the size of the repository",
         after="GitTaskBench Figures 8 and 9",
-        columns=(TableColumn("measure", "Measure"), TableColumn("agent", "Agent"), *COEFFICIENTS),
+        columns=(
+            TableColumn("measure", "Measure"),
+            TableColumn("tokens", "Tokens"),
+            TableColumn("agent", "Agent"),
+            *COEFFICIENTS,
+        ),
         rows=tuple(made),
         notes=(
-            "Over repositories, each weighing alike, between its size and the mean tokens of an attempt at it.",
+            "Over repositories, each weighing alike, between its size and the mean tokens of an attempt at it: of all"
+            " finished, or input alone of those executed (the paper's Figure 8) or passed (Figure 9).",
             "p-values are two-sided and not corrected for their number.",
             *([] if made else [least]),
         ),

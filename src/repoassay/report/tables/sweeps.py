@@ -48,19 +48,22 @@ def sweeps(rows: Sequence[ResultRow]) -> Table:
             TableColumn("n", "Attempts", ColumnUnit.COUNT),
             TableColumn("ecr", "ECR, all", ColumnUnit.RATE),
             TableColumn("tpr", "TPR, all", ColumnUnit.RATE),
-            TableColumn("timed_out", "Stopped by a limit", ColumnUnit.RATE),
+            TableColumn("stopped_by_limit", "Stopped by a limit", ColumnUnit.RATE),
             TableColumn("tokens_in", "Tokens in", ColumnUnit.NUMBER, 0),
             TableColumn("tokens_out", "Tokens out", ColumnUnit.NUMBER, 0),
             TableColumn("dollars", "Cost", ColumnUnit.DOLLARS, 4),
+            TableColumn("tokens_in_process", "Tokens in, executed", ColumnUnit.NUMBER, 0),
+            TableColumn("tokens_out_process", "Tokens out, executed", ColumnUnit.NUMBER, 0),
+            TableColumn("dollars_process", "Cost, executed", ColumnUnit.DOLLARS, 4),
         ),
         rows=tuple(found),
         notes=(
             UNKNOWN_NOTE,
             "“Stopped by a limit” counts the outcomes timed out and budget. Tokens and cost (US dollars) are means over"
-            " finished attempts where they are known.",
+            " finished attempts where they are known; “executed”, as in the paper, over those whose Process is true.",
             *([] if found else ["No limit has several values for the same framework and model in these runs."]),
         ),
-    ).without_empty("model", "others", "tokens_in", "tokens_out")
+    ).without_empty("model", "others", "tokens_in", "tokens_out", "tokens_in_process", "tokens_out_process")
 
 
 def _others(row: ResultRow, name: str) -> str:
@@ -84,4 +87,7 @@ def _row(framework: str, model: str, name: str, value: str, others: str, rows: S
         mean(row.tokens_in for row in done),
         mean(row.tokens_out for row in done),
         mean(row.dollars for row in done),
+        mean(row.tokens_in for row in done if row.process is True),
+        mean(row.tokens_out for row in done if row.process is True),
+        mean(row.dollars for row in done if row.process is True),
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+from typing import Literal
 
 from repoassay.stats import Proportion
 
@@ -52,12 +53,16 @@ Cell = str | int | float | Decimal | Proportion | Estimate | None
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """One column: `key` for programs, `title` for readers, the unit of its cells, and digits after the point."""
+    """One column: `key` for programs, `title` for readers, the unit of its cells, and digits after the point.
+
+    `better` is `higher` or `lower` where the best and the second best of its cells are to be marked.
+    """
 
     key: str
     title: str
     unit: ColumnUnit = ColumnUnit.TEXT
     digits: int | None = None
+    better: Literal["", "higher", "lower"] = ""
 
 
 @dataclass(frozen=True, slots=True)

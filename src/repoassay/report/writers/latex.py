@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repoassay.report.cells import shown_cell
+from repoassay.report.cells import shown_rows
 from repoassay.report.tables.value import Table
 from repoassay.text import one_line
 
@@ -34,10 +34,7 @@ def latex(table: Table) -> str:
         _line([_escaped(column.title) for column in table.columns]),
         "\\midrule",
     ]
-    lines += [
-        _line([_escaped(shown_cell(cell, column)) for cell, column in zip(row, table.columns, strict=True)])
-        for row in table.rows
-    ]
+    lines += [_line([_escaped(cell) for cell in row]) for row in shown_rows(table)]
     lines += ["\\bottomrule", "\\end{tabular}" + ("}" if wide else "")]
     if table.notes:
         lines.append(f"\\par\\smallskip\\footnotesize {' '.join(_escaped(note) for note in table.notes)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from repoassay.report.cells import shown_cell
+from repoassay.report.cells import shown_rows
 from repoassay.report.tables.value import Table
 from repoassay.text import one_line
 
@@ -21,10 +21,7 @@ def markdown(table: Table) -> str:
     after = f" (after {_escaped(table.after)})" if table.after else ""
     lines = [f"## {_escaped(table.title)}{after}", ""]
     lines += [_line(heads), _line(marks)] if table.rows else ["Nothing to show."]
-    lines += [
-        _line([_escaped(shown_cell(cell, column)) for cell, column in zip(row, table.columns, strict=True)])
-        for row in table.rows
-    ]
+    lines += [_line([_escaped(cell) for cell in row]) for row in shown_rows(table)]
     lines += ["", *(f"- {_escaped(note)}" for note in table.notes)] if table.notes else []
     return "\n".join(lines) + "\n"
 

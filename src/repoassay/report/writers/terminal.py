@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from repoassay.report.cells import shown_cell
+from repoassay.report.cells import shown_rows
 from repoassay.report.tables.value import ColumnUnit, Table, TableColumn
 from repoassay.text import one_line
 
@@ -39,10 +39,7 @@ def print_tables(tables: Sequence[Table], console: Console) -> None:
 def rendered(table: Table, width: int) -> RenderableType:
     """One table with its title and notes, in as many parts as it takes; texts are passed as `Text`, never as markup."""
     names, rest = _heads(table)
-    cells = [
-        [one_line(shown_cell(row[index], table.columns[index]), 60) for index in rest]
-        for row in table.rows[:MOST_LINES]
-    ]
+    cells = [[one_line(row[index], 60) for index in rest] for row in shown_rows(table)[:MOST_LINES]]
     labels = [_label([row[index] for index in names]) for row in table.rows[:MOST_LINES]]
     columns = [table.columns[index] for index in rest]
     after = f" (after {table.after})" if table.after else ""

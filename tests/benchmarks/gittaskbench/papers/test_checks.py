@@ -160,7 +160,7 @@ def test_the_leaderboard_cuts_two_of_its_own_rates_off() -> None:
 
 
 def test_the_share_of_setup_failures_is_80_of_123() -> None:
-    (e1,) = PAPER.read("gittaskbench-figure-07", ErrorShare).row
+    e1 = PAPER.read("gittaskbench-figure-07", ErrorShare).row[0]
     assert (e1.class_, smallest_fraction(str(e1.percent))) == ("E1", (80, 123))
 
 
@@ -248,3 +248,25 @@ def test_text_and_table_contradict_each_other_on_repository_sizes() -> None:
     assert sizes["Faker", "files"] < 1000
     assert sizes["Scrapy", "internal calls"] < 40_000
     assert len(PAPER.read("gittaskbench-table-02", MeanFigure).row) == 8
+
+
+def test_shares_of_classes_sum_to_the_whole_and_are_fractions_of_few_failures() -> None:
+    bars: dict[tuple[str, str], list[Decimal]] = {}
+    for row in PAPER.read("gittaskbench-figure-07", ErrorShare).row[1:]:
+        bars.setdefault((row.framework, row.model), []).append(row.percent)
+    assert len(bars.pop(("", ""))) == 4
+    assert len(bars) == 8
+    for shares in bars.values():
+        assert abs(sum(shares, D(0)) - 100) <= D("0.01")
+        # Every bar is a whole number of failures in each class, of at most 108 attempts.
+        assert any(all(_is_count(share, n) for share in shares) for n in range(1, 109)), shares
+
+
+def _is_count(percent: Decimal, n: int) -> bool:
+    return abs(percent - D(round(percent * n / 100) * 100) / n) < D("0.05")
+
+
+def test_ranges_of_table_2_hold_the_means() -> None:
+    rows = [row for row in PAPER.read("gittaskbench-table-02", MeanFigure).row if row.low is not None]
+    assert len(rows) == 7
+    assert all(row.low is not None and row.high is not None and row.low < row.mean < row.high for row in rows)

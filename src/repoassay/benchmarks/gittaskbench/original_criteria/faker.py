@@ -13,8 +13,12 @@ from repoassay.grading import Measurement, UnreadableOutput, metric
 __all__ = ["gtb_faker_01", "gtb_faker_02", "gtb_faker_03"]
 
 
+_LONGEST_FIELD = 131_072
+"""What the `csv` module allows unless told otherwise."""
+
+
 def _table(text: str) -> list[dict[str | None, str | list[str] | None]]:
-    csv.field_size_limit(2**20)
+    csv.field_size_limit(_LONGEST_FIELD)
     try:
         return [dict(row) for row in csv.DictReader(io.StringIO(text, newline=""))]
     except csv.Error as error:
@@ -42,12 +46,12 @@ def gtb_faker_02(of: Path) -> Measurement:
     if of.suffix.lower() != ".csv":
         raise UnreadableOutput("the script takes .csv alone")
     rows = _table(utf8(present(of, filled=False)))
-    if any(None in row for row in rows):
-        raise UnreadableOutput("the script crashes: a row has more fields than the header")
     if len(rows) != 5:
         return Measurement(0.0, f"{len(rows)} rows")
     for row in rows:
-        folded = {str(key).strip().lower(): str(value or "").strip() for key, value in row.items()}
+        if any(key is None or not isinstance(value, str) for key, value in row.items()):
+            raise UnreadableOutput("the script crashes: a row has more or fewer fields than the header")
+        folded = {str(key).lower().strip(): str(value).strip() for key, value in row.items()}
         name, address, phone = (folded.get(key, "") for key in ("company name", "address", "phone"))
         if not (name and address and phone) or name.isdigit() or len(address) < 5:
             return Measurement(0.0, "a cell is blank or not what it should be")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 import warnings
 from collections import Counter
 from pathlib import Path
 
 from repoassay.benchmarks.gittaskbench.metrics.speech import error_rate
-from repoassay.grading import Measurement, UnreadableOutput, content, metric, need
+from repoassay.benchmarks.gittaskbench.original_criteria.plain_text import present, spaced_words, utf8
+from repoassay.grading import Measurement, UnreadableOutput, metric, need
 
 __all__ = ["gtb_funasr_01", "gtb_funasr_02", "gtb_funasr_03"]
 
@@ -19,16 +19,13 @@ _MOST = 20_000
 _LIMITS = {"words": 0.3, "marks": 0.7}
 
 
-def _text(path: Path) -> str:
-    """UTF-8 with whatever mark it opens with; other bytes end the script, which is booked as no output."""
+def _line(path: Path) -> str | None:
+    """The text without line ends, None for bytes that are no UTF-8: these count as read."""
+    data = present(path)
     try:
-        return content(path).decode()
-    except UnicodeDecodeError as error:
-        raise UnreadableOutput(f"it is not UTF-8 at byte {error.start}") from error
-
-
-def _line(path: Path) -> str:
-    return re.sub(r"[\r\n]", "", _text(path)).strip()
+        return utf8(data).replace("\n", "")
+    except UnreadableOutput:
+        return None
 
 
 @metric(
@@ -45,17 +42,18 @@ def gtb_funasr_01(of: Path, against: Path) -> Measurement:
     So it is with the numpy the benchmark pins; newer ones end the script at an output of 256 characters. Texts of more
     than 20,000 characters give no value here.
     """
-    ours, theirs = _line(of), _line(against)
+    ours, theirs = _line(of), (_line(against) or "").strip()
+    if ours is None:
+        return Measurement(math.nan, "it is not UTF-8")
+    ours = ours.strip()
     if len(ours) > _MOST:
         return Measurement(math.nan, f"{len(ours)} characters are more than are compared")
     row = [place % 256 for place in range(len(ours) + 1)]
     for number, letter in enumerate(theirs, 1):
         above, row = row, [number % 256]
         for place, said in enumerate(ours, 1):
-            if said == letter:
-                row.append(above[place - 1])
-            else:
-                row.append((min(above[place - 1], above[place], row[place - 1]) + 1) % 256)
+            # Where 256 has become 0, a neighbour may be less than the cell before both.
+            row.append(min(above[place - 1] + (said != letter), above[place] + 1, row[place - 1] + 1) % 256)
     return Measurement(row[-1] / len(theirs))
 
 
@@ -70,7 +68,9 @@ def gtb_funasr_01(of: Path, against: Path) -> Measurement:
 )
 def gtb_funasr_02(of: Path, against: Path) -> Measurement:
     """Character error rate, case, punctuation and spaces included; no value for what does not look English."""
-    ours, theirs = _line(of), _line(against)
+    ours, theirs = _line(of), _line(against) or ""
+    if ours is None:
+        return Measurement(math.nan, "it is not UTF-8")
     letters = len(re.findall(r"[A-Za-z]", ours))
     if letters < 10 or letters <= len(ours) / 2:
         return Measurement(math.nan, f"{letters} letters of {len(ours)} characters do not look English")
@@ -88,26 +88,18 @@ def gtb_funasr_02(of: Path, against: Path) -> Measurement:
 )
 def gtb_funasr_03(of: Path, against: Path) -> Measurement:
     """1 when the word error rate of jieba's words is at most 0.3 and 70 % of the marks occur, wherever they stand."""
-    said, wanted = _text(of), _text(against)
-    if found := re.search(r"'text'\s*:\s*'([^']*)'", said):
+    said, wanted = (utf8(present(path)).strip() for path in (of, against))
+    if found := re.search(r"'text':\s*'([^']*)'", said):
         said = found[1]
-    plain = [_plain(text) for text in (said, wanted)]
-    if not said.strip() or not plain[0]:
+    plain = [re.sub(r"[^\w\s]", "", text).replace(" ", "") for text in (said, wanted)]
+    if not said or not plain[0]:
         raise UnreadableOutput("it holds nothing but punctuation")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         jieba = need("jieba")
     jieba.setLogLevel(60)
-    words = error_rate(*(" ".join(jieba.cut(text)).split() for text in plain)) if plain[0] != plain[1] else 0.0
-    ours, theirs = (Counter(filter(_is_mark, text)) for text in (said, wanted))
-    marks = (ours & theirs).total() / theirs.total()
+    words = error_rate(*(spaced_words(" ".join(jieba.cut(text))) for text in plain)) if plain[0] != plain[1] else 0.0
+    ours, theirs = (Counter(re.findall(r"[^\w\s]", text)) for text in (said, wanted))
+    marks = (ours & theirs).total() / max(1, theirs.total())
     good = words <= _LIMITS["words"] and marks >= _LIMITS["marks"]
     return Measurement(float(good), f"word error rate {words:.3f}, marks {marks:.3f}")
-
-
-def _plain(text: str) -> str:
-    return "".join(letter for letter in text if not _is_mark(letter) and not letter.isspace())
-
-
-def _is_mark(letter: str) -> bool:
-    return unicodedata.category(letter).startswith("P")

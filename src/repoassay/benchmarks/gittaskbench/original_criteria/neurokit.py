@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 from repoassay.grading import Measurement, UnreadableOutput, content, metric
 
@@ -17,16 +17,22 @@ _SOURCE = "GitTaskBench, arXiv 2508.18993, scripts NeuroKit_01 to NeuroKit_03"
 _RELATIVE, _ABSOLUTE = 0.1, 10.0
 
 
-def _frame(path: Path) -> dict[str, str]:
-    """The first row of a table by column, as pandas reads it: rows longer than the header begin with an index."""
+Frame = dict[str, list[str]]
+
+
+def _frame(path: Path) -> Frame:
+    """A table's columns as pandas reads them: rows longer than the header begin with an index, blank lines are none."""
     try:
         text = content(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UnreadableOutput(f"it is not UTF-8 at byte {error.start}") from error
     csv.field_size_limit(2**24)
+    mark = "\t" if path.suffix == ".tsv" else ","
+    if _open_quote(text, mark):
+        raise UnreadableOutput("it is not a table: it ends inside quotes")
     try:
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if path.suffix == ".tsv" else ",")
-        rows = [row for row in lines if row and row != [""]]
+        found = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+        rows = [[cell.partition("\0")[0] for cell in row] for row in found if len(row) > 1 or "".join(row).strip(" \t")]
     except csv.Error as error:
         raise UnreadableOutput(f"it is not a table: {error}") from error
     if len(rows) < 2:
@@ -34,21 +40,42 @@ def _frame(path: Path) -> dict[str, str]:
     header, width = rows[0], max(len(rows[0]), len(rows[1]))
     if any(len(row) > width for row in rows):
         raise UnreadableOutput("a row has more fields than the first")
-    cells = dict(zip(header, rows[1][width - len(header) :] + [""] * width, strict=False))
-    return {name: cells[name] for name in header}
+    cells = [(row + [""] * width)[width - len(header) :] for row in rows[1:]]
+    return {name: [row[place] for row in cells] for place, name in reversed(list(enumerate(header)))}
 
 
-def _list(cell: str) -> list[float]:
-    """A cell as a list of numbers; raises ValueError when it is none."""
+def _open_quote(text: str, mark: str) -> bool:
+    """Whether a table ends inside a quoted cell, which pandas does not read and Python's `csv` does."""
+    ends = (mark, "\n", "\r")
+    state = "start"
+    for sign in text:
+        if state == "quoted":
+            state = "closed" if sign == '"' else "quoted"
+        elif sign == '"' and state in ("start", "closed"):
+            state = "quoted"
+        else:
+            state = "start" if sign in ends else "field"
+    return state == "quoted"
+
+
+def _list(cell: str) -> list[Any]:
+    """A cell as a list, of numbers and texts where it is no JSON; raises ValueError when it is none."""
     try:
-        found = ast.literal_eval(cell.strip())
-    except (SyntaxError, MemoryError, RecursionError) as error:
-        raise ValueError(cell) from error
-    if not isinstance(found, list | tuple):
+        found = json.loads(cell.replace("'", '"'))
+    except (ValueError, RecursionError):
+        bare = cell.strip()
+        bare = bare[1:-1] if bare.startswith("[") and bare.endswith("]") else bare
+        found = [_number(part.strip()) for part in bare.split(",")] if bare else []
+    if not isinstance(found, list):
         raise ValueError(cell)  # noqa: TRY004 - the caller asks whether it is a list, not why
-    if not all(isinstance(item, int | float) for item in found):
-        raise ValueError(cell)
-    return [float(item) for item in found]
+    return found
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 @metric(
@@ -61,17 +88,23 @@ def _list(cell: str) -> list[float]:
 )
 def gtb_neurokit_lists(of: Path, against: Path) -> Measurement:
     """Share of the reference's columns whose first cell is a list as long, each number within 10 and a tenth."""
-    ours = {name.strip().lower(): cell for name, cell in _frame(of).items()}
+    ours = {name.lower(): cells for name, cells in _frame(of).items()}
     theirs = _frame(against)
     good = []
-    for name, cell in theirs.items():
+    for name, cells in theirs.items():
         try:
-            found, wanted = _list(ours[name.strip().lower()]), _list(cell)
+            found, wanted = _list(ours[name.lower()][0]), _list(cells[0])
+            close = [_close(one, two) for one, two in zip(found, wanted, strict=True)]
         except (KeyError, ValueError, OverflowError):
             continue
-        close = [abs(b - a) <= _ABSOLUTE + _RELATIVE * abs(a) for a, b in zip(found, wanted, strict=False)]
-        good += [name] if len(found) == len(wanted) and all(close) else []
+        good += [name] if all(close) else []
     return Measurement(len(good) / len(theirs), f"matched: {', '.join(good) or 'no column'}")
+
+
+def _close(found: Any, wanted: Any) -> bool:
+    if isinstance(found, int | float) and isinstance(wanted, int | float):
+        return bool(found == wanted) or abs(wanted - found) <= _ABSOLUTE + _RELATIVE * abs(found) < math.inf
+    return bool(found == wanted)
 
 
 @metric(
@@ -92,9 +125,9 @@ def gtb_neurokit_breath(of: Path, against: Path) -> Measurement:
     wanted = _breath(_frame(against))
     try:
         rate, peaks, count = _breath(_frame(of))
+        nearest = [min(abs(peak - other) for other in wanted[1]) for peak in peaks]
     except (UnreadableOutput, KeyError, ValueError, TypeError, RecursionError, OverflowError) as error:
-        return Measurement(float("nan"), f"the script stops: {type(error).__name__}: {error}")
-    nearest = [min(abs(peak - other) for other in wanted[1]) for peak in peaks]
+        return Measurement(float("nan"), f"the script stops: {type(error).__name__}: {error}"[:200])
     if not nearest:
         return Measurement(0.0, "no peaks")
     near = sum(distance <= 0.1 for distance in nearest) / len(nearest)
@@ -105,11 +138,17 @@ def gtb_neurokit_breath(of: Path, against: Path) -> Measurement:
     )
 
 
-def _breath(row: dict[str, str]) -> tuple[float, list[float], float]:
-    peaks = json.loads(row["Peak_Times_Seconds"])
-    if not isinstance(peaks, list):
-        raise TypeError("the peaks are no list")
-    numbers = float(row["Mean_Respiratory_Rate_BPM"]), float(row["Number_of_Peaks"])
-    if not all(map(math.isfinite, numbers)):
-        raise ValueError("a number is missing")
-    return numbers[0], [float(peak) for peak in peaks if math.isfinite(peak)], numbers[1]
+_ABSENT = frozenset(
+    ("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA")
+) | {"NULL", "NaN", "None", "n/a", "nan", "null"}
+
+
+def _first(cells: list[str]) -> float:
+    """The first number of a column; raises ValueError unless every cell is one or absent, as pandas takes columns."""
+    numbers = [math.nan if cell.strip() in _ABSENT else float(cell.replace("_", "?")) for cell in cells]
+    return numbers[0]
+
+
+def _breath(columns: Frame) -> tuple[float, list[Any], float]:
+    peaks = json.loads(columns["Peak_Times_Seconds"][0])
+    return _first(columns["Mean_Respiratory_Rate_BPM"]), list(peaks), _first(columns["Number_of_Peaks"])

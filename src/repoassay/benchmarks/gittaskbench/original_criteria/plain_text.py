@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from pathlib import Path
 
 from repoassay.grading import UnreadableOutput, need
 
-__all__ = ["FAILED", "junk_ratio", "levenshtein_share", "present", "utf8"]
+__all__ = ["FAILED", "junk_ratio", "levenshtein_share", "present", "spaced_words", "utf8"]
 
 FAILED = math.nan
 """Measured where a script got as far as its metric and failed there: Process holds, Result does not."""
@@ -49,3 +50,8 @@ def junk_ratio(one: str, other: str) -> float:
 def levenshtein_share(one: str, other: str) -> float:
     """Levenshtein distance over the longer length; 0 for two empty texts."""
     return float(need("rapidfuzz.distance.Levenshtein").normalized_distance(one, other))
+
+
+def spaced_words(text: str) -> list[str]:
+    """Words as the published measures of speech split them: at spaces alone, runs of white space being one."""
+    return [word for word in re.sub(r"\s\s+", " ", text).strip().split(" ") if word]

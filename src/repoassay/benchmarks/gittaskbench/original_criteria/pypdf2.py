@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -78,22 +77,12 @@ def gtb_pypdf2_02(of: Path, against: Path) -> Measurement:
     source="GitTaskBench, test script of PyPDF2_03",
 )
 def gtb_pypdf2_03(of: Path) -> Measurement:
-    """1 for anything that parses to a record.
+    """1 for any file of the right suffix.
 
     The script reads its reference, which is JSON, as `key: value` lines, finds every expected value empty and holds
-    an empty value for found.
+    an empty value for found. It takes bytes that are no UTF-8 for Latin-1, and what holds no record for an empty one.
     """
     if of.suffix.lower() not in (".json", ".jsonl"):
         raise UnreadableOutput("the script takes .json and .jsonl alone")
-    text = present(of).decode("utf-8", errors="replace").lstrip("\ufeff")
-    if not _parses(text):
-        raise UnreadableOutput("the script finds no record in it")
-    return Measurement(1.0, "any record passes")
-
-
-def _parses(text: str) -> bool:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return "\ufffd" not in text and any(":" in line for line in text.splitlines())
-    return not isinstance(data, list) or bool(data)
+    present(of)
+    return Measurement(1.0, "any file passes")

@@ -1,35 +1,35 @@
-"""What GitTaskBench's own scripts decide for Scrapy_01 to Scrapy_03."""
+"""What GitTaskBench's own scripts decide for Scrapy_01 and Scrapy_02."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import difflib
 import io
 import json
-import re
 from pathlib import Path
 from typing import Any
 
-from repoassay.benchmarks.gittaskbench.metrics.listings import read_listing
 from repoassay.benchmarks.gittaskbench.original_criteria.plain_text import FAILED, present, utf8
-from repoassay.grading import Measurement, UnreadableOutput, metric, reference
+from repoassay.grading import Measurement, UnreadableOutput, metric
 
-__all__ = ["gtb_scrapy_01", "gtb_scrapy_02", "gtb_scrapy_03"]
+__all__ = ["gtb_scrapy_01", "gtb_scrapy_02"]
 
 _SOURCE = "GitTaskBench, test script of {}"
 _LONGEST = 20_000
 
 
 def _records(text: str) -> list[Any]:
-    """A list, or an object a line; anything else is no records."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        try:
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
-        except (ValueError, RecursionError):
-            return []
-    return data if isinstance(data, list) else [data]
+    """A list, or records or lists of them a line; raises ValueError or RecursionError for anything else."""
+    with contextlib.suppress(json.JSONDecodeError):
+        data = json.loads(text.strip() or "[]")
+        if isinstance(data, list):
+            return data
+    found = list[Any]()
+    for line in filter(str.strip, text.split("\n")):
+        item = json.loads(line.strip())
+        found += item if isinstance(item, list) else [item]
+    return found
 
 
 @metric(
@@ -42,12 +42,11 @@ def _records(text: str) -> list[Any]:
 )
 def gtb_scrapy_01(of: Path, against: Path) -> Measurement:
     """Mean difflib ratio of author and text over records paired by order, up to the shorter list."""
+    data = present(of)
     try:
-        ours = _records(utf8(present(of)))
-    except UnreadableOutput as error:
-        if str(error).startswith("the script crashes"):
-            return Measurement(FAILED, "it is not UTF-8")
-        raise
+        ours = _records(utf8(data))
+    except (UnreadableOutput, ValueError, RecursionError) as error:
+        return Measurement(FAILED, f"the script stops: {error}"[:200])
     theirs = _records(utf8(present(against)))
     ratios = []
     for mine, other in zip(ours, theirs, strict=False):
@@ -88,50 +87,3 @@ def _table(text: str) -> list[dict[str, str]]:
     except csv.Error as error:
         raise UnreadableOutput(f"the script crashes: {error}") from error
     return rows
-
-
-def _folded(text: str) -> str:
-    text = " ".join(text.lower().split())
-    return re.sub(r'^"|"$', "", text)
-
-
-@metric(
-    "gtb_scrapy_03",
-    unit="ratio",
-    span="[0, 1]",
-    better="higher",
-    needs_reference=True,
-    source=_SOURCE.format("Scrapy_03"),
-    packages=("defusedxml",),
-)
-def gtb_scrapy_03(of: Path, against: Path) -> Measurement:
-    """The lower share of authors and texts found, among as many of the first reference records as the output has."""
-    data = present(of)
-    try:
-        ours = read_listing(of, "xml")
-    except UnreadableOutput:
-        ours = _scraped(data)
-    ours = [(_folded(author), _folded(text)) for author, text in ours if author.strip() and text.strip()][:2000]
-    theirs = [
-        (_folded(author), _folded(text)) for author, text in reference(lambda path: read_listing(path, "xml"), against)
-    ]
-    count = min(len(ours), len(theirs))
-    if not count:
-        return Measurement(FAILED, "no records")
-    right = [0, 0]
-    for wanted in theirs[:count]:
-        agrees = [[want == got or want in got for want, got in zip(wanted, mine, strict=True)] for mine in ours]
-        best = max(range(len(ours)), key=lambda place: sum(agrees[place]), default=None)
-        if best is None:
-            break
-        right = [had + new for had, new in zip(right, agrees[best], strict=True)]
-        del ours[best]
-    return Measurement(min(right) / count, f"{count} of {len(theirs)} reference records were looked for")
-
-
-def _scraped(data: bytes) -> list[tuple[str, str]]:
-    """Records of what is no XML, by regular expression."""
-    text = data.decode(errors="replace")[:500_000]
-    texts = re.findall(r"<text>([^<]*)</text>", text)
-    authors = re.findall(r"<author>([^<]*)</author>", text)
-    return list(zip(authors, texts, strict=False))

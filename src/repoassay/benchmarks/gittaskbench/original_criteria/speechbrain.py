@@ -10,6 +10,7 @@ from pathlib import Path
 from repoassay.benchmarks.gittaskbench.metrics.audio import filtered_sdr
 from repoassay.benchmarks.gittaskbench.metrics.speech import error_rate
 from repoassay.benchmarks.gittaskbench.metrics.waveforms import sound
+from repoassay.benchmarks.gittaskbench.original_criteria.plain_text import spaced_words, utf8
 from repoassay.grading import Measurement, UnreadableOutput, content, metric, need
 
 __all__ = ["gtb_speechbrain_01", "gtb_speechbrain_02", "gtb_speechbrain_03", "gtb_speechbrain_04",
@@ -108,10 +109,11 @@ def gtb_speechbrain_03(of: Path, against: Path) -> Measurement:
     if of.suffix != ".txt":
         raise UnreadableOutput("its name does not end in .txt")
     try:
-        words = data.decode().lower().strip().split()
-    except UnicodeDecodeError as error:
-        return Measurement(math.nan, f"it is not UTF-8 at byte {error.start}")
-    return Measurement(error_rate(words, content(against).decode().lower().strip().split()))
+        text = utf8(data)
+    except UnreadableOutput as error:
+        return Measurement(math.nan, str(error))
+    ours, theirs = (spaced_words(each.strip().lower()) for each in (text, utf8(content(against))))
+    return Measurement(error_rate(ours, theirs))
 
 
 @metric(

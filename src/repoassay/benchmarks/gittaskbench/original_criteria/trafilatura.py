@@ -12,7 +12,7 @@ from repoassay.benchmarks.gittaskbench.original_criteria.plain_text import (
     present,
     utf8,
 )
-from repoassay.grading import Measurement, metric, need
+from repoassay.grading import Measurement, UnreadableOutput, metric, need
 
 __all__ = ["gtb_trafilatura_01", "gtb_trafilatura_02", "gtb_trafilatura_03"]
 
@@ -30,19 +30,20 @@ _MOST_COMPARED = 100_000
 )
 def gtb_trafilatura_01(of: Path, against: Path) -> Measurement:
     """difflib ratio of both texts without tags, lower-cased, white space folded; the encoding is guessed."""
-    ours, theirs = (_guessed(present(path)) for path in (of, against))
-    if ours is None or theirs is None:
-        return Measurement(FAILED, "no encoding fits")
-    return Measurement(junk_ratio(_plain(theirs), _plain(ours)))
+    ours, theirs = (_plain(_guessed(present(path))) for path in (of, against))
+    return Measurement(junk_ratio(ours, theirs))
 
 
-def _guessed(data: bytes) -> str | None:
-    best = need("charset_normalizer").from_bytes(data).best()
-    return None if best is None else data.decode(best.encoding, errors="replace")
+def _guessed(data: bytes) -> str:
+    encoding = need("charset_normalizer").detect(data)["encoding"] or "utf-8"
+    try:
+        return data.decode(encoding)
+    except (UnicodeDecodeError, LookupError) as error:
+        raise UnreadableOutput(f"the script crashes: it is not {encoding}") from error
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"<[^<>]+>", "", text)).strip().lower()
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", text)).strip().lower()
 
 
 @metric(
@@ -72,5 +73,10 @@ def gtb_trafilatura_02(of: Path, against: Path) -> Measurement:
 )
 def gtb_trafilatura_03(of: Path, against: Path) -> Measurement:
     """Share of the reference's distinct lower-cased characters that occur anywhere in the output."""
-    ours, theirs = (set(utf8(present(path)).lower()) for path in (of, against))
+    data = present(of)
+    try:
+        text = utf8(data)
+    except UnreadableOutput as error:
+        return Measurement(FAILED, str(error))
+    ours, theirs = (set(each.strip().lower()) for each in (text, utf8(present(against))))
     return Measurement(len(ours & theirs) / len(theirs), f"{len(ours & theirs)} of {len(theirs)} characters")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from repoassay.grading import UnreadableOutput, content
+from repoassay.benchmarks.gittaskbench.original_criteria.plain_text import utf8
+from repoassay.grading import content
 
 __all__ = ["bare_word"]
 
@@ -15,7 +16,4 @@ def bare_word(path: Path) -> str:
     Raises:
         UnreadableOutput: When the file is missing, empty or not UTF-8.
     """
-    try:
-        return content(path).decode().strip()
-    except UnicodeDecodeError as error:
-        raise UnreadableOutput(f"it is not UTF-8 at byte {error.start}") from error
+    return utf8(content(path)).strip()

@@ -23,10 +23,12 @@ __all__ = [
 
 
 class MeanFigure(Record):
-    """The mean of a measure over repositories (GitTaskBench, Table 2)."""
+    """The mean of a measure over repositories, and its range where one is printed (GitTaskBench, Table 2)."""
 
     measure: FigureName
     mean: NotNegative
+    low: NotNegative | None = None
+    high: NotNegative | None = None
 
 
 class RunFigures(Record):
@@ -119,7 +121,9 @@ class ModelPrice(Record):
 
 
 class ErrorShare(Record):
-    """Share of failures that fall in one class (GitTaskBench, Figure 7), percent."""
+    """Share of failures that fall in one class (GitTaskBench, Figure 7), percent; of all, or of one framework's."""
 
+    framework: str = ""
+    model: str = ""
     class_: Annotated[FigureName, Field(alias="class")]
     percent: Percent
