@@ -22,6 +22,7 @@ def validate(
     tasks: Names = (),
     repeat: int = 1,
     require_attested: float = 0.0,
+    mutants: int = 100,
     workers: int | None = None,
     isolation: str = "namespaces",
 ) -> Iterator[Proof]:
@@ -34,6 +35,8 @@ def validate(
         tasks: Globs over task ids; all tasks without.
         repeat: How often each proof is run, to show that it is stable.
         require_attested: Bits that passes of tasks that change a repository must be attested with; 0 only reports.
+        mutants: Wrong outputs at most that are made from a deliverable's solution and must be refused; more than that
+            are sampled, and 0 makes none.
         workers: How many workspaces at a time; by default one a core.
         isolation: `namespaces`, or `none`, which protects nothing.
 
@@ -49,18 +52,20 @@ def validate(
     times, count, kind = whole("repeat", repeat, 1, 1000), checked_workers(workers), checked_isolation(isolation)
     if not require_attested >= 0:
         raise BadInput(f"require_attested is {require_attested!r}.", "Give a number of bits, or 0.")
+    most = whole("mutants", mutants, 0, 10_000)
     found = checked_suite(suite, tasks)
     check_packages(found.tasks)
     cache = Cache()
     bench = GradingContext(found.repositories, cache, open_sandbox(kind, cache))
-    return _proofs(found.tasks, bench, times, require_attested, count)
+    return _proofs(found.tasks, bench, times, require_attested, most, count)
 
 
 def _proofs(
-    folders: tuple[TaskFolder, ...], bench: GradingContext, repeat: int, required: float, workers: int
-) -> Iterator[Proof]:
+    folders: tuple[TaskFolder, ...], bench: GradingContext, repeat: int, required: float, mutants: int,
+    workers: int,
+) -> Iterator[Proof]:  # fmt: skip
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        for proofs in pool.map(lambda folder: validate_task(folder, bench, repeat, required), folders):
+        for proofs in pool.map(lambda folder: validate_task(folder, bench, repeat, required, mutants=mutants), folders):
             yield from proofs
 
 

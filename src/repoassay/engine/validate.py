@@ -11,12 +11,13 @@ from repoassay.engine.assess import TaskAssurance, assess_task
 from repoassay.engine.attempt import GradingContext, work
 from repoassay.errors import InfraFault
 from repoassay.grading import ENOUGH, can_doubt, can_run_node, run_tests
+from repoassay.mutants import Battery, run_battery
 from repoassay.tasks import TaskFolder
 from repoassay.text import join_names
 from repoassay.types import Outcome, TaskKind
 from repoassay.workspace import PreparedTask, lay_out
 
-__all__ = ["MUST_FAIL", "Proof", "validate_task"]
+__all__ = ["MUST_FAIL", "Proof", "prove_mutants", "validate_task"]
 
 MUST_FAIL = {
     TaskKind.DELIVERABLE: ("nothing", "copycat", "empty", "garbage", "constant", "noise"),
@@ -30,7 +31,7 @@ MUST_FAIL = {
 class Proof:
     """The outcomes of one agent's submission over all repetitions. `sound` when it was what it must be every time.
 
-    Only the proof of that name sets `assurance`.
+    Only the proof of that name sets `assurance`, and only that named `mutants` sets `battery`.
     """
 
     task: str
@@ -39,6 +40,7 @@ class Proof:
     sound: bool
     comment: str = ""
     assurance: TaskAssurance | None = None
+    battery: Battery | None = None
 
     @property
     def stable(self) -> bool:
@@ -47,9 +49,12 @@ class Proof:
 
 
 def validate_task(
-    folder: TaskFolder, bench: GradingContext, repeat: int = 1, required: float = 0.0, *, solution_only: bool = False
-) -> list[Proof]:
+    folder: TaskFolder, bench: GradingContext, repeat: int = 1, required: float = 0.0, *, solution_only: bool = False,
+    mutants: int = 0,
+) -> list[Proof]:  # fmt: skip
     """Prove one task, each proof `repeat` times, and that passes can be attested with `required` bits.
+
+    With `mutants`, a deliverable task must refuse at most so many outputs made wrong from its solution's.
 
     With `solution_only`, for a task whose base and solution have just run often enough, only what grading makes of its
     solution and of nothing is proved.
@@ -69,6 +74,8 @@ def validate_task(
         assurance = assess_task(folder, bench)
         proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder, assurance, repeat)]
         proofs.append(_prove_attested(folder, assurance, required, repeat))
+    elif solved and mutants:
+        proofs.append(prove_mutants(folder, bench, mutants))
     return proofs
 
 
@@ -86,6 +93,21 @@ def _prove(folder: TaskFolder, name: str, bench: GradingContext, repeat: int) ->
         if not good and not comment:
             comment = "; ".join(verdict.comments) or f"ended as {verdict.outcome.value}"
     return Proof(folder.task.id, name, tuple(outcomes), sound=not comment, comment=comment)
+
+
+def prove_mutants(folder: TaskFolder, bench: GradingContext, most: int) -> Proof:
+    """Outputs made wrong from the solution's are refused, and those written otherwise are accepted."""
+    with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as place:
+        worked = work(folder, find_agent("reference"), bench, Path(place))
+        if worked.verdict.outcome is Outcome.PASSED:
+            try:
+                battery = run_battery(folder, Path(place, "submission"), bench.sandbox, most=most)
+            except InfraFault as fault:
+                return Proof(folder.task.id, "mutants", (Outcome.INFRA_FAULT,), sound=False, comment=str(fault))
+        else:
+            battery = Battery(folder.task.id, why="no right output to make mutants of: the solution did not pass")
+    outcome = (Outcome.FAILED if battery.sound else Outcome.PASSED) if battery.mutants else Outcome.NOT_GRADABLE
+    return Proof(folder.task.id, "mutants", (outcome,), sound=battery.sound, comment=str(battery), battery=battery)
 
 
 def _prove_base(folder: TaskFolder, bench: GradingContext, repeat: int) -> Proof:
