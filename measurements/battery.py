@@ -1,9 +1,10 @@
 """The mutant battery of every deliverable task of some suites, and a table of what survived.
 
     python measurements/battery.py run OUT.jsonl SUITE [TASK...]
-    python measurements/battery.py table BEFORE.jsonl [AFTER.jsonl]   # Markdown, as docs/gittaskbench/mutants.md has it
+    python measurements/battery.py table [BEFORE.jsonl] AFTER.jsonl   # for docs/gittaskbench/mutants.md
 
-`run` writes a line a task and passes over tasks that OUT holds. GitTaskBench's tasks need its data (`repoassay fetch gittaskbench`).
+`run` writes a line a task and passes over tasks that OUT holds; GitTaskBench's need its data
+(`repoassay fetch gittaskbench`). `table` counts in BEFORE what is expected in AFTER, so that both have one yardstick.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def main(argv: Sequence[str]) -> None:
     if argv[0] == "run":
         _run(Path(argv[1]), argv[2], argv[3:])
     else:
-        print(_table([_read(Path(name)) for name in argv[1:]]))
+        runs = [_read(Path(name)) for name in argv[1:]]
+        print(_table([_by_one_yardstick(run, runs[-1]) for run in runs]))
 
 
 def _run(out: Path, name: str, only: Sequence[str]) -> None:
@@ -59,6 +61,24 @@ def _run(out: Path, name: str, only: Sequence[str]) -> None:
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     return {found["task"]: found for found in map(json.loads, path.read_text().splitlines())}
+
+
+def _by_one_yardstick(run: dict[str, dict[str, Any]], last: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The same outcomes, counted by what the last run expects of each mutant."""
+    counted = {}
+    for task, found in run.items():
+        expected = {(each["file"], each["name"]): each["expected"] for each in last.get(task, {}).get("mutants", ())}
+        mutants = [
+            {**each, "expected": expected.get((each["file"], each["name"]), "open" if expected else each["expected"])}
+            for each in found.get("mutants", ())
+        ]
+        wrong = [each for each in mutants if each["expected"] == "wrong"]
+        kept = [f"{each['file']}:{each['name']}" for each in wrong if each["outcome"] == "passed"]
+        lost = [f"{each['file']}:{each['name']}" for each in mutants
+                if each["expected"] == "right" and each["outcome"] in ("failed", "no_output")]  # fmt: skip
+        counted[task] = {**found, "made": len(wrong), "killed": len(wrong) - len(kept), "survivors": kept,
+                         "refused": lost}  # fmt: skip
+    return counted
 
 
 def _table(runs: Sequence[dict[str, dict[str, Any]]]) -> str:

@@ -75,7 +75,7 @@ def validate_task(
         proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder, assurance, repeat)]
         proofs.append(_prove_attested(folder, assurance, required, repeat))
     elif solved and mutants:
-        proofs.append(prove_mutants(folder, bench, mutants))
+        proofs.append(prove_mutants(folder, bench, mutants, repeat))
     return proofs
 
 
@@ -95,19 +95,25 @@ def _prove(folder: TaskFolder, name: str, bench: GradingContext, repeat: int) ->
     return Proof(folder.task.id, name, tuple(outcomes), sound=not comment, comment=comment)
 
 
-def prove_mutants(folder: TaskFolder, bench: GradingContext, most: int) -> Proof:
-    """Outputs made wrong from the solution's are refused, and those written otherwise are accepted."""
+def prove_mutants(folder: TaskFolder, bench: GradingContext, most: int, repeat: int = 1) -> Proof:
+    """Outputs made wrong from the solution's are refused, and those written otherwise are accepted.
+
+    They are graded once: whether grading is stable the other proofs show.
+    """
     with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as place:
         worked = work(folder, find_agent("reference"), bench, Path(place))
         if worked.verdict.outcome is Outcome.PASSED:
             try:
                 battery = run_battery(folder, Path(place, "submission"), bench.sandbox, most=most)
             except InfraFault as fault:
-                return Proof(folder.task.id, "mutants", (Outcome.INFRA_FAULT,), sound=False, comment=str(fault))
+                return Proof(
+                    folder.task.id, "mutants", (Outcome.INFRA_FAULT,) * repeat, sound=False, comment=str(fault)
+                )
         else:
             battery = Battery(folder.task.id, why="no right output to make mutants of: the solution did not pass")
     outcome = (Outcome.FAILED if battery.sound else Outcome.PASSED) if battery.mutants else Outcome.NOT_GRADABLE
-    return Proof(folder.task.id, "mutants", (outcome,), sound=battery.sound, comment=str(battery), battery=battery)
+    outcomes = (outcome,) * repeat
+    return Proof(folder.task.id, "mutants", outcomes, sound=battery.sound, comment=str(battery), battery=battery)
 
 
 def _prove_base(folder: TaskFolder, bench: GradingContext, repeat: int) -> Proof:

@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from repoassay.mutants.outputs.mutant import OutputChange, Expected, Same, RightOutput
+from repoassay.mutants.outputs.mutant import Expected, OutputChange, RightOutput, Same
 
-__all__ = ["SUFFIXES", "changes"]
+__all__ = ["SUFFIXES", "array_changes"]
 
 SUFFIXES = frozenset({".npy", ".npz"})
 
 
-def changes(source: RightOutput) -> Iterator[OutputChange]:
+def array_changes(source: RightOutput) -> Iterator[OutputChange]:
     """Every mutant of the largest array of a file."""
     right, kept, key = _read(source.path)
     if right is None or right.ndim == 0 or right.dtype.kind not in "fiu":

@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from repoassay.mutants.outputs.mutant import OutputChange, Expected, Same, RightOutput
+from repoassay.mutants.outputs.mutant import Expected, OutputChange, RightOutput, Same
 
-__all__ = ["SUFFIXES", "changes"]
+__all__ = ["SUFFIXES", "document_changes"]
 
 SUFFIXES = frozenset({".pdf"})
 
 
-def changes(source: RightOutput) -> Iterator[OutputChange]:
+def document_changes(source: RightOutput) -> Iterator[OutputChange]:
     """Every mutant of a document."""
     import pypdf
 

@@ -39,20 +39,22 @@ def expect(mutant: MadeMutant, task: Task) -> tuple[Expected, str]:
 
 
 def slack_of(task: Task, mutant: MadeMutant) -> float:
-    """The share of wrong content that the strictest comparison with a reference allows; 0 where there is none."""
-    allowed = [
-        slack for item in _criteria(mutant, task) if item.against is not None and (slack := _slack(item)) is not None
-    ]
-    return min(allowed, default=0.0)
+    """The share of wrong content that the strictest criterion counting in shares allows; 0 where there is none."""
+    return min((slack for item in _criteria(mutant, task) if (slack := _slack(item)) is not None), default=0.0)
 
 
 def _slack(item: Criterion) -> float | None:
-    if item.metric not in names() or get(item.metric).span != "[0, 1]":
+    if item.metric not in names():
         return None
-    if get(item.metric).better == "higher":
+    found = get(item.metric)
+    if found.unit != "ratio" or found.span not in ("[0, 1]", "[0, inf)"):
+        return None
+    if found.better == "higher":
         least = item.at_least if item.at_least is not None else item.above
         least = item.equals if least is None else least
-        return None if least is None else 1 - float(least)
+        return None if least is None or found.span != "[0, 1]" else 1 - float(least)
+    if found.better != "lower" or not found.needs_reference:
+        return None
     most = item.at_most if item.at_most is not None else item.below
     return None if most is None else float(most)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from repoassay.types import Outcome, Record
 
-__all__ = ["Battery", "OutputChange", "Expected", "GradedMutant", "MadeMutant", "Same", "RightOutput", "battery_record"]
+__all__ = ["Battery", "Expected", "GradedMutant", "MadeMutant", "OutputChange", "RightOutput", "Same", "battery_record"]
 
 
 class Expected(StrEnum):

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from repoassay.mutants.outputs.mutant import OutputChange, Expected, Same, RightOutput
+from repoassay.mutants.outputs.mutant import Expected, OutputChange, RightOutput, Same
 
-__all__ = ["SUFFIXES", "Scene", "blurred", "changes", "colour_changes", "mosaic", "part_changes", "scenery"]
+__all__ = ["SUFFIXES", "Scene", "blurred", "colour_changes", "mosaic", "part_changes", "picture_changes", "scenery"]
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff"})
 _LOSSY = frozenset({".jpg", ".jpeg", ".webp"})
 _VISIBLE = 1.5
 """Mean difference in levels below which two pictures count as one."""
-_UNDONE = 0.2
+_UNDONE = 0.12
 """Share of the change undone from which work is half done."""
 Pixels = Any
 """float64, (height, width, 3), 0 to 255"""
@@ -48,7 +48,7 @@ class Scene:
         return bool(((grey < 24) | (grey > 231)).mean() > 0.97 and np.ptp(self.right, axis=2).max() < 24)
 
 
-def changes(source: RightOutput) -> Iterator[OutputChange]:
+def picture_changes(source: RightOutput) -> Iterator[OutputChange]:
     """Every mutant of a picture."""
     scene = _scene(source)
     for name, change in colour_changes(scene):

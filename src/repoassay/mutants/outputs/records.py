@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from repoassay.mutants.outputs.mutant import OutputChange, Expected, Same, RightOutput
+from repoassay.mutants.outputs.mutant import Expected, OutputChange, RightOutput, Same
 from repoassay.mutants.outputs.record_files import SUFFIXES, RecordTable, read_table, right_writers, write_table
-from repoassay.mutants.outputs.texts import changes as text_changes
+from repoassay.mutants.outputs.texts import text_changes
 
-__all__ = ["SUFFIXES", "changes"]
+__all__ = ["SUFFIXES", "record_changes"]
 
 _MOST_COLUMNS = 12
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
@@ -45,7 +45,7 @@ class _Rows:
 _Made = tuple[Sequence[str], list[list[Any]]]
 
 
-def changes(source: RightOutput) -> Iterator[OutputChange]:
+def record_changes(source: RightOutput) -> Iterator[OutputChange]:
     """Every mutant of a table; a file that holds none is taken for text."""
     table = read_table(source.path)
     if table is None or not table.rows:
@@ -109,7 +109,8 @@ def _row_changes(whole: _Rows) -> Iterator[tuple[str, Callable[[], _Made]]]:
         yield "first-half", made(lambda rows: rows[: count // 2])
         yield "first-row-only", made(lambda rows: rows[:1])
         yield "first-row-repeated", made(lambda rows: rows[:1] * count)
-        yield "header-lost", lambda: ([_word(value) for value in whole.rows[0]], whole.rows[1:])
+        if whole.table.form in ("csv", "xlsx"):
+            yield "header-lost", lambda: ([_word(value) for value in whole.rows[0]], whole.rows[1:])
         yield "row-doubled", made(lambda rows: [*rows, rows[number]])
         yield "all-doubled", made(lambda rows: rows + rows)
     yield "row-invented", made(lambda rows: [*rows, [_other(value) for value in rows[number]]])
@@ -209,10 +210,8 @@ def _other(value: Any) -> Any:
         return not value
     if isinstance(value, int | float):
         return _shifted(value)
-    if isinstance(value, list):
-        return [_other(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _other(item) for key, item in value.items()}
+    if isinstance(value, list | dict):
+        return _within(value, _other)
     text = str(value) if value is not None else ""
     if (items := _as_list(text)) is not None:
         return json.dumps(_other(items))
@@ -224,7 +223,8 @@ def _other(value: Any) -> Any:
 
 
 def _shifted(value: float) -> float:
-    return value + 7 if float(value).is_integer() and abs(value) < 1e15 else value * 1.37 + 3
+    whole = float(value).is_integer() and abs(value) < 1e15
+    return value + 7 + round(abs(value) * 0.31) if whole else value * 1.37 + 3
 
 
 def _next(sign: str) -> str:
@@ -237,22 +237,31 @@ def _next(sign: str) -> str:
 
 
 def _numeric(value: Any, change: Callable[[float], float]) -> Any:
+    """A value with every number in it changed."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
         made = change(value)
         return int(made) if isinstance(value, int) and float(made).is_integer() else made
-    if isinstance(value, str):
-        if (items := _as_list(value)) is not None:
-            return json.dumps([_numeric(item, change) for item in items])
-        if _NUMBER.fullmatch(value):
-            return _like(value, change(float(value)))
-    return value
+    if isinstance(value, str) and (items := _as_list(value)) is not None:
+        return json.dumps(_numeric(items, change))
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        return _like(value, change(float(value)))
+    return _within(value, partial(_numeric, change=change))
+
+
+def _within(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A list or an object with every value in it changed; anything else as it is."""
+    if isinstance(value, list):
+        return [change(item) for item in value]
+    return {key: change(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _emptied(value: Any) -> Any:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return "" if is_number or (isinstance(value, str) and _NUMBER.fullmatch(value)) else value
+    if is_number or (isinstance(value, str) and _NUMBER.fullmatch(value)):
+        return ""
+    return _within(value, _emptied)
 
 
 def _listed(value: Any, cut: Callable[[list[Any]], list[Any]]) -> Any:

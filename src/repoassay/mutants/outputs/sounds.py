@@ -7,16 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from repoassay.mutants.outputs.mutant import OutputChange, Expected, Same, RightOutput
+from repoassay.mutants.outputs.mutant import Expected, OutputChange, RightOutput, Same
 
-__all__ = ["SUFFIXES", "changes"]
+__all__ = ["SUFFIXES", "sound_changes"]
 
 SUFFIXES = frozenset({".wav", ".flac", ".mp3", ".ogg"})
 Samples = Any
 """float64, (samples, channels), -1 to 1"""
 
 
-def changes(source: RightOutput) -> Iterator[OutputChange]:
+def sound_changes(source: RightOutput) -> Iterator[OutputChange]:
     """Every mutant of a sound."""
     import soundfile
 

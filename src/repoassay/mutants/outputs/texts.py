@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from repoassay.mutants.outputs.mutant import OutputChange, Expected, Same, RightOutput
+from repoassay.mutants.outputs.mutant import Expected, OutputChange, RightOutput, Same
 
-__all__ = ["SUFFIXES", "changes", "difference", "text_of"]
+__all__ = ["SUFFIXES", "difference", "text_changes", "text_of"]
 
 SUFFIXES = frozenset({".txt", ".md", ".html", ".htm", ".xml", ".rst", ".sql", ".log", ".yaml", ".yml", ".toml"})
 _MOST = 2_000_000
@@ -23,7 +23,7 @@ _OTHER = (
 _TEMPLATE = "TODO: the result of the task goes here.\n"
 
 
-def changes(source: RightOutput) -> Iterator[OutputChange]:
+def text_changes(source: RightOutput) -> Iterator[OutputChange]:
     """Every mutant of a text."""
     text = text_of(source.path)
     chance = random.Random(source.seed)  # noqa: S311 - the same every time
@@ -92,9 +92,9 @@ def _mutant(name: str, text: str, change: Callable[[], str]) -> OutputChange:
     return OutputChange(name, write)
 
 
-def difference(text: str, made: str) -> float:
+def difference(text: str, other: str) -> float:
     """Share of characters that differ, from 0 to 1; blanks count as one."""
-    one, two = " ".join(text.split()), " ".join(made.split())
+    one, two = " ".join(text.split()), " ".join(other.split())
     try:
         from rapidfuzz.distance import Levenshtein
 

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from repoassay.mutants.outputs.mutant import OutputChange, Expected, Same, RightOutput
+from repoassay.mutants.outputs.mutant import Expected, OutputChange, RightOutput, Same
 from repoassay.mutants.outputs.pictures import blurred, mosaic, scenery
 
-__all__ = ["SUFFIXES", "changes"]
+__all__ = ["SUFFIXES", "video_changes"]
 
 SUFFIXES = frozenset({".mp4", ".avi", ".mov", ".mkv", ".webm"})
 _CODES = {".avi": "MJPG"}
@@ -27,7 +27,7 @@ class _Clip:
     rate: float
 
 
-def changes(source: RightOutput) -> Iterator[OutputChange]:
+def video_changes(source: RightOutput) -> Iterator[OutputChange]:
     """Every mutant of a video."""
     clip = _read(source.path)
     if clip is None:
@@ -102,9 +102,9 @@ def _undone(clip: _Clip, base: Sequence[Frame]) -> Iterator[OutputChange]:
     pairs = list(zip(frames, base, strict=True))
     left = frames[0].shape[1] // 2
 
-    def half(frame: Frame, given: Frame) -> Frame:
+    def half(frame: Frame, before: Frame) -> Frame:
         made = frame.copy()
-        made[:, :left] = given[:, :left]
+        made[:, :left] = before[:, :left]
         return made
 
     made: dict[str, Callable[[], Iterator[Frame]]] = {

@@ -17,12 +17,20 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.mutants.outputs.folders import FolderChange, folder_changes
-from repoassay.mutants.outputs.mutant import OutputChange, Expected, MadeMutant, Same, RightOutput
+from repoassay.mutants.outputs.mutant import Expected, MadeMutant, OutputChange, RightOutput, Same
 
 __all__ = ["main"]
 
-_MODALITIES = ("pictures", "videos", "sounds", "arrays", "documents", "records", "texts")
-"""Modules that make changes, in the order in which they are asked whether a file is theirs."""
+_MODALITIES = {
+    "pictures": "picture_changes",
+    "videos": "video_changes",
+    "sounds": "sound_changes",
+    "arrays": "array_changes",
+    "documents": "document_changes",
+    "records": "record_changes",
+    "texts": "text_changes",
+}
+"""Modules and what makes changes there, in the order in which they are asked whether a file is theirs."""
 
 
 def main() -> None:
@@ -58,11 +66,11 @@ def _told(folder: str, file: str, change: FolderChange) -> MadeMutant:
 
 
 def _changes(source: RightOutput) -> Iterator[OutputChange]:
-    for name in _MODALITIES:
+    for name, function in _MODALITIES.items():
         with contextlib.suppress(ImportError):  # a package that no metric of this task needs either
             module: Any = importlib.import_module(f"repoassay.mutants.outputs.{name}")
             if source.path.suffix.lower() in module.SUFFIXES:
-                yield from module.changes(source)
+                yield from getattr(module, function)(source)
                 return
 
 
