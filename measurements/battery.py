@@ -1,6 +1,6 @@
 """The mutant battery of every deliverable task of some suites, and a table of what survived.
 
-    python measurements/battery.py run OUT.jsonl SUITE [TASK...]
+    python measurements/battery.py run [--mutants N] OUT.jsonl SUITE [TASK...]
     python measurements/battery.py table [BEFORE.jsonl] AFTER.jsonl   # for docs/gittaskbench/mutants.md
 
 `run` writes a line a task and passes over tasks that OUT holds; GitTaskBench's need its data
@@ -9,8 +9,8 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,6 @@ from repoassay.mutants import battery_record
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import find_suite
 
-_MOST = 1000
 _HEAD = """\
 # Mutants
 
@@ -33,16 +32,26 @@ the right one; SpeechBrain_01 and SpeechBrain_04 have none, since their referenc
 """
 
 
-def main(argv: Sequence[str]) -> None:
+def main() -> None:
     """Run, or write the table."""
-    if argv[0] == "run":
-        _run(Path(argv[1]), argv[2], argv[3:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    run = verbs.add_parser("run")
+    run.add_argument("--mutants", type=int, default=1000, help="at most so many wrong ones a task")
+    run.add_argument("out", type=Path)
+    run.add_argument("suite")
+    run.add_argument("tasks", nargs="*")
+    table = verbs.add_parser("table")
+    table.add_argument("runs", type=Path, nargs="+")
+    asked = parser.parse_args()
+    if asked.verb == "run":
+        _run(asked.out, asked.suite, asked.tasks, asked.mutants)
     else:
-        runs = [_read(Path(name)) for name in argv[1:]]
+        runs = [_read(path) for path in asked.runs]
         print(_table([_by_one_yardstick(run, runs[-1]) for run in runs]))
 
 
-def _run(out: Path, name: str, only: Sequence[str]) -> None:
+def _run(out: Path, name: str, only: Sequence[str], most: int) -> None:
     suite = find_suite(name, only=only)
     cache = Cache()
     bench = GradingContext(suite.repositories, cache, open_sandbox("namespaces", cache))
@@ -52,7 +61,7 @@ def _run(out: Path, name: str, only: Sequence[str]) -> None:
         if folder.task.kind.changes_repository or not folder.solution.is_dir() or task in done:
             continue
         began = time.monotonic()
-        proof = prove_mutants(folder, bench, _MOST)
+        proof = prove_mutants(folder, bench, most)
         found = battery_record(proof.battery) if proof.battery else {"why": proof.comment}
         line = {"suite": name, "task": task, "seconds": round(time.monotonic() - began, 1), **found}
         with out.open("a") as stream:
@@ -114,4 +123,4 @@ def _plain(title: str) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

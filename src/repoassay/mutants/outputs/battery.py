@@ -36,7 +36,7 @@ def run_battery(
         made, left_out = make_mutants(folder, outputs, Path(place), sandbox, most)
         if not made:
             return Battery(folder.task.id, why="no output of this task is of a kind that mutants are made of")
-        jobs = [Job(folder, Path(place, mutant.folder)) for mutant in made]
+        jobs = [Job(folder, Path(place, mutant.folder), to_first_failure=True) for mutant in made]
         graded = grade_deliverables(jobs, sandbox, workers=workers)
         found = tuple(_graded(folder, mutant, each) for mutant, each in zip(made, graded, strict=True))
     return Battery(folder.task.id, found, left_out=left_out)
