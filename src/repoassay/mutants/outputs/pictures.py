@@ -21,8 +21,6 @@ SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff"}
 _LOSSY = frozenset({".jpg", ".jpeg", ".webp"})
 _VISIBLE = 1.5
 """Mean difference in levels below which two pictures count as one."""
-_UNDONE = 0.12
-"""Share of the change undone from which work is half done."""
 Pixels = Any
 """float64, (height, width, 3), 0 to 255"""
 
@@ -42,6 +40,11 @@ class Scene:
         return np.random.default_rng(self.seed)
 
     @property
+    def whole(self) -> Pixels:
+        """Colours, and opacity as a fourth channel where there is one."""
+        return self.right if self.alpha is None else np.dstack([self.right, self.alpha])
+
+    @property
     def two_levels(self) -> bool:
         """Whether it is a mask or a code: nearly all of it black or white."""
         grey = self.right.mean(axis=2)
@@ -59,13 +62,14 @@ def picture_changes(source: RightOutput) -> Iterator[OutputChange]:
         yield _mutant(scene, name, change, Expected.OPEN if scene.two_levels else Expected.WRONG)
     for number, base in enumerate(scene.inputs):
         tag = f"-{number + 1}" if len(scene.inputs) > 1 else ""
-        for name, change, expected in part_changes(scene.right, base):
-            yield OutputChange(f"{name}{tag}", _writer(scene, change, base), expected)
+        before = base if scene.alpha is None else np.dstack([base, np.full_like(scene.alpha, 255)])
+        for name, change, expected in part_changes(scene.whole, before):
+            yield OutputChange(f"{name}{tag}", _writer(scene.whole, change, before, _least_of(name)), expected)
         for name, change in _pretences(scene, base):
-            yield OutputChange(f"{name}{tag}", _writer(scene, change, base, whole=True))
+            yield OutputChange(f"{name}{tag}", _writer(scene.right, change, base))
     if len(scene.inputs) > 1:
         mixed = (scene.inputs[0] + scene.inputs[1]) / 2
-        yield OutputChange("inputs-blended", _writer(scene, lambda: mixed, scene.inputs[0], whole=True))
+        yield OutputChange("inputs-blended", _writer(scene.right, lambda: mixed, scene.inputs[0]))
     yield from _sizes(scene)
     yield from _transparency(scene)
     yield from _right(scene, source)
@@ -204,19 +208,23 @@ _TURNS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def _least_of(name: str) -> float:
+    """The share of the work that a mutant must undo to be wrong: half the picture may have held little of it."""
+    return 0.3 if name.startswith("half") else 0.12
+
+
 def _writer(
-    scene: Scene, change: Callable[[], Pixels], base: Pixels, *, whole: bool = False
+    right: Pixels, change: Callable[[], Pixels], base: Pixels, least: float = 0.0
 ) -> Callable[[Path], None]:  # fmt: skip
-    """Writes a mutant made of an input; `Same` where too little of what was done to the input is undone."""
+    """Writes a mutant made of an input; `Same` where less than `least` of what was done to the input is undone."""
 
     def write(place: Path) -> None:
         made = np.clip(np.asarray(change()), 0, 255)
-        done = float(np.abs(scene.right - base).mean())
-        if float(np.abs(made - scene.right).mean()) < (_VISIBLE if whole and done > _VISIBLE else _UNDONE * done):
+        done = float(np.abs(right - base).mean())
+        differ = float(np.abs(made - right).mean())
+        if differ < (least * done if least else min(_VISIBLE, done)) or np.array_equal(np.rint(made), right):
             raise Same
-        if np.array_equal(np.rint(made), scene.right):
-            raise Same
-        _save(place, made, scene.alpha if not whole else None)
+        _save(place, made[..., :3], made[..., 3] if made.shape[2] > 3 else None)
 
     return write
 

@@ -47,7 +47,7 @@ def text_of(path: Path) -> str:
 
 
 def _wrong(text: str, chance: random.Random) -> Iterator[tuple[str, Callable[[], str]]]:
-    words = text.split()
+    words = _words(text)
     yield "first-half", lambda: text[: len(text) // 2]
     yield "second-half", lambda: text[len(text) // 2 :]
     yield "sentence-missing", lambda: _without_sentence(text, 1, chance)
@@ -128,6 +128,12 @@ def _without_sentence(text: str, count: int, chance: random.Random) -> str:
     for part in parts[first : first + count]:
         text = text.replace(part, "", 1)
     return text
+
+
+def _words(text: str) -> list[str]:
+    """Words of a text; pairs of letters where it is written without blanks, as Chinese is."""
+    words = text.split()
+    return words if len(text) < 15 * len(words) else re.findall(r"\w{1,2}|[^\w\s]", text)
 
 
 def _shuffled(parts: list[str], chance: random.Random) -> list[str]:

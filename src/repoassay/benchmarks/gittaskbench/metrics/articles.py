@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from pathlib import Path
 
 from repoassay.benchmarks.gittaskbench.metrics.decoding import decode_text, similarity
 from repoassay.grading import Measurement, metric, need, normal, reference
 
-__all__ = ["article_order", "article_recall", "article_similarity", "block_tags", "plain_prose", "text_indel"]
+__all__ = ["article_recall", "article_similarity", "block_tags", "plain_prose", "text_indel"]
 
 _COMPLETE = 0.98
 _MOST = 60_000
@@ -72,26 +71,6 @@ def article_recall(of: Path, against: Path) -> Measurement:
     ours, theirs = (plain_prose(text).replace(" ", "")[:_MOST] for text in (_read(of), reference(_read, against)))
     shared = need("rapidfuzz.distance.LCSseq").similarity(ours, theirs)
     return Measurement(shared / len(theirs) if theirs else 1.0, f"{shared} of {len(theirs)} characters")
-
-
-@metric(
-    "article_order",
-    unit="ratio",
-    span="[0, 1]",
-    better="higher",
-    needs_reference=True,
-    source="precision of word bigrams (as of BLEU, Papineni et al. 2002), not clipped",
-)
-def article_order(of: Path, against: Path) -> Measurement:
-    """Share of the output's pairs of neighbouring words that the reference has too; marks, case and tags aside.
-
-    The reference's own words in another order have hardly any.
-    """
-    ours, theirs = (plain_prose(text).split() for text in (_read(of), reference(_read, against)))
-    known = set(itertools.pairwise(theirs))
-    pairs = list(itertools.pairwise(ours))
-    found = sum(pair in known for pair in pairs)
-    return Measurement(found / len(pairs) if pairs else 0.0, f"{found} of {len(pairs)} pairs")
 
 
 @metric("block_tags", unit="tags", span="[0, inf)", better="lower", source="count of HTML block tags")
