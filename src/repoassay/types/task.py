@@ -11,8 +11,7 @@ from pydantic import Field, model_validator
 
 from repoassay.types.base import Record
 from repoassay.types.fields import Dollars, HostName, Identifier, InnerPath, Seconds, Sha256, Size, inner_path
-from repoassay.types.grading import Grading, Reading
-from repoassay.types.mutants import Mutants
+from repoassay.types.grading import Grading, Mutants, Reading
 
 __all__ = [
     "IN_REPOSITORY",

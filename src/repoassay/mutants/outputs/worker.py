@@ -13,10 +13,10 @@ import shutil
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from repoassay.mutants.outputs.folders import FolderChange, folder_changes
 from repoassay.mutants.outputs.mutant import Expected, MadeMutant, OutputChange, RightOutput, Same
 
 __all__ = ["main"]
@@ -45,7 +45,7 @@ def main() -> None:
         for change in _changes(source)
     ]
     names = [name for name in told["files"] if (outputs / name).is_file()]
-    sets = list(folder_changes(outputs, names, open_ended=told["open_ended"]))
+    sets = list(_folder_changes(outputs, names, open_ended=told["open_ended"]))
     chosen, left_out = _sample(planned, told["most"], told["seed"])
     index = [
         each.model_dump(mode="json")
@@ -58,7 +58,7 @@ def main() -> None:
     (made / "index.json").write_text(json.dumps({"mutants": index, "left_out": left_out}))
 
 
-def _told(folder: str, file: str, change: FolderChange) -> MadeMutant:
+def _told(folder: str, file: str, change: _FolderChange) -> MadeMutant:
     return MadeMutant(
         folder=folder, file=file, name=change.name, expected=change.expected, share=change.share,
         removed=change.removed,
@@ -96,3 +96,45 @@ def _make(made: Path, number: int, name: str, source: RightOutput, change: Outpu
         )  # fmt: skip
     shutil.rmtree(folder)
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class _FolderChange:
+    """A change of a set of files: what each name is to hold, and which are gone."""
+
+    name: str
+    holds: dict[str, str]
+    removed: tuple[str, ...] = ()
+    expected: Expected = Expected.WRONG
+    share: float = 1.0
+
+    def write(self, outputs: Path, folder: Path) -> None:
+        """Write the files that are changed."""
+        for name, source in self.holds.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(outputs / source, folder / name)
+
+
+def _folder_changes(outputs: Path, names: Sequence[str], *, open_ended: bool) -> Iterator[_FolderChange]:
+    """Changes of the files of one kind, where there are at least two that differ.
+
+    Args:
+        outputs: Where they are.
+        names: Their names.
+        open_ended: Whether the task takes any number of files by a pattern, so that none is missed already.
+    """
+    kinds: dict[str, list[str]] = {}
+    for name in sorted(names):
+        kinds.setdefault(Path(name).suffix, []).append(name)
+    for suffix, found in kinds.items():
+        if len({(outputs / name).read_bytes() for name in found}) < 2:
+            continue
+        first, second, last = found[0], found[1], found[-1]
+        share = 1 / len(found)
+        yield _FolderChange("files-exchanged", {first: second, second: first})
+        yield _FolderChange("file-repeated", dict.fromkeys(found[1:], first))
+        yield _FolderChange("file-replaced", {last: first}, share=share)
+        if open_ended:
+            yield _FolderChange("file-missing", {}, (last,), share=share)
+            yield _FolderChange("first-file-only", {}, tuple(found[1:]))
+            yield _FolderChange("file-extra", {f"{first.removesuffix(suffix)}_again{suffix}": first}, share=share)
