@@ -28,7 +28,7 @@ What the [battery](../tasks.md#mutants) makes of every deliverable task: wrong o
 the fair criteria refuse (killed of made), which survive, and right variants that were refused. The solution's output is
 the right one; SpeechBrain_01 and SpeechBrain_04 have none, since their references are not in the data. `open` mutants
 (what the task does not decide, or its threshold openly allows) are made and not counted. Both columns count what is
-expected now; of DeOldify_03 and of large pictures and videos a sample was drawn. Criteria of pictures and videos are
+expected now; of videos a sample was drawn. Criteria of pictures and videos are
 those before their repair: their survivors are the list of what to repair. Written by `measurements/battery.py`.
 """
 
