@@ -48,7 +48,15 @@ def test_validate_proves_two_tasks_twice(tmp_path: Path) -> None:
     done = repoassay("tasks", "validate", "starter", *tasks, "--repeat", "2", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     proofs = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {proof["proof"] for proof in proofs} >= {"reference", "nothing", "copycat", "empty", "garbage", "base"}
+    assert {proof["proof"] for proof in proofs} >= {
+        "reference",
+        "nothing",
+        "copycat",
+        "empty",
+        "garbage",
+        "base",
+        "mutants",
+    }
     assert all(proof["sound"] and proof["stable"] and len(proof["outcomes"]) == 2 for proof in proofs)
 
 
@@ -81,7 +89,7 @@ of = "out.txt"
 against = "input:in.txt"
 at_least = 1
 """)
-    done = repoassay("tasks", "validate", "suite", cwd=tmp_path)
+    done = repoassay("tasks", "validate", "suite", "--mutants", "0", cwd=tmp_path)
     assert done.returncode == 1
     assert "copycat" in done.stdout
     assert "1 proofs that do not hold" in done.stdout

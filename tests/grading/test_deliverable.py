@@ -57,6 +57,17 @@ def test_a_wrong_value_fails_and_says_what_was_measured(daily: TaskFolder, outpu
     assert any(comment.startswith("daily.csv: table_rows is 9, needs = 18") for comment in verdict.comments)
 
 
+def test_what_follows_the_first_failure_need_not_be_measured(
+    daily: TaskFolder, outputs: Path, sandbox: Sandbox
+) -> None:
+    (outputs / "daily.csv").write_text("a,b\n1,2\n")
+    jobs = [Job(daily, outputs), Job(daily, outputs, to_first_failure=True)]
+    whole, brief = (each.verdict() for each in grade_deliverables(jobs, sandbox))
+    assert (whole.outcome, brief.outcome) == (Outcome.FAILED, Outcome.FAILED)
+    assert brief.comments == whole.comments[:1]
+    assert [item.passed for item in brief.criteria] == [True, False, None, None]
+
+
 @pytest.mark.parametrize("kind", ["missing", "empty", "link", "fifo", "folder"])
 def test_what_is_no_file_is_no_output(daily: TaskFolder, outputs: Path, sandbox: Sandbox, kind: str) -> None:
     path = outputs / "daily.csv"

@@ -171,6 +171,24 @@ def test_images_against_closed_forms(tmp_path: Path) -> None:
     assert value("image_mean_difference", flat, other) == 255
 
 
+def test_the_worst_tile_of_a_picture_tells_what_its_mean_forgives(tmp_path: Path) -> None:
+    right = np.full((32, 40, 3), 100)
+    damaged = right.copy()
+    damaged[:8, :10] += 32
+    pair = picture(tmp_path / "a.png", damaged), picture(tmp_path / "b.png", right)
+    assert value("image_mean_difference", *pair) == 2
+    assert value("image_mean_difference", *pair, tiles=4) == 32
+    assert value("image_mean_difference", *pair, tiles=1000) == 32
+
+
+def test_rows_of_a_table_may_be_held_to_their_order(tmp_path: Path) -> None:
+    truth = save(tmp_path, "truth.csv", "a,b\n1,2\n3,4\n")
+    turned = save(tmp_path, "out.csv", "b,a\n4,3\n2,1\n")
+    assert value("table_cells_f1", turned, truth) == 1
+    assert value("table_cells_f1", turned, truth, ordered=True) == 0
+    assert value("table_cells_f1", truth, truth, ordered=True) == 1
+
+
 def png(width: int, height: int) -> bytes:
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
 

@@ -19,6 +19,9 @@ from repoassay.types import StrengthSettings, SuiteStrength
 
 __all__ = ["DataCheck", "check_data", "suite_strength", "validate"]
 
+_OUTPUTS = 100
+"""Mutants of a deliverable's outputs, unless a number is given."""
+
 
 def validate(
     suite: SuiteLike,
@@ -41,8 +44,8 @@ def validate(
         tasks: Globs over task ids; all tasks without.
         repeat: How often each proof is run, to show that it is stable.
         require_attested: Bits that passes of tasks that change a repository must be attested with; 0 only reports.
-        mutants: Of tasks that change a repository, how many mutants of the solution are tried at most; by default
-            what the suite says (20 where it says nothing), for two minutes a task at most; 0 tries none.
+        mutants: How many wrong answers are made of each task's right one at most; more are sampled, and 0 makes none.
+            By default 100 of outputs, and of solutions what the suite says (20 where it says nothing) for two minutes.
         require_strength: Share of the mutants, 0 to 1, that a task's hidden tests must kill; 0 only reports.
         workers: How many workspaces at a time; by default one a core.
         isolation: `namespaces`, or `none`, which protects nothing.
@@ -68,7 +71,11 @@ def validate(
     cache = Cache()
     bench = GradingContext(found.repositories, cache, open_sandbox(kind, cache))
     strength = _demand(found.suite.strength, count_mutants, require_strength)
-    return _proofs(found.tasks, bench, times, require_attested, count, strength, progress)
+    prove = partial(
+        validate_task, bench=bench, repeat=times, required=require_attested, strength=strength, progress=progress,
+        mutants=_OUTPUTS if count_mutants is None else count_mutants,
+    )  # fmt: skip
+    return _proofs(found.tasks, prove, count)
 
 
 def _demand(settings: StrengthSettings, count: int | None, required: float) -> StrengthDemand:
@@ -78,12 +85,8 @@ def _demand(settings: StrengthSettings, count: int | None, required: float) -> S
 
 
 def _proofs(
-    folders: tuple[TaskFolder, ...], bench: GradingContext, repeat: int, required: float, workers: int,
-    strength: StrengthDemand, progress: Callable[[str, int, int], None] | None,
-) -> Iterator[Proof]:  # fmt: skip
-    prove = partial(
-        validate_task, bench=bench, repeat=repeat, required=required, strength=strength, progress=progress
-    )  # fmt: skip
+    folders: tuple[TaskFolder, ...], prove: Callable[[TaskFolder], list[Proof]], workers: int
+) -> Iterator[Proof]:
     with ThreadPoolExecutor(max_workers=workers) as pool:
         for proofs in pool.map(prove, folders):
             yield from proofs

@@ -38,8 +38,8 @@ __all__ = ["validate"]
     "--mutants",
     type=click.IntRange(0, 10_000),
     metavar="N",
-    help="Wrong solutions tried of each task that changes a repository, drawn by the suite's seed when there are more;"
-    " 0 tries none.  [default: the suite's, else 20, begun within 2 minutes a task so that a big suite stays bounded]",
+    help="Wrong answers tried of each task, drawn when there are more; 0 tries none.  [default: 100 outputs of a"
+    " deliverable; of solutions what the suite says, else 20, begun within 2 minutes a task]",
 )
 @click.option(
     "--require-strength",
@@ -64,13 +64,16 @@ def validate(
     """Prove that every task of SUITE can be trusted.
 
     Each must pass with its reference solution and fail with an untouched workspace, copied inputs, empty files,
-    plausible garbage, constants and noise; the tests of an edit task must behave on the base commit as stated. Data the
-    suite keeps apart is checked by sha256. Of tasks that change a repository it is told how a pass is assured: how many
-    tests are compared outside the process of the code under test, how many bits a forger would have to guess, and which
-    tests to strengthen. Their solutions are mutated where they change something (an operator, a branch, a statement, a
-    block or a file left out), and the share of mutants that the hidden tests kill is the task's strength; a mutant that
-    runs out of time is killed, one that a fault of ours spoils is not counted. Survivors are the tests to write. What
-    was tried is kept, so that it is not tried again. Leaves with 1 when one proof does not hold or is not the same
+    plausible garbage, constants and noise. What a deliverable's solution leaves is made wrong in every way of its kind
+    (half done, of other colours, a record fewer, raw markup) and must be refused, and written otherwise and must be
+    accepted; what survives is named, and the task does not hold. The tests of an edit task must behave on the base
+    commit as stated. Data the suite keeps apart is checked by sha256. Of tasks that change a repository it is told how
+    a pass is assured: how many tests are compared outside the process of the code under test, how many bits a forger
+    would have to guess, and which tests to strengthen. Their solutions are mutated where they change something (an
+    operator, a branch, a statement, a block or a file left out), and the share of mutants that the hidden tests kill is
+    the task's strength; a mutant that runs out of time is killed, one that a fault of ours spoils is not counted.
+    Survivors are the tests to write. What was tried is kept, so that it is not tried again. Leaves with 1 when one
+    proof does not hold or is not the same
     every time.
 
     \b
@@ -128,19 +131,21 @@ def _print_data(found: DataCheck | None, as_json: bool) -> int:
 
 
 def _print(proof: Proof, repeat: int, as_json: bool) -> None:
+    from repoassay.mutants import battery_record
     from repoassay.text import printable
 
     if as_json:
         facts = {"task": proof.task, "proof": proof.name, "sound": proof.sound, "stable": proof.stable,
                  "outcomes": [outcome.value for outcome in proof.outcomes], "comment": proof.comment,
                  **({"assurance": _assurance(proof.assurance)} if proof.assurance else {}),
-                 **({"strength": _strength(proof)} if proof.strength else {})}  # fmt: skip
+                 **({"strength": _strength(proof)} if proof.strength else {}),
+                 **({"mutants": battery_record(proof.battery)} if proof.battery else {})}  # fmt: skip
         click.echo(json.dumps(facts))
         return
     mark = click.style("✓", fg="green") if proof.sound and proof.stable else click.style("✗", fg="red")
     kinds = ", ".join(sorted({outcome.value for outcome in proof.outcomes}))
     times = f" x{repeat}" if repeat > 1 else ""
-    comment = f"  {proof.comment}" if proof.comment else ""
+    comment = f"  {printable(proof.comment, 2000)}" if proof.comment else ""
     click.echo(f"{mark} {proof.task:<28} {proof.name:<10} {kinds}{times}{comment}")
     for test, why in proof.assurance.weak.items() if proof.assurance else ():
         click.echo(f"  strengthen {printable(test, 200)}: {printable(why, 200)}")

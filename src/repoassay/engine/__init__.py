@@ -51,7 +51,11 @@ if TYPE_CHECKING:
         SubmissionEngine as SubmissionEngine,
         word as word,
     )
-    from repoassay.engine.validate import Proof as Proof, validate_task as validate_task
+    from repoassay.engine.validate import (
+        Proof as Proof,
+        prove_mutants as prove_mutants,
+        validate_task as validate_task,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -79,6 +83,6 @@ else:
             ),
             "stop": ("Stop",),
             "submit": ("GradedSubmission", "SubmissionEngine", "word"),
-            "validate": ("Proof", "validate_task"),
+            "validate": ("Proof", "prove_mutants", "validate_task"),
         },
     )

@@ -12,13 +12,13 @@ from repoassay.engine.assess import TaskAssurance, assess_task
 from repoassay.engine.attempt import GradingContext, work
 from repoassay.errors import InfraFault
 from repoassay.grading import ENOUGH, can_doubt, can_run_node, run_tests
-from repoassay.mutants import StrengthDemand, measure_strength, strength_line
+from repoassay.mutants import Battery, StrengthDemand, measure_strength, run_battery, strength_line
 from repoassay.tasks import TaskFolder
 from repoassay.text import join_names
 from repoassay.types import Outcome, TaskKind, TaskStrength
 from repoassay.workspace import PreparedTask, lay_out
 
-__all__ = ["MUST_FAIL", "Proof", "validate_task"]
+__all__ = ["MUST_FAIL", "Proof", "prove_mutants", "validate_task"]
 
 MUST_FAIL = {
     TaskKind.DELIVERABLE: ("nothing", "copycat", "empty", "garbage", "constant", "noise"),
@@ -32,7 +32,8 @@ MUST_FAIL = {
 class Proof:
     """The outcomes of one agent's submission over all repetitions. `sound` when it was what it must be every time.
 
-    Only the proof of that name sets `assurance`, or `strength`; `weak` says that a strength is below what is tolerated.
+    Only the proof of that name sets `assurance`, `strength` (`weak` says that it is below what is tolerated), or, named
+    `mutants`, `battery`.
     """
 
     task: str
@@ -43,6 +44,7 @@ class Proof:
     assurance: TaskAssurance | None = None
     strength: TaskStrength | None = None
     weak: bool = False
+    battery: Battery | None = None
 
     @property
     def stable(self) -> bool:
@@ -52,12 +54,13 @@ class Proof:
 
 def validate_task(
     folder: TaskFolder, bench: GradingContext, repeat: int = 1, required: float = 0.0, *, solution_only: bool = False,
-    strength: StrengthDemand | None = None, progress: Callable[[str, int, int], None] | None = None,
+    strength: StrengthDemand | None = None, mutants: int = 0,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> list[Proof]:  # fmt: skip
     """Prove one task, each proof `repeat` times, and that passes can be attested with `required` bits.
 
     With `strength`, mutants of the solution of a task that changes a repository are tried once, and `progress` is told
-    of each.
+    of each; with `mutants`, a deliverable task must refuse at most so many outputs made wrong from its solution's.
 
     With `solution_only`, for a task whose base and solution have just run often enough, only what grading makes of its
     solution and of nothing is proved.
@@ -79,6 +82,8 @@ def validate_task(
         proofs.append(_prove_attested(folder, assurance, required, repeat))
         if strength is not None and strength.count:
             proofs.append(_prove_strength(folder, bench, strength, repeat, progress))
+    elif solved and mutants:
+        proofs.append(prove_mutants(folder, bench, mutants, repeat))
     return proofs
 
 
@@ -96,6 +101,27 @@ def _prove(folder: TaskFolder, name: str, bench: GradingContext, repeat: int) ->
         if not good and not comment:
             comment = "; ".join(verdict.comments) or f"ended as {verdict.outcome.value}"
     return Proof(folder.task.id, name, tuple(outcomes), sound=not comment, comment=comment)
+
+
+def prove_mutants(folder: TaskFolder, bench: GradingContext, most: int, repeat: int = 1) -> Proof:
+    """Outputs made wrong from the solution's are refused, and those written otherwise are accepted.
+
+    They are graded once: whether grading is stable the other proofs show.
+    """
+    with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as place:
+        worked = work(folder, find_agent("reference"), bench, Path(place))
+        if worked.verdict.outcome is Outcome.PASSED:
+            try:
+                battery = run_battery(folder, Path(place, "submission"), bench.sandbox, most=most)
+            except InfraFault as fault:
+                return Proof(
+                    folder.task.id, "mutants", (Outcome.INFRA_FAULT,) * repeat, sound=False, comment=str(fault)
+                )
+        else:
+            battery = Battery(folder.task.id, why="no right output to make mutants of: the solution did not pass")
+    outcome = (Outcome.FAILED if battery.sound else Outcome.PASSED) if battery.mutants else Outcome.NOT_GRADABLE
+    outcomes = (outcome,) * repeat
+    return Proof(folder.task.id, "mutants", outcomes, sound=battery.sound, comment=str(battery), battery=battery)
 
 
 def _prove_base(folder: TaskFolder, bench: GradingContext, repeat: int) -> Proof:

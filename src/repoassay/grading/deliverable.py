@@ -26,10 +26,14 @@ LIMITS = Limits(seconds=120, memory=2 * 2**30, disk=256 * 2**20, processes=64, o
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A task and the folder of what was submitted; hostile, and opened only inside the sandbox."""
+    """A task and the folder of what was submitted; hostile, and opened only inside the sandbox.
+
+    With `to_first_failure`, criteria after the first that fails are not measured.
+    """
 
     folder: TaskFolder
     outputs: Path
+    to_first_failure: bool = False
 
 
 def grade_deliverable(
@@ -134,7 +138,9 @@ def _prepare(job: Job, reading: Reading) -> _Prepared | Verdict:
     dangerous = [reason for reason in unusable if reason.endswith(_DANGEROUS)]
     if dangerous:
         return _verdict(job, reading, Outcome.NO_OUTPUT, dangerous)
-    return _Prepared(MetricRequest(outputs, folder.inputs, folder.tests, criteria, files), tuple(notes))
+    return _Prepared(
+        MetricRequest(outputs, folder.inputs, folder.tests, criteria, files, job.to_first_failure), tuple(notes)
+    )
 
 
 _DANGEROUS = ("allowed.", "no output.", "not a regular file.")
@@ -178,7 +184,8 @@ def _conclude(job: Job, prepared: _Prepared, told: Told, reading: Reading) -> Ve
             raise InfraFault(f"{job.folder.task.id}: {criterion.metric} of {criterion.of} failed: {answer['comment']}")
         statuses.add(answer["status"])
         criteria.append(_result(stage, criterion, answer))
-    comments = [_sentence(item, prepared.asked.files) for item in criteria if not item.passed]
+    measured = [item for item, told_of in zip(criteria, told.answers, strict=True) if told_of["status"] != "skipped"]
+    comments = [_sentence(item, prepared.asked.files) for item in measured if not item.passed]
     comments += prepared.notes
     failed = [item for item in criteria if item.passed is False]
     if "unreadable" in statuses or any(item.stage == "process" for item in failed):
@@ -215,7 +222,7 @@ def _verdict(
 def _result(stage: str, criterion: Criterion, answer: Mapping[str, object]) -> CriterionResult:
     value = answer["value"]
     assert value is None or isinstance(value, float)
-    unknown = answer["status"] == "not_gradable"
+    unknown = answer["status"] in ("not_gradable", "skipped")
     return CriterionResult(
         stage=stage,
         metric=criterion.metric,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import importlib
 import json
+import operator
 import os
 import resource
 import selectors
@@ -99,9 +100,22 @@ def _start(number: int, task: dict[str, Any], batch: dict[str, Any], channel: in
 
 
 def _work(task: dict[str, Any], pipe: int) -> None:
+    failed = False
     for index, criterion in enumerate(task["criteria"]):
         _tell(pipe, {"begin": index})
-        _tell(pipe, {"index": index, **_measure(task, criterion)})
+        if failed:
+            _tell(pipe, {"index": index, "status": "skipped", "value": None, "comment": "not measured"})
+            continue
+        told = _measure(task, criterion)
+        _tell(pipe, {"index": index, **told})
+        failed = task["to_first_failure"] and told["status"] == "measured" and not _holds(criterion, told["value"])
+
+
+def _holds(criterion: dict[str, Any], value: float | None) -> bool:
+    """Whether a value meets the threshold; only what need not be measured any more hangs on it, never a verdict."""
+    holds = {"equals": operator.eq, "at_least": operator.ge, "above": operator.gt, "at_most": operator.le,
+             "below": operator.lt}  # fmt: skip
+    return value is not None and all(holds[name](value, bound) for name, bound in criterion["threshold"].items())
 
 
 def _tell(pipe: int, line: dict[str, Any]) -> None:

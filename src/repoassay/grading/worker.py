@@ -26,6 +26,7 @@ __all__ = ["MetricRequest", "Told", "measure", "weights_folder"]
 
 _MOST_HEARD = 64 * 2**20
 """Bytes of answers that a batch may give."""
+_BOUNDS = {"equals", "at_least", "above", "at_most", "below"}
 _SPARE = 512 * 2**20
 """Memory for the libraries themselves, which every task shares."""
 _PRELOAD = {
@@ -54,6 +55,7 @@ class MetricRequest:
     truth: Path
     criteria: Sequence[Criterion]
     files: Mapping[str, str]
+    to_first_failure: bool = False
 
 
 @dataclass(slots=True)
@@ -219,6 +221,7 @@ def _command(asked: Sequence[MetricRequest], workers: int, limits: Limits, told:
         tasks.append({
             **places,
             "criteria": [_spoken(item, each.files) for item in each.criteria],
+            "to_first_failure": each.to_first_failure,
             # What one task alone needs, that task may import.
             "modules": [name for name in wanted[number] if counts[name] > 1],
         })  # fmt: skip
@@ -257,5 +260,6 @@ def _modules(asked: MetricRequest) -> list[str]:
 def _spoken(criterion: Criterion, files: Mapping[str, str]) -> dict[str, Any]:
     return {
         **criterion.model_dump(include={"metric", "against", "options"}),
+        "threshold": criterion.model_dump(include=_BOUNDS, exclude_none=True),
         "of": files.get(criterion.of, criterion.of),
     }

@@ -1,7 +1,8 @@
-"""Wrong solutions made on purpose, and how many of them a task's graders refuse: a task's strength.
+"""Wrong answers made on purpose, and which of them a task's graders accept: its strength.
 
 `edits/` mutates the solutions of tasks that change a repository; `outputs/` makes wrong files of right ones. Knows
-tasks, grading and prepared tasks; not who asks, what a run is, or benchmarks. Nothing here is ever kept as a verdict.
+tasks, sandboxes, grading and prepared tasks; not who asks, what a run is, or benchmarks. Nothing here is ever kept as a
+verdict.
 """
 
 from __future__ import annotations
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
         strength_line as strength_line,
     )
     from repoassay.mutants.edits.trial import StrengthDemand as StrengthDemand, measure_strength as measure_strength
+    from repoassay.mutants.outputs.battery import run_battery as run_battery
+    from repoassay.mutants.outputs.mutant import (
+        Battery as Battery,
+        Expected as Expected,
+        GradedMutant as GradedMutant,
+        battery_record as battery_record,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -26,5 +34,7 @@ else:
             "edits.mutant": ("Mutant",),
             "edits.strength": ("StrengthStore", "known_strengths", "strength_line"),
             "edits.trial": ("StrengthDemand", "measure_strength"),
+            "outputs.battery": ("run_battery",),
+            "outputs.mutant": ("Battery", "Expected", "GradedMutant", "battery_record"),
         },
     )

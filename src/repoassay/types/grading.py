@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from repoassay.types.base import Record
 from repoassay.types.fields import InnerPath, Number, Seconds, inner_path
 
-__all__ = ["Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"]
+__all__ = ["Criterion", "Grading", "HiddenTests", "Mutants", "PublishedCriteria", "Reading"]
 
 _JAVASCRIPT = frozenset({"node", "ava", "vitest", "jest", "mocha"})
 """Readers of tests that Node runs."""
@@ -157,3 +157,18 @@ class Grading(Record):
         """Stage and criterion of everything a reading measures; a task with one reading has it for both."""
         chosen = self.published if reading is Reading.PUBLISHED and self.published else self
         return (*(("process", item) for item in chosen.process), *(("result", item) for item in chosen.result))
+
+
+_Stated = dict[Annotated[str, Field(min_length=1, max_length=200)], Annotated[str, Field(min_length=3, max_length=400)]]
+
+
+class Mutants(Record):
+    """Exceptions from what is expected of mutants, by name (`NAME` or `FILE:NAME`, with `*`), each with its reason.
+
+    `tolerate` names mutants that may be accepted or refused, `accept` variants that must be accepted, `refuse` mutants
+    that must be refused.
+    """
+
+    tolerate: Annotated[_Stated, Field(max_length=100)] = Field(default_factory=dict)
+    accept: Annotated[_Stated, Field(max_length=100)] = Field(default_factory=dict)
+    refuse: Annotated[_Stated, Field(max_length=100)] = Field(default_factory=dict)

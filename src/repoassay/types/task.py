@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from repoassay.types.base import Record
 from repoassay.types.fields import Dollars, HostName, Identifier, InnerPath, Seconds, Sha256, Size, inner_path
-from repoassay.types.grading import Grading, Reading
+from repoassay.types.grading import Grading, Mutants, Reading
 
 __all__ = [
     "IN_REPOSITORY",
@@ -239,6 +239,7 @@ class Task(Record):
     limits: Limits = Limits()
     economics: Economics | None = None
     network: NetworkRule = NetworkRule()
+    mutants: Mutants = Mutants()
 
     @property
     def network_policy(self) -> NetworkPolicy:

@@ -108,11 +108,17 @@ def _key(row: Row) -> tuple[tuple[str, str], ...]:
     needs_reference=True,
     source="F1 over cells under a one-to-one matching of rows",
 )
-def table_cells_f1(of: Path, against: Path, *, tolerance: float = 0.0) -> Measurement:
-    """F1 of cells: rows matched one to one in any order, columns by name; numbers may differ by `tolerance`."""
+def table_cells_f1(of: Path, against: Path, *, tolerance: float = 0.0, ordered: bool = False) -> Measurement:
+    """F1 of cells: rows matched one to one in any order, columns by name; numbers may differ by `tolerance`.
+
+    With `ordered`, the first row is held against the first, and so on.
+    """
     ours, theirs = _rows(read_table(of)), _rows(reference(read_table, against))
     have, want = sum(map(len, ours)), sum(map(len, theirs))
-    shared = matched_cells(ours, theirs, tolerance)
+    if ordered:
+        shared = sum(_matched(row, other, tolerance) for row, other in zip(ours, theirs, strict=False))
+    else:
+        shared = matched_cells(ours, theirs, tolerance)
     value = 2 * shared / (have + want) if have + want else 1.0
     return Measurement(value, f"{shared} cells alike of {have} in {len(ours)} rows, {want} in {len(theirs)} expected")
 

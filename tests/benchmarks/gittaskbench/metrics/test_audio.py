@@ -90,6 +90,15 @@ def test_sdr_is_what_least_squares_says(tmp_path: Path, voices: tuple[Any, Any])
     assert sdr(tmp_path, separated(tmp_path / "out", mixed, other)) == pytest.approx(expected, abs=0.1)
 
 
+def test_what_comes_after_the_longest_voice_is_distortion(tmp_path: Path, voices: tuple[Any, Any]) -> None:
+    one, other = voices
+    silence = np.zeros(RATE)
+    later = separated(tmp_path / "late", np.concatenate([one, silence]), np.concatenate([other, silence]))
+    assert sdr(tmp_path, later) > 8
+    twice = separated(tmp_path / "twice", np.concatenate([one, one]), other)
+    assert sdr(tmp_path, twice) < 4
+
+
 @pytest.mark.parametrize("level", [0.01, 0.3, 1, 5])
 def test_sdr_is_that_of_another_library(level: float) -> None:
     wave = np.cumsum(noise(3)) / 10

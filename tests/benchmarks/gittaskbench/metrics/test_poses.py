@@ -95,6 +95,14 @@ def test_one_pose_has_no_motion_even_pushed_along(save: Save) -> None:
     assert pose_motion(save(pushed)).value == pytest.approx(0, abs=1e-12)
 
 
+def test_a_figure_that_stops_half_way_has_a_part_without_motion(save: Save) -> None:
+    moving = walk(40)
+    stopped = moving[np.minimum(np.arange(40), 20)]
+    assert pose_motion(save(moving), parts=4).value > 0.001
+    assert pose_motion(save(stopped)).value > 0.001
+    assert pose_motion(save(stopped), parts=4).value == pytest.approx(0, abs=1e-12)
+
+
 @pytest.mark.parametrize("sides", [(4.0, 2.0, 1.0), (1.0, 1.0, 1.0), (10.0, 5.0, 0.1)])
 def test_depth_of_a_box_is_its_shortest_over_its_longest_side(save: Save, sides: tuple[float, ...]) -> None:
     corners = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T * np.array(sides)

@@ -93,7 +93,8 @@ def separation_sdr(
 
     Args:
         of: A folder with one recording for each voice, of any format, rate, level and number of channels; shifted by
-            up to half a second, it is shifted back, and what it lacks in length is silence.
+            up to half a second, it is shifted back, and what it lacks in length is silence; what it has beyond the
+            longest voice is distortion.
         against: The first reference.
         beside: Names of the other references, in the same folder.
         rate: Samples a second at which it is measured.
@@ -115,11 +116,25 @@ def separation_sdr(
         return Measurement(math.nan, f"it holds {len(found)} recordings for {len(voices)} voices")
     ours = [sound(path, rate) for path in found]
     targets = [voice[:length] for voice in theirs]
-    values = numpy.array([[_voice_sdr(one, other, rate, scale_invariant) for other in targets] for one in ours])
+    end = max(map(len, theirs)) + int(_REACH * rate)
+    values = numpy.array(
+        [[_with_rest(_voice_sdr(one, other, rate, scale_invariant), one, end) for other in targets] for one in ours]
+    )
     orders = list(itertools.permutations(range(len(voices))))
     best = max(orders, key=lambda order: sum(values[place, voice] for place, voice in enumerate(order)))
     each = {path.name: values[place, voice] for place, (path, voice) in enumerate(zip(found, best, strict=True))}
     return Measurement(float(min(each.values())), ", ".join(f"{name} {value:.1f} dB" for name, value in each.items()))
+
+
+def _with_rest(value: float, ours: Any, end: int) -> float:
+    """A ratio in dB with what comes after `end` counted as distortion."""
+    rest, within = float(ours[end:] @ ours[end:]), float(ours[:end] @ ours[:end])
+    if rest <= 0:
+        return value
+    if within <= 0:
+        return _LEAST
+    part = 1 / (1 + 10 ** (-value / 10))
+    return _decibels(part, 1 - part + rest / within)
 
 
 def _voice_sdr(ours: Any, theirs: Any, rate: int, scale_invariant: bool) -> float:

@@ -130,13 +130,17 @@ def pose_frames(of: Path, *, fewest: int = 12, most: int = 40) -> Measurement:
     source="standard deviation over time of joints about their middle, over the figure's extent",
     packages=_PACKAGES,
 )
-def pose_motion(of: Path) -> Measurement:
-    """How much the pose changes over time, in extents of the figure; 0 for one pose repeated, moved or not."""
+def pose_motion(of: Path, *, parts: int = 1) -> Measurement:
+    """How much the pose changes over time, in extents of the figure, in the stillest of so many parts of the time.
+
+    0 for one pose repeated, moved or not.
+    """
 
     def motion(found: Any) -> float:
         inner = found - found.mean(axis=1, keepdims=True)
         extent = _extent(found)
-        return float(inner.std(axis=0).mean()) / extent if extent > 1e-9 else 0.0
+        split = need("numpy").array_split(inner, min(parts, len(inner)))
+        return min(float(part.std(axis=0).mean()) for part in split) / extent if extent > 1e-9 else 0.0
 
     return _measure(of, motion)
 
