@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from repoassay.types.suite import Suite as Suite, SuiteData as SuiteData
     from repoassay.types.task import (
         IN_REPOSITORY as IN_REPOSITORY,
+        Dates as Dates,
         Economics as Economics,
         Environment as Environment,
         Inputs as Inputs,
@@ -101,6 +102,7 @@ else:
             "submission": ("Ended", "Exit", "SkippedFile", "Submission", "SubmittedFile"),
             "suite": ("Suite", "SuiteData"),
             "task": (
+                "Dates",
                 "Economics",
                 "Environment",
                 "IN_REPOSITORY",
