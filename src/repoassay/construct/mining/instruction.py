@@ -180,7 +180,9 @@ def _message(facts: CommitFacts) -> str:
     kept: list[str] = []
     for row in facts.message.splitlines():
         line = row.strip()
-        if _TRAILER.match(line) or (squashed and re.match(r"[*-] ", line)) or re.fullmatch(r"-{3,}", line):
+        if squashed and kept and re.match(r"[*-] ", line):
+            break  # from here on it tells how the change came about, commit by commit
+        if _TRAILER.match(line) or re.fullmatch(r"-{3,}", line):
             continue
         kept.append(_plain(row))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()

@@ -136,10 +136,16 @@ class _Use:
         fresh = {number for number, row in enumerate(after.splitlines(), 1) if row.strip() not in known}
         for node in ast.walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in functions:
-                fresh.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+                fresh.update(range(node.lineno, _end(node) + 1))
         docs = _docstrings(tree)
         for node in ast.walk(tree):
-            if getattr(node, "lineno", None) in fresh and id(node) not in docs:
+            if isinstance(node, ast.Call):
+                called = _last_name(node.func)
+                self.keywords |= {(called, each.arg) for each in node.keywords if each.arg and each.lineno in fresh}
+            line = getattr(node, "lineno", None)
+            if isinstance(node, (ast.Import, ast.ImportFrom)) and fresh & set(range(node.lineno, _end(node) + 1)):
+                line = next(iter(fresh))
+            if line in fresh and id(node) not in docs:
                 self._note(node)
 
     def _note(self, node: ast.AST) -> None:
@@ -153,10 +159,8 @@ class _Use:
                 self.names |= {each.name for each in names}
             case ast.Import(names=names):
                 self.modules |= {each.name for each in names}
-            case ast.Call(func=func, keywords=keywords):
-                called = _last_name(func)
-                self.keywords |= {(called, each.arg) for each in keywords if each.arg}
-                if called in ("raises", "assertRaises", "assertRaisesRegex", "warns"):
+            case ast.Call(func=func):
+                if _last_name(func) in ("raises", "assertRaises", "assertRaisesRegex", "warns"):
                     self.exceptions |= {_last_name(each) for each in node.args[:1]}
             case ast.Constant(value=str(text)):
                 plain = re.sub(r"\\([^\w\s])", r"\1", text).strip()
@@ -183,6 +187,10 @@ def _parsed(text: str) -> ast.Module | None:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _end(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
 
 
 def _last_name(node: ast.expr) -> str:
