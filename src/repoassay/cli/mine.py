@@ -49,6 +49,7 @@ KINDS = ("edit", "pull-request")
 @click.option("--rules", type=PATH, metavar="FILE", help="TOML that states rules of the draw otherwise.")
 @click.option(
     "--out",
+    "suite",
     type=PATH,
     default=Path("mined"),
     show_default=True,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         construct_commit as construct_commit,
         facts as facts,
     )
+    from repoassay.construct.history import History as History
     from repoassay.construct.mining.commits import (
         closer_look as closer_look,
         draw as draw,
@@ -47,6 +48,7 @@ else:
         __name__,
         {
             "commit": ("Constructed", "construct_commit", "facts"),
+            "history": ("History",),
             "mining.commits": ("closer_look", "draw", "read_commits"),
             "mining.issues": ("read_issues",),
             "mining.journal": ("CommitStatus", "MINE_LOG", "MinedCommit", "refusals"),

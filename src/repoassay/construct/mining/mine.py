@@ -21,12 +21,12 @@ from repoassay.construct.mining.journal import CommitStatus, MinedCommit, Mining
 from repoassay.construct.mining.plan import MiningPlan, estimate, plan_repository
 from repoassay.construct.mining.rules import CommitFacts, MiningRules
 from repoassay.construct.mining.suite import begin_suite, describe_suite
-from repoassay.construct.placement import bundle_base, check_free, part_folder, tasks_folder
+from repoassay.construct.placement import bundle_base, part_folder, remove_parts, tasks_folder
 from repoassay.construct.task_request import Proposal, TaskRequest
-from repoassay.engine import GradingContext
+from repoassay.engine import GradingContext, folder_lock
 from repoassay.errors import BadInput, InfraFault, Interrupted, RepoAssayError, Unavailable
 from repoassay.formats import safe_id
-from repoassay.sandbox import Cache, Sandbox
+from repoassay.sandbox import Cache, Sandbox, remove_tree
 from repoassay.text import printable, quote
 from repoassay.workspace import run_git
 
@@ -121,8 +121,10 @@ def mine_histories(
     """
     began, cpu = time.monotonic(), _cpu_seconds()
     begin_suite(suite)
-    journal = MiningJournal(suite)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(folder_lock(suite))
+        remove_parts(suite)
+        journal = MiningJournal(suite)
         opened = [stack.enter_context(_opened(each, bundle=request.bundle)) for each in repositories]
         plans = [
             plan_repository(each.history, each.name, journal, request.rules, since=request.since, until=request.until,
@@ -135,7 +137,7 @@ def mine_histories(
         miner = _Miner(suite, journal, bench, request, on_row, cancel or threading.Event())
         jobs = [(opened[place], facts) for place, facts in _in_turn([each.waiting for each in plans])]
         tried, stopped = miner.run(jobs, workers) if agree(plan) else ([], False)
-    journal.settle()
+        journal.settle()
     rows = tuple(journal.rows())
     report = MiningReport(
         suite, plan, tuple(tried), rows, _cpu_seconds() - cpu, time.monotonic() - began, stopped
@@ -270,7 +272,9 @@ class _Miner:
             proposal=Proposal() if self._kind(candidate) == "pull-request" else None,
         )  # fmt: skip
         assert request.id is not None
-        check_free(tasks_folder(self._suite) / request.id)
+        left = tasks_folder(self._suite) / request.id
+        if left.is_dir() and not left.is_symlink():  # a call that was killed had placed it, and not yet noted it
+            remove_tree(left)
         draft = draft_commit(request, opened.history, opened.url, local=opened.local)
         with part_folder(self._suite) as part:
             bundled = bundle_base(draft, opened.history.place, part, self._suite) if request.bundle else None
