@@ -118,7 +118,9 @@ def plan_repository(
 
 def _is_free(row: MinedCommit | None, unseen: bool, *, update: bool) -> bool:
     """Whether a commit may be drawn now."""
-    return unseen if update or row is None else row.status is CommitStatus.NOT_DRAWN
+    if update or row is None:
+        return unseen
+    return row.status in (CommitStatus.NOT_DRAWN, CommitStatus.PASSED_OVER)  # by rules that may be others now
 
 
 def _row(name: str, facts: CommitFacts, finding: RuleFinding | None) -> MinedCommit:

@@ -76,7 +76,11 @@ def needed_facts(
     for path, after in sorted(solution.items(), key=lambda item: (_module(item[0]) not in used.modules, item[0])):
         for fact in _of_file(path, base.get(path), after, used):
             found.setdefault((fact.kind, fact.word), fact)
-    return list(found.values())
+    texts = [fact.word for fact in found.values() if fact.kind == "text"]
+    return [
+        fact for fact in found.values()  # a longer text made of a shorter one is told with it
+        if fact.kind != "text" or not any(other != fact.word and other in fact.word for other in texts)
+    ]  # fmt: skip
 
 
 def untold(facts: Sequence[NeededFact], instruction: str) -> list[NeededFact]:
