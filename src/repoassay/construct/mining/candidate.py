@@ -27,6 +27,8 @@ from repoassay.workspace import PreparedTask
 
 __all__ = ["CandidateRefused", "MinedCandidate"]
 
+_FEW_WORDS = 12
+
 
 class CandidateRefused(BadInput):
     """A commit that is to be no task; `cause` is the word under which it is counted."""
@@ -108,6 +110,8 @@ class MinedCandidate:
         private = [fact.word for fact in missing if fact.private]
         if private:
             self.notes += (f"The tests use names that are not public: {join_names(private, 5)}.",)
+        if len(text.split()) < _FEW_WORDS:
+            self.notes += (f"The instruction has {len(text.split())} words; read whether they say enough.",)
         if self.told:
             text = f"{text.rstrip()}\n\n" + "".join(f"- {sentence}\n" for sentence in self.told)
         hunks = draft.diff.count(b"\n@@ ")

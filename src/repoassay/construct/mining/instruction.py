@@ -29,9 +29,9 @@ _TRAILER = re.compile(
 )  # fmt: skip
 _ROLE = re.compile(r":[a-zA-Z:+.-]+:`~?([^`<]+?)(?:\s*<[^`]*>)?`")
 _REFERENCE = re.compile(
-    r"(?::(?:issue|pr|gh|pull|user|ghissue|ghpull|bug|cve)s?:`[^`]*`)"
+    r"`#\d+ <[^>]*>`_{1,2}|(?::(?:issue|pr|gh|pull|user|ghissue|ghpull|bug|cve)s?:`[^`]*`)"
     r"|\[?`?(?:(?:gh-|#)\d+`?|(?:pull request|issue|pr) ?#?\d+)(?:\]\([^)]*\)|\][\[(][^\])]*[\])]|\]|`?_{1,2})?"
-    r"|`#\d+ <[^>]*>`_{1,2}|https?://\S*/(?:issues|pull|commit)/\w+\S*",
+    r"|https?://\S*/(?:issues|pull|commit)/\w+\S*",
     re.IGNORECASE,
 )
 _LEAST_WORDS, _LEAST_LETTERS, _MOST_LETTERS = 4, 20, 20_000

@@ -71,7 +71,7 @@ def needed_facts(
         functions = {each.partition("::")[2].partition("[")[0].split("::")[-1] for each in wanted
                      if each.startswith(f"{path}::")}  # fmt: skip
         used.read(before, after, functions)
-    used.known = set(re.findall(r"\w+", " ".join((*base.values(), *(before for before, _ in tests.values())))))
+    used.known = set(re.findall(r"\.(\w+)", " ".join((*base.values(), *(before for before, _ in tests.values())))))
     found: dict[tuple[str, str], NeededFact] = {}
     for path, after in sorted(solution.items(), key=lambda item: (_module(item[0]) not in used.modules, item[0])):
         for fact in _of_file(path, base.get(path), after, used):
@@ -108,9 +108,10 @@ def _of_file(path: str, before: str | None, after: str, used: _Use) -> Iterator[
     for definition in dict.fromkeys(_definitions(new_tree, module)):
         if definition not in old and used.needs(definition):
             yield definition.fact
-    brought = _strings(new_tree) - (_strings(old_tree) if old_tree is not None else set())
+    had = _strings(old_tree) if old_tree is not None else set()
+    brought = _strings(new_tree) - had
     for text in used.texts:
-        if _shares(text, brought) and text not in (before or ""):
+        if text not in had and _shares(text, brought):
             shown = " ".join(text.split())
             yield NeededFact("text", shown, f"The tests expect this text: `{shown}`")
     raised = _raised(new_tree) - (_raised(old_tree) if old_tree is not None else set())
@@ -129,7 +130,7 @@ class _Use:
         self.exceptions: set[str] = set()
         self.texts: dict[str, None] = {}
         self.known: set[str] = set()
-        """Words of the base, which may be what a test means by an attribute of that name."""
+        """Attributes that the base speaks of, which may be what a test means by an attribute of that name."""
 
     def read(self, before: str, after: str, functions: set[str]) -> None:
         """Read a test file: what of it is new, and the functions that must pass."""
