@@ -61,7 +61,7 @@ def facts(message: str = "Fix it", **more: object) -> CommitFacts:
 def market(tmp_path: Path) -> Repo:
     """A history with a fix, a fix without a test, a change of comments, a fix whose test passes before, and a chore."""
     repo = make_repo(tmp_path / "market")
-    repo.commit({"shop.py": BROKEN, "tests/test_shop.py": TEST, "LICENSE": "", "setup.cfg": ""}, "Start")
+    repo.commit({"shop.py": BROKEN, "tests/test_shop.py": TEST, "LICENSE": ""}, "Start")
     repo.commit({"shop.py": REPAIRED, "tests/test_shop.py": AVERAGE_TEST}, SAYS)
     repo.git("tag", "v1.0")
     repo.commit({"shop.py": REPAIRED + "\n"}, "Fix the end of a file that nobody had looked at")

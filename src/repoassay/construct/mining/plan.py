@@ -110,7 +110,7 @@ def plan_repository(
                 update={"status": CommitStatus.WAITING, "patch": seen[facts.commit]}
             )
             journal.note(row)
-        elif facts.commit not in refused and facts.commit in unseen:
+        elif count != 0 and facts.commit not in refused and facts.commit in unseen:  # else nothing was drawn from it
             journal.note(_row(name, facts, None))
     waiting = [facts for facts in kept if facts.commit in known and known[facts.commit].status in _OPEN]
     return RepositoryPlan(name, len(every), len(kept), len(tried) - len(waiting), (*waiting, *drawn.commits))

@@ -252,7 +252,7 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _targets(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
+    if isinstance(node, ast.ImportFrom):
         yield from (each.asname or each.name for each in node.names)
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     yield from (each.id for each in targets if isinstance(each, ast.Name))
