@@ -1,10 +1,9 @@
 """How many real fixing commits become tasks when nobody types anything: draws them by stated rules and tries each.
 
-A candidate is a commit with one parent that changes source and tests, at most 6 source files and 250 source lines,
-whose message speaks of a fault or an issue and is neither a merge's, a release's nor one of typing errors, and whose
-tests gain a line that asserts something. Of every repository as many are drawn as of the others, with a seed,
-spread over its history since --since in strata of equal size. Each becomes one line of the results file, and what is
-there already is not tried again. The first become pull-request tasks (--pull-requests), with their messages for issues.
+A candidate is a commit that keeps to the rules of `repoassay mine`, which draws it, too. Of every repository as many
+are drawn as of the others, with a seed, spread over its history since --since in strata of equal size. Each becomes one
+line of the results file, and what is there already is not tried again. The first become pull-request tasks
+(--pull-requests), with their messages for issues.
 
     python measurements/commits.py --repository bundles/one.bundle --repository clones/two.git --count 60
 """
@@ -13,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
-import re
 import statistics
 import subprocess
 import sys
@@ -22,18 +19,11 @@ import tempfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-FILES, LINES = 6, 250
-TEST = re.compile(r"(^|/)(tests?|testing|testsuite)/|(^|/)(test_[^/]*|[^/]*_test|tests|conftest)\.py$")
-NO_FIX = re.compile(
-    r"^(merge|release|bump|version|v?\d+\.\d+|prepare|revert|back to|typo|docs?\b|doc:|lint|black|format|pyupgrade"
-    r"|\[pre-commit|add type|type hints?|drop (support for )?python)|typos?\b|spelling|\bCI\b|comments\b",
-    re.IGNORECASE,
-)
-FIX = re.compile(r"\b(fix(es|ed)?|bug|resolve[sd]?|close[sd]?|crash|correct(ly|ed)?|incorrect|error|fail(s|ed|ure)?"
-                 r"|wrong|handle|regression|don't|should|prevent|#\d+)\b", re.IGNORECASE)  # fmt: skip
+from repoassay.construct import History, MiningRules, closer_look, draw, read_commits
 
 
 def git(place: Path, *words: str) -> str:
@@ -52,47 +42,15 @@ def opened(given: Path, folder: Path) -> Path:
     return place
 
 
-def candidates(place: Path, since: str) -> list[str]:
-    """Ids of commits that keep to the rules, oldest first."""
-    form = "--format=%x01%H%x00%P%x00%B%x02"
-    text = git(place, "log", "--reverse", "--no-merges", f"--since={since}", "--numstat", form, "HEAD")
-    found = []
-    for entry in text.split("\x01")[1:]:
-        head, _, stat = entry.partition("\x02")
-        sha, parents, message = head.split("\0", 2)
-        rows = [row.split("\t") for row in stat.strip().splitlines() if row.count("\t") == 2]
-        tests = [name for _, _, name in rows if TEST.search(name) and name.endswith(".py")]
-        code = [row for row in rows if row[2].endswith((".py", ".pyx", ".c")) and not TEST.search(row[2])]
-        source = [(plus, minus) for plus, minus, _ in code]
-        lines = sum(int(plus) + int(minus) for plus, minus in source if plus != "-")
-        fits = tests and source and len(source) <= FILES and lines <= LINES and len(parents.split()) == 1
-        if (
-            fits
-            and FIX.search(message)
-            and not NO_FIX.search(message.strip().splitlines()[0] if message.strip() else "merge")
-        ):
-            found.append(sha)
-    return found
-
-
-def asserts(place: Path, sha: str) -> bool:
-    """Whether a commit adds a line to its tests that asserts something."""
-    rows = git(place, "show", "--format=", "--unified=0", sha, "--", "*test*.py").splitlines()
-    return any(re.search(r"^\+(?!\+\+).*(assert|raises|def test|parametrize)", row) for row in rows)
-
-
 def drawn(repositories: list[Path], count: int, seed: int, since: str) -> list[tuple[Path, str]]:
     """Commits to try, the repositories in turn, so that the first n are as good a sample as any."""
     by_place: dict[Path, list[str]] = {}
+    rules = MiningRules()
     for place in repositories:
-        pool, each = candidates(place, since), -(-count // len(repositories))
-        chance = random.Random(f"{seed} {place.name}")
-        strata = [pool[len(pool) * number // each : len(pool) * (number + 1) // each] for number in range(each)]
-        by_place[place] = []
-        for stratum in strata:
-            chance.shuffle(stratum)
-            by_place[place] += [sha for sha in stratum if asserts(place, sha)][:1]
-        chance.shuffle(by_place[place])
+        history, each = History(place, place.name), -(-count // len(repositories))
+        pool = [facts for facts in read_commits(history, since) if rules.judge(facts) is None]
+        found = draw(pool, each, f"{seed} {place.name}", partial(closer_look, history, rules=rules))
+        by_place[place] = [facts.commit for facts in found.commits]
         print(f"{place.name}: {len(pool)} candidates, {len(by_place[place])} drawn", file=sys.stderr)
     turns = max(map(len, by_place.values()), default=0)
     return [(place, shas[turn]) for turn in range(turns) for place, shas in by_place.items() if turn < len(shas)][

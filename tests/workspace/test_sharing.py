@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import time
 from pathlib import Path
 
 from repoassay.workspace.build_output import is_intact, manifest_place, take_over
-from repoassay.workspace.sharing import share_files
+from repoassay.workspace.sharing import file_states, share_files
 
 
-def a_file(path: Path, text: str, time: int = 1000) -> Path:
+def a_file(path: Path, text: str, moment: int = 1000) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    os.utime(path, (time, time))
+    os.utime(path, (moment, moment))
     return path
 
 
 def test_files_of_one_content_and_time_become_one(tmp_path: Path) -> None:
     tree, original = tmp_path / "tree", tmp_path / "original"
-    for name, text, time in (("a/same", "x", 1000), ("changed", "y", 1000), ("younger", "x", 2000), ("new", "x", 1000)):
-        a_file(tree / name, text, time)
+    for name, text, moment in (
+        ("a/same", "x", 1000),
+        ("changed", "y", 1000),
+        ("younger", "x", 2000),
+        ("new", "x", 1000),
+    ):
+        a_file(tree / name, text, moment)
     for name in ("a/same", "changed", "younger"):
         a_file(original / name, "x")
     share_files(tree, original)
@@ -28,6 +36,34 @@ def test_files_of_one_content_and_time_become_one(tmp_path: Path) -> None:
     assert (tree / "changed").read_text() == "y"
     share_files(tree, original, times=False)
     assert (tree / "younger").samefile(original / "younger")
+
+
+def test_a_file_touched_after_it_was_copied_is_read_again_whatever_time_it_shows(tmp_path: Path) -> None:
+    tree, original = tmp_path / "tree", tmp_path / "original"
+    for name in ("same", "forged", "unknown"):
+        a_file(original / name, "x")
+        a_file(tree / name, "x")
+    copied = {name: state for name, state in file_states(tree).items() if name != "unknown"}
+    time.sleep(0.05)  # the kernel's clock of files ticks some hundred times a second
+    a_file(tree / "forged", "y")  # as long, and with the time it had
+    share_files(tree, original, copied=copied)
+    assert [(tree / name).samefile(original / name) for name in ("same", "forged", "unknown")] == [True, False, True]
+    assert (tree / "forged").read_text() == "y"
+
+
+def test_digests_of_shared_files_are_taken_from_where_they_were_worked_out(tmp_path: Path) -> None:
+    tree, original = tmp_path / "tree", tmp_path / "original"
+    for name in ("same", "other"):
+        a_file(original / name, "x")
+        a_file(tree / name, "x" if name == "same" else "z")
+    take_over(original, manifest_place(original))
+    share_files(tree, original)
+    take_over(tree, manifest_place(tree), shared_with=original)
+    told = json.loads(manifest_place(tree).read_text())
+    assert [told[name][2] for name in ("same", "other")] == [
+        hashlib.sha256(content).hexdigest() for content in (b"x", b"z")
+    ]
+    assert is_intact(tree, manifest_place(tree))
 
 
 def test_a_program_does_not_become_a_file_that_is_none(tmp_path: Path) -> None:

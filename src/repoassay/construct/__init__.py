@@ -15,6 +15,26 @@ if TYPE_CHECKING:
         construct_commit as construct_commit,
         facts as facts,
     )
+    from repoassay.construct.history import History as History
+    from repoassay.construct.mining.commits import (
+        closer_look as closer_look,
+        draw as draw,
+        read_commits as read_commits,
+    )
+    from repoassay.construct.mining.issues import read_issues as read_issues
+    from repoassay.construct.mining.journal import (
+        MINE_LOG as MINE_LOG,
+        CommitStatus as CommitStatus,
+        MinedCommit as MinedCommit,
+        refusals as refusals,
+    )
+    from repoassay.construct.mining.mine import (
+        MiningReport as MiningReport,
+        MiningRequest as MiningRequest,
+        mine_histories as mine_histories,
+    )
+    from repoassay.construct.mining.plan import MiningPlan as MiningPlan
+    from repoassay.construct.mining.rules import MiningRules as MiningRules, read_rules as read_rules
     from repoassay.construct.prove import (
         ProofCase as ProofCase,
         ProofFinding as ProofFinding,
@@ -28,6 +48,13 @@ else:
         __name__,
         {
             "commit": ("Constructed", "construct_commit", "facts"),
+            "history": ("History",),
+            "mining.commits": ("closer_look", "draw", "read_commits"),
+            "mining.issues": ("read_issues",),
+            "mining.journal": ("CommitStatus", "MINE_LOG", "MinedCommit", "refusals"),
+            "mining.mine": ("MiningReport", "MiningRequest", "mine_histories"),
+            "mining.plan": ("MiningPlan",),
+            "mining.rules": ("MiningRules", "read_rules"),
             "prove": ("ProofCase", "ProofFinding", "ProvenTask", "ProofRole", "flip_rate"),
             "task_request": ("TaskRequest", "Proposal"),
         },

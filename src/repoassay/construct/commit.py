@@ -38,7 +38,7 @@ from repoassay.tasks import TaskFolder, digest_folder, read_task
 from repoassay.types import FileEdit
 from repoassay.workspace import PreparedTask, how_to_get, lay_out, release_lines
 
-__all__ = ["Constructed", "construct_commit"]
+__all__ = ["Constructed", "TaskMaking", "construct_commit"]
 
 _MOST_GUARDS = 1000
 """Tests that pass on both sides kept as guards; more would make every verdict slow."""
@@ -100,15 +100,30 @@ def construct_commit(
         with part_folder(out) as part:
             bundled = bundle_base(draft, history.place, part, out) if asked.bundle else None
             bench = GradingContext(part / "repositories" if bundled else None, cache, sandbox)
-            making = _Making(part, bundled, out, bench, times, workers, step, done)
+            making = TaskMaking(part, bundled, out, bench, times, workers, step, done)
             if asked.runner == "repository":
                 return making.in_place(draft, asked, history)
             return making.by_files(draft)
 
 
 @dataclass(frozen=True, slots=True)
-class _Making:
-    """Where a draft is written, proved and placed."""
+class TaskMaking:
+    """Where a draft is written, proved and placed.
+
+    Args:
+        part: Folder in which it is made.
+        bundled: The base tree that is to be stored with it, where one is.
+        out: Where the task goes.
+        bench: What runs and grades it.
+        times: Runs of the tests on each side.
+        workers: Sandboxes at a time.
+        step: Told of what is being done.
+        done: Told of each finished run.
+        complete: Called with the proven draft before it is validated; returns it, perhaps with more said, or raises
+            BadInput where it is to be no task.
+        probe: Whether a change is given up after one run on each side where these show that it can be no task.
+        share_environments: Whether packages are first tried as of a day that commits near to each other share.
+    """
 
     part: Path
     bundled: Path | None
@@ -118,6 +133,9 @@ class _Making:
     workers: int
     step: Callable[[str], None]
     done: Callable[[], None]
+    complete: Callable[[TaskDraft, ProvenTask, PreparedTask], TaskDraft] = lambda draft, proven, layout: draft
+    probe: bool = False
+    share_environments: bool = False
 
     def by_files(self, draft: TaskDraft) -> Constructed:
         """Prove a task whose test files run by themselves."""
@@ -147,7 +165,7 @@ class _Making:
         self._say_runs(draft)
         proven = prove_in_place(
             layout, _edits(draft, layout), trial.run, trial.unseen, self.bench.sandbox,
-            times=self.times, workers=self.workers, on_run=self.done,
+            times=self.times, workers=self.workers, on_run=self.done, probe=self.probe,
         )  # fmt: skip
         return self._finish(draft, proven, layout)
 
@@ -166,8 +184,9 @@ class _Making:
                 "This machine has no Python of which the repository's own environment can be made.", how_to_get("3.11")
             )
         return try_recipes(
-            draft, inference, request.requirements, self._lay, tree, history.content, self.bench.sandbox, self.step
-        )
+            draft, inference, request.requirements, self._lay, tree, history.content, self.bench.sandbox, self.step,
+            share_date=self.share_environments,
+        )  # fmt: skip
 
     def _say_runs(self, draft: TaskDraft) -> None:
         self.step(f"running the tests {self.times} times at {draft.base[:12]} and at {draft.solution[:12]}")
@@ -188,6 +207,7 @@ class _Making:
         if proven.finding is not ProofFinding.SOUND:
             return result
         self.step("validating the task")
+        draft = self.complete(draft, proven, layout)
         draft, notes = _finished(draft, proven, layout, self.times)
         shutil.rmtree(layout.folder.path)
         result = replace(result, warnings=(*draft.warnings, *notes))

@@ -22,7 +22,7 @@ from repoassay.tasks import read_regular
 from repoassay.text import printable, quote
 from repoassay.types import IN_REPOSITORY, Environment, Grading, HiddenTests, Repository, Task, TaskKind
 
-__all__ = ["draft_commit"]
+__all__ = ["draft_commit", "repository_name"]
 
 _MAX_FILE = 16 * 2**20
 _MOST_SECONDS = 900
@@ -72,7 +72,7 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
     licence = _licence(asked, Project(trees[0], history.content), warnings)
     instruction = _instruction(asked, history, solution, warnings)
     repository = _repository(asked, url, base, local, licence, warnings)
-    name = asked.id or safe_id(f"{_plain_name(url)}-{solution[:10]}")
+    name = asked.id or safe_id(f"{repository_name(url)}-{solution[:10]}")
     try:
         task = Task(
             id=name,
@@ -242,7 +242,7 @@ def _instruction(asked: TaskRequest, history: History, solution: str, warnings: 
 def _repository(asked: TaskRequest, url: str, base: str, local: bool, licence: str, warnings: list[str]) -> Repository:
     homepage = "" if local else url
     if asked.bundle:
-        name = re.sub(r"[^a-z0-9_-]+", "-", _plain_name(url).lower()).strip("-")[:40] or "repository"
+        name = re.sub(r"[^a-z0-9_-]+", "-", repository_name(url).lower()).strip("-")[:40] or "repository"
         return Repository(source=f"bundled:{name}-{base[:12]}", licence=licence, homepage=homepage)
     if local:
         warnings.append(
@@ -252,7 +252,8 @@ def _repository(asked: TaskRequest, url: str, base: str, local: bool, licence: s
     return Repository(source=f"git:{url}", revision=base, licence=licence, homepage=homepage)
 
 
-def _plain_name(url: str) -> str:
+def repository_name(url: str) -> str:
+    """What a repository is called: the last part of its place."""
     return (
         url.rstrip("/").removesuffix("/.git").removesuffix(".git").replace(":", "/").rpartition("/")[2] or "repository"
     )

@@ -18,6 +18,7 @@ from repoassay.workspace import ATTRIBUTES, run_git
 __all__ = ["History", "HistoryEntry", "find_repository", "open_history"]
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_RELEASE = re.compile(r"(^|[^a-z0-9])v?\d+(\.\d+)+([.-]?(post|final)\.?\d*)?$", re.IGNORECASE)
 _REGULAR = ("100644", "100755")
 _MOST_SECONDS = 1800
 
@@ -79,6 +80,21 @@ class History:
             return run_git(self.place, "describe", "--tags", "--long", commit).decode(errors="replace").strip()
         except InfraFault:
             return None
+
+    def patch_id(self, commit: str) -> str:
+        """What a commit's patch is known by, wherever it was applied; empty where nothing differs."""
+        shown = run_git(self.place, "diff-tree", "-p", "--no-ext-diff", "--no-textconv", "--root", commit)
+        return run_git(self.place, "patch-id", "--stable", stdin=shown).decode().partition(" ")[0]
+
+    def first_release(self, commit: str) -> tuple[str, datetime.date] | None:
+        """The first tag with a version's number that holds a commit, and its day (UTC); None where there is none."""
+        form = "--format=%(creatordate:unix) %(refname:short)"
+        shown = run_git(self.place, "tag", "--contains", commit, "--sort=creatordate", form).decode(errors="replace")
+        for line in shown.splitlines():
+            stamp, _, name = line.partition(" ")
+            if _RELEASE.search(name) and stamp.isdecimal():
+                return name, datetime.datetime.fromtimestamp(int(stamp), datetime.UTC).date()
+        return None
 
     def tree(self, commit: str) -> dict[str, HistoryEntry]:
         """Every file, link and submodule of a commit by its path; bytes that are no UTF-8 are lone surrogates."""

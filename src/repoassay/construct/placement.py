@@ -15,7 +15,9 @@ from repoassay.tasks import digest_folder
 from repoassay.text import printable, quote
 from repoassay.workspace import fetch_commit
 
-__all__ = ["bundle_base", "check_free", "part_folder", "place_task", "tasks_folder", "write_task_draft"]
+__all__ = ["bundle_base", "check_free", "part_folder", "place_task", "remove_parts", "tasks_folder", "write_task_draft"]
+
+_PART = ".part-"
 
 
 def tasks_folder(folder: Path) -> Path:
@@ -43,7 +45,7 @@ def part_folder(folder: Path) -> Iterator[Path]:
     try:
         with _writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            part = Path(tempfile.mkdtemp(prefix=".part-", dir=folder))
+            part = Path(tempfile.mkdtemp(prefix=_PART, dir=folder))
             part.chmod(0o755)
         yield part
     finally:
@@ -52,6 +54,12 @@ def part_folder(folder: Path) -> Iterator[Path]:
         for each in made:
             with contextlib.suppress(OSError):  # not empty: the task is in it
                 each.rmdir()
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove folders that processes left which were killed; nobody may be working there."""
+    for part in folder.glob(f"{_PART}*"):
+        remove_tree(part)
 
 
 @contextlib.contextmanager

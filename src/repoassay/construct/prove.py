@@ -186,6 +186,7 @@ def prove_in_place(
     times: int,
     workers: int = 1,
     on_run: Callable[[], None] = lambda: None,
+    probe: bool = False,
 ) -> ProvenTask:
     """Run a repository's own tests at the base and with the solution, `times` times each.
 
@@ -198,12 +199,18 @@ def prove_in_place(
         times: Runs on each side.
         workers: Sandboxes at a time.
         on_run: Told of each finished run.
+        probe: Whether it ends after one run on each side where these show that no further one can make a task of it.
 
     Raises:
         InfraFault: When tests cannot be started.
         Interrupted: When the user stops it.
     """
     cancel = threading.Event()
+    why = (first.told.broken or [first.said.strip() or "it was never reported"])[0]
+    unread = dict.fromkeys(missing_counts, why[-_MESSAGE:])
+
+    def proven(based: Sequence[_Told], solved: Sequence[_Told]) -> ProvenTask:
+        return ProvenTask(_cases((), based, solved), unread, dict(missing_counts), MOST_LOST)
 
     def run(changes: Mapping[str, FileEdit | None]) -> _Told:
         ran = run_hidden(layout.folder, layout.base, changes, sandbox, layout.environment, cancel=cancel)
@@ -212,20 +219,32 @@ def prove_in_place(
         on_run()
         return _reported(ran, layout, at_base=not changes)
 
+    solved, based = [_reported(first, layout)], [run({})] if probe else []
+    if based and _hopeless(early := proven(based, solved)):
+        return early
     with ThreadPoolExecutor(workers) as pool:
         try:
-            after = [pool.submit(run, edits) for _ in range(times - 1)]
-            before = [pool.submit(run, {}) for _ in range(times)]
-            solved = [_reported(first, layout), *(future.result() for future in after)]
-            based = [future.result() for future in before]
+            after = [pool.submit(run, edits) for _ in range(times - len(solved))]
+            before = [pool.submit(run, {}) for _ in range(times - len(based))]
+            solved += [future.result() for future in after]
+            based += [future.result() for future in before]
         except BaseException:
             cancel.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-    why = (first.told.broken or [first.said.strip() or "it was never reported"])[0]
-    return ProvenTask(
-        _cases((), based, solved), dict.fromkeys(missing_counts, why[-_MESSAGE:]), dict(missing_counts), MOST_LOST
-    )
+    return proven(based, solved)
+
+
+def _hopeless(early: ProvenTask) -> bool:
+    """Whether one run on each side leaves no test that could have to pass, or too few that could count.
+
+    What fails once with the solution, or passes once at the base, is never a test that must pass, whatever comes.
+    """
+    if not early.of(ProofRole.MUST_PASS):
+        return True
+    passed = sum(case.solution == ("passed",) for case in early.cases)
+    whole = len(early.cases) - len(early.of(ProofRole.SKIPPED)) + sum(early.unseen.values())
+    return whole - passed > early.most_lost * whole
 
 
 MOST_LOST = 0.2

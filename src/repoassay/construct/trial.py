@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from repoassay.construct.history import HistoryEntry
 from repoassay.construct.in_place import count_test_functions
@@ -108,6 +108,8 @@ def try_recipes(
     read: Callable[[HistoryEntry], bytes],
     sandbox: Sandbox,
     step: Callable[[str], None],
+    *,
+    share_date: bool = False,
 ) -> tuple[RecipeTrial | None, list[str]]:
     """Try recipes, the likeliest first, until one loses next to no test.
 
@@ -123,18 +125,21 @@ def try_recipes(
         read: What a file of it holds.
         sandbox: Where tests run.
         step: Told of each attempt and of what became of it.
+        share_date: Whether the first is as of a day before the commit that others near to it share.
 
     Returns:
         The best trial, None where nothing could be built, and a sentence for every recipe that was given up.
     """
     best: RecipeTrial | None = None
     given_up: list[str] = []
-    waiting = _ladder(inference)
+    waiting = _ladder(inference, shared=share_date)
     tried: set[tuple[object, ...]] = set()
     count = 0
     while waiting and count < _MOST_TRIALS:
         way = waiting.pop(0)
-        recipe = inference.recipe(way.line, with_date=way.dated, with_pins=way.pinned, extra_packages=way.besides)
+        recipe = inference.recipe(
+            way.line, with_date=way.dated, with_pins=way.pinned, extra_packages=way.besides, shared_date=way.shared
+        )
         what = _words(recipe, way)
         if (identity := (recipe.python, recipe.requirements, recipe.exclude_newer)) in tried:
             continue
@@ -149,7 +154,8 @@ def try_recipes(
             step(f"not with {what}: {why[-160:]}")
             if not way.pinned:
                 continue
-            waiting.insert(0, _Way(way.line, way.dated, False, way.besides))
+            if not way.shared:
+                waiting.insert(0, replace(way, pinned=False))
             continue
         if best is None or (trial.lost, -trial.passed) < (best.lost, -best.passed):
             best = trial
@@ -159,7 +165,7 @@ def try_recipes(
         step(f"not only with {what}: {trial.lost:.0%} of the tests are lost")
         missing = tuple(name for name in trial.missing(inference) if name not in way.besides)
         if missing:
-            waiting.insert(0, _Way(way.line, way.dated, way.pinned, (*way.besides, *missing)))
+            waiting.insert(0, replace(way, besides=(*way.besides, *missing)))
     return best, given_up
 
 
@@ -169,11 +175,13 @@ class _Way:
     dated: bool = True
     pinned: bool = True
     besides: tuple[str, ...] = ()
+    shared: bool = False
 
 
-def _ladder(inference: Inference) -> list[_Way]:
+def _ladder(inference: Inference, *, shared: bool) -> list[_Way]:
     lines = inference.lines[:3]
-    return [*(_Way(line) for line in lines), *(_Way(line, dated=False) for line in lines[:1])]
+    near = [_Way(line, shared=True) for line in lines[:1]] if shared else []
+    return [*near, *(_Way(line) for line in lines), *(_Way(line, dated=False) for line in lines[:1])]
 
 
 def _words(recipe: EnvironmentRecipe, way: _Way) -> str:

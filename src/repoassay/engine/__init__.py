@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Progress as Progress,
         check as check,
         execute as execute,
+        folder_lock as folder_lock,
         prepare as prepare,
         run_lock as run_lock,
     )
@@ -64,7 +65,7 @@ else:
             "assess": ("TaskAssurance",),
             "attempt": ("GradingContext", "AttemptResult", "OpenAttempt", "work"),
             "cost_bound": ("CostBound", "bound_of"),
-            "execution": ("Progress", "check", "execute", "run_lock", "prepare"),
+            "execution": ("Progress", "check", "execute", "folder_lock", "run_lock", "prepare"),
             "feedback": ("FeedbackLedger",),
             "fetch": ("fetch_data",),
             "grade": ("grade_outputs",),

@@ -64,6 +64,12 @@ class GradingContext:
     def __post_init__(self) -> None:
         object.__setattr__(self, "oracle", Oracle(self.cache, self.sandbox))
 
+    def beside(self, repositories: Path | None) -> GradingContext:
+        """The same for tasks whose repositories lie elsewhere, with the same oracle."""
+        other = replace(self, repositories=repositories)
+        object.__setattr__(other, "oracle", self.oracle)
+        return other
+
 
 @dataclass(frozen=True, slots=True)
 class AttemptContext:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Protocol
 
 from ulid import ULID
@@ -26,7 +27,7 @@ from repoassay.sandbox import Cache, Sandbox, open_sandbox, permitted_hosts
 from repoassay.tasks import SuiteFolder, TaskFolder
 from repoassay.types import Attempt, NetworkPolicy, Outcome, Plan, Verdict
 
-__all__ = ["Progress", "agents_of", "check", "execute", "prepare", "run_lock"]
+__all__ = ["Progress", "agents_of", "check", "execute", "folder_lock", "prepare", "run_lock"]
 
 
 class Progress(Protocol):
@@ -55,12 +56,23 @@ def run_lock(run: RunFolder) -> Iterator[None]:
     Raises:
         BadInput: When another process holds it.
     """
-    descriptor = os.open(run.path / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+    with folder_lock(run.path):
+        yield
+
+
+@contextlib.contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Hold a folder, so that two processes never work on it at once.
+
+    Raises:
+        BadInput: When another process holds it.
+    """
+    descriptor = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BadInput(f"{run.path} is being worked on by another process.", "Wait for it or stop it.") from None
+            raise BadInput(f"{folder} is being worked on by another process.", "Wait for it or stop it.") from None
         yield
     finally:
         os.close(descriptor)

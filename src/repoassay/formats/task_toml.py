@@ -17,6 +17,8 @@ def edit_task_toml(task: Task) -> str:
     own = ("id", "title", "kind", "domain", "subdomain", "modality", "provenance", "licence", "rules")
     lines = ["schema = 1", "", "[task]"]
     lines += [f"{key} = {toml_string(str(getattr(task, key)))}" for key in own if getattr(task, key)]
+    dates = task.dates.model_dump(exclude_none=True)
+    lines += ["", "[dates]", *(f"{key} = {toml_string(day)}" for key, day in dates.items())] if dates else []
     lines += ["", "[repository]"]
     for key in ("source", "sha256", "revision", "licence", "homepage"):
         value = getattr(repository, key)

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from repoassay.types.suite import StrengthSettings as StrengthSettings, Suite as Suite, SuiteData as SuiteData
     from repoassay.types.task import (
         IN_REPOSITORY as IN_REPOSITORY,
+        Dates as Dates,
         Economics as Economics,
         Environment as Environment,
         Inputs as Inputs,
@@ -109,6 +110,7 @@ else:
             "strength": ("MutantFate", "MutantKind", "MutantTrial", "SuiteStrength", "TaskStrength"),
             "suite": ("StrengthSettings", "Suite", "SuiteData"),
             "task": (
+                "Dates",
                 "Economics",
                 "Environment",
                 "IN_REPOSITORY",

@@ -10,11 +10,12 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from repoassay.types.base import Record
-from repoassay.types.fields import Dollars, HostName, Identifier, InnerPath, Seconds, Sha256, Size, inner_path
+from repoassay.types.fields import Day, Dollars, HostName, Identifier, InnerPath, Seconds, Sha256, Size, inner_path
 from repoassay.types.grading import Grading, Mutants, Reading
 
 __all__ = [
     "IN_REPOSITORY",
+    "Dates",
     "Economics",
     "Environment",
     "Inputs",
@@ -212,6 +213,19 @@ class Economics(Record):
         return self
 
 
+class Dates(Record):
+    """Days (`YYYY-MM-DD`) that say when a task could first be known.
+
+    `commit` is the day of the commit it rests on (of its solution, where a change is asked for), `released` of the
+    first release that holds that commit, `drafted` of the task's writing, `first_published` of its first release.
+    """
+
+    commit: Day | None = None
+    released: Day | None = None
+    drafted: Day | None = None
+    first_published: Day | None = None
+
+
 class Task(Record):
     """One task, as written in `task.toml`.
 
@@ -231,6 +245,7 @@ class Task(Record):
     provenance: str = ""
     licence: str = ""
     rules: Annotated[str, Field(max_length=400)] = ""
+    dates: Dates = Dates()
     repository: Repository
     environment: Environment = Environment()
     inputs: Inputs = Inputs()

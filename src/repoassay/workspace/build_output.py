@@ -8,7 +8,7 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from repoassay.errors import InfraFault
@@ -19,25 +19,40 @@ __all__ = ["intact_entry", "is_intact", "manifest_place", "take_over"]
 _DEEPEST = 200
 
 
-def take_over(tree: Path, manifest: Path, *, leads_to: tuple[Path, ...] = ()) -> None:
+def take_over(tree: Path, manifest: Path, *, leads_to: tuple[Path, ...] = (), shared_with: Path | None = None) -> None:
     """Give a dead build's tree plain modes and an owner that no sandbox has, and write down what it holds.
 
     Args:
         tree: The tree, which nothing alive can change any more.
         manifest: The file that says what it holds; outside the tree.
         leads_to: Folders outside that links may lead to, such as the interpreter's.
+        shared_with: An entry of the cache, seen to be intact in this process, whose files the tree may share; what its
+            manifest says of those is not worked out again.
 
     Raises:
         InfraFault: It holds a link that leads elsewhere, or what is neither file, folder nor link.
     """
     try:
-        listed = _listed(tree, leads_to)
+        listed = _listed(tree, leads_to, _shared_digests(shared_with))
     except OSError as error:
         raise InfraFault(f"The build left what cannot be read: {error.strerror}.") from error
     manifest.write_text(json.dumps(listed), "utf-8", "surrogateescape")
 
 
-def _listed(tree: Path, leads_to: tuple[Path, ...]) -> dict[str, object]:
+def _shared_digests(entry: Path | None) -> dict[tuple[int, int], str]:
+    """Digests of the files of an entry by device and inode; nothing that its manifest does not tell."""
+    if entry is None or not is_intact(entry, manifest_place(entry)):
+        return {}
+    told = json.loads(manifest_place(entry).read_text("utf-8", "surrogateescape"))
+    found: dict[tuple[int, int], str] = {}
+    for name, about in told.items():
+        if isinstance(about, list):
+            status = (entry / name).lstat()
+            found[status.st_dev, status.st_ino] = about[2]
+    return found
+
+
+def _listed(tree: Path, leads_to: tuple[Path, ...], shared: Mapping[tuple[int, int], str]) -> dict[str, object]:
     inside = tuple(os.path.realpath(place) for place in (tree, *leads_to))
     listed: dict[str, object] = {}
     folders = [tree]
@@ -57,7 +72,7 @@ def _listed(tree: Path, leads_to: tuple[Path, ...]) -> dict[str, object]:
                 folders.append(path)
             elif stat.S_ISREG(mode):
                 _settle(path, 0o755 if mode & 0o100 else 0o644)
-                listed[name] = _of(path)
+                listed[name] = _of(path, shared)
             else:
                 raise InfraFault(f"The build left {name!r}, which is neither a file nor a folder.")
             if name.count("/") > _DEEPEST:
@@ -80,10 +95,12 @@ def _check_link(path: Path, name: str, inside: tuple[str, ...]) -> None:
         raise InfraFault(f"The build left a link that leads outside: {name!r} to {str(path.readlink())!r}.")
 
 
-def _of(path: Path) -> list[object]:
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+def _of(path: Path, shared: Mapping[tuple[int, int], str] | None = None) -> list[object]:
     status = path.stat()
+    digest = (shared or {}).get((status.st_dev, status.st_ino))
+    if digest is None:
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return [stat.S_IMODE(status.st_mode), status.st_size, digest, status.st_mtime_ns, status.st_ctime_ns]
 
 

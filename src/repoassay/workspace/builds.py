@@ -25,7 +25,7 @@ from repoassay.workspace.building import run_build
 from repoassay.workspace.checkouts import check_no_history, commit_tree
 from repoassay.workspace.git import run_git
 from repoassay.workspace.node import node_version
-from repoassay.workspace.sharing import share_files
+from repoassay.workspace.sharing import file_states, share_files
 from repoassay.workspace.variables import environment_variables
 
 __all__ = ["build_repository"]
@@ -68,11 +68,12 @@ def build_repository(
         for source, target in ((environment, built), (base, repo)):
             shutil.copytree(source, target, symlinks=True)
             settle(target)
+        copied = file_states(built)
         _run(folder, built, repo, cache, sandbox)
         _take_repository(base, repo)
-        share_files(built, environment)
+        share_files(built, environment, copied=copied)
         outside = (Path(sys.base_prefix), *(SHOWN if wanted.apt else ()))
-        take_over(built, manifest_place(built), leads_to=outside)
+        take_over(built, manifest_place(built), leads_to=outside, shared_with=environment)
 
     entry = cache.entry("builds", key, build)
     if not is_intact(entry / key, manifest_place(entry / key)):

@@ -46,8 +46,10 @@ _ENV = {
 }
 
 
-def run_git(folder: Path, *arguments: str, env: Mapping[str, str] | None = None, seconds: float = 300) -> bytes:
-    """Run one git command in a folder and return what it prints.
+def run_git(
+    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, seconds: float = 300, stdin: bytes = b""
+) -> bytes:
+    """Run one git command in a folder, with `stdin` on its standard input, and return what it prints.
 
     Raises:
         InfraFault: When git fails or takes longer than `seconds`.
@@ -58,7 +60,7 @@ def run_git(folder: Path, *arguments: str, env: Mapping[str, str] | None = None,
             [git_program(), *settings, *arguments],
             cwd=folder,
             env={**_ENV, **(env or {})},
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             capture_output=True,
             timeout=seconds,
             check=False,

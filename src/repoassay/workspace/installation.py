@@ -21,7 +21,7 @@ from repoassay.workspace.build_index.rules import IndexRules
 from repoassay.workspace.build_output import intact_entry, manifest_place, take_over
 from repoassay.workspace.building import run_build
 from repoassay.workspace.interpreters import find_interpreter, interpreter_tree
-from repoassay.workspace.sharing import share_files
+from repoassay.workspace.sharing import file_states, share_files
 from repoassay.workspace.variables import search_paths
 
 __all__ = ["build_installation"]
@@ -79,12 +79,13 @@ def build_installation(folder: TaskFolder, line: str, cache: Cache, sandbox: San
         if apt:
             shutil.copytree(apt, part / "apt", symlinks=True)
         settle(part)
+        copied = file_states(part)
         if requirements or wanted.resolve:
             _install(part, folder, requirements, cache, sandbox)
-        share_files(part, interpreter)
+        share_files(part, interpreter, copied=copied)
         if apt:
             share_files(part / "apt", apt)
-        take_over(part, manifest_place(part), leads_to=SHOWN if apt else ())
+        take_over(part, manifest_place(part), leads_to=SHOWN if apt else (), shared_with=interpreter)
 
     return intact_entry(cache, "environments", key, build)
 

@@ -6,19 +6,45 @@ import contextlib
 import filecmp
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["share_files"]
+__all__ = ["FileState", "file_states", "share_files"]
+
+FileState = tuple[int, int, int, int, int]
+"""Inode, mode, bytes, and the times of the last change of content and of anything, in nanoseconds."""
 
 
-def share_files(tree: Path, original: Path, *, times: bool = True) -> None:
+def file_states(tree: Path) -> dict[str, FileState]:
+    """The state of every file of a tree by its path, before strangers may write to it.
+
+    Nobody can set the time at which the kernel saw the last change, so a file in the same state later was not touched.
+    """
+    found: dict[str, FileState] = {}
+    for folder, _, files in os.walk(tree):
+        for name in files:
+            path = Path(folder, name)
+            found[os.path.relpath(path, tree)] = _state(path.lstat())
+    return found
+
+
+def _state(status: os.stat_result) -> FileState:
+    return status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def share_files(
+    tree: Path, original: Path, *, times: bool = True, copied: Mapping[str, FileState] | None = None
+) -> None:
     """Replace every file of a tree by a link to the original's at the same place, where they are equal.
 
     Args:
         tree: A dead build's tree.
         original: A tree that nobody may change.
         times: Whether the time of the last change must be equal too, by which Python trusts its byte code.
+        copied: States of the tree's files when they had just been copied from the original: those still in them are
+            taken for equal without being read.
     """
+    states = copied or {}
     if tree.is_symlink():  # a build may have put one in a folder's place
         return
     for folder, _, files in os.walk(tree):
@@ -26,11 +52,12 @@ def share_files(tree: Path, original: Path, *, times: bool = True) -> None:
         if other.is_symlink() or not other.is_dir():
             continue
         for name in files:
-            if _alike(Path(folder, name), other / name, times=times):
+            known = states.get(os.path.relpath(f"{folder}/{name}", tree))
+            if _alike(Path(folder, name), other / name, known, times=times):
                 _link(other / name, Path(folder, name))
 
 
-def _alike(file: Path, other: Path, *, times: bool) -> bool:
+def _alike(file: Path, other: Path, known: FileState | None, *, times: bool) -> bool:
     try:
         first, second = file.lstat(), other.lstat()
     except OSError:
@@ -39,7 +66,9 @@ def _alike(file: Path, other: Path, *, times: bool) -> bool:
     run = bool(first.st_mode & 0o100) == bool(second.st_mode & 0o100)
     if not plain or not run or first.st_size != second.st_size:
         return False
-    return (not times or first.st_mtime_ns == second.st_mtime_ns) and filecmp.cmp(file, other, shallow=False)
+    if times and first.st_mtime_ns != second.st_mtime_ns:
+        return False
+    return _state(first) == known or filecmp.cmp(file, other, shallow=False)
 
 
 def _link(original: Path, file: Path) -> None:

@@ -69,8 +69,9 @@ class Inference:
     said: tuple[str, ...]
 
     def recipe(
-        self, line: str, *, with_date: bool = True, with_pins: bool = True, extra_packages: Iterable[str] = ()
-    ) -> EnvironmentRecipe:
+        self, line: str, *, with_date: bool = True, with_pins: bool = True, extra_packages: Iterable[str] = (),
+        shared_date: bool = False,
+    ) -> EnvironmentRecipe:  # fmt: skip
         """A recipe for one release line.
 
         Args:
@@ -78,6 +79,8 @@ class Inference:
             with_date: Whether packages newer than the commit are left out of account.
             with_pins: Whether exact versions that files of requirements and lock files state are kept.
             extra_packages: Names of packages that turned out to be missing.
+            shared_date: Whether packages are as of the first day of the commit's quarter, which other commits with the
+                same requirements share, and with it the environment.
         """
         said = list(self.said)
         chosen, origins, extras = self._chosen()
@@ -104,7 +107,11 @@ class Inference:
         if left:
             said.append(f"Left out, as tests seldom need them: {join_names(sorted(left), 8)}.")
         until = (self.day + datetime.timedelta(days=1)).isoformat() if with_date else None
-        said.append(f"Packages as of {until}, the day after the commit." if until else "Packages as of today.")
+        if shared_date:
+            until = self.day.replace(month=3 * ((self.day.month - 1) // 3) + 1, day=1).isoformat()
+            said.append(f"Packages as of {until}, the first day of the commit's quarter.")
+        else:
+            said.append(f"Packages as of {until}, the day after the commit." if until else "Packages as of today.")
         build = self._build(extras, said)
         source = ("src",) if any(path.startswith(f"{self.project.root}src/") for path in self.project.files) else ()
         root = self.project.root.rstrip("/")

@@ -1,0 +1,172 @@
+"""One commit on its way to a task: what an agent is told, what is checked of that, and what is written beside."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from repoassay.construct.commit import Constructed
+from repoassay.construct.history import History
+from repoassay.construct.mining.instruction import (
+    InstructionSource,
+    instruction_sources,
+    leaked_line,
+    pick_instruction,
+    source_lines,
+)
+from repoassay.construct.mining.journal import CommitStatus, Difficulty, MinedCommit
+from repoassay.construct.mining.rules import CommitFacts, MiningRules
+from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
+from repoassay.construct.prove import ProofFinding, ProofRole, ProvenTask
+from repoassay.construct.task_draft import TaskDraft
+from repoassay.errors import BadInput
+from repoassay.text import join_names, printable
+from repoassay.types import Dates
+from repoassay.workspace import PreparedTask
+
+__all__ = ["CandidateRefused", "MinedCandidate"]
+
+_FEW_WORDS = 12
+
+
+class CandidateRefused(BadInput):
+    """A commit that is to be no task; `cause` is the word under which it is counted."""
+
+    def __init__(self, cause: str, message: str) -> None:
+        super().__init__(message, "")
+        self.cause = cause
+
+
+@dataclass(slots=True)
+class MinedCandidate:
+    """One commit while it is tried.
+
+    Args:
+        history: Its repository.
+        name: What the repository is called.
+        facts: The commit.
+        rules: What tells sources from tests.
+        issues: Texts by number.
+        rewrite: Says an instruction in other words, where a model is asked to.
+        claim: Called with the tests that must pass; raises CandidateRefused where another task has them.
+    """
+
+    history: History
+    name: str
+    facts: CommitFacts
+    rules: MiningRules
+    issues: Mapping[int, str]
+    claim: Callable[[CommitFacts, tuple[str, ...]], None]
+    rewrite: Callable[[str], str] | None = None
+    source: InstructionSource | None = None
+    told: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    must_pass: tuple[str, ...] = ()
+    difficulty: Difficulty | None = None
+    release: str = ""
+    _lines: list[str] = field(default_factory=list)
+
+    def instruction(self) -> str:
+        """The text that an agent is given, before what the tests need besides is known.
+
+        Raises:
+            CandidateRefused: When no text says what was wanted, or each holds a line of the solution.
+        """
+        paths = [each.path for each in self.rules.source_files(self.facts)]
+        diff = self.history.diff(self.facts.parents[0], self.facts.commit, paths)
+        self._lines = source_lines(diff, lambda path: True)
+        self.source, passed = pick_instruction(instruction_sources(self.history, self.facts, self.issues), self._lines)
+        self.passed = tuple(passed)
+        if self.source is None and passed:
+            raise CandidateRefused("instruction leaks", passed[0])
+        if self.source is None:
+            raise CandidateRefused("instruction says too little", f"Its message is {self.facts.subject!r}.")
+        if self.rewrite is not None:
+            self._reworded(self.rewrite(self.source.text))
+        return self.source.text
+
+    def _reworded(self, text: str) -> None:
+        """Take a model's words, unless they hold a line of the solution."""
+        assert self.source is not None
+        leak = leaked_line(text, self._lines)
+        if leak is None and text.strip():
+            self.source = InstructionSource(f"{self.source.name}, reworded by a model", text.strip() + "\n")
+        else:
+            self.notes += ("The model's words held a line of the solution, and were not taken.",)
+
+    def complete(self, draft: TaskDraft, proven: ProvenTask, layout: PreparedTask) -> TaskDraft:
+        """The draft with all that its tests need told, and its days written down.
+
+        Raises:
+            CandidateRefused: When another task has the same tests.
+        """
+        self.must_pass = tuple(case.id for case in proven.of(ProofRole.MUST_PASS))
+        self.claim(self.facts, self.must_pass)
+        text = draft.files["instruction.md"].decode()
+        missing = untold(self._needed(draft), text)
+        self.told = tuple(dict.fromkeys(printable(fact.sentence, 400) for fact in missing))
+        private = [fact.word for fact in missing if fact.private]
+        if private:
+            self.notes += (f"The tests use names that are not public: {join_names(private, 5)}.",)
+        if len(text.split()) < _FEW_WORDS:
+            self.notes += (f"The instruction has {len(text.split())} words; read whether they say enough.",)
+        if self.told:
+            text = f"{text.rstrip()}\n\n" + "".join(f"- {sentence}\n" for sentence in self.told)
+        hunks = draft.diff.count(b"\n@@ ")
+        sources = self.rules.source_files(self.facts)
+        lines = sum((each.added or 0) + (each.removed or 0) for each in sources)
+        self.difficulty = Difficulty(files=len(sources), lines=lines, hunks=hunks, tests=len(self.must_pass))
+        first = self.history.first_release(self.facts.commit)
+        self.release = first[0] if first else ""
+        task = draft.task.model_copy(
+            update={
+                "dates": Dates(
+                    commit=self.facts.day, released=first[1].isoformat() if first else None,
+                    drafted=datetime.datetime.now(datetime.UTC).date().isoformat(),
+                ),
+                "provenance": (
+                    f"change {self.facts.commit} on {draft.base} of {self.facts.day}, taken by repoassay mine;"
+                    f" instruction from the {self.source.name if self.source else 'message'};"
+                    f" {self.difficulty}"
+                ),
+            }
+        )  # fmt: skip
+        return replace(draft.with_file("instruction.md", text.encode()), task=task)
+
+    def _needed(self, draft: TaskDraft) -> list[NeededFact]:
+        sources = [each.path for each in self.rules.source_files(self.facts)]
+        after = self._texts(draft.solution, (*sources, *draft.tests))
+        base = self._texts(draft.base, (*sources, *draft.tests))
+        tests = {path: (base.get(path, ""), after[path]) for path in draft.tests if path in after}
+        changed = {path: text for path, text in after.items() if path not in tests}
+        before = {path: text for path, text in base.items() if path not in draft.tests}
+        return needed_facts(before, changed, tests, self.must_pass)
+
+    def _texts(self, commit: str, paths: tuple[str, ...]) -> dict[str, str]:
+        """Python files of a commit by path, as far as it has them."""
+        tree = self.history.tree(commit)
+        files = ((path, tree[path]) for path in paths if path.endswith(".py") and path in tree)
+        return {path: self.history.content(entry).decode(errors="replace") for path, entry in files if entry.regular}
+
+    def row(self, constructed: Constructed | None, seconds: float) -> MinedCommit:
+        """What became of it."""
+        facts = self.facts
+        common = MinedCommit(
+            repository=self.name, commit=facts.commit, day=facts.day, subject=printable(facts.subject, 200),
+            status=CommitStatus.REFUSED, source=self.source.name if self.source else "", told=self.told,
+            passed=tuple(printable(each, 200) for each in self.passed), notes=self.notes, difficulty=self.difficulty,
+            must_pass=self.must_pass, released=self.release, seconds=round(seconds, 1),
+        )  # fmt: skip
+        if constructed is None:
+            return common
+        flaky = tuple(case.id for case in constructed.proven.of(ProofRole.FLAKY))
+        if constructed.finding is ProofFinding.SOUND:
+            return common.model_copy(update={
+                "status": CommitStatus.TASK, "task": constructed.id, "flaky": flaky,
+                "notes": (*self.notes, *constructed.warnings),
+            })  # fmt: skip
+        return common.model_copy(update={
+            "cause": constructed.finding.value, "reason": printable(" ".join(constructed.reasons), 600), "flaky": flaky,
+        })  # fmt: skip

@@ -1,0 +1,293 @@
+"""Mining: what is drawn, what an agent is told, and that a suite grows, goes on and says why commits are no tasks."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from construct.making import CODE, Repo, make_repo
+from repoassay.construct import (
+    MINE_LOG,
+    CommitStatus,
+    MinedCommit,
+    MiningReport,
+    MiningRequest,
+    MiningRules,
+    mine_histories,
+    read_commits,
+    read_issues,
+    read_rules,
+)
+from repoassay.construct.history import History
+from repoassay.construct.mining.commits import closer_look, draw
+from repoassay.construct.mining.instruction import (
+    InstructionSource,
+    instruction_sources,
+    leaked_line,
+    pick_instruction,
+    source_lines,
+)
+from repoassay.construct.mining.rules import CommitFacts, TouchedFile
+from repoassay.construct.mining.told_names import needed_facts, untold
+from repoassay.errors import BadInput
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.workspace import release_lines
+
+needs_python = pytest.mark.skipif(
+    not release_lines(), reason="this machine has no Python of uv or pyenv to make an environment of"
+)
+BROKEN = CODE + "\n\ndef average(prices):\n    return total(prices) / 2\n"
+REPAIRED = CODE + "\n\ndef average(prices):\n    return total(prices) / len(prices)\n"
+TEST = "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"
+AVERAGE_TEST = TEST + "\n\ndef test_average():\n    assert shop.average([1, 3, 5]) == 3\n"
+SAYS = "Fix the average of three prices\n\nThe average of [1, 3, 5] came out as 4.5, and should be 3."
+
+
+def facts(message: str = "Fix it", **more: object) -> CommitFacts:
+    values: dict[str, object] = {
+        "commit": "1" * 40, "parents": ("2" * 40,), "day": "2024-05-06", "message": message,
+        "files": (TouchedFile("shop.py", 3, 1), TouchedFile("tests/test_shop.py", 4, 0)), **more,
+    }  # fmt: skip
+    return CommitFacts(**values)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def market(tmp_path: Path) -> Repo:
+    """A history with a fix, a fix without a test, a change of comments, a fix whose test passes before, and a chore."""
+    repo = make_repo(tmp_path / "market")
+    repo.commit({"shop.py": BROKEN, "tests/test_shop.py": TEST, "LICENSE": ""}, "Start")
+    repo.commit({"shop.py": REPAIRED, "tests/test_shop.py": AVERAGE_TEST}, SAYS)
+    repo.git("tag", "v1.0")
+    repo.commit({"shop.py": REPAIRED + "\n"}, "Fix the end of a file that nobody had looked at")
+    repo.commit({"shop.py": "# A shop.\n" + REPAIRED, "tests/test_shop.py": AVERAGE_TEST + "\n\nassert shop\n"},
+                "Fix what is said of the shop")  # fmt: skip
+    more = AVERAGE_TEST + "\n\ndef test_none():\n    assert shop.total([]) == 0\n"
+    repo.commit({"shop.py": REPAIRED.replace("sum(prices)", "sum(prices, 0)"), "tests/test_shop.py": more},
+                "Handle an empty list of prices in the total of a shop")  # fmt: skip
+    repo.commit({"shop.py": REPAIRED, "tests/test_shop.py": more + "\n"}, "Bump version to 1.1")
+    return repo
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        ({}, None),
+        ({"parents": ()}, "one parent"),
+        ({"files": (TouchedFile("shop.py", 1, 1),)}, "changes tests"),
+        ({"files": (TouchedFile("tests/test_shop.py", 1, 1),)}, "changes sources"),
+        ({"files": (TouchedFile("a.py", 200, 51), TouchedFile("tests/test_a.py", 1, 0))}, "few lines"),
+        ({"files": (TouchedFile("a.py", 1, 1), TouchedFile("b.pyx", 1, 1), TouchedFile("test_a.py", 1, 0))},
+         "nothing compiled"),
+        ({"message": "Add a colour"}, "message speaks of a fault"),
+        ({"message": "Bump the version, fixes #3"}, "message is no other chore"),
+    ],
+)  # fmt: skip
+def test_the_first_rule_that_does_not_hold_is_named(changed: Mapping[str, object], rule: str | None) -> None:
+    finding = MiningRules().judge(facts(**{"message": "Fix it", **changed}))  # type: ignore[arg-type]
+    assert (finding.rule if finding else None) == rule
+
+
+def test_rules_are_read_from_a_file_and_refused_with_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "rules.toml"
+    file.write_text("most_files = 1\nfix = '.'\n")
+    assert read_rules(file).judge(facts("Add a colour")) is None
+    for text, word in (("most_files = 0", "most_files"), ("fix = '('", "regular expression"), ("a = 1", "Known are")):
+        file.write_text(text)
+        with pytest.raises(BadInput, match=word):
+            read_rules(file)
+
+
+def test_a_draw_is_spread_over_the_history_and_depends_on_its_seed() -> None:
+    pool = [facts(commit=f"{number:040}") for number in range(100)]
+    first = draw(pool, 5, "1", lambda each: None)
+    assert sorted(int(each.commit) // 20 for each in first.commits) == [0, 1, 2, 3, 4]
+    assert draw(pool, 5, "1", lambda each: None) == first != draw(pool, 5, "2", lambda each: None)
+    assert len(draw(pool, None, "1", lambda each: None).commits) == 100
+
+
+def test_only_content_tells_that_a_commit_changes_nothing(market: Repo) -> None:
+    history = History(market.path / ".git", "market")
+    rules, found = MiningRules(), {}
+    for each in read_commits(history):
+        finding = rules.judge(each) or closer_look(history, each, rules)
+        found[each.subject] = finding.rule if finding else None
+    assert list(found.values()) == [
+        "one parent", None, "changes tests", "code does something else", None, "message speaks of a fault",
+    ]  # fmt: skip
+
+
+def test_texts_are_preferred_in_order_and_few_words_are_completed(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "shop")
+    repo.commit({"CHANGES.rst": "Version 1.0\n-----------\n", "shop.py": ""}, "Start")
+    log = "Version 1.0\n-----------\n\n-   The mean of a shop counts\n    every :class:`Price`. :issue:`12`\n"
+    commit = repo.commit({"CHANGES.rst": log, "shop.py": "x = 1\n"},
+                         "Count the prices (#13)\n\nfixes #12\n\nSigned-off-by: a <a@b>")  # fmt: skip
+    history = History(repo.path / ".git", "shop")
+    one = next(each for each in read_commits(history) if each.commit == commit)
+    issues = {
+        12: "Averages are wrong\n\nThey leave out the last price.",
+        13: "I repaired how somebody had counted averages.",
+    }
+    told = {each.name: each.text for each in instruction_sources(history, one, issues)}
+    assert list(told) == ["issue", "changelog", "pull request"]  # the message says too little
+    assert told["changelog"] == "The mean of a shop counts every `Price`.\n"
+    assert [each.name for each in instruction_sources(history, one, {})] == ["changelog"]
+    both, _ = pick_instruction(instruction_sources(history, one, issues), [])
+    assert both is not None
+    assert both.name == "issue and changelog and pull request"
+
+
+def test_a_text_with_a_line_of_the_solution_is_passed_over() -> None:
+    diff = b"diff --git a/shop.py b/shop.py\n--- a/shop.py\n+++ b/shop.py\n@@ -1 +1 @@\n-old(prices)\n"
+    lines = source_lines(diff + b"+    return total(prices) / len(prices)\n+    else:\n", lambda path: True)
+    assert lines == ["return total(prices) / len(prices)"]
+    leaky = InstructionSource("issue", "Please\n```\nreturn   total(prices) / len(prices)\n```\n")
+    assert leaked_line(leaky.text, lines)
+    kept, passed = pick_instruction([leaky, InstructionSource("message", "Count the prices well")], lines)
+    assert kept is not None
+    assert (kept.name, len(passed)) == ("message", 1)
+    assert pick_instruction([leaky], lines)[0] is None
+
+
+def test_names_texts_and_exceptions_that_only_the_solution_has_are_told() -> None:
+    base = {"src/shop/bill.py": "def total(prices):\n    return sum(prices)\n"}
+    solution = {
+        "src/shop/bill.py": (
+            "class Bill:\n    def __init__(self, prices, currency):\n        self.cents = 1\n    def pay(self): ...\n"
+            "def total(prices, *, tax=0):\n    if tax < 0:\n"
+            "        raise OverflowError('a tax is never negative: {}')\n"
+            "def unused(): ...\n"
+        ),
+    }  # fmt: skip
+    test = (
+        "import pytest\nfrom shop.bill import Bill, total\n\ndef test_tax():\n"
+        "    with pytest.raises(OverflowError, match='a tax is never negative'):\n        total([1], tax=-1)\n"
+        "    Bill(\n        [1],\n        currency='EUR',\n    ).pay()\n"
+    )
+    found = needed_facts(base, solution, {"tests/test_bill.py": ("", test)}, ["tests/test_bill.py::test_tax"])
+    words = {(each.kind, each.word) for each in found}
+    assert words == {
+        ("name", "Bill"), ("parameter", "currency"), ("attribute", "pay"), ("parameter", "tax"),
+        ("text", "a tax is never negative"), ("exception", "OverflowError"),
+    }  # fmt: skip
+    left = untold(found, "A Bill has a currency and one can pay it; a negative tax is an OverflowError.")
+    assert [each.sentence for each in left] == ["The tests expect this text: `a tax is never negative`"]
+    assert "The tests use the parameter `tax` of `total` of module `shop.bill`." in {each.sentence for each in found}
+
+
+def test_issues_come_from_a_folder_or_from_json(tmp_path: Path) -> None:
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "12.md").write_text("It breaks.")
+    lines = tmp_path / "issues.jsonl"
+    lines.write_text(json.dumps({"number": 12, "title": "It", "body": "breaks."}) + "\n")
+    assert read_issues(tmp_path / "texts") == {12: "It breaks."}
+    assert read_issues(lines) == {12: "It\n\nbreaks."}
+    lines.write_text("nothing")
+    with pytest.raises(BadInput, match="neither"):
+        read_issues(lines)
+
+
+def mined(
+    repo: Repo, suite: Path, cache: Cache, sandbox: Sandbox, *, stop: bool = False, **more: object
+) -> MiningReport:
+    cancel = threading.Event()
+    request = MiningRequest(proofs=1, **more)  # type: ignore[arg-type]
+    return mine_histories(
+        [str(repo.path)],
+        suite,
+        cache,
+        sandbox,
+        request,
+        on_row=lambda row: cancel.set() if stop else None,
+        cancel=cancel,
+    )
+
+
+def by_subject(report: MiningReport) -> dict[str, MinedCommit]:
+    return {row.subject: row for row in report.rows}
+
+
+@needs_python
+@pytest.mark.exhaustive
+def test_a_history_becomes_a_suite_that_grows(market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox) -> None:
+    suite = tmp_path / "suite"
+    first = mined(market, suite, cache, sandbox, stop=True)
+    assert first.stopped
+    assert len(first.tried) == 1
+    second = mined(market, suite, cache, sandbox)
+    rows = by_subject(second)
+    task = rows["Fix the average of three prices"]
+    assert (task.status, task.source, task.must_pass, task.released) == (
+        CommitStatus.TASK, "message", ("tests/test_shop.py::test_average",), "v1.0",
+    )  # fmt: skip
+    empty = rows["Handle an empty list of prices in the total of a shop"]
+    assert (empty.status, empty.cause) == (CommitStatus.REFUSED, "vacuous")
+    assert rows["Bump version to 1.1"].status is CommitStatus.PASSED_OVER
+    assert len((suite / MINE_LOG).read_text().splitlines()) == 6
+
+    found = find_suite(suite)
+    (folder,) = found.tasks
+    assert folder.task.dates.commit == task.day
+    assert folder.task.repository.source.startswith("bundled:")
+    assert "came out as 4.5" in folder.instruction
+    readme = (suite / "README.md").read_text()
+    assert "| vacuous | 1 |" in readme
+    assert task.task in readme
+
+    wrong = REPAIRED.replace("return sum(prices)", "return len(prices)")
+    market.commit({"shop.py": wrong}, "Make it wrong")
+    both = AVERAGE_TEST + "\n\ndef test_two():\n    assert shop.total([3, 3]) == 6\n"
+    market.commit({"shop.py": REPAIRED, "tests/test_shop.py": both},
+                  "Fix the total of two prices\n\nIt is their number, and should be their sum.")  # fmt: skip
+    assert mined(market, suite, cache, sandbox, most=2).plan.size == 0  # as many were tried before
+    third = mined(market, suite, cache, sandbox, update=True)
+    assert [row.subject for row in third.tried] == ["Fix the total of two prices"]
+    assert third.tried[0].status is CommitStatus.TASK
+    assert len(find_suite(suite).tasks) == 2
+
+
+@needs_python
+@pytest.mark.exhaustive
+def test_a_commit_that_crashes_stops_no_other_and_is_tried_again(
+    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from repoassay.construct.draft import draft_commit
+
+    def crash(*given: object, **more: object) -> object:
+        if len(crashed) < 1:
+            crashed.append(1)
+            raise RuntimeError("a crash")
+        return draft_commit(*given, **more)  # type: ignore[arg-type]
+
+    crashed: list[int] = []
+    monkeypatch.setattr("repoassay.construct.mining.mine.draft_commit", crash)
+    first = mined(market, tmp_path / "suite", cache, sandbox)
+    faults = [row for row in first.tried if row.status is CommitStatus.FAULT]
+    assert [row.reason for row in faults] == ["RuntimeError: a crash"]
+    assert len(first.tried) == 2
+    second = mined(market, tmp_path / "suite", cache, sandbox)
+    assert [row.commit for row in second.tried] == [faults[0].commit]
+
+
+def test_a_folder_that_is_no_mined_suite_is_left_alone(
+    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox
+) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").write_text("")
+    with pytest.raises(BadInput, match="something else"):
+        mined(market, tmp_path / "other", cache, sandbox)
+
+
+def test_a_plan_that_is_not_agreed_to_runs_nothing(
+    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox
+) -> None:
+    report = mine_histories(
+        [str(market.path)], tmp_path / "suite", cache, sandbox, MiningRequest(), agree=lambda plan: False
+    )
+    assert (report.plan.size, report.tried) == (2, ())
