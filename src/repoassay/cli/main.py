@@ -33,6 +33,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "review": ("repoassay.cli.review", "Let people review what runs left behind: would they merge it?"),
     "fetch": ("repoassay.cli.fetch", "Get the data of a suite and check it."),
     "construct": ("repoassay.cli.construct", "Make tasks of commits, with proof."),
+    "curate": ("repoassay.cli.curate", "Make suites of deliverable tasks: select, verify, draft, prove, renew."),
     "agents": ("repoassay.cli.agents", "List, install and check agents that ask a model."),
     "tasks": ("repoassay.cli.tasks", "List, show, lint, import and validate tasks."),
     "metrics": ("repoassay.cli.metrics", "List the metrics criteria can use."),

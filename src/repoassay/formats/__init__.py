@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     )
     from repoassay.formats.submissions import PatchSubmission as PatchSubmission, read_submissions as read_submissions
     from repoassay.formats.task_source import repository_of as repository_of, row_url as row_url
-    from repoassay.formats.task_toml import edit_task_toml as edit_task_toml
+    from repoassay.formats.task_toml import edit_task_toml as edit_task_toml, toml_string as toml_string
     from repoassay.formats.write_task import (
         REQUIREMENTS as REQUIREMENTS,
         UnusableRow as UnusableRow,
@@ -91,7 +91,7 @@ else:
             "rows": ("RefusedRow", "load_hub", "read_rows", "sort_rows"),
             "submissions": ("PatchSubmission", "read_submissions"),
             "task_source": ("repository_of", "row_url"),
-            "task_toml": ("edit_task_toml",),
+            "task_toml": ("edit_task_toml", "toml_string"),
             "write_task": ("REQUIREMENTS", "UnusableRow", "import_path_of", "safe_id"),
         },
     )

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from repoassay.types.calls import Call as Call, Retry as Retry
     from repoassay.types.fields import (
         Identifier as Identifier,
+        InnerPath as InnerPath,
         Number as Number,
         Sha256 as Sha256,
         Size as Size,
+        inner_path as inner_path,
         is_local as is_local,
     )
     from repoassay.types.files import FileEdit as FileEdit
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from repoassay.types.suite import Suite as Suite, SuiteData as SuiteData
     from repoassay.types.task import (
         IN_REPOSITORY as IN_REPOSITORY,
+        Dates as Dates,
         Economics as Economics,
         Environment as Environment,
         Inputs as Inputs,
@@ -91,7 +94,7 @@ else:
             "attempt": ("Attempt",),
             "base": ("Record",),
             "calls": ("Call", "Retry"),
-            "fields": ("Identifier", "Number", "Sha256", "Size", "is_local"),
+            "fields": ("Identifier", "InnerPath", "Number", "Sha256", "Size", "inner_path", "is_local"),
             "files": ("FileEdit",),
             "grading": ("Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"),
             "pull_request": ("Commit", "Commits"),
@@ -101,6 +104,7 @@ else:
             "submission": ("Ended", "Exit", "SkippedFile", "Submission", "SubmittedFile"),
             "suite": ("Suite", "SuiteData"),
             "task": (
+                "Dates",
                 "Economics",
                 "Environment",
                 "IN_REPOSITORY",

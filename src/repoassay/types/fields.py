@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 
 __all__ = [
+    "Day",
     "Dollars",
     "HostName",
     "Identifier",
@@ -64,4 +65,5 @@ Dollars = Annotated[Decimal, Field(ge=0, le=10**9)]
 HostName = Annotated[
     str, Field(pattern=r"^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9](:\d{1,5})?$")
 ]
+Day = Annotated[str, Field(pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from repoassay.types.base import Record
-from repoassay.types.fields import Dollars, HostName, Identifier, InnerPath, Seconds, Sha256, Size, inner_path
+from repoassay.types.fields import Day, Dollars, HostName, Identifier, InnerPath, Seconds, Sha256, Size, inner_path
 from repoassay.types.grading import Grading, Reading
 
 __all__ = [
     "IN_REPOSITORY",
+    "Dates",
     "Economics",
     "Environment",
     "Inputs",
@@ -212,11 +213,25 @@ class Economics(Record):
         return self
 
 
+class Dates(Record):
+    """Days (`YYYY-MM-DD`) that say when a task could first be known.
+
+    `commit` is the day of the commit it rests on (of its solution, where a change is asked for), `released` of the
+    first release that holds that commit, `drafted` of the task's writing, `first_published` of its first release.
+    """
+
+    commit: Day | None = None
+    released: Day | None = None
+    drafted: Day | None = None
+    first_published: Day | None = None
+
+
 class Task(Record):
     """One task, as written in `task.toml`.
 
-    `rules` says what a contribution must keep to (pull-request tasks): a file of the task folder, or
-    `repository:PATH` for one that the repository has.
+    A task whose `status` is "retired" stays readable and is left out of runs unless it is named; `since` (a quarter,
+    as 2026Q4, or a day) and `why` then say when and for what reason. `rules` says what a contribution must keep to
+    (pull-request tasks): a file of the task folder, or `repository:PATH` for one that the repository has.
 
     Raises:
         pydantic.ValidationError: When a key is unknown, missing or malformed, or kind and grading disagree.
@@ -231,6 +246,10 @@ class Task(Record):
     provenance: str = ""
     licence: str = ""
     rules: Annotated[str, Field(max_length=400)] = ""
+    status: Literal["active", "retired"] = "active"
+    since: Annotated[str, Field(max_length=20)] = ""
+    why: Annotated[str, Field(max_length=1000)] = ""
+    dates: Dates = Dates()
     repository: Repository
     environment: Environment = Environment()
     inputs: Inputs = Inputs()
@@ -248,6 +267,23 @@ class Task(Record):
         if self.kind is TaskKind.DELIVERABLE or self.network.hosts:
             return NetworkPolicy.PACKAGES
         return NetworkPolicy.MODEL
+
+    @property
+    def known_since(self) -> str | None:
+        """The day from which a model may have seen what solves it; None where no day is stated.
+
+        Of a change that is its commit's day; what a deliverable asks for was nowhere before the task was.
+        """
+        dates = self.dates
+        if self.kind.changes_repository and dates.commit:
+            return dates.commit
+        return dates.first_published or dates.drafted
+
+    @model_validator(mode="after")
+    def _retired_with_reason(self) -> Self:
+        if self.status == "retired" and not (self.since and self.why):
+            raise ValueError("status: a retired task needs since and why; add both")
+        return self
 
     @model_validator(mode="after")
     def _rules_agree(self) -> Self:
