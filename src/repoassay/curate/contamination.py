@@ -43,6 +43,7 @@ def probe_without_repository(folder: TaskFolder, ask: DraftingModel, sandbox: Sa
     except (ValueError, KeyError, TypeError, RecursionError):
         return False, "the model's answer is no object with files"
     with tempfile.TemporaryDirectory(prefix="repoassay-probe-") as place:
+        Path(place).chmod(0o755)  # the sandbox's account reads it
         for name, text in wanted.items():
             path = Path(place, name)
             path.parent.mkdir(parents=True, exist_ok=True)

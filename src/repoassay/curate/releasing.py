@@ -255,7 +255,7 @@ def _entries(release: Path) -> dict[str, tuple[int, str]]:
     """Size and sha256 of every file that a release vouches for, by path."""
     found = {}
     for name in files_below(release):
-        if name.startswith("release/") and name != _CHANGES:
+        if name.startswith(("audits/", "proofs/")) or (name.startswith("release/") and name != _CHANGES):
             continue
         content = (release / name).read_bytes()
         found[name] = (len(content), hashlib.sha256(content).hexdigest())

@@ -1,7 +1,9 @@
 """Thresholds that are measured: between the worst of the outputs to accept and the best of those to refuse.
 
 Every output to refuse must lie at least `MARGIN` away from the worst output to accept by one criterion; that is the
-criterion that refuses it. The margin of two values is their difference over the larger of their magnitudes.
+criterion that refuses it. The margin of two values is their difference over the larger of their magnitudes. The line is
+drawn at a fifth of the way from the worst to accept to the best to refuse, so that what lies between the two, and was
+never seen, is rather refused; counts that are the same of all outputs to accept may not change by one.
 """
 
 from __future__ import annotations
@@ -101,14 +103,22 @@ def _place(criterion: MeasuredCriterion) -> Threshold | None:
     if not values:
         return Threshold(criterion.side, good, good, None, margin, refuses)
     best = max(values) if criterion.side == "at_least" else min(values)
-    return Threshold(criterion.side, _between(good, best), good, best, margin, refuses)
+    return Threshold(criterion.side, _limit(criterion, good, best), good, best, margin, refuses)
 
 
-def _between(good: float, bad: float) -> float:
-    """The middle, written with as few digits as stay within the middle half."""
-    middle, quarter = (good + bad) / 2, abs(good - bad) / 4
+def _limit(criterion: MeasuredCriterion, good: float, bad: float) -> float:
+    """Where the line is drawn: half a count off where counts of right outputs never vary, else near the good side."""
+    values = [value for value in (*criterion.good.values(), *criterion.bad.values()) if value is not None]
+    steady = len(set(criterion.good.values())) == 1
+    if steady and all(value == round(value) for value in values if not math.isnan(value)):
+        return good + math.copysign(0.5, bad - good)
+    return _short(good + MARGIN * (bad - good), abs(good - bad) * MARGIN / 2)
+
+
+def _short(value: float, room: float) -> float:
+    """A value near another, within some room, that has as few digits as possible."""
     for digits in range(1, 17):
-        short = float(f"{middle:.{digits}g}")
-        if abs(short - middle) <= quarter:
-            return short
-    return middle
+        rounded = float(f"{value:.{digits}g}")
+        if abs(rounded - value) <= room:
+            return rounded
+    return value
