@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import sys
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.curate_model import curate_model_options
+from repoassay.cli.curate_options import curate_model_options, curation_bench, curation_day, open_asker, step_printer
+from repoassay.cli.curate_release import curate_audit, curate_check, curate_link, curate_release
 from repoassay.options import PATH, isolation_option, json_option, task_option
 
 if TYPE_CHECKING:
@@ -108,22 +108,6 @@ def _print_selected(found: SelectionResult) -> None:
     click.echo(f"{mark} {found.name:<24} {printable(found.why, 200)}".rstrip())
 
 
-def curation_day(text: str | None) -> datetime.date:
-    """A day as given, or today.
-
-    Raises:
-        BadInput: When it is none.
-    """
-    from repoassay.curate import today
-    from repoassay.errors import BadInput
-    from repoassay.text import quote
-
-    try:
-        return datetime.date.fromisoformat(text) if text else today()
-    except ValueError as error:
-        raise BadInput(f"{quote(text or '')} is no day.", "Write YYYY-MM-DD.") from error
-
-
 @curate.command("verify")
 @click.argument("repositories", type=PATH, nargs=-1, required=True, metavar="POOL/NAME...")
 @click.option("--times", type=click.IntRange(1, 100), default=2, show_default=True, metavar="N",
@@ -175,25 +159,6 @@ def _unselected(path: Path, as_json: bool) -> bool:
     return True
 
 
-def curation_bench(isolation: str) -> tuple[Any, Any]:
-    from repoassay.sandbox import Cache, open_sandbox
-
-    cache = Cache()
-    return cache, open_sandbox(isolation, cache)
-
-
-def step_printer(as_json: bool, name: str) -> Any:
-    """A function that says on standard error what is being done."""
-
-    def step(text: str) -> None:
-        from repoassay.text import printable
-
-        if not as_json:
-            click.echo(f"{name}: {printable(text, 200)}", err=True)
-
-    return step
-
-
 @curate.command("draft")
 @click.argument("repository", type=PATH, metavar="POOL/NAME")
 @click.option(
@@ -222,7 +187,6 @@ def curate_draft(
       repoassay curate draft pool/srt --draft my-drafts/srt --out suite
       repoassay curate draft pool/srt --by model --model scripted/drafter --dialogue answers.toml --out suite
     """
-    from repoassay.cli.curate_model import open_asker
     from repoassay.curate import DRAFT, draft_by_model, draft_task, open_pooled, write_template
     from repoassay.text import printable
 
@@ -303,11 +267,5 @@ def _print_proof(found: CuratedProof, as_json: bool) -> None:
         click.echo(f"    {printable(reason, 400)}")
 
 
-def _add_renewal() -> None:
-    from repoassay.cli import curate_release as renewal
-
-    for command in (renewal.curate_audit, renewal.curate_release, renewal.curate_check, renewal.curate_link):
-        curate.add_command(command)
-
-
-_add_renewal()
+for _renewal in (curate_audit, curate_release, curate_check, curate_link):
+    curate.add_command(_renewal)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.curate import curation_bench, curation_day, step_printer
-from repoassay.cli.curate_model import curate_model_options, open_asker
+from repoassay.cli.curate_options import curate_model_options, curation_bench, curation_day, open_asker, step_printer
 from repoassay.options import PATH, isolation_option, json_option
 
 if TYPE_CHECKING:

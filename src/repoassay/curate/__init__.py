@@ -12,7 +12,6 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.curate.auditing import (
-        AuditFinding as AuditFinding,
         audit_suite as audit_suite,
         saturated_tasks as saturated_tasks,
         search_canary as search_canary,
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
         RepositoryCandidate as RepositoryCandidate,
         find_candidates as find_candidates,
     )
+    from repoassay.curate.contamination import AuditFinding as AuditFinding
     from repoassay.curate.draft_file import DRAFT as DRAFT
     from repoassay.curate.drafting import DraftedTask as DraftedTask, draft_task as draft_task
     from repoassay.curate.evidence import read_toml as read_toml
@@ -71,7 +71,8 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "auditing": ("AuditFinding", "audit_suite", "saturated_tasks", "search_canary"),
+            "contamination": ("AuditFinding",),
+            "auditing": ("audit_suite", "saturated_tasks", "search_canary"),
             "candidates": ("RepositoryCandidate", "find_candidates"),
             "draft_file": ("DRAFT",),
             "drafting": ("DraftedTask", "draft_task"),

@@ -10,16 +10,16 @@ import gzip
 import lzma
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, cast
 
-from repoassay.curate.contamination import probe_completion, probe_without_repository
-from repoassay.curate.drafting import proof_context
+from repoassay.curate.contamination import AuditFinding, probe_contamination
 from repoassay.curate.evidence import write_toml
 from repoassay.curate.linking import ScoredAttempt
 from repoassay.curate.model_draft import DraftingModel
 from repoassay.curate.pool import SELECTION, open_pooled
+from repoassay.curate.proving import proof_context
 from repoassay.engine import validate_task
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.sandbox import Cache, Sandbox
@@ -27,21 +27,11 @@ from repoassay.tasks import SuiteFolder, TaskFolder
 from repoassay.text import join_names, printable
 from repoassay.types import TaskKind
 
-__all__ = ["AuditFinding", "audit_suite", "saturated_tasks", "search_canary"]
+__all__ = ["audit_suite", "saturated_tasks", "search_canary"]
 
 _AGENTS, _RUNS = 3, 3
 """How many different agents must pass a task every time, in how many attempts each, for it to be saturated."""
 _CHUNK = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class AuditFinding:
-    """One probe of one task ("" for the whole suite): whether it is sound, None where it was not probed, and why."""
-
-    task: str
-    probe: str
-    sound: bool | None
-    why: str
 
 
 def audit_suite(
@@ -161,18 +151,7 @@ def _saturation(live: Sequence[TaskFolder], attempts: Sequence[ScoredAttempt]) -
 def _contamination(folder: TaskFolder, ask: DraftingModel | None, sandbox: Sandbox) -> list[AuditFinding]:
     if ask is None or folder.task.kind is not TaskKind.DELIVERABLE:
         return [_not_probed(folder, "without repository"), _not_probed(folder, "verbatim")]
-    passed, why = probe_without_repository(folder, ask, sandbox)
-    share = probe_completion(folder, ask)
-    return [
-        AuditFinding(folder.task.id, "without repository", None if passed is None else not passed, why),
-        AuditFinding(
-            folder.task.id, "verbatim", share < _VERBATIM,
-            f"{share:.0%} of the instruction's second half came back word for word",
-        ),
-    ]  # fmt: skip
-
-
-_VERBATIM = 0.5
+    return probe_contamination(folder, ask, sandbox)
 
 
 def _licence(folder: TaskFolder, current: Path | None) -> AuditFinding:

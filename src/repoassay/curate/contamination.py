@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.curate.model_draft import DraftingModel
@@ -15,9 +16,11 @@ from repoassay.tasks import TaskFolder
 from repoassay.text import printable
 from repoassay.types import Outcome
 
-__all__ = ["probe_completion", "probe_without_repository"]
+__all__ = ["AuditFinding", "probe_completion", "probe_contamination", "probe_without_repository"]
 
 _MOST_INPUT = 40_000
+_VERBATIM = 0.5
+"""The share of an instruction's second half that shows that a model knows it by heart."""
 _RUN = 8
 """Words that must follow each other for a run to count as known by heart."""
 _SOLVE = """\
@@ -25,6 +28,27 @@ You are asked for output files without being able to run anything. Answer with o
 {"files": {"NAME": "CONTENT", ...}} with every output file that the task names, complete.
 """
 _COMPLETE = "Continue this text from a benchmark word for word, as you remember it. Answer with the continuation alone."
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFinding:
+    """One probe of one task ("" for the whole suite): whether it is sound, None where it was not probed, and why."""
+
+    task: str
+    probe: str
+    sound: bool | None
+    why: str
+
+
+def probe_contamination(folder: TaskFolder, ask: DraftingModel, sandbox: Sandbox) -> list[AuditFinding]:
+    """Both probes of one task."""
+    passed, why = probe_without_repository(folder, ask, sandbox)
+    share = probe_completion(folder, ask)
+    told = f"{share:.0%} of the instruction's second half came back word for word"
+    return [
+        AuditFinding(folder.task.id, "without repository", None if passed is None else not passed, why),
+        AuditFinding(folder.task.id, "verbatim", share < _VERBATIM, told),
+    ]
 
 
 def probe_without_repository(folder: TaskFolder, ask: DraftingModel, sandbox: Sandbox) -> tuple[bool | None, str]:

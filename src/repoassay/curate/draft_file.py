@@ -9,12 +9,24 @@ from pydantic import Field, ValidationError, model_validator
 
 from repoassay.curate.evidence import read_toml
 from repoassay.errors import BadInput
+from repoassay.grading import get
 from repoassay.text import printable, quote
 from repoassay.types import Economics, Identifier, InnerPath, Limits, Record
 
-__all__ = ["ACCEPTING", "DRAFT", "REFUSING", "DraftCriterion", "DraftFile", "DraftOutput", "read_draft_file"]
+__all__ = [
+    "ACCEPTING",
+    "DRAFT",
+    "REFUSING",
+    "DraftCriterion",
+    "DraftFile",
+    "DraftOutput",
+    "no_bound",
+    "read_draft_file",
+    "side_of",
+]
 
 DRAFT = "draft.toml"
+_NO_BOUND = 1e308
 ACCEPTING, REFUSING = 5, 8
 """How many different outputs thresholds are measured from at least; the reference's own is one to accept."""
 
@@ -135,3 +147,32 @@ def _asked(draft: DraftFile, folder: Path) -> None:
     told = next((line for line in lines if len(line) > 25 and not line.startswith("#") and line in text), None)
     if told:
         raise BadInput(f"The instruction holds a line of the reference program: {quote(told[:80])}.", "Leave it out.")
+
+
+def side_of(asked: DraftCriterion) -> str:
+    """The side of good values, by the metric where the draft does not say.
+
+    Raises:
+        BadInput: When there is no such metric, or neither says.
+    """
+    facts = get(asked.metric)
+    exact = facts.unit == "yes/no" or facts.better == "neither"
+    if asked.side == "equals" and not exact:
+        raise BadInput(
+            f"The criterion {asked.metric} asks to be equal, and it is no count and no yes or no.",
+            'Write side = "at_least" or "at_most"; its threshold is measured.',
+        )
+    if asked.side:
+        return asked.side
+    if facts.unit == "yes/no":
+        return "equals"
+    if facts.better not in ("higher", "lower"):
+        raise BadInput(
+            f"The metric {asked.metric} has no better side.", 'Write side = "at_least", "at_most" or "equals".'
+        )
+    return "at_least" if facts.better == "higher" else "at_most"
+
+
+def no_bound(side: str) -> float:
+    """A threshold that every value meets, so that a criterion can be measured before it has one."""
+    return {"at_least": -_NO_BOUND, "at_most": _NO_BOUND, "equals": 1.0}[side]

@@ -11,17 +11,24 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from repoassay.curate.draft_file import ACCEPTING, REFUSING, DraftCriterion, DraftFile, read_draft_file
+from repoassay.curate.draft_file import (
+    ACCEPTING,
+    REFUSING,
+    DraftCriterion,
+    DraftFile,
+    no_bound,
+    read_draft_file,
+    side_of,
+)
 from repoassay.curate.evidence import toml_document, write_toml
 from repoassay.curate.layout import prepare, today
 from repoassay.curate.outputs import make_outputs
 from repoassay.curate.pool import PooledRepository
 from repoassay.curate.thresholds import MARGIN, MeasuredCriterion, Threshold, measure_thresholds
 from repoassay.curate.verification import read_completeness
-from repoassay.engine import GradingContext
 from repoassay.errors import BadInput, BadTask
 from repoassay.formats import REQUIREMENTS
-from repoassay.grading import Job, get, grade_deliverables, names
+from repoassay.grading import Job, grade_deliverables, names
 from repoassay.sandbox import Cache, Sandbox, remove_tree
 from repoassay.tasks import TaskFolder, digest_folder, read_task, task_from_toml
 from repoassay.types import Environment, Outcome, Verdict
@@ -51,7 +58,6 @@ _TEXT = (
     ".diff",
     ".gpx",
 )
-_NO_BOUND = 1e308
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +203,7 @@ class _Maker:
         good |= {each.name: self.outputs / "accepting" / each.name for each in self.draft.accepting}
         bad = {each.name: self.outputs / "refusing" / each.name for each in self.draft.refusing}
         problems = _distinct(good, bad)
-        free = [{**_criterion(each), _side(each): _bound(_side(each))} for each in self.draft.criterion]
+        free = [{**_criterion(each), side_of(each): no_bound(side_of(each))} for each in self.draft.criterion]
         folder = self._write(free)
         jobs = [Job(folder, path) for path in (*good.values(), *bad.values())]
         verdicts = dict(zip((*good, *bad), (each.verdict() for each in grade_deliverables(jobs, sandbox)), strict=True))
@@ -205,7 +211,7 @@ class _Maker:
         for number, each in enumerate(self.draft.criterion):
             values = {name: _value(verdict, len(self._process()) + number) for name, verdict in verdicts.items()}
             criteria.append(MeasuredCriterion(
-                f"{each.metric} of {each.of}", _side(each), {name: values[name] for name in good},
+                f"{each.metric} of {each.of}", side_of(each), {name: values[name] for name in good},
                 {name: values[name] for name in bad},
             ))  # fmt: skip
         thresholds, thin = measure_thresholds(criteria)
@@ -293,34 +299,6 @@ def _criterion(asked: DraftCriterion) -> dict[str, Any]:
     return {**found, **({"options": dict(asked.options)} if asked.options else {})}
 
 
-def _side(asked: DraftCriterion) -> str:
-    """The side of good values, by the metric where the draft does not say.
-
-    Raises:
-        BadInput: When there is no such metric, or neither says.
-    """
-    facts = get(asked.metric)
-    exact = facts.unit == "yes/no" or facts.better == "neither"
-    if asked.side == "equals" and not exact:
-        raise BadInput(
-            f"The criterion {asked.metric} asks to be equal, and it is no count and no yes or no.",
-            'Write side = "at_least" or "at_most"; its threshold is measured.',
-        )
-    if asked.side:
-        return asked.side
-    if facts.unit == "yes/no":
-        return "equals"
-    if facts.better not in ("higher", "lower"):
-        raise BadInput(
-            f"The metric {asked.metric} has no better side.", 'Write side = "at_least", "at_most" or "equals".'
-        )
-    return "at_least" if facts.better == "higher" else "at_most"
-
-
-def _bound(side: str) -> float:
-    return {"at_least": -_NO_BOUND, "at_most": _NO_BOUND, "equals": 1.0}[side]
-
-
 def _value(verdict: Verdict, number: int) -> float | None:
     return verdict.criteria[number].value if number < len(verdict.criteria) else None
 
@@ -352,9 +330,3 @@ def _place(task: Path, suite: Path, pooled: PooledRepository) -> None:
         if not home.exists():
             shutil.copytree(pooled.tree, home, symlinks=True)
     shutil.copytree(task, suite / "tasks" / task.name)
-
-
-def proof_context(suite: Path, cache: Cache, sandbox: Sandbox) -> GradingContext:
-    """Where tasks of a suite are proved."""
-    repositories = suite / "repositories"
-    return GradingContext(repositories if repositories.is_dir() else None, cache, sandbox)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from repoassay.curate.drafting import grade_outputs_of, proof_context
+from repoassay.curate.drafting import grade_outputs_of
 from repoassay.curate.evidence import evidence_digest, read_toml, write_toml
-from repoassay.engine import Proof, validate_task
+from repoassay.engine import GradingContext, Proof, validate_task
 from repoassay.grading import check_packages
 from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import SuiteFolder, TaskFolder
 from repoassay.types import Outcome
 
-__all__ = ["PROOFS", "CuratedProof", "is_proven", "prove_suite"]
+__all__ = ["PROOFS", "CuratedProof", "is_proven", "proof_context", "prove_suite"]
 
 PROOFS = "proofs"
 """Folder of a suite that holds the proof of each task, by its id."""
@@ -118,3 +118,9 @@ def _written(
         "output": [{"kind": kind, "name": name, "outcome": verdict.outcome.value} for kind, name, verdict in graded],
     }, "Written by `repoassay curate prove`.")  # fmt: skip
     return CuratedProof(folder.task.id, not reasons, tuple(reasons), right["accepting"], right["refusing"], place)
+
+
+def proof_context(suite: Path, cache: Cache, sandbox: Sandbox) -> GradingContext:
+    """Where tasks of a suite are proved."""
+    repositories = suite / "repositories"
+    return GradingContext(repositories if repositories.is_dir() else None, cache, sandbox)

@@ -1,7 +1,8 @@
-"""Options of the model that drafts or is probed, and the way to it."""
+"""What stages of curation share: the model that drafts or is probed, the day, the sandbox, what is said meanwhile."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
@@ -12,7 +13,7 @@ import click
 
 from repoassay.options import PATH
 
-__all__ = ["curate_model_options", "open_asker"]
+__all__ = ["curate_model_options", "curation_bench", "curation_day", "open_asker", "step_printer"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _LONGEST = 32_000
@@ -71,3 +72,39 @@ def open_asker(options: Mapping[str, Any], journal: Path, name: str) -> Iterator
                 raise BadInput(str(error), "Ask again, or another model.") from error
 
         yield ask
+
+
+def curation_day(text: str | None) -> datetime.date:
+    """A day as given, or today.
+
+    Raises:
+        BadInput: When it is none.
+    """
+    from repoassay.curate import today
+    from repoassay.errors import BadInput
+    from repoassay.text import quote
+
+    try:
+        return datetime.date.fromisoformat(text) if text else today()
+    except ValueError as error:
+        raise BadInput(f"{quote(text or '')} is no day.", "Write YYYY-MM-DD.") from error
+
+
+def curation_bench(isolation: str) -> tuple[Any, Any]:
+    """The cache of this machine, and a sandbox of this kind."""
+    from repoassay.sandbox import Cache, open_sandbox
+
+    cache = Cache()
+    return cache, open_sandbox(isolation, cache)
+
+
+def step_printer(as_json: bool, name: str) -> Any:
+    """A function that says on standard error what is being done."""
+
+    def step(text: str) -> None:
+        from repoassay.text import printable
+
+        if not as_json:
+            click.echo(f"{name}: {printable(text, 200)}", err=True)
+
+    return step
