@@ -149,26 +149,26 @@ def _asked(draft: DraftFile, folder: Path) -> None:
         raise BadInput(f"The instruction holds a line of the reference program: {quote(told[:80])}.", "Leave it out.")
 
 
-def side_of(asked: DraftCriterion) -> str:
+def side_of(criterion: DraftCriterion) -> str:
     """The side of good values, by the metric where the draft does not say.
 
     Raises:
         BadInput: When there is no such metric, or neither says.
     """
-    facts = get(asked.metric)
+    facts = get(criterion.metric)
     exact = facts.unit == "yes/no" or facts.better == "neither"
-    if asked.side == "equals" and not exact:
+    if criterion.side == "equals" and not exact:
         raise BadInput(
-            f"The criterion {asked.metric} asks to be equal, and it is no count and no yes or no.",
+            f"The criterion {criterion.metric} asks to be equal, and it is no count and no yes or no.",
             'Write side = "at_least" or "at_most"; its threshold is measured.',
         )
-    if asked.side:
-        return asked.side
+    if criterion.side:
+        return criterion.side
     if facts.unit == "yes/no":
         return "equals"
     if facts.better not in ("higher", "lower"):
         raise BadInput(
-            f"The metric {asked.metric} has no better side.", 'Write side = "at_least", "at_most" or "equals".'
+            f"The metric {criterion.metric} has no better side.", 'Write side = "at_least", "at_most" or "equals".'
         )
     return "at_least" if facts.better == "higher" else "at_most"
 

@@ -41,13 +41,13 @@ class SuiteFolder:
         """Raise `BadInput`, with the remedy, when the suite's data was never fetched."""
         need_data(self.manifest, self.suite.name)
 
-    def live(self, named: Collection[str] = ()) -> SuiteFolder:
-        """The suite without its retired tasks, but for those that are named by their whole id.
+    def live(self, ids: Collection[str] = ()) -> SuiteFolder:
+        """The suite without its retired tasks, but for those of these ids.
 
         Raises:
             BadInput: When none is left.
         """
-        tasks = tuple(each for each in self.tasks if each.task.status == "active" or each.task.id in named)
+        tasks = tuple(each for each in self.tasks if each.task.status == "active" or each.task.id in ids)
         if not tasks:
             raise BadInput(
                 f"Every task of {self.suite.name} is retired.", "Name one with --task ID to run it all the same."

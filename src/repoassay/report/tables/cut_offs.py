@@ -34,9 +34,9 @@ def read_cut_offs(texts: Iterable[str]) -> dict[str, datetime.date]:
     return found
 
 
-def cut_off_of(model: str, known: Mapping[str, datetime.date]) -> datetime.date | None:
+def cut_off_of(model: str, days: Mapping[str, datetime.date]) -> datetime.date | None:
     """A model's cut-off date, by its whole name or the part after the provider; None where nobody gave one."""
-    return known.get(model) or known.get(model.partition("/")[2]) if model else None
+    return days.get(model) or days.get(model.partition("/")[2]) if model else None
 
 
 def cut_off_sides(rows: Sequence[ResultRow], day: datetime.date) -> dict[str, list[ResultRow]]:
@@ -48,12 +48,12 @@ def cut_off_sides(rows: Sequence[ResultRow], day: datetime.date) -> dict[str, li
     return found
 
 
-def cut_offs(rows: Sequence[ResultRow], known: Mapping[str, datetime.date]) -> Table:
+def cut_offs(rows: Sequence[ResultRow], days: Mapping[str, datetime.date]) -> Table:
     """Two or three rows for each agent whose model has a cut-off date: TPR with its interval on each side of it."""
     several = named_runs(rows)
     made = []
     for (run, agent), members in group_rows(rows, lambda row: (row.run.title if several else "", row.agent)).items():
-        day = cut_off_of(members[0].model, known)
+        day = cut_off_of(members[0].model, days)
         if day is None:
             continue
         for side, part in cut_off_sides(members, day).items():
