@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     )
     from repoassay.api.grader import Grader as Grader
     from repoassay.api.outputs import grade as grade
-    from repoassay.api.proofs import DataCheck as DataCheck, check_data as check_data, validate as validate
+    from repoassay.api.proofs import (
+        DataCheck as DataCheck,
+        check_data as check_data,
+        suite_strength as suite_strength,
+        validate as validate,
+    )
     from repoassay.api.runs import EvaluatedAttempt as EvaluatedAttempt, Run as Run, load_run as load_run
     from repoassay.api.settings import metering_of as metering_of
     from repoassay.api.workspaces import OpenWorkspace as OpenWorkspace, open_workspace as open_workspace
@@ -50,7 +55,7 @@ else:
             ),
             "grader": ("Grader",),
             "outputs": ("grade",),
-            "proofs": ("DataCheck", "check_data", "validate"),
+            "proofs": ("DataCheck", "check_data", "suite_strength", "validate"),
             "runs": ("EvaluatedAttempt", "Run", "load_run"),
             "settings": ("metering_of",),
             "workspaces": ("OpenWorkspace", "open_workspace"),

@@ -44,7 +44,8 @@ from repoassay.engine import (
 )
 from repoassay.errors import Interrupted, RepoAssayError
 from repoassay.grading import check_packages
-from repoassay.records import RunFolder
+from repoassay.mutants import known_strengths
+from repoassay.records import RunFolder, write_strengths
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.types import Limits, NetworkPolicy, Outcome, Reading
 
@@ -166,6 +167,8 @@ def evaluate(
     events.send(RunPlanned(plan, bound_of(plan)))
     prepare(agents.values(), cache, sandbox)
     folder = open_run(plan, Path(out))
+    if (strengths := known_strengths(found, cache.path)).tasks:
+        write_strengths(folder.path, strengths)
     run = Run(folder.path)
     with _naming(run), run_lock(folder):
         events.send(RunOpened(folder.path, plan.size))

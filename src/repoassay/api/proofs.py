@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from repoassay.api.settings import Names, SuiteLike, checked_isolation, checked_suite, checked_workers, whole
 from repoassay.engine import GradingContext, Proof, validate_task
 from repoassay.errors import BadInput
 from repoassay.grading import check_packages
+from repoassay.mutants import StrengthDemand, known_strengths
+from repoassay.records import write_strengths
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import DataState, TaskFolder
+from repoassay.types import StrengthSettings, SuiteStrength
 
-__all__ = ["DataCheck", "check_data", "validate"]
+__all__ = ["DataCheck", "check_data", "suite_strength", "validate"]
 
 
 def validate(
@@ -22,8 +26,11 @@ def validate(
     tasks: Names = (),
     repeat: int = 1,
     require_attested: float = 0.0,
+    mutants: int | None = None,
+    require_strength: float = 0.0,
     workers: int | None = None,
     isolation: str = "namespaces",
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Iterator[Proof]:
     """Prove that tasks pass with their solution and fail with everything that is none; yields a proof at a time.
 
@@ -34,8 +41,12 @@ def validate(
         tasks: Globs over task ids; all tasks without.
         repeat: How often each proof is run, to show that it is stable.
         require_attested: Bits that passes of tasks that change a repository must be attested with; 0 only reports.
+        mutants: Of tasks that change a repository, how many mutants of the solution are tried at most; by default
+            what the suite says (20 where it says nothing), for two minutes a task at most; 0 tries none.
+        require_strength: Share of the mutants, 0 to 1, that a task's hidden tests must kill; 0 only reports.
         workers: How many workspaces at a time; by default one a core.
         isolation: `namespaces`, or `none`, which protects nothing.
+        progress: Told after each mutant: the task, how many are done, and of how many; from several threads.
 
     Raises:
         BadInput: A setting is unknown or impossible.
@@ -49,19 +60,52 @@ def validate(
     times, count, kind = whole("repeat", repeat, 1, 1000), checked_workers(workers), checked_isolation(isolation)
     if not require_attested >= 0:
         raise BadInput(f"require_attested is {require_attested!r}.", "Give a number of bits, or 0.")
+    if not 0 <= require_strength <= 1:
+        raise BadInput(f"require_strength is {require_strength!r}.", "Give a share from 0 to 1.")
+    count_mutants = None if mutants is None else whole("mutants", mutants, 0, 10_000)
     found = checked_suite(suite, tasks)
     check_packages(found.tasks)
     cache = Cache()
     bench = GradingContext(found.repositories, cache, open_sandbox(kind, cache))
-    return _proofs(found.tasks, bench, times, require_attested, count)
+    strength = _demand(found.suite.strength, count_mutants, require_strength)
+    return _proofs(found.tasks, bench, times, require_attested, count, strength, progress)
+
+
+def _demand(settings: StrengthSettings, count: int | None, required: float) -> StrengthDemand:
+    """What is asked of strength: the suite's settings, unless a number of mutants is given; then for any time."""
+    asked = StrengthDemand(settings.mutants, settings.seed, tolerance=settings.tolerance, required=required)
+    return asked if count is None else replace(asked, count=count, budget=None)
 
 
 def _proofs(
-    folders: tuple[TaskFolder, ...], bench: GradingContext, repeat: int, required: float, workers: int
-) -> Iterator[Proof]:
+    folders: tuple[TaskFolder, ...], bench: GradingContext, repeat: int, required: float, workers: int,
+    strength: StrengthDemand, progress: Callable[[str, int, int], None] | None,
+) -> Iterator[Proof]:  # fmt: skip
+    prove = partial(
+        validate_task, bench=bench, repeat=repeat, required=required, strength=strength, progress=progress
+    )  # fmt: skip
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        for proofs in pool.map(lambda folder: validate_task(folder, bench, repeat, required), folders):
+        for proofs in pool.map(prove, folders):
             yield from proofs
+
+
+def suite_strength(suite: SuiteLike, *, tasks: Names = (), save: bool = False) -> SuiteStrength:
+    """What is known of the strength of tasks' hidden tests, measured by `validate` here or told by the suite.
+
+    Args:
+        suite: A bundled suite's name, a folder of tasks, or one task's folder.
+        tasks: Globs over task ids; all tasks without.
+        save: Write it beside the suite's `suite.toml` as `strength.json`, other tasks' figures kept.
+
+    Raises:
+        BadInput: There is no such suite or task, or its folder cannot be written to.
+    """
+    found = checked_suite(suite, tasks)
+    known = known_strengths(found, Cache().path)
+    if save:
+        whole_suite = known_strengths(checked_suite(suite, ()), Cache().path)
+        write_strengths(found.path, whole_suite, replace=True)
+    return known
 
 
 @dataclass(frozen=True, slots=True)

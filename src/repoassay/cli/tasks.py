@@ -16,7 +16,7 @@ from repoassay.options import json_option
 if TYPE_CHECKING:
     from repoassay.errors import Problem
     from repoassay.tasks import SuiteFolder, TaskFolder
-    from repoassay.types import Criterion
+    from repoassay.types import Criterion, TaskStrength
 
 __all__ = ["tasks"]
 
@@ -135,6 +135,8 @@ def show(suite: str, task: str | None, as_json: bool) -> None:
     """
     from repoassay.errors import BadInput
     from repoassay.grading import names
+    from repoassay.mutants import known_strengths
+    from repoassay.sandbox import Cache
     from repoassay.tasks import find_suite, locate
     from repoassay.text import join_names, quote, suggest
 
@@ -146,11 +148,14 @@ def show(suite: str, task: str | None, as_json: bool) -> None:
     wanted = task or ids[0]
     # A glob that matches nothing but this id: its name is its folder's, which may hold any letter.
     exact = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in wanted)
-    folder = find_suite(suite, metrics=names(), only=[exact]).tasks[0]
+    found = find_suite(suite, metrics=names(), only=[exact])
+    folder = found.tasks[0]
+    strength = known_strengths(found, Cache().path).of(folder.digest)
     if as_json:
-        click.echo(json.dumps(_facts(folder), indent=2))
+        facts = {**_facts(folder), "strength": strength.model_dump(mode="json") if strength else None}
+        click.echo(json.dumps(facts, indent=2))
     else:
-        for line in _page(folder):
+        for line in _page(folder, strength):
             click.echo(line)
 
 
@@ -163,7 +168,7 @@ def _facts(folder: TaskFolder) -> dict[str, Any]:
     }
 
 
-def _page(folder: TaskFolder) -> Iterator[str]:
+def _page(folder: TaskFolder, strength: TaskStrength | None) -> Iterator[str]:
     """The task as lines to read; whatever it says is made fit to print."""
     from repoassay.text import block, printable
     from repoassay.types import Reading
@@ -190,8 +195,20 @@ def _page(folder: TaskFolder) -> Iterator[str]:
         ):
             for test in ids:
                 yield f"{name + ':':<14}{printable(test, 400)}"
+        yield from _strength(strength)
     yield ""
     yield block(folder.instruction.rstrip())
+
+
+def _strength(strength: TaskStrength | None) -> Iterator[str]:
+    """How many wrong solutions the hidden tests refuse, and the tests to write."""
+    from repoassay.mutants import strength_line
+    from repoassay.text import printable
+
+    told = strength_line(strength) if strength else "not measured here; `repoassay tasks validate` does"
+    yield f"{'strength:':<14}{printable(told, 400)}"
+    for survivor in strength.survivors if strength else ():
+        yield f"{'to test:':<14}{printable(survivor.wanted, 500)}"
 
 
 def _asked(criterion: Criterion) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from repoassay.engine.assess import TaskAssurance, assess_task
 from repoassay.engine.attempt import GradingContext, work
 from repoassay.errors import InfraFault
 from repoassay.grading import ENOUGH, can_doubt, can_run_node, run_tests
+from repoassay.mutants import StrengthDemand, measure_strength, strength_line
 from repoassay.tasks import TaskFolder
 from repoassay.text import join_names
-from repoassay.types import Outcome, TaskKind
+from repoassay.types import Outcome, TaskKind, TaskStrength
 from repoassay.workspace import PreparedTask, lay_out
 
 __all__ = ["MUST_FAIL", "Proof", "validate_task"]
@@ -30,7 +32,7 @@ MUST_FAIL = {
 class Proof:
     """The outcomes of one agent's submission over all repetitions. `sound` when it was what it must be every time.
 
-    Only the proof of that name sets `assurance`.
+    Only the proof of that name sets `assurance`, or `strength`; `weak` says that a strength is below what is tolerated.
     """
 
     task: str
@@ -39,6 +41,8 @@ class Proof:
     sound: bool
     comment: str = ""
     assurance: TaskAssurance | None = None
+    strength: TaskStrength | None = None
+    weak: bool = False
 
     @property
     def stable(self) -> bool:
@@ -47,9 +51,13 @@ class Proof:
 
 
 def validate_task(
-    folder: TaskFolder, bench: GradingContext, repeat: int = 1, required: float = 0.0, *, solution_only: bool = False
-) -> list[Proof]:
+    folder: TaskFolder, bench: GradingContext, repeat: int = 1, required: float = 0.0, *, solution_only: bool = False,
+    strength: StrengthDemand | None = None, progress: Callable[[str, int, int], None] | None = None,
+) -> list[Proof]:  # fmt: skip
     """Prove one task, each proof `repeat` times, and that passes can be attested with `required` bits.
+
+    With `strength`, mutants of the solution of a task that changes a repository are tried once, and `progress` is told
+    of each.
 
     With `solution_only`, for a task whose base and solution have just run often enough, only what grading makes of its
     solution and of nothing is proved.
@@ -69,6 +77,8 @@ def validate_task(
         assurance = assess_task(folder, bench)
         proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder, assurance, repeat)]
         proofs.append(_prove_attested(folder, assurance, required, repeat))
+        if strength is not None and strength.count:
+            proofs.append(_prove_strength(folder, bench, strength, repeat, progress))
     return proofs
 
 
@@ -142,3 +152,22 @@ def _prove_attested(folder: TaskFolder, assurance: TaskAssurance, required: floa
     comment = str(assurance) if enough else f"less than attested with {required:g} bits: {assurance}"
     outcomes = (Outcome.PASSED if enough else Outcome.FAILED,) * repeat
     return Proof(folder.task.id, "assurance", outcomes, sound=enough, comment=comment, assurance=assurance)
+
+
+def _prove_strength(
+    folder: TaskFolder, bench: GradingContext, demand: StrengthDemand, repeat: int,
+    progress: Callable[[str, int, int], None] | None,
+) -> Proof:  # fmt: skip
+    """The hidden tests refuse the share of mutants that is required; what cannot be measured is told, not refused."""
+    layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
+    try:
+        found = measure_strength(layout, bench.sandbox, bench.cache, bench.oracle, demand, progress=progress)
+    except InfraFault as fault:
+        return Proof(folder.task.id, "strength", (Outcome.INFRA_FAULT,) * repeat, sound=True, comment=str(fault))
+    enough = not found.below(demand.required)
+    outcomes = (Outcome.NOT_GRADABLE if found.share is None else Outcome.PASSED if enough else Outcome.FAILED,) * repeat
+    weak = found.below(demand.tolerance)
+    told = strength_line(found)
+    comment = told if enough else f"less than {demand.required:.0%} of the mutants are killed: {told}"
+    comment += f"; weak, since less than {demand.tolerance:.0%} are killed" if weak else ""
+    return Proof(folder.task.id, "strength", outcomes, sound=enough, comment=comment, strength=found, weak=weak)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from repoassay.grading.hidden_tests.results import HiddenTestRun as HiddenTestRun
     from repoassay.grading.hidden_tests.run import run_hidden as run_hidden
     from repoassay.grading.in_place.proof import TaskProof as TaskProof
+    from repoassay.grading.in_place.support import setup_of as setup_of
     from repoassay.grading.metrics.documents import read_pdf as read_pdf
     from repoassay.grading.metrics.opening import (
         content as content,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     )
     from repoassay.grading.metrics.text import normal as normal
     from repoassay.grading.oracle.javascript_alteration import count_tests as count_tests
+    from repoassay.grading.oracle.javascript_tree import parse_javascript as parse_javascript, walk as walk
     from repoassay.grading.oracle.oracle import Oracle as Oracle
     from repoassay.grading.oracle.reference import Reference as Reference
     from repoassay.grading.oracle.sites import SiteMode as SiteMode
@@ -80,7 +82,12 @@ if TYPE_CHECKING:
     )
     from repoassay.grading.registry import all_metrics as all_metrics, get as get, metric as metric, names as names
     from repoassay.grading.sandboxed_module import hit_limit as hit_limit, run_sandboxed as run_sandboxed
-    from repoassay.grading.test_run import ENOUGH as ENOUGH
+    from repoassay.grading.test_run import (
+        ENOUGH as ENOUGH,
+        HiddenTestExamination as HiddenTestExamination,
+        HiddenTestSubject as HiddenTestSubject,
+        examine as examine,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -99,7 +106,9 @@ else:
             "metrics.opening": ("content", "mapped", "need", "pixels", "reference", "workbook"),
             "metrics.text": ("normal",),
             "in_place.proof": ("TaskProof",),
+            "in_place.support": ("setup_of",),
             "oracle.javascript_alteration": ("count_tests",),
+            "oracle.javascript_tree": ("parse_javascript", "walk"),
             "oracle.oracle": ("Oracle",),
             "oracle.reference": ("Reference",),
             "oracle.sites": ("SiteMode",),
@@ -119,6 +128,6 @@ else:
             ),
             "registry": ("all_metrics", "get", "metric", "names"),
             "sandboxed_module": ("run_sandboxed", "hit_limit"),
-            "test_run": ("ENOUGH",),
+            "test_run": ("ENOUGH", "HiddenTestExamination", "HiddenTestSubject", "examine"),
         },
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from repoassay.grading.hidden_tests.prefork import WarmPool
 from repoassay.grading.hidden_tests.results import HiddenTestRun
 from repoassay.grading.hidden_tests.run import run_hidden
+from repoassay.grading.in_place.run import functions
 from repoassay.grading.oracle.compare import Mismatch, compare
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.oracle.reference import Reference
@@ -45,6 +46,11 @@ class HiddenTestSubject:
             self.folder, self.base, self.edits, self.sandbox, self.environment, ids=ids, changed=changed,
             cancel=self.cancel, pool=self.pool, files=files, seconds=seconds, only=only,
         )  # fmt: skip
+
+    def alone(self, ids: Sequence[str]) -> tuple[str, ...]:
+        """Some tests as a run in place is asked for them alone: functions of Python, names of JavaScript."""
+        assert self.folder.task.grading.tests is not None
+        return tuple(ids) if self.folder.task.grading.tests.in_javascript else functions(ids)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -94,19 +100,29 @@ class HiddenTestExamination:
         return Assurance.model_validate({"grade": grade, "bits": round(self.bits, 1), "open": why})
 
 
-def examine(subject: HiddenTestSubject, reference: Reference | None, oracle: Oracle | None) -> HiddenTestExamination:
+def examine(
+    subject: HiddenTestSubject, reference: Reference | None, oracle: Oracle | None, ids: Sequence[str] = ()
+) -> HiddenTestExamination:
     """Run the tests, their expectations withheld where there is a reference, and compare what they observed.
+
+    Args:
+        subject: What is examined.
+        reference: What the solution yields.
+        oracle: Compares with it.
+        ids: Tests that are run alone; every one of the task without.
 
     Raises:
         InfraFault: When the sandbox or the judge fails.
     """
+    only = subject.alone(ids)
+    ids = tuple(ids) or subject.ids
     if reference is None or oracle is None:
-        ran = subject.run()
-        return HiddenTestExamination(ran, ran.told.tests, ran.told.signs, dict.fromkeys(subject.ids, _UNKNOWN))
+        ran = subject.run(ids, only=only)
+        return HiddenTestExamination(ran, ran.told.tests, ran.told.signs, dict.fromkeys(ids, _UNKNOWN))
     inner = reference.inner
-    asked = [inner.get(test, test) for test in subject.ids]
-    ran = subject.run(asked, {name: file.source for name, file in reference.files.items()})
-    outer = {inner.get(test, test): test for test in subject.ids}
+    asked = [inner.get(test, test) for test in ids]
+    ran = subject.run(asked, {name: file.source for name, file in reference.files.items()}, only=only)
+    outer = {inner.get(test, test): test for test in ids}
     tests = [result.model_copy(update={"id": outer[result.id]}) for result in ran.told.tests]
     passed = [result.id for result in tests if result.outcome == "passed"]
     seen = {test: ran.told.seen.get(inner.get(test, test), []) for test in passed}

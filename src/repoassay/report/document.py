@@ -19,6 +19,8 @@
     attempts[]    standing ("counts", "superseded", "outside_plan"), replaced_by (attempt id or null),
                   moved (true when the task digest is not the planned one), wall, folder (below the run folder),
                   attempt and verdict as the run folder has them
+    strength      null where nothing was known, else tolerance, median (share of mutants killed), weak[] (task ids), and
+                  tasks[]: task, killed, counted, share, survivors (how many)
     missing[]     task, agent, number of every planned attempt that is not finished
 
     S             null where no model was asked, else calls, failed, refused, usage {input, output, cached, cache_write,
@@ -41,7 +43,7 @@ from typing import Any
 from repoassay.records import AttemptStatus
 from repoassay.report.summary import AgentSummary, Summary, SummaryRow
 from repoassay.stats import Proportion, Rate
-from repoassay.types import Spending
+from repoassay.types import Spending, SuiteStrength
 
 __all__ = ["SCHEMA", "document", "dumps", "plain_value"]
 
@@ -73,8 +75,22 @@ def document(summary: Summary) -> dict[str, Any]:
         },
         "agents": [_agent(agent) for agent in summary.agents],
         "attempts": [_attempt(row) for row in summary.rows],
+        "strength": _strength(summary.strengths) if summary.strengths else None,
         "missing": [{"task": gap.task.id, "agent": gap.agent, "number": gap.number} for gap in summary.unfinished],
     }
+
+
+def _strength(found: SuiteStrength) -> dict[str, Any]:
+    return {
+        "tolerance": found.tolerance,
+        "median": found.median,
+        "weak": [task.task for task in found.weak],
+        "tasks": [
+            {"task": task.task, "killed": task.killed, "counted": task.counted, "share": task.share,
+             "survivors": len(task.survivors)}
+            for task in found.tasks
+        ],
+    }  # fmt: skip
 
 
 def _agent(agent: AgentSummary) -> dict[str, Any]:

@@ -11,9 +11,10 @@ from pathlib import Path
 from repoassay.records import AttemptStatus, FinishedAttempt, RunFolder, SlotStatus, places
 from repoassay.report.money import RunSpending, spending_of, sum_of
 from repoassay.report.results import ResultRow, result_rows
+from repoassay.report.strength_lines import strength_sentence, strengths_of
 from repoassay.report.tables.groups import group_rows, rates
 from repoassay.stats import Rate
-from repoassay.types import Attempt, Attribution, Outcome, Plan, PlannedTask, Spending, Verdict
+from repoassay.types import Attempt, Attribution, Outcome, Plan, PlannedTask, Spending, SuiteStrength, Verdict
 
 __all__ = ["AgentSummary", "DomainRow", "Summary", "SummaryRow", "Unfinished", "WallTime", "summarise"]
 
@@ -117,6 +118,7 @@ class AgentSummary:
 class Summary:
     """The results of one run.
 
+    `strengths` is what was known, when the run was planned, of the share of wrong solutions that tasks' tests refuse.
     `rows` holds every finished attempt in the order they ended, superseded ones among them; `results` one row for each
     place of the plan, out of which every figure is worked out.
     """
@@ -129,6 +131,7 @@ class Summary:
     unfinished: tuple[Unfinished, ...]
     torn: tuple[int, ...]
     spending: RunSpending
+    strengths: SuiteStrength | None = None
 
     def of_standing(self, standing: AttemptStatus) -> int:
         """How many finished attempts stand so."""
@@ -141,6 +144,11 @@ class Summary:
         if self.plan.attempts == 1:
             return "1 task" if tasks == 1 else f"{tasks} tasks"
         return f"{tasks * self.plan.attempts} attempts of {tasks} task{'' if tasks == 1 else 's'}"
+
+    @property
+    def strength_sentence(self) -> str:
+        """What the tests behind the rates are worth, as a line; empty where nothing is known."""
+        return strength_sentence(self.strengths, len(self.plan.tasks))
 
 
 def summarise(run: RunFolder) -> Summary:
@@ -159,6 +167,7 @@ def summarise(run: RunFolder) -> Summary:
         results=results,
         unfinished=tuple(Unfinished(row.planned, row.agent, row.number) for row in results if not row.finished),
         torn=run.journal.read().torn,
+        strengths=strengths_of(run.path, {task.digest for task in plan.tasks}),
         spending=spending_of(run, [(row.attempt.id, row.counts, row.attempt.spent) for row in rows]),
     )
 

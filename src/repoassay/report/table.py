@@ -44,6 +44,7 @@ def tables(summary: Summary, *, unicode: bool = True) -> RenderableType:
         _head(summary),
         _title(f"Rates over {summary.scope}, 95% Wilson interval"),
         _agents(summary),
+        *([Text(f"\n{one_line(told, 2000)}")] if (told := summary.strength_sentence) else []),
         *_outcome_lines(summary),
         _title("By domain"),
         _domains(summary),

@@ -26,11 +26,12 @@ from repoassay.tasks.task_toml import check_schema
 from repoassay.tasks.toml import MAX_TOML, parse_toml
 from repoassay.tasks.validation_errors import dotted, explain
 from repoassay.text import printable, quote, suggest
-from repoassay.types import Suite
+from repoassay.types import StrengthSettings, Suite
 
 __all__ = ["Located", "locate"]
 
 _FILE = "suite.toml"
+_KEYS = frozenset({"schema", "suite", "strength"})
 _UNVERSIONED = "unversioned"
 
 
@@ -124,15 +125,19 @@ def _read_suite(path: Path) -> Suite:
     if isinstance(data, Problem):
         raise BadTask(printable(str(path), 500), [data], noun="suite")
     problems += check_schema(data, _FILE)
-    for key in data.keys() - {"schema", "suite"}:
-        problems.append(Problem(_FILE, dotted((key,)), "is not a known key.", suggest(key, ("schema", "suite"))))
+    for key in data.keys() - _KEYS:
+        problems.append(Problem(_FILE, dotted((key,)), "is not a known key.", suggest(key, sorted(_KEYS))))
     try:
         suite = Suite.model_validate(data.get("suite", {}))
     except ValidationError as error:
         problems += explain(error, Suite, _FILE, lambda place: dotted(("suite", *place)))
+    try:
+        strength = StrengthSettings.model_validate(data.get("strength", {}))
+    except ValidationError as error:
+        problems += explain(error, StrengthSettings, _FILE, lambda place: dotted(("strength", *place)))
     if problems:
         raise BadTask(printable(str(path), 500), problems[:50], noun="suite")
-    return suite
+    return suite.model_copy(update={"strength": strength}) if "strength" in data else suite
 
 
 def _unnamed(path: Path) -> Suite:

@@ -45,6 +45,13 @@ if TYPE_CHECKING:
         PlannedTask as PlannedTask,
     )
     from repoassay.types.spending import Spending as Spending
+    from repoassay.types.strength import (
+        MutantFate as MutantFate,
+        MutantKind as MutantKind,
+        MutantTrial as MutantTrial,
+        SuiteStrength as SuiteStrength,
+        TaskStrength as TaskStrength,
+    )
     from repoassay.types.submission import (
         Ended as Ended,
         Exit as Exit,
@@ -52,7 +59,7 @@ if TYPE_CHECKING:
         Submission as Submission,
         SubmittedFile as SubmittedFile,
     )
-    from repoassay.types.suite import Suite as Suite, SuiteData as SuiteData
+    from repoassay.types.suite import StrengthSettings as StrengthSettings, Suite as Suite, SuiteData as SuiteData
     from repoassay.types.task import (
         IN_REPOSITORY as IN_REPOSITORY,
         Dates as Dates,
@@ -102,7 +109,8 @@ else:
             "run": ("Metering", "NamedFile", "Plan", "PlannedTask"),
             "spending": ("Spending",),
             "submission": ("Ended", "Exit", "SkippedFile", "Submission", "SubmittedFile"),
-            "suite": ("Suite", "SuiteData"),
+            "strength": ("MutantFate", "MutantKind", "MutantTrial", "SuiteStrength", "TaskStrength"),
+            "suite": ("StrengthSettings", "Suite", "SuiteData"),
             "task": (
                 "Dates",
                 "Economics",

@@ -9,7 +9,7 @@ from pydantic import Field
 from repoassay.types.base import Record
 from repoassay.types.fields import Identifier, InnerPath
 
-__all__ = ["Suite", "SuiteData"]
+__all__ = ["StrengthSettings", "Suite", "SuiteData"]
 
 
 class SuiteData(Record):
@@ -25,8 +25,22 @@ class SuiteData(Record):
     truth: InnerPath
 
 
+class StrengthSettings(Record):
+    """What `[strength]` says: how much of wrong solutions the hidden tests of the suite's tasks should refuse.
+
+    A task of which less than the share `tolerance` of mutants is killed is weak. At most `mutants` are drawn of a
+    task, by `seed`.
+    """
+
+    tolerance: Annotated[float, Field(ge=0, le=1)] = 0.8
+    mutants: Annotated[int, Field(ge=0, le=10_000)] = 20
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
 class Suite(Record):
-    """What `[suite]` says. `licence` is that of the tasks' own files; `citation` is what to cite when using it.
+    """What `[suite]` says, and `[strength]` beside it.
+
+    `licence` is that of the tasks' own files; `citation` is what to cite when using it.
     `release` is the quarter it was released in, as 2026Q4; `canary` a text that stands in it and nowhere else, so that
     it is found where the suite was taken into a body of text.
 
@@ -43,3 +57,4 @@ class Suite(Record):
     release: Annotated[str, Field(pattern=r"^(\d{4}Q[1-4])?$")] = ""
     canary: Annotated[str, Field(max_length=100)] = ""
     data: SuiteData | None = None
+    strength: StrengthSettings = StrengthSettings()

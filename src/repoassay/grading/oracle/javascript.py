@@ -16,7 +16,7 @@ from repoassay.grading.oracle.javascript_forms import NAME, AssertionForm, Forms
 from repoassay.grading.oracle.javascript_places import JavaScriptPlace, place_of
 from repoassay.grading.oracle.javascript_scopes import JavaScriptBinding, JavaScriptScopes
 from repoassay.grading.oracle.javascript_tables import find_columns
-from repoassay.grading.oracle.javascript_tree import parse, text_of, walk
+from repoassay.grading.oracle.javascript_tree import parse_javascript, text_of, walk
 from repoassay.grading.oracle.sites import AssertionSite, Rewritten, SiteMode
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ def _rewrite(source: str, left: frozenset[int], script: bool) -> Rewritten:
         raw = source.encode()
     except UnicodeEncodeError:  # half of a surrogate pair
         return Rewritten(source, ())
-    root = parse(raw)
+    root = parse_javascript(raw)
     if root.has_error:
         return Rewritten(source, ())
     found = _File(raw, root, left, script)
     changed = found.text()
-    if parse(changed).has_error:  # rather no site than a test that cannot run
+    if parse_javascript(changed).has_error:  # rather no site than a test that cannot run
         return Rewritten(
             source, tuple(AssertionSite(each.number, each.test, each.line, SiteMode.LEFT) for each in found.sites())
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-__all__ = ["FUNCTIONS", "arguments_of", "called", "named", "parse", "plain_text", "text_of", "walk"]
+__all__ = ["FUNCTIONS", "arguments_of", "called", "named", "parse_javascript", "plain_text", "text_of", "walk"]
 
 FUNCTIONS = frozenset(
     {
@@ -28,7 +28,7 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_javascript.language()))
 
 
-def parse(source: bytes) -> Node:
+def parse_javascript(source: bytes) -> Node:
     """The tree of a source text; `has_error` tells of what is no JavaScript."""
     return _parser().parse(source).root_node
 

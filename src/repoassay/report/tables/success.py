@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from repoassay.report.results import ResultRow
+from repoassay.report.strength_lines import strength_sentence, strengths_of
 from repoassay.report.tables.groups import group_rows, label_of, named_runs
 from repoassay.report.tables.value import Cell, ColumnUnit, Estimate, Table, TableColumn
 from repoassay.stats import clustered_mean, pass_at_k, pass_hat_k
@@ -42,8 +43,17 @@ def success(rows: Sequence[ResultRow]) -> Table:
             " independent. It is cut to 0 and 100% where it is shown.",
             "pass@k is the unbiased estimate that any of k attempts passes, pass^k that all do; intervals are Wilson's"
             " over tasks. Tasks with fewer than k judged attempts are left out.",
+            *_strengths(rows),
         ),
     ).without_empty("run", "undefined", *(["pass_k", "all_k"] if most == 1 else []))
+
+
+def _strengths(rows: Sequence[ResultRow]) -> Iterator[str]:
+    """A sentence for each run on the tests behind its rates, where something is known of them."""
+    for (title, path), members in group_rows(rows, lambda row: (row.run.title, row.run.path)).items():
+        digests = {row.planned.digest for row in members}
+        if told := strength_sentence(strengths_of(path, digests), len(digests)):
+            yield f"{title}: {told}" if named_runs(rows) else told
 
 
 def _row(run: str, rows: Sequence[ResultRow], most: int) -> tuple[Cell, ...]:
