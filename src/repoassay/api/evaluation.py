@@ -156,7 +156,7 @@ def evaluate(
         isolation=checked_isolation(isolation), reading=checked_reading(criteria), metering=metering, graded=graded,
         released=released,
     )  # fmt: skip
-    found = checked_suite(suite, tasks)
+    found = checked_suite(suite, tasks).live(strings(tasks))
     found = found.released() if released else found
     check_packages(found.tasks, settings.reading)
     plan = make_plan(found, settings)

@@ -40,18 +40,20 @@ def leaderboard() -> None:
 @leaderboard.command()
 @click.argument("runs", type=PATH, nargs=-1, required=True)
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="Where the site goes; an earlier one is replaced.")
-def build(runs: tuple[Path, ...], out: Path) -> None:
+@click.option("--cut-off", "cut_offs", multiple=True, metavar="MODEL=DATE",
+              help="A model's cut-off date: its rates before and after it; may be repeated.")  # fmt: skip
+def build(runs: tuple[Path, ...], out: Path, cut_offs: tuple[str, ...]) -> None:
     """Build a static site of RUNS: run folders, `latest`, and submission folders, which are validated first.
 
     \b
     Examples:
       repoassay leaderboard runs/* --out site
-      repoassay leaderboard build latest --out site
+      repoassay leaderboard build latest --out site --cut-off openai/gpt-4.1=2024-06-01
     """
     from repoassay.engine import locate
-    from repoassay.report import build_site, rows_of
+    from repoassay.report import build_site, read_cut_offs, rows_of
 
-    page = build_site(rows_of([locate(run) for run in runs]), out)
+    page = build_site(rows_of([locate(run) for run in runs], read_cut_offs(cut_offs)), out)
     click.echo(str(page))
 
 

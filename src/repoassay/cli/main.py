@@ -34,6 +34,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "fetch": ("repoassay.cli.fetch", "Get the data of a suite and check it."),
     "construct": ("repoassay.cli.construct", "Make tasks of commits, with proof."),
     "mine": ("repoassay.cli.mine", "Make a suite of what repositories' histories hold, each task with proof."),
+    "curate": ("repoassay.cli.curate", "Make suites of deliverable tasks: select, verify, draft, prove, renew."),
     "agents": ("repoassay.cli.agents", "List, install and check agents that ask a model."),
     "tasks": ("repoassay.cli.tasks", "List, show, lint, import and validate tasks."),
     "metrics": ("repoassay.cli.metrics", "List the metrics criteria can use."),

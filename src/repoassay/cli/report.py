@@ -41,11 +41,14 @@ _FORMATS = ("md", "tex", "csv", "json", "svg", "png")
               help="Quality as people rated it: the database of `repoassay review`.")  # fmt: skip
 @click.option("--beside", default="auto", show_default=True, type=click.Choice(["auto", "published", "none"]),
               help="Published figures beside these: of the runs' own suites, of all, or none.")  # fmt: skip
+@click.option("--cut-off", "cut_offs", multiple=True, metavar="MODEL=DATE",
+              help="A model's cut-off date: rates before and after it, side by side; may be repeated.")  # fmt: skip
 @click.option("--diagnose", type=click.IntRange(0), default=1000, show_default=True, metavar="N",
               help="Failed attempts to diagnose at most; of more, a sample.")  # fmt: skip
 def report(
     runs: tuple[Path, ...], as_json: bool, html: Path | None, no_html: bool, out: Path | None, formats: str,
-    scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, diagnose: int,
+    scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, cut_offs: tuple[str, ...],
+    diagnose: int,
 ) -> None:  # fmt: skip
     """Show what RUN (a run folder, or `latest` below ./runs) came to; of several, tables over all of them.
 
@@ -65,13 +68,14 @@ def report(
       repoassay report latest --out report
       repoassay report runs/* --out report --format md,csv,svg --scores humaneval.csv
       repoassay report latest --out report --reviews review.sqlite
+      repoassay report latest --cut-off openai/gpt-4.1=2024-06-01
       repoassay report runs/a runs/b --beside published --json > tables.json
     """
     from repoassay.api import load_run
     from repoassay.engine import locate
 
     folders = [locate(run) for run in runs]
-    wanted_files = out is not None or len(folders) > 1
+    wanted_files = out is not None or len(folders) > 1 or bool(cut_offs)
     if html is not None and no_html:
         raise click.UsageError("--html and --no-html contradict each other; give one.")
     if wanted_files and (html is not None or no_html):
@@ -83,7 +87,7 @@ def report(
         print_report(load_run(folders[0]), as_json=as_json, html=html, page=not no_html)
         return
     chosen = _formats(formats)
-    _set(folders, out, chosen, _wanted(scores, sizes, reviews, beside, diagnose), as_json)
+    _set(folders, out, chosen, _wanted(scores, sizes, reviews, beside, cut_offs, diagnose), as_json)
 
 
 def _formats(text: str) -> tuple[str, ...]:
@@ -94,8 +98,10 @@ def _formats(text: str) -> tuple[str, ...]:
     return chosen
 
 
-def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, diagnose: int) -> TableSelection:
-    from repoassay.report import TableSelection, offered_tables, read_scores, read_sizes
+def _wanted(
+    scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, cut_offs: tuple[str, ...], diagnose: int
+) -> TableSelection:
+    from repoassay.report import TableSelection, offered_tables, read_cut_offs, read_scores, read_sizes
 
     suites = {"auto": None, "none": (), "published": tuple(offered_tables())}
     return TableSelection(
@@ -104,6 +110,7 @@ def _wanted(scores: Path | None, sizes: Path | None, reviews: str | None, beside
         published=suites[beside],
         quality=_reviewed(reviews) if reviews else {},
         diagnosed=diagnose,
+        cut_offs=read_cut_offs(cut_offs),
     )
 
 

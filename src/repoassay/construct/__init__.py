@@ -15,7 +15,12 @@ if TYPE_CHECKING:
         construct_commit as construct_commit,
         facts as facts,
     )
-    from repoassay.construct.history import History as History
+    from repoassay.construct.history import (
+        History as History,
+        HistoryEntry as HistoryEntry,
+        find_repository as find_repository,
+        open_history as open_history,
+    )
     from repoassay.construct.mining.commits import (
         closer_look as closer_look,
         draw as draw,
@@ -42,19 +47,29 @@ if TYPE_CHECKING:
         ProvenTask as ProvenTask,
         flip_rate as flip_rate,
     )
+    from repoassay.construct.recipe.infer import (
+        EnvironmentRecipe as EnvironmentRecipe,
+        Inference as Inference,
+        infer as infer,
+    )
+    from repoassay.construct.recipe.licence import licence_of as licence_of
+    from repoassay.construct.recipe.project import Project as Project
     from repoassay.construct.task_request import Proposal as Proposal, TaskRequest as TaskRequest
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
             "commit": ("Constructed", "construct_commit", "facts"),
-            "history": ("History",),
+            "history": ("History", "HistoryEntry", "find_repository", "open_history"),
             "mining.commits": ("closer_look", "draw", "read_commits"),
             "mining.issues": ("read_issues",),
             "mining.journal": ("CommitStatus", "MINE_LOG", "MinedCommit", "refusals"),
             "mining.mine": ("MiningReport", "MiningRequest", "mine_histories"),
             "mining.plan": ("MiningPlan",),
             "mining.rules": ("MiningRules", "read_rules"),
+            "recipe.infer": ("EnvironmentRecipe", "Inference", "infer"),
+            "recipe.licence": ("licence_of",),
+            "recipe.project": ("Project",),
             "prove": ("ProofCase", "ProofFinding", "ProvenTask", "ProofRole", "flip_rate"),
             "task_request": ("TaskRequest", "Proposal"),
         },

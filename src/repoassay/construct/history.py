@@ -74,6 +74,10 @@ class History:
         stamp = int(run_git(self.place, "log", "-1", "--format=%ct", commit).decode())
         return datetime.datetime.fromtimestamp(stamp, datetime.UTC).date()
 
+    def count(self, commit: str) -> int:
+        """How many commits lead to a commit, itself among them."""
+        return int(run_git(self.place, "rev-list", "--count", commit))
+
     def described(self, commit: str) -> str | None:
         """The last tag before a commit, how many commits came since, and its id; None where there is no tag."""
         try:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         label_book as label_book,
         label_from_text as label_from_text,
     )
+    from repoassay.diagnosis.printed import PrintedCause as PrintedCause, printed_cause as printed_cause
     from repoassay.diagnosis.rules import (
         DiagnosisRule as DiagnosisRule,
         builtin_rules as builtin_rules,
@@ -63,6 +64,7 @@ else:
             "integrity_checks": ("integrity",),
             "integrity_checks.finding": ("IntegrityCheck", "IntegrityFinding", "Severity", "IntegrityState"),
             "labels": ("Effective", "LABELS", "Label", "effective", "label_book", "label_from_text"),
+            "printed": ("PrintedCause", "printed_cause"),
             "rules": ("DiagnosisRule", "builtin_rules", "load_rules"),
             "scoring": ("Score", "confusion_text", "score"),
         },

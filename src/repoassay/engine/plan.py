@@ -67,6 +67,7 @@ def make_plan(suite: SuiteFolder, settings: Settings) -> Plan:
                 repository=folder.task.repository.name,
                 economics=folder.task.economics,
                 outputs=folder.task.outputs.files,
+                known_since=folder.task.known_since,
             )
             for folder in suite.tasks
         ),

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from repoassay.report.signal_lines import short as short
     from repoassay.report.summary import Summary as Summary, summarise as summarise
     from repoassay.report.table import print_table as print_table
+    from repoassay.report.tables.cut_offs import read_cut_offs as read_cut_offs
     from repoassay.report.tables.registry import OfferedTables as OfferedTables, offered_tables as offered_tables
     from repoassay.report.tables.value import (
         Cell as Cell,
@@ -138,6 +139,7 @@ else:
             "signal_lines": ("short",),
             "summary": ("Summary", "summarise"),
             "table": ("print_table",),
+            "tables.cut_offs": ("read_cut_offs",),
             "tables.registry": ("OfferedTables", "offered_tables"),
             "tables.value": ("Cell", "TableColumn", "Estimate", "Table", "ColumnUnit"),
             "user_tables": ("read_scores", "read_sizes"),

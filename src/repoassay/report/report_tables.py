@@ -5,6 +5,7 @@ The latter come through the entry points `repoassay.tables`.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from repoassay import plugins
 from repoassay.economics import Quality
 from repoassay.report.outcome_tables import ReportTables, outcome_tables
 from repoassay.report.results import ResultRow
+from repoassay.report.tables.cut_offs import cut_offs
 from repoassay.report.tables.errors import MOST_DIAGNOSED, diagnosis_table, errors
 from repoassay.report.tables.external import Scores, benchmark_correlations, external
 from repoassay.report.tables.registry import OfferedTables
@@ -38,7 +40,7 @@ class TableSelection:
 
     `scores` are of other benchmarks, `sizes` of repositories. `published` are suites whose published figures stand
     beside; None takes those of the runs. `quality` is reviewed quality by attempt id. At most `diagnosis_table` failed
-    attempts are diagnosed.
+    attempts are diagnosed. `cut_offs` are the days up to which models were trained.
     """
 
     scores: Scores = field(default_factory=dict)
@@ -46,6 +48,7 @@ class TableSelection:
     published: tuple[str, ...] | None = None
     quality: Mapping[str, Quality] = field(default_factory=dict)
     diagnosed: int = MOST_DIAGNOSED
+    cut_offs: Mapping[str, datetime.date] = field(default_factory=dict)
 
 
 def figure_out(rows: Sequence[ResultRow], wanted: TableSelection | None = None) -> ReportTables:
@@ -57,6 +60,7 @@ def figure_out(rows: Sequence[ResultRow], wanted: TableSelection | None = None) 
     sizes = sizes_of(rows, given.sizes)
     made = [
         *outcome_tables(rows),
+        *([cut_offs(rows, given.cut_offs)] if given.cut_offs else []),
         agent_alpha(attempts, said),
         repository_alpha(parts, said),
         cumulated(curves(parts)),

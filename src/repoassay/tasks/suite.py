@@ -41,6 +41,19 @@ class SuiteFolder:
         """Raise `BadInput`, with the remedy, when the suite's data was never fetched."""
         need_data(self.manifest, self.suite.name)
 
+    def live(self, ids: Collection[str] = ()) -> SuiteFolder:
+        """The suite without its retired tasks, but for those of these ids.
+
+        Raises:
+            BadInput: When none is left.
+        """
+        tasks = tuple(each for each in self.tasks if each.task.status == "active" or each.task.id in ids)
+        if not tasks:
+            raise BadInput(
+                f"Every task of {self.suite.name} is retired.", "Name one with --task ID to run it all the same."
+            )
+        return self if len(tasks) == len(self.tasks) else replace(self, tasks=tasks)
+
     def released(self) -> SuiteFolder:
         """The suite with every repository that names a release replaced by it; digests stay those of the folders."""
         return replace(self, tasks=tuple(_released(folder) for folder in self.tasks))

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from repoassay.types.calls import Call as Call, Retry as Retry
     from repoassay.types.fields import (
         Identifier as Identifier,
+        InnerPath as InnerPath,
         Number as Number,
         Sha256 as Sha256,
         Size as Size,
+        inner_path as inner_path,
         is_local as is_local,
     )
     from repoassay.types.files import FileEdit as FileEdit
@@ -99,7 +101,7 @@ else:
             "attempt": ("Attempt",),
             "base": ("Record",),
             "calls": ("Call", "Retry"),
-            "fields": ("Identifier", "Number", "Sha256", "Size", "is_local"),
+            "fields": ("Identifier", "InnerPath", "Number", "Sha256", "Size", "inner_path", "is_local"),
             "files": ("FileEdit",),
             "grading": ("Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"),
             "pull_request": ("Commit", "Commits"),

@@ -18,7 +18,10 @@ __all__ = ["Metering", "NamedFile", "Plan", "PlannedTask"]
 
 
 class PlannedTask(Record):
-    """One task of a plan: enough to report on it when its folder is gone; empty what plans did not keep before."""
+    """One task of a plan: enough to report on it when its folder is gone; empty what plans did not keep before.
+
+    `known_since` is the day from which a model may have seen what solves it.
+    """
 
     id: str
     digest: str
@@ -31,6 +34,7 @@ class PlannedTask(Record):
     repository: str = ""
     economics: Economics | None = None
     outputs: tuple[str, ...] = ()
+    known_since: str | None = None
 
 
 class NamedFile(Record):

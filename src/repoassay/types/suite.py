@@ -41,6 +41,8 @@ class Suite(Record):
     """What `[suite]` says, and `[strength]` beside it.
 
     `licence` is that of the tasks' own files; `citation` is what to cite when using it.
+    `release` is the quarter it was released in, as 2026Q4; `canary` a text that stands in it and nowhere else, so that
+    it is found where the suite was taken into a body of text.
 
     Raises:
         pydantic.ValidationError: When a key is unknown, missing or malformed.
@@ -52,5 +54,7 @@ class Suite(Record):
     description: str = ""
     licence: str = ""
     citation: str = ""
+    release: Annotated[str, Field(pattern=r"^(\d{4}Q[1-4])?$")] = ""
+    canary: Annotated[str, Field(max_length=100)] = ""
     data: SuiteData | None = None
     strength: StrengthSettings = StrengthSettings()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -229,8 +229,9 @@ class Dates(Record):
 class Task(Record):
     """One task, as written in `task.toml`.
 
-    `rules` says what a contribution must keep to (pull-request tasks): a file of the task folder, or
-    `repository:PATH` for one that the repository has.
+    A task whose `status` is "retired" stays readable and is left out of runs unless it is named; `since` (a quarter,
+    as 2026Q4, or a day) and `why` then say when and for what reason. `rules` says what a contribution must keep to
+    (pull-request tasks): a file of the task folder, or `repository:PATH` for one that the repository has.
 
     Raises:
         pydantic.ValidationError: When a key is unknown, missing or malformed, or kind and grading disagree.
@@ -245,6 +246,9 @@ class Task(Record):
     provenance: str = ""
     licence: str = ""
     rules: Annotated[str, Field(max_length=400)] = ""
+    status: Literal["active", "retired"] = "active"
+    since: Annotated[str, Field(max_length=20)] = ""
+    why: Annotated[str, Field(max_length=1000)] = ""
     dates: Dates = Dates()
     repository: Repository
     environment: Environment = Environment()
@@ -264,6 +268,23 @@ class Task(Record):
         if self.kind is TaskKind.DELIVERABLE or self.network.hosts:
             return NetworkPolicy.PACKAGES
         return NetworkPolicy.MODEL
+
+    @property
+    def known_since(self) -> str | None:
+        """The day from which a model may have seen what solves it; None where no day is stated.
+
+        Of a change that is its commit's day; what a deliverable asks for was nowhere before the task was.
+        """
+        dates = self.dates
+        if self.kind.changes_repository and dates.commit:
+            return dates.commit
+        return dates.first_published or dates.drafted
+
+    @model_validator(mode="after")
+    def _retired_with_reason(self) -> Self:
+        if self.status == "retired" and not (self.since and self.why):
+            raise ValueError("status: a retired task needs since and why; add both")
+        return self
 
     @model_validator(mode="after")
     def _rules_agree(self) -> Self:

@@ -42,7 +42,12 @@ if TYPE_CHECKING:
         lay_out as lay_out,
         rules_place as rules_place,
     )
-    from repoassay.workspace.sources import fetch_commit as fetch_commit, fetch_folders as fetch_folders
+    from repoassay.workspace.signature import check_signature as check_signature, sign_file as sign_file
+    from repoassay.workspace.sources import (
+        fetch_commit as fetch_commit,
+        fetch_folders as fetch_folders,
+        unpack as unpack,
+    )
     from repoassay.workspace.variables import environment_variables as environment_variables
 else:
     __getattr__, __dir__, __all__ = attach(
@@ -70,7 +75,8 @@ else:
             "interpreters": ("how_to_get", "interpreter_findings", "release_lines"),
             "node": ("node_version",),
             "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"),
-            "sources": ("fetch_commit", "fetch_folders"),
+            "signature": ("check_signature", "sign_file"),
+            "sources": ("fetch_commit", "fetch_folders", "unpack"),
             "variables": ("environment_variables",),
         },
     )

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from repoassay.errors import BadInput
 from repoassay.records import RunFolder
+from repoassay.report.figures import figure
 from repoassay.report.leaderboard.entry import RUN, SUBMISSION
 from repoassay.report.leaderboard.figures import figures_of
 from repoassay.report.leaderboard.plans import isolation_note
@@ -22,6 +23,8 @@ from repoassay.report.leaderboard.validate import validate
 from repoassay.report.page import write_html
 from repoassay.report.results import ResultRow, read_rows
 from repoassay.report.summary import summarise
+from repoassay.report.tables.cut_offs import cut_off_of, cut_off_sides
+from repoassay.report.tables.groups import rates
 from repoassay.report.templating import environment, policy_hash, source
 from repoassay.text import one_line
 
@@ -74,15 +77,17 @@ class RankedEntry:
         return float(figures["tokens_in"] + figures["tokens_out"]) / float(figures["finished"])
 
 
-def rows_of(paths: Sequence[Path]) -> list[RankedEntry]:
+def rows_of(paths: Sequence[Path], cut_offs: Mapping[str, date] | None = None) -> list[RankedEntry]:
     """Rows of run folders and submission folders, the best first within a suite.
+
+    Rows of a model with a cut-off date say its rates on both sides of it.
 
     Raises:
         BadInput: When a folder is neither, a submission is not sound, or one run is named twice.
     """
     rows: list[RankedEntry] = []
     for number, path in enumerate(paths, 1):
-        rows += _placed(path, f"{number:03d}")
+        rows += _placed(path, f"{number:03d}", cut_offs or {})
     seen: dict[tuple[str, str], Path] = {}
     for row in rows:
         key = (RunFolder(row.run).plan.id, row.system)
@@ -97,7 +102,7 @@ def _rank(row: RankedEntry) -> tuple[object, ...]:
     return (row.suite, row.suite_version, -(share if share is not None else -1.0), row.system, row.evidence)
 
 
-def _placed(path: Path, number: str) -> list[RankedEntry]:
+def _placed(path: Path, number: str, known: Mapping[str, date]) -> list[RankedEntry]:
     notes: tuple[str, ...] = ()
     organisation, checked, run = "", False, path
     if (path / SUBMISSION).exists():
@@ -115,11 +120,20 @@ def _placed(path: Path, number: str) -> list[RankedEntry]:
     return [
         RankedEntry(
             agent, rows[0].framework, rows[0].model, plan.suite, plan.suite_version, plan.created, plan.versions,
-            plan.isolation, plan.attempts, checked, organisation, notes, figures_of(rows), run,
+            plan.isolation, plan.attempts, checked, organisation, (*notes, *_sides(rows, known)), figures_of(rows), run,
             f"evidence/{number}-{_slug(path)}/report.html",
         )
         for agent, rows in by_agent.items()
     ]  # fmt: skip
+
+
+def _sides(rows: Sequence[ResultRow], known: Mapping[str, date]) -> tuple[str, ...]:
+    """TPR with its interval before and after the model's cut-off; nothing where it has none."""
+    day = cut_off_of(rows[0].model, known)
+    if day is None:
+        return ()
+    parts = [(side, rates(part)[1].over_all) for side, part in cut_off_sides(rows, day).items() if part]
+    return (f"Cut-off {day.isoformat()}: " + "; ".join(f"{side} {figure(rate)}" for side, rate in parts) + ".",)
 
 
 def _slug(path: Path) -> str:

@@ -1,0 +1,92 @@
+"""Deliverable tasks out of repositories: chosen by rules, seen to run, drafted with measured thresholds, renewed.
+
+Each stage writes a file of evidence that the next one reads: `select`, `verify`, `draft`, `prove`, `audit`, `release`.
+Knows tasks, the workspace, grading, how tasks are validated and what recipes are inferred; must not know the command
+line or reports. What a repository holds is hostile: it is read here, and run in the sandbox alone.
+"""
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.curate.auditing import (
+        audit_suite as audit_suite,
+        saturated_tasks as saturated_tasks,
+        search_canary as search_canary,
+    )
+    from repoassay.curate.candidates import (
+        RepositoryCandidate as RepositoryCandidate,
+        find_candidates as find_candidates,
+    )
+    from repoassay.curate.contamination import AuditFinding as AuditFinding
+    from repoassay.curate.draft_file import DRAFT as DRAFT
+    from repoassay.curate.drafting import DraftedTask as DraftedTask, draft_task as draft_task
+    from repoassay.curate.evidence import read_toml as read_toml
+    from repoassay.curate.layout import today as today
+    from repoassay.curate.linking import (
+        LinkedScore as LinkedScore,
+        ScoredAttempt as ScoredAttempt,
+        link_scores as link_scores,
+    )
+    from repoassay.curate.model_draft import draft_by_model as draft_by_model
+    from repoassay.curate.pool import (
+        PooledRepository as PooledRepository,
+        open_pooled as open_pooled,
+        was_selected as was_selected,
+    )
+    from repoassay.curate.proving import (
+        CuratedProof as CuratedProof,
+        is_proven as is_proven,
+        prove_suite as prove_suite,
+    )
+    from repoassay.curate.releasing import (
+        Release as Release,
+        check_release as check_release,
+        read_release as read_release,
+        release_suite as release_suite,
+    )
+    from repoassay.curate.rules import (
+        DEFAULT_RULES as DEFAULT_RULES,
+        FACTS as FACTS,
+        SelectionRule as SelectionRule,
+        parse_rule as parse_rule,
+        read_rules as read_rules,
+    )
+    from repoassay.curate.selection import (
+        SelectionResult as SelectionResult,
+        known_suites as known_suites,
+        select_repositories as select_repositories,
+    )
+    from repoassay.curate.template import write_template as write_template
+    from repoassay.curate.thresholds import (
+        MARGIN as MARGIN,
+        MeasuredCriterion as MeasuredCriterion,
+        Threshold as Threshold,
+        measure_thresholds as measure_thresholds,
+    )
+    from repoassay.curate.verification import Completeness as Completeness, verify_pooled as verify_pooled
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "contamination": ("AuditFinding",),
+            "auditing": ("audit_suite", "saturated_tasks", "search_canary"),
+            "candidates": ("RepositoryCandidate", "find_candidates"),
+            "draft_file": ("DRAFT",),
+            "drafting": ("DraftedTask", "draft_task"),
+            "evidence": ("read_toml",),
+            "layout": ("today",),
+            "model_draft": ("draft_by_model",),
+            "pool": ("PooledRepository", "open_pooled", "was_selected"),
+            "proving": ("CuratedProof", "is_proven", "prove_suite"),
+            "linking": ("LinkedScore", "ScoredAttempt", "link_scores"),
+            "releasing": ("Release", "check_release", "read_release", "release_suite"),
+            "rules": ("DEFAULT_RULES", "FACTS", "SelectionRule", "parse_rule", "read_rules"),
+            "selection": ("SelectionResult", "known_suites", "select_repositories"),
+            "template": ("write_template",),
+            "thresholds": ("MARGIN", "MeasuredCriterion", "Threshold", "measure_thresholds"),
+            "verification": ("Completeness", "verify_pooled"),
+        },
+    )

@@ -1,0 +1,171 @@
+"""Draft, proof, release, audit and retirement of one made-up task, through the command line where it matters."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from command_line import repoassay
+from curate.making import TODAY, make_draft, make_pool
+from repoassay.curate import (
+    PooledRepository,
+    audit_suite,
+    check_release,
+    draft_task,
+    open_pooled,
+    prove_suite,
+    release_suite,
+    search_canary,
+)
+from repoassay.errors import BadInput
+from repoassay.sandbox import Cache, Sandbox, open_sandbox
+from repoassay.tasks import find_suite
+
+
+@pytest.fixture(scope="module")
+def bench() -> tuple[Cache, Sandbox]:
+    cache = Cache()
+    return cache, open_sandbox("namespaces", cache)
+
+
+@pytest.fixture(scope="module")
+def pooled(tmp_path_factory: pytest.TempPathFactory) -> PooledRepository:
+    return open_pooled(make_pool(tmp_path_factory.mktemp("curate")))
+
+
+@pytest.fixture(scope="module")
+def suite(pooled: PooledRepository, bench: tuple[Cache, Sandbox], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A suite with one task, drafted and proven."""
+    place = tmp_path_factory.mktemp("suite")
+    for name in ("tally-words", "tally-again"):
+        made = draft_task(pooled, make_draft(place / name, name=name), place / "suite", *bench)
+        assert made.reasons == ()
+    proofs = prove_suite(find_suite(place / "suite"), *bench, times=1)
+    assert [(each.proven, each.accepting, each.refusing) for each in proofs] == [(True, 4, 8)] * 2
+    return place / "suite"
+
+
+def test_thresholds_are_measured(suite: Path, pooled: PooledRepository) -> None:
+    task = find_suite(suite).tasks[1].task
+    assert [(each.metric, each.threshold) for each in task.grading.result] == [("table_cells_wrong", "<= 0.5")]
+    assert (task.dates.commit, task.status, task.repository.source) == ("2026-05-01", "active", "bundled:tally")
+    told = tomllib.loads((pooled.path / "thresholds/tally-words.toml").read_text())
+    assert told["admitted"] is True
+    assert (len(told["criterion"][0]["accepting"]), len(told["criterion"][0]["refusing"])) == (5, 8)
+
+
+def test_a_thin_margin_is_refused(pooled: PooledRepository, bench: tuple[Cache, Sandbox], tmp_path: Path) -> None:
+    made = draft_task(pooled, make_draft(tmp_path / "draft", "token_recall", "tally-thin"), tmp_path / "suite", *bench)
+    assert made.folder is None
+    assert any("twice is to be refused" in reason for reason in made.reasons)
+    assert not (tmp_path / "suite").exists()
+
+
+def test_what_is_to_be_refused_and_right_is_found(
+    pooled: PooledRepository, bench: tuple[Cache, Sandbox], tmp_path: Path
+) -> None:
+    draft = make_draft(tmp_path / "draft", name="tally-same")
+    text = (draft / "draft.toml").read_text().replace('"rows = rows[1:]', '"rows = rows')
+    (draft / "draft.toml").write_text(text)
+    made = draft_task(pooled, draft, tmp_path / "suite", *bench)
+    assert "lost is to be refused, and is the same as an output to accept" in made.reasons
+
+
+def test_proofs_are_kept(suite: Path, bench: tuple[Cache, Sandbox]) -> None:
+    assert [each.kept for each in prove_suite(find_suite(suite), *bench, times=1)] == [True, True]
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="this machine has no ssh-keygen")
+def test_two_quarters(suite: Path, tmp_path: Path, bench: tuple[Cache, Sandbox]) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    (tmp_path / "signers").write_text(f"me {key.with_suffix('.pub').read_text()}")
+    first = release_suite(find_suite(suite), tmp_path / "q4", "2026Q4", today=TODAY, key=key)
+    assert (first.added, first.anchors) == (("tally-again", "tally-words"), ())
+    assert check_release(tmp_path / "q4", tmp_path / "signers", "me") == []
+    assert check_release(tmp_path / "q4", tmp_path / "signers", "you") == ["the signature is not of 'you'"]
+    released = find_suite(tmp_path / "q4")
+    assert (released.suite.release, released.tasks[1].task.dates.first_published) == ("2026Q4", "2026-11-23")
+    findings, _ = audit_suite(released, "2027Q1", *bench)
+    assert {each.probe for each in findings if each.sound is None} >= {"canary", "verbatim", "saturation", "install"}
+    second = release_suite(
+        find_suite(suite), tmp_path / "q1", "2027Q1", today=TODAY, previous=tmp_path / "q4",
+        retirements={"tally-words": "solved by all"},
+    )  # fmt: skip
+    task = find_suite(tmp_path / "q1").tasks[1].task
+    assert (second.kept, second.anchors) == (("tally-again",), ("tally-again",))
+    assert (task.status, task.since, task.why) == ("retired", "2027Q1", "solved by all")
+    assert second.signature is None
+    assert "solved by all" in (tmp_path / "q1/release/changes.md").read_text()
+    with pytest.raises(BadInput, match="Every task of suite is retired"):
+        find_suite(tmp_path / "q1", only=["tally-words"]).live()
+    assert [each.task.id for each in find_suite(tmp_path / "q1").live().tasks] == ["tally-again"]
+    assert len(find_suite(tmp_path / "q1").live(["tally-words"]).tasks) == 2
+    (tmp_path / "q4/tasks/tally-words/instruction.md").write_text("Other words.\n")
+    assert check_release(tmp_path / "q4") == ["tasks/tally-words/instruction.md was changed"]
+
+
+def test_what_is_not_proven_is_left_out(suite: Path, tmp_path: Path) -> None:
+    shutil.copytree(suite, tmp_path / "suite")
+    (tmp_path / "suite/tasks/tally-words/instruction.md").write_text("Count counts.csv of inputs/words.txt.\n")
+    only = find_suite(tmp_path / "suite", only=["tally-words"])
+    with pytest.raises(BadInput, match="not proven as it is now"):
+        release_suite(only, tmp_path / "out", "2026Q4", today=TODAY)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_canary_is_found_in_compressed_dumps(tmp_path: Path) -> None:
+    import gzip
+
+    (tmp_path / "a.txt").write_text("nothing")
+    (tmp_path / "b.gz").write_bytes(gzip.compress(b"x" * 5000 + b"the canary" + b"y"))
+    assert search_canary("the canary", [tmp_path]) == [tmp_path / "b.gz"]
+
+
+def test_a_model_drafts_and_is_probed(pooled: PooledRepository, suite: Path, tmp_path: Path) -> None:
+    draft = make_draft(tmp_path / "draft")
+    files = {path.relative_to(draft).as_posix(): path.read_text() for path in draft.rglob("*") if path.is_file()}
+    turn = {"kind": "turn", "text": json.dumps({"files": files})}
+    (tmp_path / "answers.jsonl").write_text(json.dumps(turn) + "\n")
+    given = ("--model", "scripted/m", "--dialogue", tmp_path / "answers.jsonl", "--json")
+    done = repoassay(
+        "curate", "draft", pooled.path, "--by", "model", "--draft", tmp_path / "by-model", "--out", tmp_path / "suite",
+        *given, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["admitted"] is True
+    truth = (suite / "tasks/tally-words/tests/counts.csv").read_text()
+    words = (suite / "tasks/tally-words/instruction.md").read_text().split()
+    turns = [json.dumps({"files": {"counts.csv": truth}}), " ".join(words[len(words) // 2 :])]
+    (tmp_path / "answers.jsonl").write_text(
+        "".join(json.dumps({"kind": "turn", "text": each}) + "\n" for each in turns)
+    )
+    shutil.copytree(suite, tmp_path / "audited")
+    shutil.rmtree(tmp_path / "audited/tasks/tally-again")
+    done = repoassay("curate", "audit", tmp_path / "audited", "--quarter", "2027Q1", *given, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    bad = {each["probe"] for each in json.loads(done.stdout)["findings"] if each["sound"] is False}
+    assert bad == {"without repository", "verbatim"}, done.stdout
+
+
+def test_a_template_is_written_first(pooled: PooledRepository, tmp_path: Path) -> None:
+    done = repoassay("curate", "draft", pooled.path, "--draft", tmp_path / "draft", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert tomllib.loads((tmp_path / "draft/draft.toml").read_text())["task"]["id"] == "tally-..."
+    done = repoassay("curate", "draft", pooled.path, "--draft", tmp_path / "draft", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Correct it there." in done.stderr
+
+
+@pytest.mark.exhaustive
+def test_a_made_up_package_is_complete(tmp_path: Path) -> None:
+    place = make_pool(tmp_path, complete=False)
+    done = repoassay("curate", "verify", place, "--json", cwd=tmp_path, seconds=500)
+    assert done.returncode == 0, done.stderr
+    told = tomllib.loads((place / "completeness.toml").read_text())
+    assert (told["verdict"], told["tests_passed"], told["readme_worked"]) == ("complete", [1, 1], [1, 1])
