@@ -20,7 +20,7 @@ from repoassay.construct import (
     mine_histories,
     read_commits,
     read_issues,
-    read_rules,
+    read_mining_rules,
 )
 from repoassay.construct.history import History
 from repoassay.construct.mining.commits import closer_look, draw
@@ -96,11 +96,11 @@ def test_the_first_rule_that_does_not_hold_is_named(changed: Mapping[str, object
 def test_rules_are_read_from_a_file_and_refused_with_a_sentence(tmp_path: Path) -> None:
     file = tmp_path / "rules.toml"
     file.write_text("most_files = 1\nfix = '.'\n")
-    assert read_rules(file).judge(facts("Add a colour")) is None
+    assert read_mining_rules(file).judge(facts("Add a colour")) is None
     for text, word in (("most_files = 0", "most_files"), ("fix = '('", "regular expression"), ("a = 1", "Known are")):
         file.write_text(text)
         with pytest.raises(BadInput, match=word):
-            read_rules(file)
+            read_mining_rules(file)
 
 
 def test_a_draw_is_spread_over_the_history_and_depends_on_its_seed() -> None:

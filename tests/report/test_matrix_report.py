@@ -67,7 +67,7 @@ def test_a_small_matrix_comes_to_what_its_script_says(tmp_path: Path) -> None:
         assert [row["dollars"] for row in (slow, fast)] == [pytest.approx(0.6), pytest.approx(1.0)]
         assert [row["tokens_in"] for row in (slow, fast)] == [300, 500]
     sweeps = [row for row in table(out, "sweeps") if row["model"] == "scripted/dawdler"]
-    assert [(row["value"], row["stopped_by_limit"]["successes"]) for row in sweeps] == [("3", 2), ("9", 0)] * 2  # type: ignore[index] # a dict
+    assert [(row["value"], row["timed_out"]["successes"]) for row in sweeps] == [("3", 2), ("9", 0)] * 2  # type: ignore[index] # a dict
     alpha = {row["agent"]: row for row in table(out, "alpha_by_repository")}
     # One of two tasks is worth 5 dollars; the edit task is not delivered: (5 - 1 + 0 - 1) / 2.
     assert float(str(alpha["hare @ scripted/dawdler, max_iterations=9"]["alpha"])) == pytest.approx(1.5)

@@ -71,11 +71,11 @@ def curate_select(
         find_candidates,
         known_suites,
         parse_rule,
-        read_rules,
+        read_selection_rules,
         select_repositories,
     )
 
-    rules = read_rules(rules_file) if rules_file else tuple(map(parse_rule, DEFAULT_RULES))
+    rules = read_selection_rules(rules_file) if rules_file else tuple(map(parse_rule, DEFAULT_RULES))
     suites = {**known_suites(), **_published(suites_file)}
     found = select_repositories(
         find_candidates(candidates, metadata), rules, pool, today=curation_day(today), suites=suites, again=again,

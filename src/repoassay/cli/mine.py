@@ -90,12 +90,13 @@ def mine(
       repoassay mine OWNER/NAME --since 2024-01-01 --issues issues.json --kind edit,pull-request --out private
       repoassay mine . --update --out private
     """
-    from repoassay.construct import MiningRequest, mine_histories, read_issues, read_rules
+    from repoassay.construct import MiningRequest, mine_histories, read_issues, read_mining_rules
     from repoassay.sandbox import Cache, open_sandbox
 
     asked = MiningRequest(
         since=_day(since, "--since"), until=_day(until, "--until"), most=most, kinds=_kinds(kinds),
-        rules=read_rules(rules), issues=read_issues(issues), proofs=proofs, bundle=bundle, seed=seed, update=update,
+        rules=read_mining_rules(rules), issues=read_issues(issues), proofs=proofs, bundle=bundle, seed=seed,
+        update=update,
     )  # fmt: skip
     cache = Cache()
     sandbox = open_sandbox(isolation, cache)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         mine_histories as mine_histories,
     )
     from repoassay.construct.mining.plan import MiningPlan as MiningPlan
-    from repoassay.construct.mining.rules import MiningRules as MiningRules, read_rules as read_rules
+    from repoassay.construct.mining.rules import MiningRules as MiningRules, read_mining_rules as read_mining_rules
     from repoassay.construct.prove import (
         ProofCase as ProofCase,
         ProofFinding as ProofFinding,
@@ -66,7 +66,7 @@ else:
             "mining.journal": ("CommitStatus", "MINE_LOG", "MinedCommit", "refusals"),
             "mining.mine": ("MiningReport", "MiningRequest", "mine_histories"),
             "mining.plan": ("MiningPlan",),
-            "mining.rules": ("MiningRules", "read_rules"),
+            "mining.rules": ("MiningRules", "read_mining_rules"),
             "recipe.infer": ("EnvironmentRecipe", "Inference", "infer"),
             "recipe.licence": ("licence_of",),
             "recipe.project": ("Project",),

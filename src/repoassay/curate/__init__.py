@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         FACTS as FACTS,
         SelectionRule as SelectionRule,
         parse_rule as parse_rule,
-        read_rules as read_rules,
+        read_selection_rules as read_selection_rules,
     )
     from repoassay.curate.selection import (
         SelectionResult as SelectionResult,
@@ -83,7 +83,7 @@ else:
             "proving": ("CuratedProof", "is_proven", "prove_suite"),
             "linking": ("LinkedScore", "ScoredAttempt", "link_scores"),
             "releasing": ("Release", "check_release", "read_release", "release_suite"),
-            "rules": ("DEFAULT_RULES", "FACTS", "SelectionRule", "parse_rule", "read_rules"),
+            "rules": ("DEFAULT_RULES", "FACTS", "SelectionRule", "parse_rule", "read_selection_rules"),
             "selection": ("SelectionResult", "known_suites", "select_repositories"),
             "template": ("write_template",),
             "thresholds": ("MARGIN", "MeasuredCriterion", "Threshold", "measure_thresholds"),

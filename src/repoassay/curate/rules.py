@@ -15,7 +15,7 @@ from repoassay.curate.evidence import read_toml
 from repoassay.errors import BadInput
 from repoassay.text import join_names, quote, suggest
 
-__all__ = ["DEFAULT_RULES", "FACTS", "SelectionRule", "Value", "parse_rule", "read_rules"]
+__all__ = ["DEFAULT_RULES", "FACTS", "SelectionRule", "Value", "parse_rule", "read_selection_rules"]
 
 Value = int | float | str | datetime.date | None
 """What is known of a repository; None is unknown."""
@@ -77,7 +77,7 @@ class SelectionRule:
         return {">=": value >= limit, "<=": value <= limit, ">": value > limit, "<": value < limit}[self.sign]
 
 
-def read_rules(path: Path) -> tuple[SelectionRule, ...]:
+def read_selection_rules(path: Path) -> tuple[SelectionRule, ...]:
     """Read the rules of a TOML file: `rules = ["stars >= 50", ...]`.
 
     Raises:

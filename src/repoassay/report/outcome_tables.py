@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.domains import domains, outcomes
 from repoassay.report.tables.frameworks import frameworks
+from repoassay.report.tables.registry import are_published
 from repoassay.report.tables.success import success
 from repoassay.report.tables.sweeps import sweeps
 from repoassay.report.tables.tokens import tokens
@@ -39,13 +40,17 @@ def figure_outcomes(rows: Sequence[ResultRow]) -> ReportTables:
     return ReportTables(rows, {name: table for name, table in tables.items() if needs.get(name, True)})
 
 
-def outcome_tables(rows: Sequence[ResultRow]) -> list[Table]:
-    """Rates, outcomes, success, domains and sweeps, in the order they are shown."""
+def outcome_tables(rows: Sequence[ResultRow], suites: Collection[str] | None = None) -> list[Table]:
+    """Rates, outcomes, success, domains and sweeps, in the order they are shown.
+
+    Figures of papers have their columns where those of `suites`, or of the rows, are published.
+    """
+    published = are_published(rows, suites)
     return [
-        frameworks(rows),
+        frameworks(rows, with_published=published),
         outcomes(rows),
         success(rows),
         domains(rows),
         domains(rows, subdomains=True),
-        sweeps(rows),
+        sweeps(rows, with_published=published),
     ]

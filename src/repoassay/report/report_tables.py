@@ -17,7 +17,7 @@ from repoassay.report.results import ResultRow
 from repoassay.report.tables.cut_offs import cut_offs
 from repoassay.report.tables.errors import MOST_DIAGNOSED, diagnosis_table, errors
 from repoassay.report.tables.external import Scores, benchmark_correlations, external
-from repoassay.report.tables.registry import OfferedTables
+from repoassay.report.tables.registry import OfferedTables, are_published
 from repoassay.report.tables.sizes import Sizes, repository_tokens, size_correlations, sizes_of
 from repoassay.report.tables.tokens import tokens
 from repoassay.report.tables.value import Table
@@ -58,16 +58,17 @@ def figure_out(rows: Sequence[ResultRow], wanted: TableSelection | None = None) 
     parts = repositories(attempts)
     said = quality_notes(attempts)
     sizes = sizes_of(rows, given.sizes)
+    beside = are_published(rows, given.published)
     made = [
-        *outcome_tables(rows),
+        *outcome_tables(rows, given.published),
         *([cut_offs(rows, given.cut_offs)] if given.cut_offs else []),
         agent_alpha(attempts, said),
         repository_alpha(parts, said),
         cumulated(curves(parts)),
         errors(rows, diagnosis_table(rows, given.diagnosed)),
         tokens(rows),
-        repository_tokens(rows, sizes),
-        size_correlations(rows, sizes),
+        repository_tokens(rows, sizes, with_published=beside),
+        size_correlations(rows, sizes, with_published=beside),
         external(rows, given.scores),
         benchmark_correlations(rows, given.scores),
     ]

@@ -18,7 +18,7 @@ from report.made_rows import entry, row, task
 HOSTILE = "$x^{$ </svg><script>alert(1)</script>\u202e ]]> \x00" + "long " * 60
 
 
-def some(name: str = "hare", models: int = 3) -> list[Chart]:
+def some(name: str = "hare", models: int = 3, published: tuple[str, ...] | None = None) -> list[Chart]:
     rows = [
         row(
             outcome,
@@ -31,17 +31,18 @@ def some(name: str = "hare", models: int = 3) -> list[Chart]:
     ]
     sizes = {"lines": {f"{name} r{n}": 10.0 ** (n + 1) for n in range(4)}}
     scores = {f"{name} HE": {f"m{model}": float(model) for model in range(models)}}
-    return charts(figure_out(rows, TableSelection(sizes=sizes, scores=scores, diagnosed=0)))
+    return charts(figure_out(rows, TableSelection(sizes=sizes, scores=scores, diagnosed=0, published=published)))
 
 
 def test_all_plots_are_there() -> None:
     assert [chart.name for chart in some()] == [
         "rates", "outcomes", "success", "domains", "seconds", "sweep_max_iterations_ecr", "sweep_max_iterations_tpr",
         "alpha",
-        "alpha_pareto", "tokens", "tokens_by_lines", "tokens_by_lines_executed", "tokens_by_lines_passed",
-        "benchmark_1",
+        "alpha_pareto", "tokens", "tokens_by_lines", "benchmark_1",
     ]  # fmt: skip
     assert charts(figure_out([], TableSelection())) == []
+    beside = [chart.name for chart in some(published=("gittaskbench",))]
+    assert {"tokens_by_lines", "tokens_by_lines_executed", "tokens_by_lines_passed"} <= set(beside)
 
 
 @pytest.mark.parametrize("name", ["hare", HOSTILE])

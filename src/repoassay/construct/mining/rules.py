@@ -14,7 +14,7 @@ from repoassay.tasks import read_regular
 from repoassay.text import printable, quote
 from repoassay.types import Record
 
-__all__ = ["CommitFacts", "MiningRules", "RuleFinding", "TouchedFile", "read_rules"]
+__all__ = ["CommitFacts", "MiningRules", "RuleFinding", "TouchedFile", "read_mining_rules"]
 
 _MOST_BYTES = 2**18
 
@@ -129,7 +129,7 @@ class MiningRules(Record):
         return None
 
 
-def read_rules(file: Path | None) -> MiningRules:
+def read_mining_rules(file: Path | None) -> MiningRules:
     """The rules, with what a TOML file says of them instead.
 
     Raises:

@@ -81,7 +81,8 @@ _TOKEN_PLOTS = {
 def size_curves(table: Table, figures: ReportTables) -> Iterator[Chart]:
     """Charts for each measure of a repository: its size and what attempts on it read and wrote."""
     index = column_index(table)
-    for measure, (mean, (end, title, axis)) in itertools.product(figures.sizes, _TOKEN_PLOTS.items()):
+    plots = {mean: plot for mean, plot in _TOKEN_PLOTS.items() if mean in index}
+    for measure, (mean, (end, title, axis)) in itertools.product(figures.sizes, plots.items()):
         lines: dict[str, list[Point]] = {}
         for row in table.rows:
             size, spent = axis_value(row[index[f"size_{measure}"]]), axis_value(row[index[mean]])

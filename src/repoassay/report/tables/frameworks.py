@@ -8,16 +8,26 @@ from repoassay.report.results import ResultRow
 from repoassay.report.tables.groups import group_rows, limits_of, mean, median, named_runs, rates
 from repoassay.report.tables.value import Cell, ColumnUnit, Table, TableColumn
 
-__all__ = ["UNKNOWN_NOTE", "frameworks"]
+__all__ = ["EXECUTED", "UNKNOWN_NOTE", "frameworks", "spent_executed"]
 
 UNKNOWN_NOTE = (
     "Brackets are 95% Wilson score intervals. “All” counts every planned attempt, unknown ones in the denominator;"
     " “judged” those whose answer is known. Unknown is never false."
 )
+EXECUTED = (
+    TableColumn("tokens_in_process", "Tokens in, executed", ColumnUnit.NUMBER, 0, better="lower"),
+    TableColumn("tokens_out_process", "Tokens out, executed", ColumnUnit.NUMBER, 0, better="lower"),
+    TableColumn("dollars_process", "Cost, executed", ColumnUnit.DOLLARS, 4, better="lower"),
+)
+"""Means over attempts whose Process is true, which papers print."""
+_PUBLISHED_NOTES = (
+    "Tokens and cost “executed” are means over attempts whose Process is true, as in the published table."
+    " Best and 2nd are of a column over all rows; the paper marks them within a framework.",
+)
 
 
-def frameworks(rows: Sequence[ResultRow]) -> Table:
-    """A row for each entry of a plan: framework, model and limits."""
+def frameworks(rows: Sequence[ResultRow], *, with_published: bool = False) -> Table:
+    """A row for each entry of a plan: framework, model and limits; beside published figures, as those count, too."""
     several = named_runs(rows)
     entries = group_rows(rows, lambda row: (row.run.title if several else "", row.agent))
     return Table(
@@ -37,21 +47,27 @@ def frameworks(rows: Sequence[ResultRow]) -> Table:
             TableColumn("tokens_in", "Tokens in", ColumnUnit.NUMBER, 0, better="lower"),
             TableColumn("tokens_out", "Tokens out", ColumnUnit.NUMBER, 0, better="lower"),
             TableColumn("dollars", "Cost", ColumnUnit.DOLLARS, 4, better="lower"),
-            TableColumn("tokens_in_process", "Tokens in, executed", ColumnUnit.NUMBER, 0, better="lower"),
-            TableColumn("tokens_out_process", "Tokens out, executed", ColumnUnit.NUMBER, 0, better="lower"),
-            TableColumn("dollars_process", "Cost, executed", ColumnUnit.DOLLARS, 4, better="lower"),
             TableColumn("seconds", "Median wall time", ColumnUnit.SECONDS),
+            *(EXECUTED if with_published else ()),
         ),
-        rows=tuple(_row(run, members) for (run, _), members in entries.items()),
+        rows=tuple(
+            (*_row(run, members), *(spent_executed(members) if with_published else ()))
+            for (run, _), members in entries.items()
+        ),
         notes=(
             UNKNOWN_NOTE,
             "Tokens and cost (US dollars) are means over finished attempts where they are known, as counted at the"
             " gateway; input includes what came from a cache. A dash: no model was asked, or it is not known.",
-            "Tokens and cost “executed” are means over attempts whose Process is true, as in the published table."
-            " Best and 2nd are of a column over all rows; the paper marks them within a framework.",
+            *(_PUBLISHED_NOTES if with_published else ()),
             *_cost_notes(rows),
         ),
     ).without_empty("run", "model", "limits", "tokens_in", "tokens_out", "tokens_in_process", "tokens_out_process")
+
+
+def spent_executed(rows: Sequence[ResultRow]) -> tuple[Cell, ...]:
+    """Cells of `EXECUTED`."""
+    done = [row for row in rows if row.finished and row.process is True]
+    return mean(row.tokens_in for row in done), mean(row.tokens_out for row in done), mean(row.dollars for row in done)
 
 
 def _row(run: str, rows: Sequence[ResultRow]) -> tuple[Cell, ...]:
@@ -71,9 +87,6 @@ def _row(run: str, rows: Sequence[ResultRow]) -> tuple[Cell, ...]:
         mean(row.tokens_in for row in done),
         mean(row.tokens_out for row in done),
         mean(row.dollars for row in done),
-        mean(row.tokens_in for row in done if row.process is True),
-        mean(row.tokens_out for row in done if row.process is True),
-        mean(row.dollars for row in done if row.process is True),
         median(row.seconds for row in done),
     )
 

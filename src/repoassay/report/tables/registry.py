@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from repoassay import plugins
+from repoassay.report.results import ResultRow
 from repoassay.report.tables.value import Table
 
-__all__ = ["OfferedTables", "offered_tables"]
+__all__ = ["OfferedTables", "are_published", "offered_tables"]
 
 
 def _no_sizes() -> Mapping[str, Mapping[str, float]]:
@@ -34,3 +35,9 @@ def offered_tables() -> dict[str, OfferedTables]:
     """All that is offered, by suite: the bundled ones first."""
     offers = (found for _, found in plugins.load_all("repoassay.tables") if isinstance(found, OfferedTables))
     return {offer.suite: offer for offer in offers}
+
+
+def are_published(rows: Sequence[ResultRow], suites: Collection[str] | None = None) -> bool:
+    """Whether published figures stand beside: of these suites, in lower case, or of those of the rows."""
+    wanted = {row.run.suite.lower() for row in rows} if suites is None else suites
+    return any(suite in wanted for suite in offered_tables())

@@ -29,6 +29,15 @@ TOKEN_MEANS = {
     "tokens_in_result": "in, passed",
 }
 """Columns of `repository_tokens` that are means of tokens, and what they are of."""
+_PUBLISHED_COLUMNS = (
+    TableColumn("n_process", "Executed", ColumnUnit.COUNT),
+    TableColumn("tokens_in_process", "Tokens in, executed", ColumnUnit.NUMBER, 0),
+    TableColumn("n_result", "Passed", ColumnUnit.COUNT),
+    TableColumn("tokens_in_result", "Tokens in, passed", ColumnUnit.NUMBER, 0),
+)
+_PUBLISHED_NOTE = (
+    "Tokens in, executed or passed, are input alone where Process (the paper's Figure 8) or Result (Figure 9) is true."
+)
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
@@ -68,8 +77,11 @@ def _surveyed(suite_folder: str, name: str) -> dict[str, float]:
     return {measure: float(measures[measure]) for measure in _MEASURES if measures[measure] is not None}
 
 
-def repository_tokens(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
-    """A row for each repository and framework with its model: sizes, and mean tokens of an attempt."""
+def repository_tokens(rows: Sequence[ResultRow], sizes: Sizes, *, with_published: bool = False) -> Table:
+    """A row for each repository and framework with its model: sizes, and mean tokens of an attempt.
+
+    Where published figures stand beside, also tokens over their denominators.
+    """
     groups = group_rows(
         (row for row in rows if row.finished), lambda row: (row.repository or "(not kept)", label_of(row))
     )
@@ -83,11 +95,8 @@ def repository_tokens(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
                 len({row.task for row in members}),
                 len(known),
                 mean(row.tokens for row in known),
-                len(executed := [row for row in members if row.process is True and row.tokens_in is not None]),
-                mean(row.tokens_in for row in executed),
-                len(passed := [row for row in members if row.result is True and row.tokens_in is not None]),
-                mean(row.tokens_in for row in passed),
                 *(sizes[measure].get(repository) for measure in sizes),
+                *(_published_means(members) if with_published else ()),
             )
         )
     return Table(
@@ -100,28 +109,33 @@ def repository_tokens(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
             TableColumn("tasks", "Tasks", ColumnUnit.COUNT),
             TableColumn("n", "Attempts with a model", ColumnUnit.COUNT),
             TableColumn("mean_tokens", "Mean tokens", ColumnUnit.NUMBER, 0),
-            TableColumn("n_process", "Executed", ColumnUnit.COUNT),
-            TableColumn("tokens_in_process", "Tokens in, executed", ColumnUnit.NUMBER, 0),
-            TableColumn("n_result", "Passed", ColumnUnit.COUNT),
-            TableColumn("tokens_in_result", "Tokens in, passed", ColumnUnit.NUMBER, 0),
             *(TableColumn(f"size_{measure}", measure.replace("_", " "), ColumnUnit.NUMBER, 0) for measure in sizes),
+            *(_PUBLISHED_COLUMNS if with_published else ()),
         ),
         rows=tuple(made),
         notes=(
-            "Mean tokens are over finished attempts whose tokens are known, input and output together. Tokens in,"
-            " executed or passed, are input alone where Process (the paper's Figure 8) or Result (Figure 9) is true.",
-            "Sizes are as given, else"
+            "Mean over finished attempts whose tokens are known, input and output together. Sizes are as given, else"
             " surveyed where the suite has the repository's files, else of the paper's Table 5; a dash: not known.",
+            *([_PUBLISHED_NOTE] if with_published else []),
         ),
     )
 
 
-def size_correlations(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
+def _published_means(rows: Sequence[ResultRow]) -> tuple[Cell, ...]:
+    """Cells of `_PUBLISHED_COLUMNS`."""
+    known = [row for row in rows if row.tokens_in is not None]
+    executed = [row.tokens_in for row in known if row.process is True]
+    passed = [row.tokens_in for row in known if row.result is True]
+    return len(executed), mean(executed), len(passed), mean(passed)
+
+
+def size_correlations(rows: Sequence[ResultRow], sizes: Sizes, *, with_published: bool = False) -> Table:
     """Correlation of mean tokens with each measure of size, for each framework with its model, over repositories."""
-    table = repository_tokens(rows, sizes)
+    table = repository_tokens(rows, sizes, with_published=with_published)
+    means = TOKEN_MEANS if with_published else {"mean_tokens": ""}
     agents = list(dict.fromkeys(map(str, table.column("agent"))))
     made: list[tuple[Cell, ...]] = []
-    for measure, (key, said), agent in itertools.product(sizes, TOKEN_MEANS.items(), agents):
+    for measure, (key, said), agent in itertools.product(sizes, means.items(), agents):
         pairs = [
             (size, tokens)
             for name, tokens, size in zip(
@@ -130,7 +144,7 @@ def size_correlations(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
             if name == agent and isinstance(size, float) and isinstance(tokens, float)
         ]
         if len(pairs) >= _FEWEST:
-            made.append((measure.replace("_", " "), said, agent, *correlation_table(pairs)))
+            made.append((measure.replace("_", " "), *([said] * with_published), agent, *correlation_table(pairs)))
     least = f"It takes {_FEWEST} repositories whose size is known; these runs have {_known(sizes)}."
     return Table(
         name="size_correlation",
@@ -138,15 +152,15 @@ def size_correlations(rows: Sequence[ResultRow], sizes: Sizes) -> Table:
         after="GitTaskBench Figures 8 and 9",
         columns=(
             TableColumn("measure", "Measure"),
-            TableColumn("tokens", "Tokens"),
+            *([TableColumn("tokens", "Tokens")] * with_published),
             TableColumn("agent", "Agent"),
             *COEFFICIENTS,
         ),
         rows=tuple(made),
         notes=(
-            "Over repositories, each weighing alike, between its size and the mean tokens of an attempt at it: of all"
-            " finished, or input alone of those executed (the paper's Figure 8) or passed (Figure 9).",
+            "Over repositories, each weighing alike, between its size and the mean tokens of an attempt at it.",
             "p-values are two-sided and not corrected for their number.",
+            *([_PUBLISHED_NOTE] if with_published else []),
             *([] if made else [least]),
         ),
     ).without_empty("undefined")

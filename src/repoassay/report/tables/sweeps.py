@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.frameworks import UNKNOWN_NOTE
+from repoassay.report.tables.frameworks import EXECUTED, UNKNOWN_NOTE, spent_executed
 from repoassay.report.tables.groups import group_rows, limits_of, mean, natural, rates
 from repoassay.report.tables.value import Cell, ColumnUnit, Table, TableColumn
 from repoassay.stats import Proportion
@@ -24,7 +24,7 @@ def swept(rows: Sequence[ResultRow]) -> list[str]:
     return [name for name in LIMITS if any(len(found) > 1 for key, found in values.items() if key[2] == name)]
 
 
-def sweeps(rows: Sequence[ResultRow]) -> Table:
+def sweeps(rows: Sequence[ResultRow], *, with_published: bool = False) -> Table:
     """A row for each framework, model, limit and value; entries that differ in another limit stand apart."""
     found: list[tuple[Cell, ...]] = []
     for name in swept(rows):
@@ -33,7 +33,11 @@ def sweeps(rows: Sequence[ResultRow]) -> Table:
             values = group_rows(members, lambda row, name=name: row.entry.settings.get(name, ""))  # type: ignore[misc] # the same
             if len(values) > 1:
                 found += [
-                    _row(framework, model, name, value, others, values[value]) for value in sorted(values, key=natural)
+                    (
+                        *_row(framework, model, name, value, others, values[value]),
+                        *(spent_executed(values[value]) if with_published else ()),
+                    )
+                    for value in sorted(values, key=natural)
                 ]
     return Table(
         name="sweeps",
@@ -48,19 +52,18 @@ def sweeps(rows: Sequence[ResultRow]) -> Table:
             TableColumn("n", "Attempts", ColumnUnit.COUNT),
             TableColumn("ecr", "ECR, all", ColumnUnit.RATE),
             TableColumn("tpr", "TPR, all", ColumnUnit.RATE),
-            TableColumn("stopped_by_limit", "Stopped by a limit", ColumnUnit.RATE),
+            TableColumn("timed_out", "Stopped by a limit", ColumnUnit.RATE),
             TableColumn("tokens_in", "Tokens in", ColumnUnit.NUMBER, 0),
             TableColumn("tokens_out", "Tokens out", ColumnUnit.NUMBER, 0),
             TableColumn("dollars", "Cost", ColumnUnit.DOLLARS, 4),
-            TableColumn("tokens_in_process", "Tokens in, executed", ColumnUnit.NUMBER, 0),
-            TableColumn("tokens_out_process", "Tokens out, executed", ColumnUnit.NUMBER, 0),
-            TableColumn("dollars_process", "Cost, executed", ColumnUnit.DOLLARS, 4),
+            *(EXECUTED if with_published else ()),
         ),
         rows=tuple(found),
         notes=(
             UNKNOWN_NOTE,
             "“Stopped by a limit” counts the outcomes timed out and budget. Tokens and cost (US dollars) are means over"
-            " finished attempts where they are known; “executed”, as in the paper, over those whose Process is true.",
+            " finished attempts where they are known.",
+            *(["“Executed”, as in the paper, is over those whose Process is true."] if with_published else []),
             *([] if found else ["No limit has several values for the same framework and model in these runs."]),
         ),
     ).without_empty("model", "others", "tokens_in", "tokens_out", "tokens_in_process", "tokens_out_process")
@@ -87,7 +90,4 @@ def _row(framework: str, model: str, name: str, value: str, others: str, rows: S
         mean(row.tokens_in for row in done),
         mean(row.tokens_out for row in done),
         mean(row.dollars for row in done),
-        mean(row.tokens_in for row in done if row.process is True),
-        mean(row.tokens_out for row in done if row.process is True),
-        mean(row.dollars for row in done if row.process is True),
     )
