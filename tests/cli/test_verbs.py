@@ -23,7 +23,10 @@ def started(*arguments: str, cwd: Path, before: tuple[str, ...] = ()) -> subproc
 
 
 def test_version_and_help_name_every_verb(tmp_path: Path) -> None:
-    assert started("--version", cwd=tmp_path).stdout.startswith("repoassay ")
+    version = started("--version", cwd=tmp_path).stdout
+    assert version.startswith("repoassay ")
+    module = [sys.executable, "-m", "repoassay", "--version"]
+    assert subprocess.run(module, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == version
     text = repoassay("--help", cwd=tmp_path).stdout
     for verb in ("run", "resume", "report", "grade", "fetch", "tasks", "metrics", "stats", "cache", "doctor"):
         assert f"  {verb} " in text

@@ -14,7 +14,7 @@ from repoassay.engine.attempt import GradingContext
 from repoassay.engine.validate import validate_task
 from repoassay.errors import InfraFault
 from repoassay.grading.edit import grade_edit
-from repoassay.grading.oracle import oracle
+from repoassay.grading.oracle import oracle, recording_runs
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
@@ -265,6 +265,16 @@ def test_what_takes_too_long_with_one_hash_seed_is_not_attested_and_nobodys_fail
     assert verdict.assurance is not None
     assert "with the hash seed 2 its tests take longer" in verdict.assurance.open[0]
     assert judge(folder, diff({"NOTES": (None, "A note.\n")})).outcome is Outcome.FAILED
+
+
+def test_a_recording_that_takes_too_long_in_all_is_given_up(
+    judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording_runs, "_TIMES_LIMIT", 0.0)
+    verdict = judge(make_task(tmp_path / "long", checks=CHECKS + "\n\n"), SOLUTION)
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+    assert verdict.assurance is not None
+    assert "were still not recorded" in verdict.assurance.open[0]
 
 
 def test_tests_that_look_at_their_own_source_fail_no_solution(judge: Judge, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,8 +71,10 @@ def alter(source: str, chosen: Mapping[Alterable, int]) -> str:
     return edits.result()
 
 
-def alterables(source: str, base: Path, most: int = 40) -> dict[str, list[Alterable]]:
-    """Everything alterable of each test function of a file, literals of a function at most `most`.
+def alterables(
+    source: str, base: Path, *, tests: Collection[str] | None = None, most: int = 40
+) -> dict[str, list[Alterable]]:
+    """Everything alterable of each test function of a file, or of these, literals of a function at most `most`.
 
     Raises:
         SyntaxError: When it is not Python.
@@ -80,6 +82,8 @@ def alterables(source: str, base: Path, most: int = 40) -> dict[str, list[Altera
     finding = _Finding(source, base, most)
     found: dict[str, list[Alterable]] = {}
     for place in finding.rewriting.places:
+        if tests is not None and place.test not in tests:
+            continue
         if place.test and not place.fixed and place.test not in finding.doubled and id(place.node) in finding.sure:
             found.setdefault(place.test, []).extend(finding.at(place))
     return {test: _disjoint(each) for test, each in found.items() if each}
@@ -117,7 +121,7 @@ class _Finding:
             (start, end), text = inverted
             options = ((self.edits.source[start:end].decode(),), (text,))
             made = Alterable(place.test, ((start, end),), options, telling=False, statement=place.line)
-            if _parses(alter(self.edits.source.decode(), {made: 1})):
+            if self._parses(place.node, (start, end), text):
                 yield made
         for compared in _compared(place.node):
             for side in compared:  # of one side alone: with both altered they may be equal again
@@ -127,6 +131,16 @@ class _Finding:
                     yield from self._literal(place.test, place.line if own else 0, nodes)
                 if found:
                     break
+
+    def _parses(self, node: ast.stmt, span: Span, text: str) -> bool:
+        """Whether a statement, which may be one of thousands of its file, is one with a text in place of a span."""
+        begin, end = self.edits.span(node)
+        source = self.edits.source
+        try:
+            parse_anew((source[begin : span[0]] + text.encode() + source[span[1] : end]).decode())
+        except SyntaxError:
+            return False
+        return True
 
     def _literal(self, test: str, statement: int, nodes: tuple[ast.Constant, ...]) -> Iterator[Alterable]:
         """A word of a literal, or of each literal of a column, in other spellings."""
@@ -210,14 +224,6 @@ class _Finding:
                 start = self.edits.span(test)[0]
                 return (start, start), "not "
         return None
-
-
-def _parses(source: str) -> bool:
-    try:
-        parse_anew(source)
-    except SyntaxError:
-        return False
-    return True
 
 
 def _compared(node: ast.stmt) -> Iterator[list[ast.expr]]:

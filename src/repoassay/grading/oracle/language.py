@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -43,8 +43,8 @@ class Language(Protocol):
     def function(self, test: str) -> str:
         """A test's function as sites name it."""
 
-    def alterables(self, source: str, base: Path) -> dict[str, list[Alterable]]:
-        """What can be altered in each test function of a file; raises SyntaxError or ValueError as `rewrite` does."""
+    def alterables(self, source: str, base: Path, tests: Collection[str]) -> dict[str, list[Alterable]]:
+        """What can be altered in these test functions of a file; raises SyntaxError or ValueError as `rewrite` does."""
 
     def bits(
         self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path
@@ -83,9 +83,9 @@ class Python:
         """See `Language`; parameters do not belong to it."""
         return test.partition("::")[2].partition("[")[0]
 
-    def alterables(self, source: str, base: Path) -> dict[str, list[Alterable]]:
+    def alterables(self, source: str, base: Path, tests: Collection[str]) -> dict[str, list[Alterable]]:
         """See `Language`."""
-        return alterables(source, base)
+        return alterables(source, base, tests=tests)
 
     def bits(
         self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path
@@ -135,12 +135,12 @@ class JavaScript:
         """See `Language`."""
         return test.partition("::")[2]
 
-    def alterables(self, source: str, base: Path) -> dict[str, list[Alterable]]:
+    def alterables(self, source: str, base: Path, tests: Collection[str]) -> dict[str, list[Alterable]]:
         """See `Language`."""
         from repoassay.grading.oracle.javascript_alteration import find_alterables
 
         del base
-        return find_alterables(source)
+        return {test: each for test, each in find_alterables(source).items() if test in tests}
 
     def bits(
         self, files: Mapping[str, Rewritten], expected: Mapping[str, Sequence[Occurrence]], instruction: str, base: Path

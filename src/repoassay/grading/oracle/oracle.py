@@ -9,7 +9,8 @@ from repoassay.errors import InfraFault
 from repoassay.grading.in_place.proof import TaskProof, proof_of
 from repoassay.grading.oracle.judge import OracleJudge
 from repoassay.grading.oracle.language import JavaScript, Language, Python
-from repoassay.grading.oracle.reference import Reference, reference_of
+from repoassay.grading.oracle.recording import reference_of
+from repoassay.grading.oracle.reference import Reference
 from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import TaskFolder
 
