@@ -77,17 +77,17 @@ def article_recall(of: Path, against: Path) -> Measurement:
 
 _TAGS = (
     "!doctype", "html", "head", "body", "div", "p", "span", "script", "style", "article", "section", "main", "nav",
-    "header", "footer", "aside", "figure", "ul", "ol", "li", "table", "tr", "td", "th", "a", "img", "strong", "em", "b",
-    "i", "blockquote", "h[1-6]", "meta", "link", "title",
+    "header", "footer", "aside", "figure", "ul", "ol", "li", "table", "tr", "td", "th", "blockquote", "h[1-6]", "meta",
+    "link", "title",
 )  # fmt: skip
 
 
-@metric("block_tags", unit="tags", span="[0, inf)", better="lower", source="count of HTML tags")
+@metric("block_tags", unit="tags", span="[0, inf)", better="lower", source="count of HTML block tags")
 def block_tags(of: Path, *, names: Sequence[str] = _TAGS) -> Measurement:
-    """HTML tags in a text, written out or as entities: what a conversion to text or Markdown leaves none of.
+    """HTML tags of blocks and pages in a text, or their entities: what a conversion to text leaves none of.
 
-    Tags that Markdown itself has no word for, such as `<br>`, `<sub>` and `<kbd>`, are not counted; `names` are those
-    that are, where a format such as XML uses tags of its own.
+    Tags within a line, such as `<b>`, `<br>` and `<sub>`, are left to Markdown and not counted; `names` are those that
+    are, where a format such as XML uses tags of its own.
     """
     pattern = rf"<(?:{'|'.join(names)})\b[^<>]{{0,2000}}>"
     tags = re.findall(pattern, html.unescape(_read(of)), re.IGNORECASE)

@@ -24,7 +24,7 @@ __all__ = [
     "image_parts_kept",
     "image_psnr_places",
     "image_redrawn_places",
-    "parts",
+    "part_likenesses",
     "redrawn_tiles",
 ]
 
@@ -73,7 +73,7 @@ def _steepness(tile: Any) -> Any:
     return numpy.sqrt((across**2 + down**2).sum(axis=2))
 
 
-def parts(ours: Any, theirs: Any) -> list[float]:
+def part_likenesses(ours: Any, theirs: Any) -> list[float]:
     """For each tile with content: the correlation of its lightness with the original's, -1 where it became flat."""
     cv2 = need("cv2")
     soft = [cv2.GaussianBlur(grey(each), (0, 0), max(theirs.shape[:2]) / 170) for each in (ours, theirs)]
