@@ -140,7 +140,7 @@ def image_parts_kept(of: Path, against: Path, *, least: float = 0.3) -> Measurem
 
     With a `least` below 0, such as -0.9, only parts that became flat or a negative are missing.
     """
-    numpy, found = need("numpy"), parts(*fitted(of, against))
+    numpy, found = need("numpy"), part_likenesses(*fitted(of, against))
     return Measurement(float((numpy.array(found) >= least).mean()), f"of {len(found)} tiles")
 
 
