@@ -14,14 +14,18 @@ from repoassay.benchmarks.gittaskbench.metrics.pictures import aspect_slip, fit,
 from repoassay.grading import Measurement, metric, need, reference
 
 __all__ = [
+    "aligned",
+    "fitted",
     "flatness",
     "image_flatness",
     "image_likeness",
+    "image_longer_side",
     "image_redrawn",
     "image_structure",
     "likeness",
     "redrawn",
     "structure",
+    "unexplained",
 ]
 
 _PACKAGES = ("numpy", "pillow", "opencv-python-headless")
@@ -101,13 +105,21 @@ def redrawn(ours: Any, theirs: Any) -> float:
     share is the standard deviation of the rest over that of `ours`, as they are or as `aligned`, whichever is less, so
     a margin cut off leaves little too. Both are (height, width, 3) of one size.
     """
-    return min(_unexplained(ours, theirs), _unexplained(*aligned(ours, theirs)))
+    return min(unexplained(ours, theirs), unexplained(*aligned(ours, theirs)))
 
 
-def _unexplained(ours: Any, theirs: Any) -> float:
+def unexplained(ours: Any, *theirs: Any) -> float:
+    """Standard deviation of `ours` that the fit of `redrawn` leaves, over the whole; without any alignment.
+
+    Of several originals any mixture is tried, and their product, as when one is laid over the other.
+    """
     cv2, numpy = need("cv2"), need("numpy")
-    layers = [theirs, theirs**2 / 255, numpy.sqrt(theirs * 255)]
-    layers += [cv2.GaussianBlur(theirs, (0, 0), sigma) for sigma in (1.0, 2.0, 4.0)]
+    layers = []
+    for each in theirs:
+        layers += [each, each**2 / 255, numpy.sqrt(each * 255)]
+        layers += [cv2.GaussianBlur(each, (0, 0), sigma) for sigma in (1.0, 2.0, 4.0)]
+    if len(theirs) > 1:
+        layers += [theirs[0] * theirs[1] / 255, grey(theirs[0])[..., None] * theirs[1] / 255]
     inputs = numpy.concatenate([layer.reshape(-1, 3) for layer in layers], axis=1).astype(numpy.float64)
     inputs -= inputs.mean(axis=0)
     wanted = ours.reshape(-1, 3).astype(numpy.float64)
@@ -122,17 +134,18 @@ def _unexplained(ours: Any, theirs: Any) -> float:
 def flatness(ours: Any, theirs: Any) -> float:
     """Share of `ours` that is flatter than the flattest third of `theirs`, in [0, 1]; 0.33 for a copy.
 
-    Flat is a matter of gradients in grey after both are brought to the same contrast; noise gives about 0.
+    Flat is a matter of gradients in all three channels after both are brought to the same contrast; noise, of
+    lightness or of colour alone, gives about 0.
     """
     cv2, numpy = need("cv2"), need("numpy")
     steep = []
     for image in (ours, theirs):
-        light = grey(image)
-        spread = float(light.std())
+        spread = float(grey(image).std())
         if spread < 1:
             return 0.0
-        light = light * (50 / spread)
-        steep.append(numpy.hypot(cv2.Sobel(light, cv2.CV_32F, 1, 0), cv2.Sobel(light, cv2.CV_32F, 0, 1)))
+        scaled = image * (50 / spread)
+        across, down = (cv2.Sobel(scaled, cv2.CV_32F, *axis) for axis in ((1, 0), (0, 1)))
+        steep.append(numpy.sqrt((across**2 + down**2).sum(axis=2)))
     limit = float(numpy.quantile(steep[1], 1 / 3))
     return float((steep[0] <= limit).mean())
 
@@ -146,7 +159,7 @@ def _pair(of: Path, against: Path) -> tuple[Any, Any, float]:
     return fit(ours, width, height), fit(theirs, width, height), aspect_slip(our_size, their_size)
 
 
-def _fitted(of: Path, against: Path) -> tuple[Any, Any]:
+def fitted(of: Path, against: Path) -> tuple[Any, Any]:
     """As `_pair`, smaller, for what takes long."""
     ours, theirs, _ = _pair(of, against)
     scale = min(1.0, _FITTED / max(theirs.shape[:2]))
@@ -182,7 +195,7 @@ def image_structure(of: Path, against: Path, *, slip: float = 0.25) -> Measureme
 )
 def image_redrawn(of: Path, against: Path) -> Measurement:
     """How much of the output no filter or recolouring of the original explains; see `redrawn`."""
-    return Measurement(redrawn(*_fitted(of, against)))
+    return Measurement(redrawn(*fitted(of, against)))
 
 
 @metric(
@@ -198,6 +211,20 @@ def image_flatness(of: Path, against: Path) -> Measurement:
     """How much of the output is flat where a third of the original is; see `flatness`."""
     ours, theirs, _ = _pair(of, against)
     return Measurement(flatness(ours, theirs))
+
+
+@metric(
+    "image_longer_side",
+    unit="pixels",
+    span="[1, inf)",
+    better="higher",
+    source="the larger of width and height as stored",
+    packages=_PACKAGES,
+)
+def image_longer_side(of: Path) -> Measurement:
+    """The longer side of the picture: a thumbnail hides what was not done."""
+    _, size = read_small(of, _SIDE)
+    return Measurement(float(max(size)), f"{size[0]} x {size[1]}")
 
 
 def likeness(ours: Any, theirs: Any) -> float:
@@ -229,4 +256,4 @@ def _told(ours: Any, theirs: Any) -> float:
 )
 def image_likeness(of: Path, against: Path) -> Measurement:
     """How nearly the output is the original but for brightness, contrast, size and encoding; a copy has 35 or more."""
-    return Measurement(likeness(*_fitted(of, against)))
+    return Measurement(likeness(*fitted(of, against)))

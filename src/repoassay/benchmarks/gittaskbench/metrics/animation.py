@@ -10,11 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.benchmarks.gittaskbench.metrics.abstraction import flatness, redrawn, structure
+from repoassay.benchmarks.gittaskbench.metrics.blocks import block_grid
+from repoassay.benchmarks.gittaskbench.metrics.channels import colour_likeness
 from repoassay.benchmarks.gittaskbench.metrics.frames import Clip, read_frames
 from repoassay.benchmarks.gittaskbench.metrics.pictures import aspect_slip, fit
+from repoassay.benchmarks.gittaskbench.metrics.places import edges_kept, redrawn_tiles
 from repoassay.grading import Measurement, metric, need, reference
 
-__all__ = ["video_flatness", "video_length_match", "video_redrawn", "video_structure"]
+__all__ = [
+    "video_block_grid",
+    "video_colour_kept",
+    "video_edges_kept",
+    "video_flatness",
+    "video_length_match",
+    "video_redrawn",
+    "video_redrawn_places",
+    "video_structure",
+]
 
 _PACKAGES = ("numpy", "pillow", "opencv-python-headless")
 _MOMENTS, _WIDTH = 8, 400
@@ -104,3 +116,65 @@ def video_flatness(of: Path, against: Path) -> Measurement:
     """How much of the frames is flat where a third of the original is; see `abstraction.flatness`."""
     found = _each(_clips(of, against), flatness)
     return Measurement(found[min(1, len(found) - 1)])
+
+
+def _moment(of: Path, against: Path, measure: Callable[[Any, Any], float]) -> Measurement:
+    """The second lowest of a measure of frames of the same moments."""
+    found = _each(_clips(of, against), measure)
+    return Measurement(found[min(1, len(found) - 1)])
+
+
+@metric(
+    "video_redrawn_places",
+    unit="ratio",
+    span="[0, 2]",
+    better="higher",
+    needs_reference=True,
+    source="image_redrawn_places at eight moments; the second lowest",
+    packages=_PACKAGES,
+)
+def video_redrawn_places(of: Path, against: Path, *, share: float = 0.85) -> Measurement:
+    """How much is redrawn or flatter in all but the worst tiles of the frames; see `places.redrawn_tiles`."""
+    return _moment(of, against, lambda a, b: float(need("numpy").quantile(redrawn_tiles(a, b) or [0.0], 1 - share)))
+
+
+@metric(
+    "video_edges_kept",
+    unit="ratio",
+    span="(-inf, inf)",
+    better="higher",
+    needs_reference=True,
+    source="image_edges_kept at eight moments; the second lowest",
+    packages=_PACKAGES,
+)
+def video_edges_kept(of: Path, against: Path) -> Measurement:
+    """Whether outlines of the frames stay where they were and sharp; see `places.edges_kept`."""
+    return _moment(of, against, edges_kept)
+
+
+@metric(
+    "video_colour_kept",
+    unit="cosine",
+    span="[-1, 1]",
+    better="higher",
+    needs_reference=True,
+    source="image_colour_kept at eight moments; the second lowest",
+    packages=_PACKAGES,
+)
+def video_colour_kept(of: Path, against: Path) -> Measurement:
+    """Whether the colours of the frames are the original's, whatever their strength; see `channels.colour_likeness`."""
+    return _moment(of, against, colour_likeness)
+
+
+@metric(
+    "video_block_grid",
+    unit="ratio",
+    span="[0, 1]",
+    better="lower",
+    source="image_block_grid of frames in their own size at eight moments; the second highest",
+    packages=_PACKAGES,
+)
+def video_block_grid(of: Path) -> Measurement:
+    """How far the frames consist of equal blocks, as a mosaic does; see `blocks.block_grid`."""
+    found = sorted(block_grid(frame)[0] for frame in read_frames(of, _MOMENTS).frames)
+    return Measurement(found[max(0, len(found) - 2)])

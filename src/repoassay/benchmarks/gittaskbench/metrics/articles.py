@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from repoassay.benchmarks.gittaskbench.metrics.decoding import decode_text, similarity
@@ -73,13 +75,23 @@ def article_recall(of: Path, against: Path) -> Measurement:
     return Measurement(shared / len(theirs) if theirs else 1.0, f"{shared} of {len(theirs)} characters")
 
 
+_TAGS = (
+    "!doctype", "html", "head", "body", "div", "p", "span", "script", "style", "article", "section", "main", "nav",
+    "header", "footer", "aside", "figure", "ul", "ol", "li", "table", "tr", "td", "th", "blockquote", "h[1-6]", "meta",
+    "link", "title",
+)  # fmt: skip
+
+
 @metric("block_tags", unit="tags", span="[0, inf)", better="lower", source="count of HTML block tags")
-def block_tags(of: Path) -> Measurement:
-    """HTML tags of blocks and of whole pages in a text: what a conversion to Markdown leaves none of."""
-    tags = re.findall(
-        r"<(?:!doctype|html|head|body|div|p|span|script|article|section|h[1-6])\b", _read(of), re.IGNORECASE
-    )
-    return Measurement(float(len(tags)), f"as {tags[0]}" if tags else "")
+def block_tags(of: Path, *, names: Sequence[str] = _TAGS) -> Measurement:
+    """HTML tags of blocks and pages in a text, or their entities: what a conversion to text leaves none of.
+
+    Tags within a line, such as `<b>`, `<br>` and `<sub>`, are left to Markdown and not counted; `names` are those that
+    are, where a format such as XML uses tags of its own.
+    """
+    pattern = rf"<(?:{'|'.join(names)})\b[^<>]{{0,2000}}>"
+    tags = re.findall(pattern, html.unescape(_read(of)), re.IGNORECASE)
+    return Measurement(float(len(tags)), f"as {tags[0][:80]}" if tags else "")
 
 
 @metric(

@@ -97,12 +97,22 @@ def colour_change(of: Path, against: Path) -> Measurement:
     source="share of a grid's cells that changed, by CIEDE2000",
     packages=_PACKAGES,
 )
-def colour_change_spread(of: Path, against: Path, *, least: float = 1.0) -> Measurement:
-    """Share of the cells of a grid of 6 x 4 whose mean colour difference is `least` or more."""
-    numpy = need("numpy")
-    apart = need("skimage.color").deltaE_ciede2000(*_pair(of, against))
-    cells = [cell.mean() for row in numpy.array_split(apart, 6) for cell in numpy.array_split(row, 4, 1) if cell.size]
-    return Measurement(float((numpy.array(cells) >= least).mean()))
+def colour_change_spread(
+    of: Path, against: Path, *, least: float = 1.0, cells: int = 0, chroma: bool = False
+) -> Measurement:
+    """Share of the cells of a grid of 6 x 4, or `cells` x `cells`, whose mean colour difference is `least` or more.
+
+    With `chroma` only a* and b* count, and the cell must be as far from grey: neither light nor bleaching is colour.
+    """
+    numpy, (ours, theirs) = need("numpy"), _pair(of, against)
+    if chroma:
+        apart = numpy.minimum(*(numpy.hypot(*each) for each in ((ours - theirs)[..., 1:].transpose(2, 0, 1),
+                                                                 ours[..., 1:].transpose(2, 0, 1))))  # fmt: skip
+    else:
+        apart = need("skimage.color").deltaE_ciede2000(ours, theirs)
+    rows, columns = (cells, cells) if cells else (6, 4)
+    split = [cell for row in numpy.array_split(apart, rows) for cell in numpy.array_split(row, columns, 1)]
+    return Measurement(float(numpy.mean([cell.mean() >= least for cell in split if cell.size])))
 
 
 @metric(

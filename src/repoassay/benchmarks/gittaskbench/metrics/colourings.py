@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from repoassay.benchmarks.gittaskbench.metrics.belonging import colour_belongs, luma_order
 from repoassay.benchmarks.gittaskbench.metrics.colour import (
     by_lightness,
     lab,
@@ -18,15 +19,18 @@ from repoassay.benchmarks.gittaskbench.metrics.colour import (
     vividness,
 )
 from repoassay.benchmarks.gittaskbench.metrics.frames import Clip, read_frames
+from repoassay.benchmarks.gittaskbench.metrics.pictures import fit
 from repoassay.grading import Measurement, metric, need, reference
 
 __all__ = [
     "video_chroma_roughness",
+    "video_colour_belongs",
     "video_colour_by_lightness",
     "video_colourfulness",
     "video_extent",
     "video_hue_variety",
     "video_lightness_kept",
+    "video_luma_order",
 ]
 
 _MOST = 12
@@ -85,19 +89,62 @@ def video_colourfulness(of: Path, *, quantile: float | None = None) -> Measureme
     span="[-1, 1]",
     better="higher",
     needs_reference=True,
-    source="correlation of L*, mean over frames",
+    source="correlation of L*, mean over frames, or a quantile of them",
     packages=_PACKAGES,
 )
-def video_lightness_kept(of: Path, against: Path) -> Measurement:
-    """Mean correlation of the lightness of frames at the same relative moments; the output takes the input's size."""
+def video_lightness_kept(of: Path, against: Path, *, quantile: float | None = None) -> Measurement:
+    """Mean correlation of the lightness of frames at the same relative moments; the output takes the input's size.
+
+    With a `quantile`, such as 0.2, what all but that share of the frames reach: a stretch that stands still has less.
+    """
+    values = [lightness_likeness(lab(ours), lab(theirs)) for ours, theirs in _pairs(of, against)]
+    found = sum(values) / len(values) if quantile is None else float(need("numpy").quantile(values, quantile))
+    return Measurement(found, f"over {len(values)} frames")
+
+
+def _pairs(of: Path, against: Path) -> list[tuple[Any, Any]]:
+    """Frames of both videos at the same relative moments, in the size of the reference's."""
     ours, theirs = _clip(of).frames, reference(_clip, against).frames
     pairs = min(len(ours), len(theirs))
-    values = []
+    found = []
     for place in range(pairs):
         first, second = (each[(2 * place + 1) * len(each) // (2 * pairs)] for each in (ours, theirs))
-        size = (second.shape[1], second.shape[0])
-        values.append(lightness_likeness(lab(first, size=size), lab(second, size=size)))
-    return Measurement(sum(values) / len(values), f"over {len(values)} frames")
+        found.append((fit(first, second.shape[1], second.shape[0]), second))
+    return found
+
+
+@metric(
+    "video_colour_belongs",
+    unit="share",
+    span="[-1, 1]",
+    better="higher",
+    needs_reference=True,
+    source="image_colour_belongs, the median over frames",
+    packages=_PACKAGES,
+)
+def video_colour_belongs(of: Path, against: Path) -> Measurement:
+    """Whether colours change where the forms of the frames do; see `belonging.colour_belongs`."""
+    return _median(of, against, colour_belongs)
+
+
+@metric(
+    "video_luma_order",
+    unit="octaves",
+    span="(-inf, inf)",
+    better="higher",
+    needs_reference=True,
+    source="image_luma_order, the median over frames",
+    packages=_PACKAGES,
+)
+def video_luma_order(of: Path, against: Path) -> Measurement:
+    """Whether no channels were exchanged after the colours were put upon the light; see `belonging.luma_order`."""
+    return _median(of, against, luma_order)
+
+
+def _median(of: Path, against: Path, measure: Callable[[Any, Any], float]) -> Measurement:
+    numpy = need("numpy")
+    values = [measure(*(each.astype(numpy.float32) for each in pair)) for pair in _pairs(of, against)]
+    return Measurement(float(numpy.median(values)), f"over {len(values)} frames")
 
 
 @metric(

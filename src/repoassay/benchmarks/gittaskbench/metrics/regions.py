@@ -14,11 +14,12 @@ from typing import Any
 from repoassay.errors import InfraFault
 from repoassay.grading import Measurement, UnreadableOutput, metric, need, pixels, reference
 
-__all__ = ["at_common_size", "region_colour_share", "region_detail", "region_difference", "region_mask"]
+__all__ = ["at_common_size", "cell_means", "region_colour_share", "region_detail", "region_difference", "region_mask"]
 
 _SMALLEST = 0.4
 _ASPECT = 0.02
 _SMALL = 16
+_CELLS = 20
 
 
 def region_mask(height: int, width: int, inside: Sequence[str] = (), outside: Sequence[str] = ()) -> Any:
@@ -68,6 +69,19 @@ def at_common_size(ours: Any, theirs: Any) -> tuple[Any, Any] | None:
     return cv2.resize(ours, (wanted_width, wanted_height), interpolation=cv2.INTER_AREA), theirs
 
 
+def cell_means(values: Any, mask: Any) -> list[float]:
+    """Means of `values` over the region's part of each cell of a grid of 20 x 20, of cells that lie half in it."""
+    numpy = need("numpy")
+    found = []
+    for band in numpy.array_split(numpy.arange(mask.shape[0]), _CELLS):
+        for column in numpy.array_split(numpy.arange(mask.shape[1]), _CELLS):
+            place = numpy.ix_(band, column)
+            inner = mask[place]
+            if inner.size and inner.mean() >= 0.5:
+                found.append(float(values[place][inner].mean()))
+    return found or [float(values[mask].mean())]
+
+
 def _pair(of: Path, against: Path, mode: str) -> tuple[Any, Any] | None:
     return at_common_size(pixels(of, mode), reference(lambda path: pixels(path, mode), against))
 
@@ -82,9 +96,17 @@ def _pair(of: Path, against: Path, mode: str) -> tuple[Any, Any] | None:
     packages=("numpy", "pillow", "opencv-python-headless"),
 )
 def region_difference(
-    of: Path, against: Path, *, inside: Sequence[str] = (), outside: Sequence[str] = (), blur: float = 0.0
+    of: Path,
+    against: Path,
+    *,
+    inside: Sequence[str] = (),
+    outside: Sequence[str] = (),
+    blur: float = 0.0,
+    worst: bool = False,
 ) -> Measurement:
     """Mean absolute difference of colours within the region; 255 when size or proportions do not allow a comparison.
+
+    With `worst` that of the worst cell of a grid of 20 x 20, so that a part of the region cannot be lost in the mean.
 
     `blur` is the standard deviation, in per cent of the width, of a Gaussian that both pictures are smoothed with
     first: then only large forms are compared.
@@ -97,7 +119,8 @@ def region_difference(
         sigma = blur * ours.shape[1] / 100
         ours, theirs = (need("cv2").GaussianBlur(each, (0, 0), sigma) for each in (ours, theirs))
     mask = region_mask(ours.shape[0], ours.shape[1], inside, outside)
-    return Measurement(float(abs(ours[mask] - theirs[mask]).mean()))
+    apart = abs(ours - theirs).mean(axis=2)
+    return Measurement(max(cell_means(apart, mask)) if worst else float(apart[mask].mean()))
 
 
 @metric(
@@ -109,8 +132,18 @@ def region_difference(
     source="ratio of the root mean squares of grey minus its Gaussian, sigma 0.4 % of the width, within a region",
     packages=("numpy", "pillow", "opencv-python-headless"),
 )
-def region_detail(of: Path, against: Path, *, inside: Sequence[str] = (), outside: Sequence[str] = ()) -> Measurement:
+def region_detail(
+    of: Path,
+    against: Path,
+    *,
+    inside: Sequence[str] = (),
+    outside: Sequence[str] = (),
+    quantile: float | None = None,
+) -> Measurement:
     """How much fine detail the region holds, as a multiple of what it holds in the reference.
+
+    With a `quantile` that of the cells of a grid of 20 x 20 instead, of the half that hold most in the reference: 0.1
+    tells what all but the worst tenth hold, 0.9 what all but the best do.
 
     1 for a copy, below 1 for a blurred region, above 1 for a sharpened or noisy one; 0 when size or proportions do not
     allow a comparison.
@@ -121,7 +154,15 @@ def region_detail(of: Path, against: Path, *, inside: Sequence[str] = (), outsid
     cv2 = need("cv2")
     sigma = 0.4 * pair[0].shape[1] / 100
     mask = region_mask(pair[0].shape[0], pair[0].shape[1], inside, outside)
-    ours, theirs = (float(((each - cv2.GaussianBlur(each, (0, 0), sigma)) ** 2)[mask].mean() ** 0.5) for each in pair)
+    fine = [(each - cv2.GaussianBlur(each, (0, 0), sigma)) ** 2 for each in pair]
+    if quantile is not None:
+        numpy = need("numpy")
+        ours, theirs = (numpy.array(cell_means(each, mask)) for each in fine)
+        rich = theirs >= max(float(numpy.median(theirs)), 1e-9)
+        found = numpy.sqrt(ours[rich] / theirs[rich])
+        value = float(numpy.quantile(found, quantile)) if found.size else 0.0
+        return Measurement(value, f"of {found.size} cells")
+    ours, theirs = (float(each[mask].mean()) ** 0.5 for each in fine)
     return Measurement(ours / theirs if theirs else 0.0, f"{ours:.2f} levels against {theirs:.2f}")
 
 
@@ -141,16 +182,19 @@ def region_colour_share(
     channel: int = 1,
     lead: float = 50.0,
     distance: float = 70.0,
+    worst: bool = False,
 ) -> Measurement:
     """Share of the region's pixels within `distance` (Euclidean, RGB levels) of the region's median colour.
 
     0 when the median's `channel` (0 red, 1 green, 2 blue) does not exceed both others by more than `lead` levels:
-    then the region has no such colour.
+    then the region has no such colour. With `worst` the share in the worst cell of a grid of 20 x 20.
     """
     numpy, ours = need("numpy"), pixels(of)
-    region = ours[region_mask(ours.shape[0], ours.shape[1], inside, outside)]
+    mask = region_mask(ours.shape[0], ours.shape[1], inside, outside)
+    region = ours[mask]
     median = numpy.median(region, axis=0)
     if median[channel] <= numpy.delete(median, channel).max() + lead:
         return Measurement(0.0, f"the region's colour is {tuple(int(value) for value in median)}")
-    near = ((region - median) ** 2).sum(1) <= distance**2
-    return Measurement(float(near.mean()), f"around {tuple(int(value) for value in median)}")
+    near = ((ours - median) ** 2).sum(2) <= distance**2
+    share = min(cell_means(near, mask)) if worst else float(near[mask].mean())
+    return Measurement(share, f"around {tuple(int(value) for value in median)}")

@@ -15,7 +15,7 @@ from repoassay.benchmarks.gittaskbench.metrics.regions import at_common_size, re
 from repoassay.errors import InfraFault
 from repoassay.grading import Measurement, metric, need, pixels, reference
 
-__all__ = ["noise_left", "traces_left"]
+__all__ = ["noise_left", "traces_left", "traces_steepness"]
 
 _FINE = 0.4
 _BAND = 1.6
@@ -24,10 +24,10 @@ _MOST = 99.0
 _PACKAGES = ("numpy", "pillow", "opencv-python-headless")
 
 
-def _structures(of: Path, against: Path) -> tuple[Any, Any] | None:
-    """Fine structure of the output and of the reference, (height, width) each."""
+def _structures(of: Path, against: Path, mode: str = "L") -> tuple[Any, Any] | None:
+    """Fine structure of the output and of the reference, (height, width[, 3]) each."""
     cv2 = need("cv2")
-    pair = at_common_size(pixels(of, "L"), reference(lambda path: pixels(path, "L"), against))
+    pair = at_common_size(pixels(of, mode), reference(lambda path: pixels(path, mode), against))
     if pair is None:
         return None
     ours, theirs = (each - cv2.GaussianBlur(each, (0, 0), _FINE * each.shape[1] / 100) for each in pair)
@@ -40,10 +40,10 @@ _APART = Measurement(_MOST, "it is much smaller or has other proportions")
 @metric(
     "traces_left",
     unit="ratio",
-    span="(-inf, 99]",
+    span="[0, 99]",
     better="lower",
     needs_reference=True,
-    source="least squares share of the input's fine structure along traces, over the detail left elsewhere",
+    source="least squares share, of either sign, of the input's fine structure along traces, over the detail elsewhere",
     packages=_PACKAGES,
 )
 def traces_left(of: Path, against: Path, *, traces: Sequence[str]) -> Measurement:
@@ -51,18 +51,21 @@ def traces_left(of: Path, against: Path, *, traces: Sequence[str]) -> Measuremen
 
     `traces` are lines in per cent of width and height, each `"x,y x,y"`. 1 for a copy, near 1 for a picture
     blurred as a whole, about 0 where the scratches are filled in and the rest is kept; 99 when nothing of the rest is
-    left or proportions do not allow a comparison.
+    left or proportions do not allow a comparison. A trace of the opposite sign counts as one, as does one in a single
+    channel: the largest share of the three counts.
     """
-    pair = _structures(of, against)
+    pair = _structures(of, against, "RGB")
     if pair is None:
         return _APART
     ours, theirs = pair
-    band, apart = _band(ours.shape, traces, _BAND), ~_band(ours.shape, traces, _BAND + 2 * _MARGIN)
-    share = float((ours * theirs)[band].sum()) / max(float((theirs**2)[band].sum()), 1e-9)
+    band, apart = (_band(ours.shape[:2], traces, width) for width in (_BAND, _BAND + 2 * _MARGIN))
+    apart = ~apart
+    shares = (ours * theirs)[band].sum(axis=0) / (theirs**2)[band].sum(axis=0).clip(1e-9)
+    share = float(max(shares, key=abs))
     rest = float((ours[apart] ** 2).mean() / max(float((theirs[apart] ** 2).mean()), 1e-9)) ** 0.5
     kept = min(rest, 1.0)
     told = f"{share:.2f} of the scratches, {rest:.2f} of the detail elsewhere"
-    return Measurement(min(share / kept, _MOST) if kept > 0.01 else _MOST, told)
+    return Measurement(min(abs(share) / kept, _MOST) if kept > 0.01 else _MOST, told)
 
 
 def _band(shape: tuple[int, int], traces: Sequence[str], width: float) -> Any:
@@ -109,3 +112,29 @@ def noise_left(of: Path, against: Path, *, flat: Sequence[str]) -> Measurement:
     kept = float((ours * theirs)[detail].sum()) / max(float((theirs**2)[detail].sum()), 1e-9)
     told = f"{noise:.2f} of the noise, {kept:.2f} of the detail"
     return Measurement(min(noise / kept, _MOST) if kept > 0.01 else _MOST, told)
+
+
+@metric(
+    "traces_steepness",
+    unit="ratio",
+    span="[0, 99]",
+    better="lower",
+    needs_reference=True,
+    source="root mean square of fine structure along traces over that elsewhere, as a multiple of the input's ratio",
+    packages=_PACKAGES,
+)
+def traces_steepness(of: Path, against: Path, *, traces: Sequence[str]) -> Measurement:
+    """How far the traces still stand out, whatever was drawn there: 1 for a copy, below 1 once they are filled in.
+
+    Traces painted over in black, white, another colour or with noise stand out as much as the scratches did; 99 when
+    nothing of the rest is left or proportions do not allow a comparison. The channel where it is most counts.
+    """
+    pair = _structures(of, against, "RGB")
+    if pair is None:
+        return _APART
+    band, near = (_band(pair[0].shape[:2], traces, width) for width in (_BAND, _BAND + 2 * _MARGIN))
+    near &= ~_band(pair[0].shape[:2], traces, _BAND + _MARGIN)
+    along, aside = ([(each[where] ** 2).mean(axis=0) ** 0.5 for each in pair] for where in (band, near))
+    if float(aside[0].min()) < 0.01:
+        return Measurement(_MOST, "nothing is left beside the traces")
+    return Measurement(min(_MOST, float(((along[0] / aside[0]) / (along[1] / aside[1])).max())))
