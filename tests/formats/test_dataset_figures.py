@@ -238,7 +238,7 @@ def test_the_command(tmp_path: Path) -> None:
     write_rows([row({"x": "a\n"}, {"x": "b\n"})], tmp_path / "rows.jsonl")
     place = tree(tmp_path / "b")
     lines = dict(line.split("\t", 1) for line in said(tmp_path / "rows.jsonl").splitlines())
-    assert list(lines) == [*DEFINITIONS, "tokeniser", "quartiles"]
+    assert list(lines) == ["measure", *DEFINITIONS, "tokeniser", "quartiles"]
     assert lines["levenshtein"] == "1\t1\t1\t1\t1\t1\t1"
     assert lines["repository_files"] == "0\t\t\t\t\t\t"
     facts = json.loads(said(tmp_path / "rows.jsonl", "--json", "--mirror", f"https://github.com/a/b={place}"))
