@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from repoassay.types import Outcome, Record
 
@@ -65,7 +68,7 @@ class OutputChange:
 class MadeMutant(Record):
     """A mutant as the sandbox that made it tells: its folder, the files it holds or lacks."""
 
-    folder: str
+    folder: Annotated[str, Field(pattern=r"^(set-)?\d{1,6}$")]
     file: str
     name: str
     expected: Expected
