@@ -174,8 +174,11 @@ def _uploaded(candidate: RepositoryCandidate) -> tuple[datetime.date | None, str
 
 
 def _distribution(tree: Path) -> tuple[str, str]:
+    path = tree / "PKG-INFO"
     try:
-        head = (tree / "PKG-INFO").read_bytes()[: 2**20].decode(errors="replace").partition("\n\n")[0]
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > 2**20:
+            return "", ""
+        head = path.read_bytes().decode(errors="replace").partition("\n\n")[0]
     except OSError:
         return "", ""
     name, version = _NAME.search(head), _HEAD_VERSION.search(head)
