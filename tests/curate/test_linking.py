@@ -33,6 +33,13 @@ def test_the_same_quarter_is_linked_to_itself_without_a_shift() -> None:
     assert (found[0].shift, found[0].linked) == (0, 0.75)
 
 
+def test_a_system_without_results_on_the_anchors_moves_nothing() -> None:
+    attempts = [ScoredAttempt("a", task, True) for task in ("x", "y", "z")]
+    late = [ScoredAttempt("b", "z", True)]
+    (_, linked) = link_scores(attempts, [*attempts, *late], ["x", "y"])
+    assert (linked.system, linked.shift) == ("b", 0.0)
+
+
 def test_a_bootstrap_is_the_same_with_the_same_seed() -> None:
     one, other = (link_scores(attempts(EARLIER), attempts(LATER), ["a", "b"], seed=7) for _ in range(2))
     assert one == other

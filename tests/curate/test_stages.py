@@ -47,6 +47,7 @@ def suite(pooled: PooledRepository, bench: tuple[Cache, Sandbox], tmp_path_facto
         assert made.reasons == ()
     proofs = prove_suite(find_suite(place / "suite"), *bench, times=1)
     assert [(each.proven, each.accepting, each.refusing) for each in proofs] == [(True, 4, 8)] * 2
+    assert 'name = "mutants"' in proofs[0].path.read_text("utf-8")  # wrong outputs that nobody thought of
     return place / "suite"
 
 

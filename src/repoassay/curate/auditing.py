@@ -8,6 +8,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -20,8 +21,9 @@ from repoassay.curate.linking import ScoredAttempt
 from repoassay.curate.model_draft import DraftingModel
 from repoassay.curate.pool import SELECTION, open_pooled
 from repoassay.curate.proving import proof_context
+from repoassay.diagnosis import printed_cause
 from repoassay.engine import validate_task
-from repoassay.errors import BadInput, RepoAssayError
+from repoassay.errors import BadInput, RepoAssayError, Unavailable
 from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import SuiteFolder, TaskFolder
 from repoassay.text import join_names, printable
@@ -108,7 +110,7 @@ def _holds(path: Path, wanted: bytes) -> bool:
                 if wanted in held + chunk:
                     return True
                 held = chunk[-len(wanted) :]
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise BadInput(f"The dump {printable(str(path), 300)} cannot be read: {error}.", "Leave it out.") from error
     return False
 
@@ -173,6 +175,9 @@ def _reinstalled(folder: TaskFolder, suite: SuiteFolder, cache: Cache, sandbox: 
     try:
         proof = validate_task(today, proof_context(suite.path, cache, sandbox), 1, solution_only=True)[0]
     except RepoAssayError as error:
+        cause = printed_cause(error.message, folder.task.repository.name, installing=True)
+        if isinstance(error, Unavailable) or (cause is not None and cause.kind == "network"):
+            return AuditFinding(folder.task.id, "install", None, f"not probed: {printable(error.message, 300)}")
         return AuditFinding(folder.task.id, "install", False, f"does not install as of today: {error.message[-300:]}")
     why = "installs as of today and its solution passes" if proof.sound else f"as of today: {proof.comment[-300:]}"
     return AuditFinding(folder.task.id, "install", proof.sound, printable(why, 400))

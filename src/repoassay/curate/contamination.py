@@ -14,11 +14,11 @@ from repoassay.grading import Job, grade_deliverables
 from repoassay.sandbox import Sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.text import printable
-from repoassay.types import Outcome
+from repoassay.types import Attribution, Outcome, inner_path
 
 __all__ = ["AuditFinding", "probe_completion", "probe_contamination", "probe_without_repository"]
 
-_MOST_INPUT = 40_000
+_MOST_INPUT, _MOST_FILES = 40_000, 100
 _VERBATIM = 0.5
 """The share of an instruction's second half that shows that a model knows it by heart."""
 _RUN = 8
@@ -63,8 +63,8 @@ def probe_without_repository(folder: TaskFolder, ask: DraftingModel, sandbox: Sa
     found = re.search(r"\{.*\}", answer, re.DOTALL)
     try:
         files = json.loads(found[0])["files"] if found else {}
-        wanted = {name: str(files[name]) for name in folder.task.outputs.files if name in files}
-    except (ValueError, KeyError, TypeError, RecursionError):
+        wanted = {inner_path(name): str(text) for name, text in list(files.items())[:_MOST_FILES]}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False, "the model's answer is no object with files"
     with tempfile.TemporaryDirectory(prefix="repoassay-probe-") as place:
         Path(place).chmod(0o755)  # the sandbox's account reads it
@@ -73,6 +73,8 @@ def probe_without_repository(folder: TaskFolder, ask: DraftingModel, sandbox: Sa
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8", "backslashreplace")
         verdict = next(grade_deliverables([Job(folder, Path(place))], sandbox)).verdict()
+    if verdict.outcome.whose is not Attribution.AGENT:
+        return None, f"not probed: its answer ended as {verdict.outcome.value}"
     passed = verdict.outcome is Outcome.PASSED
     return passed, "solved from instruction and inputs alone" if passed else f"ended as {verdict.outcome.value}"
 

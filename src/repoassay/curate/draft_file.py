@@ -20,6 +20,7 @@ __all__ = [
     "DraftCriterion",
     "DraftFile",
     "DraftOutput",
+    "files_below",
     "no_bound",
     "read_draft_file",
     "side_of",
@@ -132,16 +133,16 @@ def read_draft_file(folder: Path) -> DraftFile:
     return draft
 
 
+def files_below(folder: Path) -> list[str]:
+    """Every file below a folder, by its path in it."""
+    return [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
+
+
 def _asked(draft: DraftFile, folder: Path) -> None:
     """Every file must be named in the instruction, and no line of the solution may stand there."""
     text = draft.task.instruction
-    inputs = [
-        path.relative_to(folder / "inputs").as_posix()
-        for path in sorted((folder / "inputs").rglob("*"))
-        if path.is_file()
-    ]
-    for name in (*inputs, *draft.task.outputs):
-        if name not in text and not any(part in text for part in (f"*{Path(name).suffix}",)):
+    for name in (*files_below(folder / "inputs"), *draft.task.outputs):
+        if name not in text and f"*{Path(name).suffix}" not in text:
             raise BadInput(f"The instruction does not name {quote(name)}.", "Say what is in it, or what is to be.")
     lines = [line.strip() for line in (folder / draft.reference).read_text("utf-8", "replace").splitlines()]
     told = next((line for line in lines if len(line) > 25 and not line.startswith("#") and line in text), None)

@@ -16,6 +16,7 @@ from repoassay.curate.draft_file import (
     REFUSING,
     DraftCriterion,
     DraftFile,
+    files_below,
     no_bound,
     read_draft_file,
     side_of,
@@ -279,11 +280,6 @@ class _Maker:
             if form:
                 found.append({"metric": "opens", "of": name, "equals": 1, "options": {"format": form}})
         return found
-
-
-def files_below(folder: Path) -> list[str]:
-    """Every file below a folder, by its path in it."""
-    return [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
 def _repository(pooled: PooledRepository) -> dict[str, Any]:

@@ -111,6 +111,8 @@ def _score(results: Mapping[str, float], tasks: Sequence[str]) -> float:
 def _shift(first: Table, second: Table, anchors: Sequence[str], rest: Sequence[Sequence[str]]) -> float:
     easier = []
     for table, others in zip((first, second), rest, strict=True):
-        gaps = [_score(results, [*anchors, *others]) - _score(results, anchors) for results in table.values()]
+        # A system without a result on the anchors says nothing of how much easier the others are.
+        tried = [results for results in table.values() if not results.keys().isdisjoint(anchors)]
+        gaps = [_score(results, [*anchors, *others]) - _score(results, anchors) for results in tried]
         easier.append(sum(gaps) / len(gaps))
     return easier[0] - easier[1]

@@ -86,7 +86,7 @@ class PooledRepository:
 
 
 def keep_tree(source: Path, folder: Path) -> str:
-    """Copy a tree into the pool, without its history and links that lead out; returns its digest."""
+    """Copy a tree into the pool, without its history, links as links; returns its digest."""
     remove_tree(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     ignore = shutil.ignore_patterns(".git", "__pycache__", "*.pyc")

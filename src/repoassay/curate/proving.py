@@ -19,7 +19,9 @@ __all__ = ["PROOFS", "CuratedProof", "is_proven", "proof_context", "prove_suite"
 
 PROOFS = "proofs"
 """Folder of a suite that holds the proof of each task, by its id."""
-_FORMAT = "1"
+_FORMAT = "2"
+_MUTANTS = 100
+"""Outputs made wrong from the right ones that a task must refuse; more are sampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def prove_suite(
     for folder in active:
         result = None if again else _earlier(suite.path, folder, times)
         if result is None:
-            proofs = validate_task(folder, bench, times)
+            proofs = validate_task(folder, bench, times, mutants=_MUTANTS)
             result = _written(suite.path, folder, proofs, grade_outputs_of(folder, sandbox), times)
         found.append(result)
         on_result(result)

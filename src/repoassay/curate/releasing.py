@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from repoassay.curate.drafting import files_below
+from repoassay.curate.draft_file import files_below
 from repoassay.curate.evidence import read_toml, write_toml
 from repoassay.curate.proving import is_proven
 from repoassay.errors import BadInput

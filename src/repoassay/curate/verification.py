@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.agents import in_workspace
+from repoassay.curate.candidates import project_of
 from repoassay.curate.evidence import evidence_digest, read_toml, write_toml
 from repoassay.curate.layout import InstalledRepository, import_names, install_pooled
 from repoassay.curate.pool import COMPLETENESS, PooledRepository
@@ -151,8 +152,6 @@ def _runs(
     pooled: PooledRepository, installed: InstalledRepository, sandbox: Sandbox, times: int, step: Callable[[str], None]
 ) -> tuple[str, _Steps, dict[str, Any]]:
     """Why it is incomplete, empty where it is complete; each command; and counts."""
-    from repoassay.curate.candidates import project_of
-
     project = project_of(pooled.tree)
     names = import_names(project)
     runner = _Runner(pooled.name, names, installed.layout, sandbox, _Steps())
