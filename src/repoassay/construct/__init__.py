@@ -39,7 +39,12 @@ if TYPE_CHECKING:
         mine_histories as mine_histories,
     )
     from repoassay.construct.mining.plan import MiningPlan as MiningPlan
+    from repoassay.construct.mining.rewriting import (
+        InstructionRewriter as InstructionRewriter,
+        RewordedInstruction as RewordedInstruction,
+    )
     from repoassay.construct.mining.rules import MiningRules as MiningRules, read_mining_rules as read_mining_rules
+    from repoassay.construct.mining.suite import begin_suite as begin_suite
     from repoassay.construct.prove import (
         ProofCase as ProofCase,
         ProofFinding as ProofFinding,
@@ -66,7 +71,9 @@ else:
             "mining.journal": ("CommitStatus", "MINE_LOG", "MinedCommit", "refusals"),
             "mining.mine": ("MiningReport", "MiningRequest", "mine_histories"),
             "mining.plan": ("MiningPlan",),
+            "mining.rewriting": ("InstructionRewriter", "RewordedInstruction"),
             "mining.rules": ("MiningRules", "read_mining_rules"),
+            "mining.suite": ("begin_suite",),
             "recipe.infer": ("EnvironmentRecipe", "Inference", "infer"),
             "recipe.licence": ("licence_of",),
             "recipe.project": ("Project",),

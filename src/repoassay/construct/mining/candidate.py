@@ -11,11 +11,11 @@ from repoassay.construct.history import History
 from repoassay.construct.mining.instruction import (
     InstructionSource,
     instruction_sources,
-    leaked_line,
     pick_instruction,
     source_lines,
 )
 from repoassay.construct.mining.journal import CommitStatus, Difficulty, MinedCommit
+from repoassay.construct.mining.rewriting import InstructionRewriter, RewordedInstruction
 from repoassay.construct.mining.rules import CommitFacts, MiningRules
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
 from repoassay.construct.prove import ProofFinding, ProofRole, ProvenTask
@@ -48,7 +48,7 @@ class MinedCandidate:
         facts: The commit.
         rules: What tells sources from tests.
         issues: Texts by number.
-        rewrite: Says an instruction in other words, where a model is asked to.
+        rewrite: Asks a model to say an instruction in other words.
         claim: Called with the tests that must pass; raises CandidateRefused where another task has them.
     """
 
@@ -58,7 +58,8 @@ class MinedCandidate:
     rules: MiningRules
     issues: Mapping[int, str]
     claim: Callable[[CommitFacts, tuple[str, ...]], None]
-    rewrite: Callable[[str], str] | None = None
+    rewrite: InstructionRewriter | None = None
+    rewriting: RewordedInstruction | None = None
     source: InstructionSource | None = None
     told: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
@@ -83,18 +84,7 @@ class MinedCandidate:
             raise CandidateRefused("instruction leaks", passed[0])
         if self.source is None:
             raise CandidateRefused("instruction says too little", f"Its message is {self.facts.subject!r}.")
-        if self.rewrite is not None:
-            self._reworded(self.rewrite(self.source.text))
         return self.source.text
-
-    def _reworded(self, text: str) -> None:
-        """Take a model's words, unless they hold a line of the solution."""
-        assert self.source is not None
-        leak = leaked_line(text, self._lines)
-        if leak is None and text.strip():
-            self.source = InstructionSource(f"{self.source.name}, reworded by a model", text.strip() + "\n")
-        else:
-            self.notes += ("The model's words held a line of the solution, and were not taken.",)
 
     def complete(self, draft: TaskDraft, proven: ProvenTask, layout: PreparedTask) -> TaskDraft:
         """The draft with all that its tests need told, and its days written down.
@@ -105,7 +95,8 @@ class MinedCandidate:
         self.must_pass = tuple(case.id for case in proven.of(ProofRole.MUST_PASS))
         self.claim(self.facts, self.must_pass)
         text = draft.files["instruction.md"].decode()
-        missing = untold(self._needed(draft), text)
+        needed = self._needed(draft)
+        missing = untold(needed, text)
         self.told = tuple(dict.fromkeys(printable(fact.sentence, 400) for fact in missing))
         private = [fact.word for fact in missing if fact.private]
         if private:
@@ -114,6 +105,7 @@ class MinedCandidate:
             self.notes += (f"The instruction has {len(text.split())} words; read whether they say enough.",)
         if self.told:
             text = f"{text.rstrip()}\n\n" + "".join(f"- {sentence}\n" for sentence in self.told)
+        text = self._reworded(text, needed)
         hunks = draft.diff.count(b"\n@@ ")
         sources = self.rules.source_files(self.facts)
         lines = sum((each.added or 0) + (each.removed or 0) for each in sources)
@@ -128,12 +120,28 @@ class MinedCandidate:
                 ),
                 "provenance": (
                     f"change {self.facts.commit} on {draft.base} of {self.facts.day}, taken by repoassay mine;"
-                    f" instruction from the {self.source.name if self.source else 'message'};"
+                    f" instruction from the {self._told_from()};"
                     f" {self.difficulty}"
                 ),
             }
         )  # fmt: skip
         return replace(draft.with_file("instruction.md", text.encode()), task=task)
+
+    def _reworded(self, draft: str, needed: list[NeededFact]) -> str:
+        """The instruction in a model's words where one is asked and its words can be taken, else the draft."""
+        if self.rewrite is None:
+            return draft
+        self.rewriting = self.rewrite(draft, self._lines, needed)
+        if self.rewriting.taken:
+            return f"{self.rewriting.text}\n"
+        self.notes += (f"The words of {self.rewriting.model} were not taken: {self.rewriting.why}",)
+        return draft
+
+    def _told_from(self) -> str:
+        """What the instruction is taken from, and who reworded it."""
+        name = self.source.name if self.source else ""
+        taken = self.rewriting is not None and self.rewriting.taken
+        return f"{name}, reworded by {self.rewriting.model}" if taken and self.rewriting else name
 
     def _needed(self, draft: TaskDraft) -> list[NeededFact]:
         sources = [each.path for each in self.rules.source_files(self.facts)]
@@ -155,7 +163,7 @@ class MinedCandidate:
         facts = self.facts
         common = MinedCommit(
             repository=self.name, commit=facts.commit, day=facts.day, subject=printable(facts.subject, 200),
-            status=CommitStatus.REFUSED, source=self.source.name if self.source else "", told=self.told,
+            status=CommitStatus.REFUSED, source=self._told_from(), told=self.told, rewriting=self.rewriting,
             passed=tuple(printable(each, 200) for each in self.passed), notes=self.notes, difficulty=self.difficulty,
             must_pass=self.must_pass, released=self.release, seconds=round(seconds, 1),
         )  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 
+from repoassay.construct.mining.rewriting import RewordedInstruction
 from repoassay.records import JsonLines, record_codec
 from repoassay.types import Record
 
@@ -65,6 +66,7 @@ class MinedCommit(Record):
         task: The task's id.
         source: What the instruction is taken from.
         told: Sentences that were added to the instruction.
+        rewriting: What a model made of the instruction.
         passed: Why texts were passed over as instruction.
         notes: What is to be known of the task.
         difficulty: How large it is.
@@ -86,6 +88,7 @@ class MinedCommit(Record):
     task: str = ""
     source: str = ""
     told: tuple[str, ...] = ()
+    rewriting: RewordedInstruction | None = None
     passed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     difficulty: Difficulty | None = None

@@ -19,6 +19,7 @@ from repoassay.construct.history import History, find_repository, open_history
 from repoassay.construct.mining.candidate import CandidateRefused, MinedCandidate
 from repoassay.construct.mining.journal import CommitStatus, MinedCommit, MiningJournal
 from repoassay.construct.mining.plan import MiningPlan, estimate, plan_repository
+from repoassay.construct.mining.rewriting import InstructionRewriter
 from repoassay.construct.mining.rules import CommitFacts, MiningRules
 from repoassay.construct.mining.suite import begin_suite, describe_suite
 from repoassay.construct.placement import bundle_base, part_folder, remove_parts, tasks_folder
@@ -48,7 +49,7 @@ class MiningRequest:
         bundle: Whether base trees are stored with the suite; always so for repositories that are a folder or bundle.
         seed: What the draw depends on.
         update: Whether only commits are drawn that no earlier call has seen.
-        rewrite: Says an instruction in other words.
+        rewrite: Asks a model to say instructions in other words.
     """
 
     since: str | None = None
@@ -61,7 +62,7 @@ class MiningRequest:
     bundle: bool = False
     seed: int = 15
     update: bool = False
-    rewrite: Callable[[str], str] | None = None
+    rewrite: InstructionRewriter | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import datetime
 import re
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 from repoassay.construct.mining.journal import MINE_LOG, CommitStatus, MinedCommit, refusals
@@ -86,6 +87,7 @@ def _readme(suite: Path, rows: Sequence[MinedCommit], rules: MiningRules, tried_
     lines += [f"| {cause} | {count} |" for cause, count in passed.most_common()] or ["| none | 0 |"]
     lines += ["", f"`{MINE_LOG}` has one line a commit with the reason.", "", "## Rules", ""]
     lines += [f"- {name}: `{value}`" for name, value in rules.model_dump().items()]
+    lines += _reworded(rows)
     flaky = [(row, test) for row in rows for test in row.flaky]
     if flaky:
         lines += ["", "## Tests that flip", "", "They count for nothing in their tasks.", ""]
@@ -100,3 +102,19 @@ def _readme(suite: Path, rows: Sequence[MinedCommit], rules: MiningRules, tried_
     lines += ["", "Whatever was trained on public code after a commit's day may know its solution; `[dates]` of each"
               " task.toml has the days.", ""]  # fmt: skip
     return "\n".join(lines)
+
+
+def _reworded(rows: Sequence[MinedCommit]) -> list[str]:
+    """What models made of instructions, and what it cost."""
+    asked = [row.rewriting for row in rows if row.rewriting]
+    if not asked:
+        return []
+    models = ", ".join(sorted({printable(each.model, 100) for each in asked}))
+    unknown = sum(each.dollars is None for each in asked)
+    cost = f"{sum((each.dollars or Decimal(0) for each in asked), Decimal(0)):.4f} USD"
+    return [
+        "", "## Instructions in other words", "",
+        f"{models}: {len(asked)} asked for, {sum(each.taken for each in asked)} taken, {cost}"
+        + (f" and {unknown} calls of unknown price" if unknown else "") + ". The others kept their draft; why, and"
+        f" each draft, is in `{MINE_LOG}`.",
+    ]  # fmt: skip
