@@ -267,6 +267,16 @@ def test_an_instruction_in_other_words_is_kept_beside_its_draft(market: Repo, tm
     assert row["rewriting"]["draft"].startswith("Fix the average of three prices")
     assert row["rewriting"]["dollars"] == "0.0015"
     assert "scripted/writer: 1 asked for, 1 taken" in (tmp_path / "suite/README.md").read_text()
+    for agent in ("nothing", "reference", "nothing"):  # the last one finds no task that it was not tried on
+        done = repoassay(
+            "mine", market.path, "--out", "suite", "--difficulty", agent, "--attempts", "2", "--workers", "1",
+            cwd=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    readme = (tmp_path / "suite/README.md").read_text()
+    assert "| passed by nothing | passed by reference |" in readme
+    assert "| 0 of 2 | 2 of 2 |" in readme
+    assert len(list((tmp_path / "suite/difficulty").iterdir())) == 2
 
 
 @needs_python

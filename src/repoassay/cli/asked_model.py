@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from repoassay.model_proxy import ModelClient
 
-__all__ = ["asking_options", "open_asked_model"]
+__all__ = ["asked_budget", "asking_options", "open_asked_model"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -35,23 +35,15 @@ def asking_options(function: _Function) -> _Function:
     return function
 
 
-@contextmanager
-def open_asked_model(model: str, options: Mapping[str, Any], journal: Path, name: str) -> Iterator[ModelClient]:
-    """A model of these options behind the model proxy; its calls are written to the journal.
+def asked_budget(model: str, options: Mapping[str, Any]) -> tuple[list[Any], Decimal | None]:
+    """Where models are, and the dollars that may be spent on one; None where it costs nothing.
 
     Raises:
         BadInput: When the model costs and has no budget, or is nowhere.
     """
     from repoassay.engine import number
     from repoassay.errors import BadInput
-    from repoassay.model_proxy import (
-        Prices,
-        ScriptedUpstream,
-        costs_nothing,
-        find_upstream,
-        known_upstreams,
-        open_model,
-    )
+    from repoassay.model_proxy import ScriptedUpstream, costs_nothing, find_upstream, known_upstreams
 
     known: list[Any] = list(known_upstreams(options["upstreams"]).values())
     if options["dialogue"] is not None:
@@ -59,6 +51,19 @@ def open_asked_model(model: str, options: Mapping[str, Any], journal: Path, name
     budget = Decimal(number("budget_usd", options["budget_usd"])) if options["budget_usd"] else None
     if budget is None and not costs_nothing(find_upstream(model, known)):
         raise BadInput(f"Asking {model} costs money.", "Say how much may be spent with --budget-usd.")
+    return known, budget
+
+
+@contextmanager
+def open_asked_model(model: str, options: Mapping[str, Any], journal: Path, name: str) -> Iterator[ModelClient]:
+    """A model of these options behind the model proxy; its calls are written to the journal.
+
+    Raises:
+        BadInput: When the model costs and has no budget, or is nowhere.
+    """
+    from repoassay.model_proxy import Prices, open_model
+
+    known, budget = asked_budget(model, options)
     prices = Prices.shipped(*options["prices"])
     with open_model(model, known, journal, name=name, prices=prices, budget_usd=budget) as client:
         yield client

@@ -7,12 +7,14 @@ import json
 import sys
 import threading
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from repoassay.cli.asked_model import asking_options, open_asked_model
+from repoassay.cli.mine_difficulty import check_difficulty, difficulty_options, measure_difficulty
 from repoassay.exits import interrupt_sets
 from repoassay.options import PATH, isolation_option, json_option, workers_option
 
@@ -78,6 +80,7 @@ CALLS = "model-calls.jsonl"
     metavar="PROVIDER/NAME",
     help="Have a model say each instruction in other words, which are checked as a draft is.",
 )
+@difficulty_options
 @asking_options
 @click.option("--plan", "only_plan", is_flag=True, help="Show the plan and the estimate, and run nothing.")
 @workers_option
@@ -118,6 +121,7 @@ def mine(
         rules=read_mining_rules(rules), issues=read_issues(issues), proofs=proofs, bundle=bundle, seed=seed,
         update=update,
     )  # fmt: skip
+    check_difficulty(asking)
     cache = Cache()
     sandbox = open_sandbox(isolation, cache)
     cancel = threading.Event()
@@ -127,7 +131,9 @@ def mine(
             _say_plan(plan, workers)
         return not only_plan
 
+    spent = Decimal(0)
     with interrupt_sets(cancel, "What is done is kept; the same call goes on."), contextlib.ExitStack() as stack:
+        client = None
         if rewriter and not only_plan:
             begin_suite(suite)
             client = stack.enter_context(open_asked_model(rewriter, asking, suite / CALLS, "mine"))
@@ -135,10 +141,14 @@ def mine(
         report = mine_histories(
             repositories, suite, cache, sandbox, asked, workers=workers, agree=agree, on_row=_say_row, cancel=cancel
         )
+        if client is not None:
+            spent = client.close().dollars_known
         if as_json:
             click.echo(json.dumps(_as_object(report)))
         elif not only_plan:
             _say_report(report)
+    if asking["difficulty"] and not only_plan:
+        measure_difficulty(suite, asking, spent_dollars=spent, workers=workers, isolation=isolation)
 
 
 def _day(text: str | None, option: str) -> str | None:
