@@ -53,6 +53,8 @@ CALLS = "model-calls.jsonl"
     metavar="FILE|DIR",
     help="Texts of issues and pull requests: JSON with number, title and body, or a folder of 12.md.",
 )
+@click.option("--mirror", "mirrors", multiple=True, metavar="URL=PATH",
+              help="Take a submodule's files from PATH, a folder or git bundle; may be repeated.")  # fmt: skip
 @click.option("--rules", type=PATH, metavar="FILE", help="TOML that states rules of the draw otherwise.")
 @click.option(
     "--out",
@@ -89,7 +91,8 @@ CALLS = "model-calls.jsonl"
 def mine(
     repositories: tuple[str, ...], since: str | None, until: str | None, most: int | None, kinds: str,
     issues: Path | None, rules: Path | None, suite: Path, proofs: int, seed: int, update: bool, bundle: bool,
-    rewriter: str | None, only_plan: bool, workers: int, isolation: str, as_json: bool, **asking: Any,
+    mirrors: tuple[str, ...], rewriter: str | None, only_plan: bool, workers: int, isolation: str, as_json: bool,
+    **asking: Any,
 ) -> None:  # fmt: skip
     """Make a suite of tasks out of the histories of repositories: folders, git bundles, URLs, or OWNER/NAME.
 
@@ -114,12 +117,13 @@ def mine(
         read_issues,
         read_mining_rules,
     )
+    from repoassay.formats import read_mirrors
     from repoassay.sandbox import Cache, open_sandbox
 
     asked = MiningRequest(
         since=_day(since, "--since"), until=_day(until, "--until"), most=most, kinds=_kinds(kinds),
         rules=read_mining_rules(rules), issues=read_issues(issues), proofs=proofs, bundle=bundle, seed=seed,
-        update=update,
+        update=update, mirrors=read_mirrors(mirrors),
     )  # fmt: skip
     check_difficulty(asking)
     cache = Cache()

@@ -19,15 +19,20 @@ from repoassay.construct.mining.rewriting import InstructionRewriter, RewordedIn
 from repoassay.construct.mining.rules import CommitFacts, MiningRules
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
 from repoassay.construct.prove import ProofFinding, ProofRole, ProvenTask
+from repoassay.construct.submodules import Submodule, needed_submodule, submodules_of
 from repoassay.construct.task_draft import TaskDraft
 from repoassay.errors import BadInput
 from repoassay.text import join_names, printable
 from repoassay.types import Dates
 from repoassay.workspace import PreparedTask
 
-__all__ = ["CandidateRefused", "MinedCandidate"]
+__all__ = ["NEEDS_SUBMODULE", "CandidateRefused", "MinedCandidate"]
 
+NEEDS_SUBMODULE = "needs a submodule"
+"""The word for a commit whose tests lack files of a submodule."""
 _FEW_WORDS = 12
+_LACKS = (ProofFinding.BROKEN, ProofFinding.LOSSY, ProofFinding.UNBUILDABLE)
+"""What becomes of a change whose tests lack files."""
 
 
 class CandidateRefused(BadInput):
@@ -49,6 +54,7 @@ class MinedCandidate:
         rules: What tells sources from tests.
         issues: Texts by number.
         rewrite: Asks a model to say an instruction in other words.
+        mirrors: Where repositories of submodules lie, by URL.
         claim: Called with the tests that must pass; raises CandidateRefused where another task has them.
     """
 
@@ -59,6 +65,7 @@ class MinedCandidate:
     issues: Mapping[int, str]
     claim: Callable[[CommitFacts, tuple[str, ...]], None]
     rewrite: InstructionRewriter | None = None
+    mirrors: Mapping[str, str] = field(default_factory=dict)
     rewriting: RewordedInstruction | None = None
     source: InstructionSource | None = None
     told: tuple[str, ...] = ()
@@ -175,6 +182,25 @@ class MinedCandidate:
                 "status": CommitStatus.TASK, "task": constructed.id, "flaky": flaky,
                 "notes": (*self.notes, *constructed.warnings),
             })  # fmt: skip
-        return common.model_copy(update={
-            "cause": constructed.finding.value, "reason": printable(" ".join(constructed.reasons), 600), "flaky": flaky,
-        })  # fmt: skip
+        cause, reason = constructed.finding.value, " ".join(constructed.reasons)
+        if constructed.finding in _LACKS and (lacking := self._lacking()) is not None:
+            cause = NEEDS_SUBMODULE
+            reason = (
+                f"Its tests speak of {lacking.path}, whose files are not here: give its repository with --mirror"
+                f" {lacking.url or 'URL'}=PATH. {reason}"
+            )
+        return common.model_copy(update={"cause": cause, "reason": printable(reason, 600), "flaky": flaky})
+
+    def _lacking(self) -> Submodule | None:
+        """A submodule without its files that the change's tests, or their set-up, speak of."""
+        linked = [
+            each for each in submodules_of(self.history, self.facts.commit) if each.place(self.mirrors) is None
+        ]  # fmt: skip
+        if not linked:
+            return None
+        tree = self.history.tree(self.facts.commit)
+        tests = {each.path for each in self.rules.test_files(self.facts)}
+        paths = [path for path in tree if path in tests or path.rpartition("/")[2] == "conftest.py"]
+        return needed_submodule(
+            linked, [self.history.content(tree[path]).decode(errors="replace") for path in paths if tree[path].regular]
+        )  # fmt: skip
