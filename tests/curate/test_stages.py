@@ -111,6 +111,35 @@ def test_two_quarters(suite: Path, tmp_path: Path, bench: tuple[Cache, Sandbox])
     assert check_release(tmp_path / "q4") == ["tasks/tally-words/instruction.md was changed"]
 
 
+def test_a_share_of_a_quarter_stays_private(suite: Path, tmp_path: Path) -> None:
+    shutil.copytree(suite, tmp_path / "suite")
+    source = find_suite(tmp_path / "suite")
+    first = release_suite(source, tmp_path / "q4", "2026Q4", today=TODAY, private_share=0.5)
+    assert len(first.added) == len(first.private) == 1
+    (hidden,) = first.private
+    assert sorted((hidden, *first.added)) == ["tally-again", "tally-words"]
+    bundle = tmp_path / "q4-private"
+    assert first.private_path == bundle
+    (held,) = find_suite(bundle).tasks
+    assert (held.task.id, held.task.dates.first_published) == (hidden, None)
+    text = b"".join(path.read_bytes() for path in (tmp_path / "q4").rglob("*") if path.is_file())
+    assert hidden.encode() not in text
+    assert f"* {held.digest}" in (tmp_path / "q4/release/changes.md").read_text()  # which the manifest vouches for
+    done = repoassay("curate", "check", "q4", "--private", "q4-private", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+    later = {"today": TODAY, "previous": tmp_path / "q4"}
+    with pytest.raises(BadInput, match="nobody says where they are"):
+        release_suite(source, tmp_path / "q1", "2027Q1", **later)  # type: ignore[arg-type]
+    second = release_suite(source, tmp_path / "q1", "2027Q1", private_before=bundle, **later)  # type: ignore[arg-type]
+    assert (second.added, second.kept, second.private) == ((), first.added, (hidden,))
+    assert find_suite(tmp_path / "q1-private").tasks[0].digest == held.digest
+    (bundle / "tasks" / hidden / "instruction.md").write_text("Other words.\n")
+    done = repoassay("curate", "check", "q4", "--private", "q4-private", cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"{hidden} is no private task of this release" in done.stdout
+
+
 def test_what_is_not_proven_is_left_out(suite: Path, tmp_path: Path) -> None:
     shutil.copytree(suite, tmp_path / "suite")
     (tmp_path / "suite/tasks/tally-words/instruction.md").write_text("Count counts.csv of inputs/words.txt.\n")

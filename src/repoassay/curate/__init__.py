@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         open_pooled as open_pooled,
         was_selected as was_selected,
     )
+    from repoassay.curate.private_share import private_problems as private_problems
     from repoassay.curate.proving import (
         CuratedProof as CuratedProof,
         is_proven as is_proven,
@@ -80,6 +81,7 @@ else:
             "layout": ("today",),
             "model_draft": ("draft_by_model",),
             "pool": ("PooledRepository", "open_pooled", "was_selected"),
+            "private_share": ("private_problems",),
             "proving": ("CuratedProof", "is_proven", "prove_suite"),
             "linking": ("LinkedScore", "ScoredAttempt", "link_scores"),
             "releasing": ("Release", "check_release", "read_release", "release_suite"),
