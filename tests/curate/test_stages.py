@@ -25,6 +25,7 @@ from repoassay.curate import (
 from repoassay.errors import BadInput
 from repoassay.sandbox import Cache, Sandbox, open_sandbox
 from repoassay.tasks import find_suite
+from repoassay.workspace import release_lines
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +196,11 @@ def test_a_template_is_written_first(pooled: PooledRepository, tmp_path: Path) -
 @pytest.mark.exhaustive
 def test_a_made_up_package_is_complete(tmp_path: Path) -> None:
     place = make_pool(tmp_path, complete=False)
-    done = repoassay("curate", "verify", place, "--json", cwd=tmp_path, seconds=500)
+    done = repoassay("curate", "verify", place, "--minors", "2", "--json", cwd=tmp_path, seconds=500)
     assert done.returncode == 0, done.stderr
+    pythons = json.loads(done.stdout)[0]["pythons"]
+    assert set(pythons.values()) == {""}
+    assert len(pythons) == min(2, len(release_lines()))
     told = tomllib.loads((place / "completeness.toml").read_text())
     assert (told["verdict"], told["tests_passed"], told["readme_worked"]) == ("complete", [1, 1], [1, 1])
+    assert {step.get("python") for step in told["step"]} == {None, *[*pythons][1:]}

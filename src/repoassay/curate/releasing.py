@@ -94,8 +94,8 @@ def release_suite(
         private = {}
         if hidden.added or hidden.kept:
             secret = replace(writer, earlier=_entries_by_id(read_release(private_before) if private_before else {}))
-            private = secret.write(private_part, hidden, private_before, 0, published=False)
-        writer.write(part, plan, previous, anchors, private=sorted(private.values()))
+            private = secret.write(private_part, hidden, private_before, 0, published_on=None)
+        writer.write(part, plan, previous, anchors, published_on=today, private=sorted(private.values()))
         signature = sign_file(part / DIGEST, key) if key else None
         if private:
             private_part.rename(bundle)
@@ -203,7 +203,7 @@ class _Writer:
         return _Plan(added, kept, gone, retirements, left_out), hidden
 
     def write(
-        self, part: Path, plan: _Plan, previous: Path | None, anchors: int, *, published: bool = True,
+        self, part: Path, plan: _Plan, previous: Path | None, anchors: int, *, published_on: datetime.date | None,
         private: Sequence[str] = (),
     ) -> dict[str, str]:  # fmt: skip
         """Write everything below a folder of its own; returns each task's digest there.
@@ -213,7 +213,7 @@ class _Writer:
             plan: Which task goes where.
             previous: The release of the quarter before.
             anchors: How many tasks link the scores, at most.
-            published: Whether added tasks are published now.
+            published_on: The day on which added tasks are first published; None where they are not.
             private: Digests of tasks that are kept private.
         """
         own = self.suite.suite
@@ -228,7 +228,7 @@ class _Writer:
             for name, folder in several.items():
                 self._copy(folder, part / "tasks" / name)
         for name in plan.added:
-            day = {"first_published": self.today.isoformat()} if published else {}
+            day = {"first_published": published_on.isoformat()} if published_on else {}
             _edit(part / "tasks" / name, day, "[dates]", canary)
         for name, why in plan.retired.items():
             _edit(part / "tasks" / name, {"status": "retired", "since": self.quarter, "why": why}, "[task]")
