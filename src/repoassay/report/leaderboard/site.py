@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from repoassay.errors import BadInput
-from repoassay.records import RunFolder
+from repoassay.records import RunFolder, read_strengths
 from repoassay.report.figures import figure
 from repoassay.report.leaderboard.entry import RUN, SUBMISSION
 from repoassay.report.leaderboard.figures import figures_of
@@ -27,6 +27,7 @@ from repoassay.report.tables.cut_offs import cut_off_of, cut_off_sides
 from repoassay.report.tables.groups import rates
 from repoassay.report.templating import environment, policy_hash, source
 from repoassay.text import one_line
+from repoassay.types import SuiteStrength, TaskStrength
 
 __all__ = ["DATA", "RankedEntry", "build_site", "rows_of"]
 
@@ -38,7 +39,8 @@ _MOST_REASONS = 5
 class RankedEntry:
     """One row: an agent of a run, its figures, and where its evidence lies, relative to the page.
 
-    `checked` is whether it was handed in and validated, or is a run of one's own.
+    `checked` is whether it was handed in and validated, or is a run of one's own; `strengths` what is known of the
+    tests behind its rates.
     """
 
     system: str
@@ -56,6 +58,7 @@ class RankedEntry:
     figures: Mapping[str, Any]
     run: Path
     evidence: str
+    strengths: SuiteStrength | None = None
 
     @property
     def limits(self) -> str:
@@ -94,7 +97,26 @@ def rows_of(paths: Sequence[Path], cut_offs: Mapping[str, date] | None = None) -
         if key in seen:
             raise BadInput(f"{seen[key]} and {row.run} are the same run of {one_line(row.system, 80)}.")
         seen[key] = row.run
-    return sorted(rows, key=_rank)
+    return sorted(_with_strengths(rows), key=_rank)
+
+
+def _with_strengths(rows: Sequence[RankedEntry]) -> list[RankedEntry]:
+    """Rows with the strengths of their tasks, by id and digest: what somebody else says of the tests is not taken."""
+    known: dict[tuple[str, str], TaskStrength] = {}
+    tolerance: dict[str, float] = {}
+    for row in rows:
+        if not row.checked and (found := read_strengths(row.run)) is not None:
+            known |= {(task.task, task.task_digest): task for task in found.tasks}
+            tolerance[row.suite] = found.tolerance
+    strong = []
+    for row in rows:
+        planned = [(task.id, task.digest) for task in RunFolder(row.run).plan.tasks]
+        tasks = tuple(known[each] for each in planned if each in known)
+        told = SuiteStrength(tasks=tasks)
+        if row.suite in tolerance:
+            told = SuiteStrength(tasks=tasks, tolerance=tolerance[row.suite])
+        strong.append(replace(row, strengths=told if tasks else None))
+    return strong
 
 
 def _rank(row: RankedEntry) -> tuple[object, ...]:
@@ -182,7 +204,15 @@ def _document(row: RankedEntry) -> dict[str, Any]:
         "notes": row.notes,
         "evidence": row.evidence,
         "figures": dict(row.figures),
+        "strength": _strength(row.strengths),
     }
+
+
+def _strength(told: SuiteStrength | None) -> dict[str, Any] | None:
+    if told is None or told.median is None:
+        return None
+    return {"median": round(told.median, 9), "tasks": len(told.known), "weak": [task.task for task in told.weak],
+            "tolerance": told.tolerance}  # fmt: skip
 
 
 def render(rows: Sequence[RankedEntry], made: datetime) -> str:
