@@ -22,9 +22,12 @@ from repoassay.curate import (
     release_suite,
     search_canary,
 )
+from repoassay.curate.measured_draft import MeasuredDraft
 from repoassay.errors import BadInput
+from repoassay.mutants import Battery, Expected, GradedMutant
 from repoassay.sandbox import Cache, Sandbox, open_sandbox
 from repoassay.tasks import find_suite
+from repoassay.types import Outcome
 from repoassay.workspace import release_lines
 
 
@@ -59,6 +62,9 @@ def test_thresholds_are_measured(suite: Path, pooled: PooledRepository) -> None:
     told = tomllib.loads((pooled.path / "thresholds/tally-words.toml").read_text())
     assert told["admitted"] is True
     assert (len(told["criterion"][0]["accepting"]), len(told["criterion"][0]["refusing"])) == (5, 8)
+    mutants = told["mutants"]
+    assert (mutants["survivors"], mutants["refused"]) == ([], [])
+    assert mutants["killed"] == mutants["made"] > 5
 
 
 def test_a_thin_margin_is_refused(pooled: PooledRepository, bench: tuple[Cache, Sandbox], tmp_path: Path) -> None:
@@ -76,6 +82,20 @@ def test_what_is_to_be_refused_and_right_is_found(
     (draft / "draft.toml").write_text(text)
     made = draft_task(pooled, draft, tmp_path / "suite", *bench)
     assert "lost is to be refused, and is the same as an output to accept" in made.reasons
+
+
+def test_a_margin_that_mutants_pass_is_thin() -> None:
+    made = [
+        GradedMutant("counts.csv", "duplicated record", Expected.WRONG, "one more", Outcome.PASSED),
+        GradedMutant("counts.csv", "line ends", Expected.RIGHT, "the same", Outcome.FAILED, "2 cells wrong"),
+        GradedMutant("counts.csv", "half", Expected.WRONG, "half", Outcome.FAILED),
+    ]
+    found = MeasuredDraft((), (), ()).mutated(Battery("tally", tuple(made)))
+    assert found.problems == (
+        "the wrong output counts.csv:duplicated record is accepted: the margin is thin; give an output to refuse that"
+        " is like it",
+        "the output counts.csv:line ends is right, and is refused: 2 cells wrong",
+    )
 
 
 def test_proofs_are_kept(suite: Path, bench: tuple[Cache, Sandbox]) -> None:

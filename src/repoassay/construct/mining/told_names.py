@@ -111,8 +111,10 @@ def _of_file(path: str, before: str | None, after: str, used: _Use) -> Iterator[
     had = _strings(old_tree) if old_tree is not None else set()
     brought = _strings(new_tree) - had
     for text in used.texts:
-        if text not in had and _shares(text, brought):
-            shown = " ".join(text.split())
+        shared = _shared(text, brought) if text not in had else ""
+        if shared:
+            # A long text with a little of the solution in it is rather given to the code than expected of it.
+            shown = " ".join((text if 2 * len(shared) >= len(text) else shared).split())
             yield NeededFact("text", shown, f"The tests expect this text: `{shown}`")
     raised = _raised(new_tree) - (_raised(old_tree) if old_tree is not None else set())
     for name in used.exceptions & raised & set(dir(builtins)):
@@ -281,10 +283,11 @@ def _raised(tree: ast.Module) -> set[str]:
     return {_last_name(each.func if isinstance(each, ast.Call) else each) for each in calls}
 
 
-def _shares(text: str, brought: set[str]) -> bool:
-    """Whether a text of a test is made of one that the solution brings."""
+def _shared(text: str, brought: set[str]) -> str:
+    """The longest text that the solution brings and a test's text is made of, or that holds it; empty for none."""
+    found = ""
     for each in brought:
         plain = re.sub(r"%[sdrif]|\{[^{}]*\}", "", each).strip()
         if len(plain) >= _LEAST_TEXT and re.search(r"[^\W\d_]{3,}", plain) and (plain in text or text in plain):
-            return True
-    return False
+            found = max(found, plain, key=len)
+    return found
