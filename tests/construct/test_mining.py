@@ -134,8 +134,8 @@ def test_texts_are_preferred_in_order_and_few_words_are_completed(tmp_path: Path
     history = History(repo.path / ".git", "shop")
     one = next(each for each in read_commits(history) if each.commit == commit)
     issues = {
-        12: "Averages are wrong (#11)\n\n<!-- Say\nmore. -->They leave out the last price.\n\n```\nmean(a,  b)  # 12\n```\n"
-        "Co-authored-by: b <b@c>",
+        12: "Averages are wrong (#11)\n\n<!-- Say\nmore. -->They leave out the last price.\n\n"
+        "```\nmean(a,  b)  # 12\n```\nCo-authored-by: b <b@c>",
         13: "I repaired how somebody had counted averages.",
     }
     told = {each.name: each.text for each in instruction_sources(history, one, issues)}

@@ -55,7 +55,7 @@ def curate_audit(
         journal.parent.mkdir(exist_ok=True)
         ask = stack.enter_context(open_asker(model, journal, "curate-audit")) if model["model"] else None
         findings, path = audit_suite(
-            found, quarter, cache, sandbox, ask=ask, attempts=scored_attempts(runs), dumps=dumps, current=current,
+            found, quarter, cache, sandbox, ask=ask, attempts=scored_attempts(runs, by_setting=False), dumps=dumps, current=current,
             reinstall=reinstall, step=step_printer(as_json, "audit"),
         )  # fmt: skip
     if as_json:
@@ -69,14 +69,17 @@ def curate_audit(
     sys.exit(1 if any(each.sound is False for each in findings) else 0)
 
 
-def scored_attempts(runs: tuple[Path, ...]) -> list[ScoredAttempt]:
-    """Attempts of run folders whose result is known."""
+def scored_attempts(runs: tuple[Path, ...], *, by_setting: bool = True) -> list[ScoredAttempt]:
+    """Attempts of run folders whose result is known; an agent with other limits is another system, or the same one."""
     from repoassay.curate import ScoredAttempt
     from repoassay.engine import locate
     from repoassay.report import read_rows
 
     rows = read_rows([locate(run) for run in runs]) if runs else []
-    return [ScoredAttempt(row.agent, row.task, row.result) for row in rows if row.result is not None]
+    return [
+        ScoredAttempt(row.agent if by_setting else f"{row.framework} @ {row.model}", row.task, row.result)
+        for row in rows if row.result is not None
+    ]  # fmt: skip
 
 
 @click.command("release")
