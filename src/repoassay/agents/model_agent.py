@@ -55,12 +55,12 @@ class ModelledAgent:
         self._installed = obtain(self.spec, cache, sandbox)
 
     def command(self, layout: PreparedTask, limits: Limits) -> Command:
-        """Refuses: without a model there is nothing to do.
+        """Refuses: what it records needs a place.
 
         Raises:
             BadInput: Always.
         """
-        raise BadInput(f"The agent {self.name} needs a model.", "Name one with --model PROVIDER/NAME.")
+        raise BadInput(f"The agent {self.name} needs an attempt's folder.", "Run it with `repoassay run`.")
 
     def at(self, access: AccessPoint, into: Path) -> ConfiguredAgent:
         """See `AsksModel.at`."""
@@ -93,7 +93,8 @@ class ConfiguredAgent:
         }
         edits[_PROMPT] = FileEdit(prompt.encode())
         installed = self._installed
-        mounts = (Mount(installed.tree, "/agent"), *installed.mounts) if self._agent.spec.install.kind != "none" else ()
+        target = f"/agent/{installed.tree.name}" if installed.tree.is_file() else "/agent"
+        mounts = (Mount(installed.tree, target), *installed.mounts) if self._agent.spec.install.kind != "none" else ()
         command = in_workspace(
             layout,
             _with_headroom(limits, run.memory, run.disk, run.processes),

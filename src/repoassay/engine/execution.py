@@ -103,7 +103,7 @@ def check(plan: Plan, suite: SuiteFolder, sandbox: Sandbox, own: Mapping[str, Ag
         NoIsolation: The sandbox cannot hold an agent to the network policy.
     """
     agents = agents_of(plan, own)
-    check_models(plan)
+    check_models(plan, {name: agent.dialect for name, agent in agents.items() if isinstance(agent, AsksModel)})
     for name, entry in plan.agents.items():
         if entry.model and plan.metering.network is NetworkPolicy.NONE:
             raise BadInput(
@@ -245,7 +245,8 @@ class _Shop:
         attempt = _attempt(run, slot, folder, attempt_id, worked)
         run.record(attempt, worked.verdict)
         self.progress.finished(slot, attempt, worked.verdict)
-        if worked.verdict.outcome is not Outcome.INFRA_FAULT or worked.over_run or slot.tries >= plan.metering.retries:
+        final = worked.over_run or worked.unstarted or slot.tries >= plan.metering.retries
+        if worked.verdict.outcome is not Outcome.INFRA_FAULT or final:
             return None
         return Slot(slot.task, slot.agent, slot.number, attempt_id, slot.tries + 1)
 
