@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         source_digest as source_digest,
     )
     from repoassay.agents.install import availability as availability, obtain as obtain
-    from repoassay.agents.model_agent import ModelledAgent as ModelledAgent
+    from repoassay.agents.model_agent import ModelledAgent as ModelledAgent, needs_network as needs_network
     from repoassay.agents.protocol import (
         AccessPoint as AccessPoint,
         Agent as Agent,
@@ -52,7 +52,7 @@ else:
             "find": ("agent_file", "agent_kind", "agent_titles", "find_agent", "find_modelled", "is_own"),
             "function": ("CommandMaker", "adapt_agent", "check_source", "import_agent", "python_kind", "source_digest"),
             "install": ("availability", "obtain"),
-            "model_agent": ("ModelledAgent",),
+            "model_agent": ("ModelledAgent", "needs_network"),
             "protocol": ("AccessPoint", "Agent", "AsksModel", "PlacedAgent", "in_workspace"),
             "session": ("CommandResult", "WorkspaceSession"),
             "spec": ("AgentSpec", "builtin_specs", "read_spec"),

@@ -45,12 +45,12 @@ _NAMES = {
 }  # fmt: skip
 _PIP = re.compile(r"^file:///\S+$|^[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9,._-]+\])?(==[A-Za-z0-9.!+_-]+| @ \S+)$")
 _NPM = re.compile(r"^(@[a-z0-9][a-z0-9._~-]*/)?[a-z0-9][a-z0-9._~-]*@(\d[A-Za-z0-9.+-]*|file:\S+)$")
-_NEED = re.compile(r"^(docker|git|(?:python|node)>=\d+(?:\.\d+)?)$")
+_NEED = re.compile(r"^(docker|git|network|(?:python|node)>=\d+(?:\.\d+)?)$")
 
 
 def _need(value: str) -> str:
     if _NEED.match(value) is None:
-        raise ValueError(f"has {value!r}; write docker, git, python>=3.12 or node>=20")
+        raise ValueError(f"has {value!r}; write docker, git, network, python>=3.12 or node>=20")
     return value
 
 
@@ -90,7 +90,7 @@ class Install(Record):
             file or source folder is `./NAME`, from the agent's file on.
         folder: For kind folder: where it is, from the agent's file on.
         python: Lower and upper bound of its Python, such as `>=3.12,<3.13`.
-        needs: What else the machine must have: `docker`, `git`, `node>=20`.
+        needs: What else it must have: `docker`, `git`, `node>=20` on the machine, `network` at work.
         scripts: Whether npm may run the packages' own install scripts, which few need.
         unpublished: Why the packages cannot be had from a registry, for agents to be installed by hand.
         megabytes: About how much it is when installed.
@@ -133,6 +133,8 @@ class Start(Record):
     Attributes:
         command: The arguments; `{calls_args}` as a whole argument stands for `calls_args`.
         calls_args: Arguments with `{max_calls}`, left out when calls are not limited.
+        protocol: `acp` for an agent that speaks the Agent Client Protocol over its standard input and output: our
+            client starts it, sends the prompt, and keeps what both say. Empty for one that is told all at once.
         prompt: How the prompt comes: `arg` and `file` through placeholders of the command, or `stdin`.
         cwd: Where it stands.
         scratch: Folders outside its home that it writes to, below /root, /opt or /srv; empty and thrown away.
@@ -142,6 +144,7 @@ class Start(Record):
 
     command: Annotated[tuple[str, ...], Field(min_length=1)]
     calls_args: tuple[str, ...] = ()
+    protocol: Literal["", "acp"] = ""
     prompt: Literal["arg", "stdin", "file"] = "arg"
     cwd: Literal["repo", "workspace"] = "repo"
     env: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str] = Field(default_factory=dict)
@@ -161,7 +164,7 @@ class Start(Record):
         for text in self.calls_args:
             self._check(text, _NAMES | {"max_calls"})
         asked = "{prompt}" if self.prompt == "arg" else "{prompt_file}"
-        if self.prompt != "stdin" and not any(asked in part for part in self.command):
+        if not self.protocol and self.prompt != "stdin" and not any(asked in part for part in self.command):
             raise ValueError(f"passes the prompt by {self.prompt}, but its command lacks {asked}")
         return self
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ulid import ULID
 
-from repoassay.agents import Agent, AsksModel, find_agent
+from repoassay.agents import Agent, AsksModel, find_agent, needs_network
 from repoassay.engine.agent_settings import check_entry
 from repoassay.engine.attempt import AttemptContext, AttemptResult, GradingContext, work
 from repoassay.engine.model_access import AttemptAccess, ModelAccess, needs_model
@@ -110,10 +110,15 @@ def check(plan: Plan, suite: SuiteFolder, sandbox: Sandbox, own: Mapping[str, Ag
                 f"--network none keeps {name} from its model.", "Use --network model, or agents without a model."
             )
         for folder in suite.tasks:
-            permitted_hosts(
+            policy = permitted_hosts(
                 folder.task.network_policy, sandbox, needs_model=bool(entry.model),
                 asked=plan.metering.network,
             )  # fmt: skip
+            if policy is not NetworkPolicy.OPEN and needs_network(agents[name]):
+                raise BadInput(
+                    f"{name} needs the network, and the policy of {folder.task.id} is {policy.value}.",
+                    "Allow everything with --network open, which the verdicts then say.",
+                )
     return agents
 
 
