@@ -54,6 +54,8 @@ class Exchange:
         self.seen = 0
         """Bytes of the answer that came from the upstream."""
         self.left_out: tuple[str, ...] = ()
+        self.spoken = ""
+        self.dropped: tuple[str, ...] = ()
         self.unpriced = ""
         self.kept = bytearray()
 
@@ -130,6 +132,8 @@ class Exchange:
             request_bytes=len(self.raw),
             response_bytes=self.sent,
             left_out=self.left_out,
+            spoken=self.spoken,
+            dropped=tuple(_plain(name[:60]) for name in self.dropped[:20]),
             body=f"{self.seq:06d}" if self.entry is not None and self.entry.keep_bodies and self.forwarded else "",
         )
 

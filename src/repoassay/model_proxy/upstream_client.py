@@ -66,6 +66,10 @@ class UpstreamClient(Protocol):
     concurrency: int | None
     output_field: str
     """What it calls the limit of an answer in chat completions."""
+    translate: bool
+    """Whether other dialects than its own are translated for it."""
+    reasoning: bool
+    """Whether a translation may tell it how hard to think, and what was thought before."""
     secret: str
     """The real key, for scrubbing; empty when there is none."""
 

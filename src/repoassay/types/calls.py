@@ -42,6 +42,8 @@ class Call(Record):
         fault: What went wrong, empty when nothing; its words: docs/model-proxy.md. `whose` says whose doing it is.
         request_bytes: Size of the request's body; `response_bytes`: of what the client was sent.
         left_out: What the model proxy took out of the request, since the attempt may reach its model alone.
+        spoken: The upstream's dialect, when the request was translated into it; empty when it was the agent's own.
+        dropped: What the request said and a translation could not.
         body: Stem of the files beside the journal that hold the bodies, empty when they were not kept.
     """
 
@@ -69,4 +71,6 @@ class Call(Record):
     request_bytes: int = 0
     response_bytes: int = 0
     left_out: tuple[str, ...] = ()
+    spoken: str = ""
+    dropped: tuple[str, ...] = ()
     body: str = ""
