@@ -19,7 +19,7 @@ from repoassay.model_proxy.ledger import BudgetLedger
 from repoassay.model_proxy.limits import CallLimits
 from repoassay.model_proxy.prices import Prices
 from repoassay.model_proxy.request_rules import confine, passed_on
-from repoassay.model_proxy.request_rules.parts import JsonObject
+from repoassay.model_proxy.request_rules.parts import JsonObject, Outside
 from repoassay.model_proxy.sessions import AttemptSession
 from repoassay.model_proxy.upstream_client import UpstreamClient, UpstreamRequest
 from repoassay.model_proxy.vendors import VENDORS, Asks, ProviderTrouble, Route, Vendor, guess, recognise
@@ -172,7 +172,7 @@ class RequestHandler:
         how = Upstreams(wire.output_field, wire.reasoning)
         try:
             translator = begin(dialect.name, body, wire.dialects, entry.model, how, stream=exchange.stream)
-        except Untranslatable as error:
+        except (Untranslatable, Outside) as error:
             exchange.fault = "dialect"
             return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, str(error))
         exchange.spoken, exchange.dropped = translator.spoken, translator.dropped

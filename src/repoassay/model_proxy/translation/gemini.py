@@ -6,6 +6,7 @@ import copy
 import json
 from typing import Any
 
+from repoassay.model_proxy.request_rules.gemini import one_spelling
 from repoassay.model_proxy.request_rules.parts import JsonObject
 from repoassay.model_proxy.translation.format import (
     Format,
@@ -71,6 +72,7 @@ class GeminiFormat(Format):
         if settings.get("candidateCount") not in (None, 1):
             raise Untranslatable("More than one answer at once ('candidateCount') cannot be asked of this upstream.")
         thinking = object_of(settings.get("thinkingConfig"))
+        one_spelling(thinking)
         prompt = Conversation(
             limit=positive(settings.get("maxOutputTokens")), temperature=number(settings.get("temperature")),
             top_p=number(settings.get("topP")), stop=texts(settings.get("stopSequences")),
@@ -85,6 +87,7 @@ class GeminiFormat(Format):
             prompt.say(role, *_parts(prompt, _listed(content.get("parts"))))
         for tool in objects(body.get("tools"), "'tools'"):
             for function in objects(tool.get("functionDeclarations"), "'functionDeclarations'"):
+                one_spelling(function)
                 schema = object_of(function.get("parametersJsonSchema")) or _plain(
                     object_of(function.get("parameters"))
                 )
@@ -92,7 +95,10 @@ class GeminiFormat(Format):
                 prompt.tools.append(
                     OfferedTool(string(function.get("name")), string(function.get("description")), schema)
                 )
-        config = object_of(object_of(body.get("toolConfig")).get("functionCallingConfig"))
+        chosen = object_of(body.get("toolConfig"))
+        one_spelling(chosen)
+        config = object_of(chosen.get("functionCallingConfig"))
+        one_spelling(config)
         prompt.choice = _MODES.get(string(config.get("mode")), "")
         allowed = texts(config.get("allowedFunctionNames"))
         if len(allowed) == 1 and prompt.choice == "required":

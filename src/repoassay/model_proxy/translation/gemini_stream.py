@@ -131,12 +131,12 @@ def gemini_usage(usage: Usage) -> JsonObject:
     }
 
 
-def gemini_answer(parts: list[JsonObject], reason: str, usage: Usage | None, model: str, told: str) -> JsonObject:
-    """The body of an answer, or of a piece of one, whose id is `told`."""
+def gemini_answer(parts: list[JsonObject], reason: str, usage: Usage | None, model: str, answer_id: str) -> JsonObject:
+    """The body of an answer, or of a piece of one, whose id is `answer_id`."""
     candidate: JsonObject = {"content": {"parts": parts, "role": "model"}, "index": 0}
     if reason:
         candidate["finishReason"] = reason
-    body = {"candidates": [candidate], "modelVersion": model, "responseId": told}
+    body = {"candidates": [candidate], "modelVersion": model, "responseId": answer_id}
     return body if usage is None else {**body, "usageMetadata": gemini_usage(usage)}
 
 

@@ -139,9 +139,9 @@ def messages_usage(usage: Usage) -> JsonObject:
     }
 
 
-def message_head(told: str, model: str) -> JsonObject:
+def message_head(answer_id: str, model: str) -> JsonObject:
     """What every answer begins with."""
-    return {"id": told, "type": "message", "role": "assistant", "model": model, "stop_sequence": None}
+    return {"id": answer_id, "type": "message", "role": "assistant", "model": model, "stop_sequence": None}
 
 
 def _event(kind: str, **fields: object) -> bytes:

@@ -109,8 +109,9 @@ class ConversationTurn:
 
     @property
     def text(self) -> str:
-        """Its text."""
-        return "\n".join(part.text for part in self.parts if isinstance(part, TextPart))
+        """Its text; what an assistant said may be in pieces, as it was streamed."""
+        between = "" if self.role == "assistant" else "\n"
+        return between.join(part.text for part in self.parts if isinstance(part, TextPart))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,10 @@ class Conversation:
         if not parts:
             return
         if self.turns and self.turns[-1].role == role:
-            self.turns[-1].parts += parts
+            before = self.turns[-1].parts
+            if role == "assistant" and isinstance(before[-1], TextPart) and isinstance(parts[0], TextPart):
+                before.append(TextPart("\n"))  # two messages
+            before += parts
         else:
             self.turns.append(ConversationTurn(role, list(parts)))
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from repoassay.model_proxy.request_rules.parts import JsonObject
-from repoassay.model_proxy.translation.format import Format
-from repoassay.model_proxy.translation.messages import UNSAID_LIMIT
+from repoassay.model_proxy.translation.chat import ChatFormat
+from repoassay.model_proxy.translation.format import Format, Upstreams
+from repoassay.model_proxy.translation.gemini import GeminiFormat
+from repoassay.model_proxy.translation.messages import UNSAID_LIMIT, MessagesFormat
 from repoassay.model_proxy.translation.neutral import AnswerBegins, AnswerEnds, AnswerFails, Conversation
+from repoassay.model_proxy.translation.responses import ResponsesFormat
 from repoassay.types import Usage
 
-__all__ = ["Translator"]
+__all__ = ["FORMATS", "Translator", "begin"]
+
+FORMATS: dict[str, Format] = {
+    one.name: one for one in (ChatFormat(), MessagesFormat(), ResponsesFormat(), GeminiFormat())
+}
+"""By dialect; an upstream that speaks several is spoken to in the first of these."""
 
 
 class Translator:
@@ -64,3 +73,24 @@ class Translator:
         self._ended = True
         begun = b"" if self._begun else self._writer.write(AnswerBegins(""))
         return begun + self._writer.write(AnswerEnds(self._reader.reason, usage))
+
+
+def begin(
+    dialect: str, body: JsonObject, dialects: Collection[str], model: str, how: Upstreams, *, stream: bool
+) -> Translator:
+    """Read an agent's request and write it for the upstream.
+
+    Args:
+        dialect: The agent's. `dialects`: those of the upstream, of which the first in `FORMATS` is taken.
+        body: The agent's request.
+        model: What answers are said to be of.
+        how: How the upstream wants its requests.
+        stream: Whether the answer is to be streamed.
+
+    Raises:
+        Untranslatable: The upstream's dialect has no words for it.
+    """
+    theirs = next(format_ for name, format_ in FORMATS.items() if name in dialects)
+    prompt = FORMATS[dialect].parse(body)
+    prompt.model, prompt.stream = prompt.model or model, stream
+    return Translator(FORMATS[dialect], theirs, prompt, theirs.compose(prompt, how))
