@@ -15,15 +15,19 @@ from repoassay.model_proxy.exchange import Exchange, passed_back
 from repoassay.model_proxy.ledger import BudgetLedger
 from repoassay.model_proxy.limits import CallLimits
 from repoassay.model_proxy.request_rules.parts import JsonObject
-from repoassay.model_proxy.retry import AllAttemptsFailed, OpenResponse, open_patiently
+from repoassay.model_proxy.retry import UNTOLD_FAULTS, AllAttemptsFailed, OpenResponse, open_patiently
 from repoassay.model_proxy.sse import EventReader
 from repoassay.model_proxy.upstream_client import UpstreamClient, UpstreamError, UpstreamRequest
 from repoassay.model_proxy.vendors import Asks, ErrorReply, ProviderTrouble, Vendor, Watcher
+from repoassay.model_proxy.vendors.parts import dollars, told_cost
 
 if TYPE_CHECKING:
     from repoassay.model_proxy.translation import Translator
 
 __all__ = ["forward"]
+
+_COST_HEADER = "x-litellm-response-cost"
+"""Dollars, as LiteLLM's proxy tells them of answers that are not streamed; those come after their head."""
 
 
 async def forward(
@@ -46,6 +50,7 @@ async def forward(
         ask = again
         outcome = await open_patiently(wire, ask, limits, ledgers)
     exchange.retries = outcome.retries
+    exchange.untold = sum(retry.fault in UNTOLD_FAULTS for retry in outcome.retries)
     if isinstance(outcome, AllAttemptsFailed):
         return _failed(exchange, ask.dialect, outcome)
     try:
@@ -66,6 +71,9 @@ def _reply(
     if exchange.answered:
         exchange.usage = ask.dialect.usage(parsed)
         exchange.seen = len(data)
+        exchange.answered_by = ask.dialect.told_model(parsed)
+        header = outcome.answer.headers.get(_COST_HEADER)
+        exchange.told_cost = dollars(header) if header else told_cost(parsed.get(ask.dialect.usage_field))
     if translator is not None:
         try:
             data = orjson.dumps(translator.answer(parsed, exchange.usage))
@@ -77,6 +85,7 @@ def _reply(
 
 def _failed(exchange: Exchange, spoken: Vendor, failed: AllAttemptsFailed) -> web.Response:
     exchange.fault, exchange.detail = failed.fault, failed.detail
+    exchange.untold += failed.fault in UNTOLD_FAULTS and not exchange.answered
     dialect = exchange.dialect or spoken
     if failed.fault == "credentials":
         # What the vendor says of a key may hold a part of it.
@@ -120,6 +129,7 @@ async def _stream(
         raise
     finally:
         exchange.usage = watcher.usage
+        exchange.told_cost, exchange.answered_by = watcher.cost, watcher.model
     return response
 
 

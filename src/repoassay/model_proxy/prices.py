@@ -39,10 +39,11 @@ __all__ = ["READERS", "Cost", "Prices", "read_table"]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Dollars, or None and the reason."""
+    """Dollars, or None and the reason; `source` says where the price is from."""
 
     dollars: Decimal | None
     note: str = ""
+    source: str = ""
 
 
 class Prices:
@@ -86,7 +87,7 @@ class Prices:
         entry = self.find(model, at.date())
         if entry is None:
             return Cost(None, f"no price for {model} on {at.date()}")
-        return Cost(entry.of(usage))
+        return Cost(entry.of(usage), source=entry.source)
 
 
 def read_table(path: Path) -> list[Price]:

@@ -243,7 +243,10 @@ class RequestHandler:
         finally:
             if exchange.usage is not None:
                 entry.estimator.learn(estimate, exchange.usage.input)
-            price = self.prices.cost(model, exchange.usage, exchange.at).dollars
+            price = exchange.cost(self.prices, model).dollars
+            if exchange.answered and price is None and not need.priced:
+                for ledger in ledgers:
+                    ledger.lose_count()
             await self._admission.leave(ledgers, need, charge_of(exchange, need, allowed, price))
 
     def _must_estimate(self, entry: AttemptSession) -> bool:

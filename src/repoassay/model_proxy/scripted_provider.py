@@ -211,6 +211,7 @@ class ScriptedWire:
     output_field = "max_tokens"
     translate = True
     reasoning = False
+    tells_cost = False
     secret = ""
 
     def __init__(self, upstream: ScriptedUpstream, idle: float) -> None:

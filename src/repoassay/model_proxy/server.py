@@ -137,9 +137,10 @@ class Gateway:
             import repoassay.model_proxy.translation  # noqa: F401 - here, not while the loop answers the first call
         if self.run.budget.dollars is not None or budget.dollars is not None:
             cost = self.prices.cost(model, Usage(), datetime.now(UTC))
-            if cost.dollars is None:
+            if cost.dollars is None and not wire.tells_cost:
                 raise BadInput(
-                    f"A budget in dollars needs a price for {model} ({cost.note}).", "Give a price table that has it."
+                    f"A budget in dollars needs a price for {model} ({cost.note}).",
+                    "Give a price table that has it, or say tells_cost = true of an upstream whose answers do.",
                 )
         calls = CallJournal(journal, [wire.secret])
         entry = AttemptSession(

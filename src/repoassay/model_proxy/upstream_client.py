@@ -70,6 +70,8 @@ class UpstreamClient(Protocol):
     """Whether other dialects than its own are translated for it."""
     reasoning: bool
     """Whether a translation may tell it how hard to think, and what was thought before."""
+    tells_cost: bool
+    """Whether its answers say what they cost, so that dollars can be limited where no price is known."""
     secret: str
     """The real key, for scrubbing; empty when there is none."""
 

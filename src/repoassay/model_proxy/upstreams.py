@@ -10,6 +10,7 @@
     output_field = "max_tokens"            # what it calls the limit of an answer in chat completions
     translate = true                       # whether agents of other dialects may use it, through a translation
     reasoning = false                      # whether that may say how hard to think (reasoning_effort and the like)
+    tells_cost = false                     # whether its answers say what they cost, as OpenRouter's and LiteLLM's do
     headers = { x-team = "evals" }
 """
 
@@ -43,6 +44,7 @@ class Upstream(Record):
     output_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     translate: bool = True
     reasoning: bool = False
+    tells_cost: bool = False
 
     @field_validator("base_url")
     @classmethod
@@ -100,6 +102,7 @@ _BUILT_IN = (
         dialects=_BOTH,
         key_env="OPENROUTER_API_KEY",
         reasoning=True,
+        tells_cost=True,
     ),
     Upstream(name="mistral", base_url="https://api.mistral.ai/v1", key_env="MISTRAL_API_KEY"),
     # Some versions of these speak more; all of them speak chat completions, with tools.
