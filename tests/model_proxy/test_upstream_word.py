@@ -1,4 +1,4 @@
-"""What upstreams say beside the answer: errors with status 200, costs, the model that answered; and what they leave out.
+"""What upstreams say beside the answer: errors with status 200, costs, the model that answered; what they leave out."""
 
 from __future__ import annotations
 

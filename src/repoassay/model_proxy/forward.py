@@ -19,7 +19,7 @@ from repoassay.model_proxy.retry import UNTOLD_FAULTS, AllAttemptsFailed, OpenRe
 from repoassay.model_proxy.sse import EventReader
 from repoassay.model_proxy.upstream_client import UpstreamClient, UpstreamError, UpstreamRequest
 from repoassay.model_proxy.vendors import Asks, ErrorReply, ProviderTrouble, Vendor, Watcher
-from repoassay.model_proxy.vendors.parts import dollars, told_cost
+from repoassay.model_proxy.vendors.parts import dollar_amount, told_cost
 
 if TYPE_CHECKING:
     from repoassay.model_proxy.translation import Translator
@@ -73,7 +73,7 @@ def _reply(
         exchange.seen = len(data)
         exchange.answered_by = ask.dialect.told_model(parsed)
         header = outcome.answer.headers.get(_COST_HEADER)
-        exchange.told_cost = dollars(header) if header else told_cost(parsed.get(ask.dialect.usage_field))
+        exchange.told_cost = dollar_amount(header) if header else told_cost(parsed.get(ask.dialect.usage_field))
     if translator is not None:
         try:
             data = orjson.dumps(translator.answer(parsed, exchange.usage))

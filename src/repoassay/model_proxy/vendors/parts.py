@@ -11,7 +11,7 @@ __all__ = [
     "arguments",
     "bearer",
     "count_of",
-    "dollars",
+    "dollar_amount",
     "inner_object",
     "read_count",
     "split_text",
@@ -63,14 +63,14 @@ def told_cost(usage: object) -> Decimal | None:
     """
     if not isinstance(usage, Mapping):
         return None
-    cost = dollars(usage.get("cost"))
+    cost = dollar_amount(usage.get("cost"))
     if cost is not None and usage.get("is_byok") is True:
-        vendors = dollars(inner_object(usage, "cost_details").get("upstream_inference_cost"))
+        vendors = dollar_amount(inner_object(usage, "cost_details").get("upstream_inference_cost"))
         return None if vendors is None else cost + vendors
     return cost
 
 
-def dollars(value: object) -> Decimal | None:
+def dollar_amount(value: object) -> Decimal | None:
     """An amount of money, None when it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
