@@ -181,6 +181,17 @@ def test_names_texts_and_exceptions_that_only_the_solution_has_are_told() -> Non
     assert "The tests use the parameter `tax` of `total` of module `shop.bill`." in {each.sentence for each in found}
 
 
+def test_texts_that_are_filled_in_are_told_and_short_ones_that_are_alike() -> None:
+    base = {"words.py": "NAMES = {'day': 'ein Tag', 'days': '{0} Tage'}\n"}
+    solution = {"words.py": base["words.py"] + "MORE = {'week': 'uke', 'weeks': '{0} uker', 'years': 'over %d år'}\n"}
+    test = (
+        "def test_a():\n    assert say(1) == 'uke'\n    assert say(2) == '38 uker'\n    assert say(3) == '12 Tage'\n"
+        "    assert say(4) == 'over 3 år'\n    assert say(5) == 'huker'\n    assert say(6) == 'week'\n"
+    )
+    found = needed_facts(base, solution, {"test_a.py": ("", test)}, ["test_a.py::test_a"])
+    assert {each.word for each in found if each.kind == "text"} == {"uke", "38 uker", "over 3 år", "week"}
+
+
 def test_issues_come_from_a_folder_or_from_json(tmp_path: Path) -> None:
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "12.md").write_text("It breaks.")

@@ -19,7 +19,8 @@ from repoassay.construct.mining.journal import CommitStatus, Difficulty, MinedCo
 from repoassay.construct.mining.rules import CommitFacts, MiningRules
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
 from repoassay.construct.prove import ProofFinding, ProofRole, ProvenTask
-from repoassay.construct.task_draft import TaskDraft
+from repoassay.construct.task_draft import TEST_PATCH, TaskDraft
+from repoassay.diffs import read
 from repoassay.errors import BadInput
 from repoassay.text import join_names, printable
 from repoassay.types import Dates
@@ -136,12 +137,14 @@ class MinedCandidate:
         return replace(draft.with_file("instruction.md", text.encode()), task=task)
 
     def _needed(self, draft: TaskDraft) -> list[NeededFact]:
+        patched = (each.new for each in read(draft.files.get(TEST_PATCH, b"")) if each.new)
+        hidden = tuple(dict.fromkeys((*draft.tests, *patched)))  # programs that tests start need the same names
         sources = [each.path for each in self.rules.source_files(self.facts)]
-        after = self._texts(draft.solution, (*sources, *draft.tests))
-        base = self._texts(draft.base, (*sources, *draft.tests))
-        tests = {path: (base.get(path, ""), after[path]) for path in draft.tests if path in after}
+        after = self._texts(draft.solution, (*sources, *hidden))
+        base = self._texts(draft.base, (*sources, *hidden))
+        tests = {path: (base.get(path, ""), after[path]) for path in hidden if path in after}
         changed = {path: text for path, text in after.items() if path not in tests}
-        before = {path: text for path, text in base.items() if path not in draft.tests}
+        before = {path: text for path, text in base.items() if path not in hidden}
         return needed_facts(before, changed, tests, self.must_pass)
 
     def _texts(self, commit: str, paths: tuple[str, ...]) -> dict[str, str]:
