@@ -155,6 +155,24 @@ def test_a_text_with_a_line_of_the_solution_is_passed_over() -> None:
     assert pick_instruction([leaky], lines)[0] is None
 
 
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("Fix random_product as well", False),
+        ("also fixes the other pairs too.", False),
+        ("Follow-up to the parser's fix of dates", False),
+        ("Accept bytes as well", True),
+        ("Fix dates that are given again", True),
+        ("Fix it as well\n\nA date of two digits is taken for one of this century.", True),
+    ],
+)
+def test_a_message_that_leads_elsewhere_says_too_little(market: Repo, message: str, told: bool) -> None:
+    history = History(market.path / ".git", "market")
+    commit = history.commit("HEAD")
+    facts = CommitFacts(commit, (commit,), "2024-01-01", message, ())
+    assert bool(list(instruction_sources(history, facts, {}))) is told
+
+
 def test_names_texts_and_exceptions_that_only_the_solution_has_are_told() -> None:
     base = {"src/shop/bill.py": "def total(prices):\n    return sum(prices)\n"}
     solution = {

@@ -34,6 +34,12 @@ _REFERENCE = re.compile(
     r"|https?://\S*/(?:issues|pull|commit)/\w+\S*",
     re.IGNORECASE,
 )
+_ELSEWHERE = re.compile(
+    r"(also |and )?(fix\w*|same)\b.{0,80}\b(as well|too|likewise)\W*"
+    r"|.{0,40}\b(follow[- ]?up|(previous|last|earlier) (commit|fix|change)|(another|second) (attempt|try|fix))\b.*",
+    re.IGNORECASE,
+)  # fmt: skip
+"""One line that can be understood only by who knows another change."""
 _LEAST_WORDS, _LEAST_LETTERS, _MOST_LETTERS = 4, 20, 20_000
 _LEAST_LINE = 12
 _ENOUGH_WORDS = 40
@@ -59,7 +65,7 @@ def instruction_sources(
         ("pull request", _pull_request(facts, merge, issues)),
         ("message", _message(facts)),
     ):
-        if len(_words(text)) >= _LEAST_WORDS and len(text) >= _LEAST_LETTERS:
+        if len(_words(text)) >= _LEAST_WORDS and len(text) >= _LEAST_LETTERS and not _ELSEWHERE.fullmatch(text.strip()):
             yield InstructionSource(name, text[:_MOST_LETTERS].strip() + "\n")
 
 
