@@ -114,9 +114,11 @@ def install(name: str, isolation: str) -> None:
               help="Which of the two tasks.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, metavar="S",
               help="Seconds a task may take.")  # fmt: skip
+@click.option("--upstream-dialect", type=click.Choice(["chat", "messages", "responses", "gemini"]),
+              help="The one dialect of the scripted model; agents of another go through a translation.")  # fmt: skip
 @click.option("--out", type=PATH, metavar="DIR", help="Keep transcripts, journals and submissions there.")
 @json_option
-def check(name: str, kind: str, timeout: float, out: Path | None, as_json: bool) -> None:
+def check(name: str, kind: str, timeout: float, upstream_dialect: str | None, out: Path | None, as_json: bool) -> None:
     """Let NAME solve two starter tasks by a scripted model, and hold its own account against the gateway's.
 
     It works in the sandbox with its network cut but for the gateway's door. Costs nothing. Leaves with 1 when a task
@@ -126,6 +128,7 @@ def check(name: str, kind: str, timeout: float, out: Path | None, as_json: bool)
     Examples:
       repoassay agents check mini-swe-agent
       repoassay agents check ./my-agent.toml --kind edit --out ./checked
+      repoassay agents check claude-code --upstream-dialect chat
     """
     import tempfile
 
@@ -144,7 +147,8 @@ def check(name: str, kind: str, timeout: float, out: Path | None, as_json: bool)
     with tempfile.TemporaryDirectory(prefix="repoassay-check-") as scratch:
         place = (out or Path(scratch)).absolute()
         only = "" if kind == "both" else kind
-        for checked in check_agent(agent, cache, sandbox, place, seconds=timeout, only=only):
+        spoken = upstream_dialect or ""
+        for checked in check_agent(agent, cache, sandbox, place, seconds=timeout, only=only, dialect=spoken):
             sound = sound and checked.sound
             if as_json:
                 click.echo(json.dumps(_facts(agent.name, checked)))

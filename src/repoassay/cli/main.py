@@ -36,6 +36,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "mine": ("repoassay.cli.mine", "Make a suite of what repositories' histories hold, each task with proof."),
     "curate": ("repoassay.cli.curate", "Make suites of deliverable tasks: select, verify, draft, prove, renew."),
     "agents": ("repoassay.cli.agents", "List, install and check agents that ask a model."),
+    "models": ("repoassay.cli.models", "Say what models cost, and renew the table of prices."),
     "tasks": ("repoassay.cli.tasks", "List, show, lint, import and validate tasks."),
     "metrics": ("repoassay.cli.metrics", "List the metrics criteria can use."),
     "stats": ("repoassay.cli.stats", "Say what a repository or a suite is made of."),

@@ -85,10 +85,11 @@ def check_models(plan: Plan) -> None:
         model = entry.model
         if not model:
             continue
-        find_upstream(model, upstreams.values())
+        upstream = find_upstream(model, upstreams.values())
         limited = plan.metering.budget_usd is not None or entry.budget_usd is not None
         cost = prices.cost(model, Usage(), today)
-        if limited and cost.dollars is None:
+        told = isinstance(upstream, Upstream) and upstream.tells_cost
+        if limited and cost.dollars is None and not told:
             raise BadInput(
                 f"A budget in dollars needs a price for {model} ({cost.note}).",
                 "Give a price table that has it with --prices FILE, or limit calls or tokens instead.",
