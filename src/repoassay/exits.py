@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from repoassay.errors import Interrupted, RepoAssayError
+from repoassay.json_output import print_failure
 
 if TYPE_CHECKING:
     import threading
@@ -54,6 +55,7 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
         sys.exit(fault if error.exit_code == 1 else error.exit_code)
     except click.ClickException as error:
         error.show()
+        print_failure(error.format_message())
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(_interrupted())
@@ -101,10 +103,12 @@ def discard_output() -> None:
 def _say(program: str, sentence: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # one more Ctrl-C must not turn a clean end into a noisy one
     click.echo(f"{program}: {sentence}", err=True)
+    print_failure(sentence)
 
 
 def _interrupted() -> int:
     click.echo("Interrupted.", err=True)
+    print_failure("Interrupted.")
     return _INTERRUPTED
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from command_line import repoassay
 from interrupts import interruptible
+from json_answers import data_of
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 TASKS = ("--task", "sensor-log-daily", "--task", "sensor-log-outages")
@@ -63,7 +64,7 @@ def test_the_reference_passes_and_leaves_a_report(tmp_path: Path) -> None:
     run = the_run(tmp_path)
     assert (run / "report.html").stat().st_size > 10_000
     assert "report.html" in done.stdout
-    (report,) = [json.loads(repoassay("report", str(run), "--json", "--no-html", cwd=tmp_path).stdout)]
+    (report,) = [data_of(repoassay("report", str(run), "--json", "--no-html", cwd=tmp_path).stdout)]
     assert report
 
 

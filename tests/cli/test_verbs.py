@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from command_line import repoassay
+from json_answers import data_of, records_of
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 NO_NAMESPACES = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$0" "$@"'
@@ -36,7 +36,7 @@ def test_version_and_help_name_every_verb(tmp_path: Path) -> None:
 def test_doctor_finds_what_a_run_needs(tmp_path: Path) -> None:
     done = repoassay("doctor", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    found = {item["name"]: item["state"] for item in json.loads(done.stdout)}
+    found = {item["name"]: item["state"] for item in data_of(done.stdout)}
     assert found["sandbox"] == "ok"
     assert found["network"] == "ok"
     assert found["interpreters"] in ("ok", "degraded")
@@ -47,7 +47,7 @@ def test_validate_proves_two_tasks_twice(tmp_path: Path) -> None:
     tasks = ("--task", "sensor-log-daily", "--task", "edit-ledger-monthly")
     done = repoassay("tasks", "validate", "starter", *tasks, "--repeat", "2", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    proofs = [json.loads(line) for line in done.stdout.splitlines()]
+    proofs = records_of(done.stdout, "proof")
     assert {proof["proof"] for proof in proofs} >= {
         "reference",
         "nothing",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.json_output import print_document, print_record
 from repoassay.options import PATH, isolation_option, json_option
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def list_agents(as_json: bool) -> None:
         if name not in known and name not in agent_titles()
     ]
     if as_json:
-        click.echo(json.dumps(rows + plain, indent=2))
+        print_document(rows + plain)
         return
     for row in rows:
         state = {"installed": "green", "available": "yellow"}.get(row["state"], "red")
@@ -147,7 +147,7 @@ def check(name: str, kind: str, timeout: float, out: Path | None, as_json: bool)
         for checked in check_agent(agent, cache, sandbox, place, seconds=timeout, only=only):
             sound = sound and checked.sound
             if as_json:
-                click.echo(json.dumps(_facts(agent.name, checked)))
+                print_record("check", _facts(agent.name, checked))
             else:
                 _print(agent.name, checked)
     sys.exit(0 if sound else 1)

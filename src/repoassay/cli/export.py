@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
+from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
 __all__ = ["export"]
@@ -32,9 +32,15 @@ def export(source: str | None, kind: str | None, out: Path | None, runs: Path, l
 
     if listing:
         titles = exporter_titles()
-        click.echo(json.dumps(titles, indent=2) if as_json else "\n".join(f"{k:<16} {v}" for k, v in titles.items()))
+        if as_json:
+            print_document(titles)
+        else:
+            click.echo("\n".join(f"{k:<16} {v}" for k, v in titles.items()))
         return
     if source is None or kind is None or out is None:
         raise click.UsageError("Name a RUN or SUITE, and give --as FORMAT and --out FILE.")
     export_file(find_source(source, runs), kind, out)
-    click.echo(json.dumps({"file": str(out)}) if as_json else f"Written: {out}", err=not as_json)
+    if as_json:
+        print_document({"file": str(out)})
+    else:
+        click.echo(f"Written: {out}", err=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
+from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option, workers_option
 
 __all__ = ["leaderboard"]
@@ -124,7 +124,7 @@ def validate(folder: Path, regrade: bool, suite: str | None, workers: int, isola
         refusals += grade_again(found, suite or found.plan.suite, isolation=isolation, workers=workers)
     if as_json:
         reasons = [{"file": one.file, "what": one.what} for one in refusals]
-        click.echo(json.dumps({"sound": not refusals, "refusals": reasons, "notes": found.notes}, indent=2))
+        print_document({"sound": not refusals, "refusals": reasons, "notes": found.notes})
     else:
         for one in refusals:
             click.echo(f"refused: {one}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import json
 from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.json_output import print_document
 from repoassay.options import json_option
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def metrics(name: str | None, markdown: bool, as_json: bool) -> None:
              "needs_reference": item.needs_reference, "packages": list(item.packages)}
             for item in chosen
         ]  # fmt: skip
-        click.echo(json.dumps(facts, indent=2))
+        print_document(facts)
     elif markdown:
         click.echo("| metric | unit | range | better | reference | what it measures | source |\n|" + "---|" * 7)
         for item in chosen:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from repoassay.exits import interrupt_sets
+from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def mine(
             repositories, suite, cache, sandbox, asked, workers=workers, agree=agree, on_row=_say_row, cancel=cancel
         )
         if as_json:
-            click.echo(json.dumps(_as_object(report)))
+            print_document(_as_object(report))
         elif not only_plan:
             _say_report(report)
 

@@ -11,6 +11,7 @@ import click
 
 from repoassay.cli.tasks_import import import_tasks
 from repoassay.cli.validate import validate
+from repoassay.json_output import print_document
 from repoassay.options import json_option
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def list_tasks(suite: str | None, as_json: bool) -> None:
     found = [find_suite(suite, metrics=names())] if suite else list(_every_suite())
     rows = [_row(each, task) for each in found for task in each.tasks]
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        print_document(rows)
     elif sys.stdout.isatty():
         _table(rows)
     else:
@@ -153,7 +154,7 @@ def show(suite: str, task: str | None, as_json: bool) -> None:
     strength = known_strengths(found, Cache().path).of(folder.digest)
     if as_json:
         facts = {**_facts(folder), "strength": strength.model_dump(mode="json") if strength else None}
-        click.echo(json.dumps(facts, indent=2))
+        print_document(facts)
     else:
         for line in _page(folder, strength):
             click.echo(line)
@@ -287,8 +288,8 @@ def lint(suite: str, strict: bool, as_json: bool) -> None:
     advice = [problem for problem in every if isinstance(problem, Advice)]
     sound = sum(all(isinstance(problem, Advice) for problem in problems) for problems in found.values())
     if as_json:
-        facts = {"tasks": len(found), "sound": sound, "problems": [_told(problem) for problem in every]}
-        click.echo(json.dumps(facts, indent=2))
+        facts = {"tasks": len(found), "sound_tasks": sound, "findings": [_told(problem) for problem in every]}
+        print_document(facts)
     else:
         for problem in every:
             mark = click.style("advice", fg="yellow") if isinstance(problem, Advice) else click.style("error", fg="red")
