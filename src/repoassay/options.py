@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from repoassay.completion import complete_tasks
 from repoassay.json_output import note_json_flag
 
 __all__ = [
@@ -100,8 +101,9 @@ def supply_options(function: _Function) -> _Function:
 def task_option(function: _Function) -> _Function:
     """`--task`."""
     return click.option(
-        "--task", "tasks", multiple=True, metavar="GLOB", help="Only tasks whose id matches; may be repeated."
-    )(function)
+        "--task", "tasks", multiple=True, metavar="GLOB", help="Only tasks whose id matches; may be repeated.",
+        shell_complete=complete_tasks,
+    )(function)  # fmt: skip
 
 
 def workers_option(function: _Function) -> _Function:

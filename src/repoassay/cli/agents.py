@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.completion import complete_agents
 from repoassay.json_output import print_document, print_record
 from repoassay.options import PATH, isolation_option, json_option
 
@@ -89,7 +90,7 @@ def list_agents(as_json: bool) -> None:
 
 
 @agents.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_agents)
 @isolation_option
 def install(name: str, isolation: str) -> None:
     """Install NAME into the cache, once; attempts never install anything.
@@ -109,7 +110,7 @@ def install(name: str, isolation: str) -> None:
 
 
 @agents.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_agents)
 @click.option("--kind", type=click.Choice(["both", "deliverable", "edit"]), default="both", show_default=True,
               help="Which of the two tasks.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, metavar="S",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.completion import complete_suites
 from repoassay.json_output import print_record
 from repoassay.options import PATH, json_option, task_option, workers_option
 
@@ -24,7 +25,7 @@ __all__ = ["attack", "grounds_of"]
 
 
 @click.command()
-@click.argument("suite")
+@click.argument("suite", shell_complete=complete_suites)
 @task_option
 @click.option("--family", "families", multiple=True, metavar="GLOB", help="Only families that match; may be repeated.")
 @click.option("--plain/--no-plain", default=True, show_default=True, help="Whether a plain harness is asked too.")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from repoassay.completion import complete_runs
 from repoassay.json_output import note_json_flag, print_document
 from repoassay.options import PATH
 
@@ -14,7 +15,7 @@ __all__ = ["compare"]
 
 
 @click.command()
-@click.argument("systems", nargs=-1, required=True, metavar="RUN[:AGENT]...")
+@click.argument("systems", nargs=-1, required=True, metavar="RUN[:AGENT]...", shell_complete=complete_runs)
 @click.option(
     "--by",
     type=click.Choice(["result", "process"]),

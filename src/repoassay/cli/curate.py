@@ -10,6 +10,7 @@ import click
 
 from repoassay.cli.curate_options import curate_model_options, curation_bench, curation_day, open_asker, step_printer
 from repoassay.cli.curate_release import curate_audit, curate_check, curate_link, curate_release
+from repoassay.completion import complete_suites
 from repoassay.json_output import print_document, print_record
 from repoassay.options import PATH, isolation_option, json_option, task_option
 
@@ -222,7 +223,7 @@ def curate_draft(
 
 
 @curate.command("prove")
-@click.argument("suite", metavar="SUITE")
+@click.argument("suite", metavar="SUITE", shell_complete=complete_suites)
 @click.option("--times", type=click.IntRange(1, 100), default=3, show_default=True, metavar="N",
               help="Runs of the solution and of each bundled bad agent.")  # fmt: skip
 @click.option("--again", is_flag=True, help="Prove again what nothing has changed of.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.curate_options import curate_model_options, curation_bench, curation_day, open_asker, step_printer
+from repoassay.completion import complete_suites
 from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option
 
@@ -20,7 +21,7 @@ __all__ = ["curate_audit", "curate_check", "curate_link", "curate_release"]
 
 
 @click.command("audit")
-@click.argument("suite", metavar="SUITE")
+@click.argument("suite", metavar="SUITE", shell_complete=complete_suites)
 @click.option("--quarter", required=True, metavar="YEARQn", help="Whose audit, such as 2026Q4.")
 @click.option("--runs", multiple=True, type=PATH, metavar="RUN", help="Run folder, for saturation; may be repeated.")
 @click.option("--dumps", multiple=True, type=PATH, metavar="PATH", help="File or folder to look for the canary in.")
@@ -80,7 +81,7 @@ def scored_attempts(runs: tuple[Path, ...]) -> list[ScoredAttempt]:
 
 
 @click.command("release")
-@click.argument("suite", metavar="SUITE")
+@click.argument("suite", metavar="SUITE", shell_complete=complete_suites)
 @click.option("--quarter", required=True, metavar="YEARQn", help="Such as 2026Q4.")
 @click.option("--out", "folder", type=PATH, required=True, metavar="DIR", help="The release; must not exist.")
 @click.option("--before", type=PATH, metavar="RELEASE", help="The release of the quarter before.")

@@ -11,6 +11,7 @@ import click
 
 from repoassay.cli.diagnose_labels import add_label, list_labels, score_labels
 from repoassay.cli.diagnose_options import classifier_options, classify_first, find_subjects, runs_option
+from repoassay.completion import complete_runs
 from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
@@ -72,7 +73,7 @@ diagnose.add_command(score_labels)
 
 
 @diagnose.command(_FOLLOWING, hidden=True)
-@click.argument("where", metavar="RUN|ATTEMPT")
+@click.argument("where", metavar="RUN|ATTEMPT", shell_complete=complete_runs)
 @runs_option
 @json_option
 @click.option("--rules", type=PATH, metavar="FILE", help="TOML file of rules put on top of the shipped ones.")

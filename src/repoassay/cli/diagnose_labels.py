@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.diagnose_options import classifier_options, classify_first, find_run, find_subjects, runs_option
+from repoassay.completion import complete_runs
 from repoassay.errors import BadInput
 from repoassay.json_output import print_document
 from repoassay.options import json_option
@@ -21,7 +22,7 @@ __all__ = ["add_label", "list_labels", "score_labels"]
 
 
 @click.command("label")
-@click.argument("attempt")
+@click.argument("attempt", shell_complete=complete_runs)
 @click.argument("said", metavar="CLASS")
 @click.option("--by", "author", required=True, metavar="NAME", help="Who says so.")
 @click.option("--note", default="", metavar="TEXT", help="Why, in a person's words.")
@@ -78,7 +79,7 @@ def _label(attempt: str, said: str, author: str, note: str, subclass: str | None
 
 
 @click.command("labels")
-@click.argument("run")
+@click.argument("run", shell_complete=complete_runs)
 @runs_option
 @json_option
 def list_labels(run: str, runs: Path, as_json: bool) -> None:
@@ -109,7 +110,7 @@ def list_labels(run: str, runs: Path, as_json: bool) -> None:
 
 
 @click.command("score")
-@click.argument("run")
+@click.argument("run", shell_complete=complete_runs)
 @runs_option
 @json_option
 @classifier_options(required=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from repoassay.completion import complete_runs
 from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
@@ -13,7 +14,7 @@ __all__ = ["export"]
 
 
 @click.command()
-@click.argument("source", metavar="[RUN|SUITE]", required=False)
+@click.argument("source", metavar="[RUN|SUITE]", required=False, shell_complete=complete_runs)
 @click.option("--as", "kind", metavar="FORMAT", help="A format of `--list`, or a dotted path package.module:Name.")
 @click.option("--out", type=PATH, metavar="FILE", help="The file to write; replaced where it exists.")
 @click.option("--runs", type=PATH, default=Path("runs"), show_default=True, help="Folder that runs are kept in.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.completion import complete_suites
 from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
@@ -18,7 +19,7 @@ __all__ = ["fetch"]
 
 
 @click.command()
-@click.argument("suite")
+@click.argument("suite", shell_complete=complete_suites)
 @click.option("--from", "source", type=PATH, metavar="DIR", help="A folder that has the data; nothing is downloaded.")
 @json_option
 def fetch(suite: str, source: Path | None, as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from repoassay.completion import complete_suites
 from repoassay.json_output import print_record
 from repoassay.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
 
@@ -18,7 +19,7 @@ __all__ = ["grade"]
 
 
 @click.command()
-@click.argument("suite")
+@click.argument("suite", shell_complete=complete_suites)
 @click.option("--outputs", type=PATH, required=True, metavar="DIR", help="Folder with a folder for each task id.")
 @click.option("--results", type=PATH, metavar="FILE", help="Where to write one JSON line a task; must not exist yet.")
 @criteria_option

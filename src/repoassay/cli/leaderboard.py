@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from repoassay.completion import complete_runs
 from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option, workers_option
 
@@ -38,7 +39,7 @@ def leaderboard() -> None:
 
 
 @leaderboard.command()
-@click.argument("runs", type=PATH, nargs=-1, required=True)
+@click.argument("runs", type=PATH, nargs=-1, required=True, shell_complete=complete_runs)
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="Where the site goes; an earlier one is replaced.")
 @click.option("--cut-off", "cut_offs", multiple=True, metavar="MODEL=DATE",
               help="A model's cut-off date: its rates before and after it; may be repeated.")  # fmt: skip
@@ -58,7 +59,7 @@ def build(runs: tuple[Path, ...], out: Path, cut_offs: tuple[str, ...]) -> None:
 
 
 @leaderboard.command()
-@click.argument("run", type=PATH)
+@click.argument("run", type=PATH, shell_complete=complete_runs)
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="The submission folder to make.")
 @click.option("--contact", required=True, metavar="TEXT", help="Whom to ask, such as an address.")
 @click.option("--organisation", default="", metavar="TEXT", help="Who stands behind it.")

@@ -11,6 +11,7 @@ import importlib
 
 import click
 
+from repoassay.cli.variables import check_variables
 from repoassay.exits import exit_with
 
 __all__ = ["cli", "main"]
@@ -41,6 +42,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "stats": ("repoassay.cli.stats", "Say what a repository or a suite is made of."),
     "cache": ("repoassay.cli.cache", "Show or prune what is kept to make workspaces quick."),
     "schema": ("repoassay.cli.schema", "Print the JSON schema of what a command prints with --json."),
+    "completion": ("repoassay.cli.completion", "Let a shell complete commands, suites, tasks, agents and runs."),
     "doctor": ("repoassay.cli.doctor", "Say what this machine offers, what degrades, and the remedy."),
 }
 
@@ -53,7 +55,7 @@ _SECTIONS = {
     "You have tasks, or repositories to make them of": (
         "tasks", "metrics", "stats", "construct", "mine", "curate", "fetch", "attack",
     ),
-    "About this machine and this program": ("doctor", "cache", "schema"),
+    "About this machine and this program": ("doctor", "cache", "schema", "completion"),
 }  # fmt: skip
 """Headings of the help; a verb that stands under none of them comes under one of its own."""
 _GROUP = "repoassay.commands"
@@ -129,6 +131,7 @@ def cli() -> None:
       repoassay run starter --agent command --agent-command 'my-agent {instruction}'
       repoassay report latest
     """
+    check_variables()
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.completion import complete_runs
 from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
@@ -25,7 +26,7 @@ _FORMATS = ("md", "tex", "csv", "json", "svg", "png")
 
 
 @click.command()
-@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN...")
+@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)
 @json_option
 @click.option(
     "--html", type=PATH, metavar="PATH", help="Where to write the page of one run.  [default: RUN/report.html]"

@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from repoassay.cli.grants import granting_options
+from repoassay.completion import complete_runs
 from repoassay.options import PATH, json_option
 
 __all__ = ["resume"]
 
 
 @click.command()
-@click.argument("run", type=PATH)
+@click.argument("run", type=PATH, shell_complete=complete_runs)
 @click.option("--only", metavar="OUTCOME,...", help="Make attempts with these outcomes again, such as timed_out.")
 @click.option("--budget-usd", metavar="USD", help="Dollars the whole run may spend, what was spent before included.")
 @granting_options

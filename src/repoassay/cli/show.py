@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.completion import complete_runs
 from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
@@ -17,7 +18,7 @@ __all__ = ["show"]
 
 
 @click.command()
-@click.argument("attempt")
+@click.argument("attempt", shell_complete=complete_runs)
 @click.option("--runs", type=PATH, default=Path("runs"), show_default=True, help="Folder that runs are kept in.")
 @click.option(
     "--width", type=click.IntRange(40, 10_000), default=160, show_default=True, help="Letters of a step shown."

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.diagnose_options import runs_option
+from repoassay.completion import complete_runs
 from repoassay.json_output import print_document
 from repoassay.options import isolation_option, json_option, task_option, workers_option
 
@@ -20,7 +21,7 @@ __all__ = ["signals"]
 
 
 @click.command()
-@click.argument("where", metavar="RUN|ATTEMPT")
+@click.argument("where", metavar="RUN|ATTEMPT", shell_complete=complete_runs)
 @runs_option
 @task_option
 @click.option("--reference", is_flag=True, help="Measure the reference of each task too; it must be silent.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.stats_results import results
+from repoassay.completion import complete_suites
 from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
@@ -119,7 +120,7 @@ def _say_problems(survey: Survey) -> None:
 
 
 @stats.command()
-@click.argument("suite")
+@click.argument("suite", shell_complete=complete_suites)
 @json_option
 def suite(suite: str, as_json: bool) -> None:
     """Count the tasks of SUITE (a bundled suite's name or a folder) by domain, subdomain and modality.

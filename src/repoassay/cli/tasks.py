@@ -11,6 +11,7 @@ import click
 
 from repoassay.cli.tasks_import import import_tasks
 from repoassay.cli.validate import validate
+from repoassay.completion import complete_suites, complete_tasks
 from repoassay.json_output import print_document
 from repoassay.options import json_option
 
@@ -41,7 +42,7 @@ tasks.add_command(validate)
 
 
 @tasks.command("list")
-@click.argument("suite", required=False)
+@click.argument("suite", required=False, shell_complete=complete_suites)
 @json_option
 def list_tasks(suite: str | None, as_json: bool) -> None:
     """List the tasks of SUITE (a bundled suite's name or a folder); of every suite known here when none is
@@ -122,8 +123,8 @@ def _table(rows: list[dict[str, str | None]]) -> None:
 
 
 @tasks.command()
-@click.argument("suite")
-@click.argument("task", required=False)
+@click.argument("suite", shell_complete=complete_suites)
+@click.argument("task", required=False, shell_complete=complete_tasks)
 @json_option
 def show(suite: str, task: str | None, as_json: bool) -> None:
     """Show everything about one task: TASK of SUITE, or the one in a task folder.
@@ -265,7 +266,7 @@ def _bytes(size: int) -> str:
 
 
 @tasks.command()
-@click.argument("suite")
+@click.argument("suite", shell_complete=complete_suites)
 @click.option("--strict", is_flag=True, help="Leave with 2 for advice too.")
 @json_option
 def lint(suite: str, strict: bool, as_json: bool) -> None:

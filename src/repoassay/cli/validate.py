@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.completion import complete_suites
 from repoassay.json_output import print_record
 from repoassay.options import isolation_option, json_option, task_option, workers_option
 
@@ -18,7 +19,7 @@ __all__ = ["validate"]
 
 
 @click.command()
-@click.argument("suite")
+@click.argument("suite", shell_complete=complete_suites)
 @click.option(
     "--repeat",
     type=click.IntRange(1, 1000),
