@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
-__all__ = ["UNEXPECTED", "discard_output", "exit_with", "interrupt_sets"]
+__all__ = ["UNEXPECTED", "discard_output", "exit_with", "interrupt_sets", "tell_now"]
 
 UNEXPECTED = 70
 """Exit code of an error nobody foresaw, sysexits' EX_SOFTWARE."""
@@ -80,6 +80,7 @@ def interrupt_sets(cancel: threading.Event, remedy: str) -> Iterator[None]:
         if cancel.is_set():
             raise KeyboardInterrupt
         cancel.set()
+        tell_now("Stopping after what is under way; Ctrl-C again stops at once.")
 
     heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heard:
@@ -93,6 +94,12 @@ def interrupt_sets(cancel: threading.Event, remedy: str) -> Iterator[None]:
             signal.signal(signal.SIGINT, signal.default_int_handler)
     if cancel.is_set():
         raise Interrupted("Stopped.", remedy)
+
+
+def tell_now(sentence: str) -> None:
+    """Print a sentence to standard error from within a signal handler, where buffers may be held by what it broke."""
+    with contextlib.suppress(OSError):  # nobody is there to read it
+        os.write(2, f"\n{sentence}\n".encode())
 
 
 def discard_output() -> None:

@@ -128,6 +128,8 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, presses: int) -> None:
         time.sleep(0.1)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130, said
+    assert "Finishing the attempts under way; Ctrl-C again drops them." in said
+    assert ("Dropping the attempts under way" in said) == (presses == 2)
     assert "repoassay resume" in said
     assert "Traceback" not in said
     done = repoassay("resume", "latest", cwd=tmp_path)

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from command_line import repoassay
 from json_answers import data_of, records_of
+from repoassay.cli.main import cli
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 NO_NAMESPACES = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$0" "$@"'
@@ -110,3 +112,14 @@ def test_where_there_are_no_namespaces_a_run_stops_with_the_flag_that_accepts_no
     accepted = started(*run, "--isolation", "none", cwd=tmp_path, before=before)
     assert accepted.returncode == 0, accepted.stderr
     assert "no_output" in accepted.stderr
+
+
+def test_a_mistyped_command_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    done = repoassay("runn", cwd=tmp_path)
+    assert done.returncode == 2 and "There is no command 'runn'. Did you mean run?" in done.stderr
+
+
+def test_colour_is_left_out_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b[" in CliRunner().invoke(cli, ["doctor"], color=True).output
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in CliRunner().invoke(cli, ["doctor"], color=True).output

@@ -73,6 +73,9 @@ def list_agents(as_json: bool) -> None:
     if as_json:
         print_document(rows + plain)
         return
+    if sys.stdout.isatty():
+        heads = f"{'agent':<16}{'version':<10}{'dialect':<11}{'comes':<6}{'size':>7}  {'state':<10}what it is"
+        click.secho(heads, bold=True)
     for row in rows:
         state = {"installed": "green", "available": "yellow"}.get(row["state"], "red")
         size = f"{row['megabytes']} MB" if row["megabytes"] else ""

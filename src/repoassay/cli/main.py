@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 
 import click
 
@@ -132,6 +133,8 @@ def cli() -> None:
       repoassay report latest
     """
     check_variables()
+    if os.environ.get("NO_COLOR"):
+        click.get_current_context().color = False
 
 
 def main() -> None:

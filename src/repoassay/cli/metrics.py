@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -51,6 +52,8 @@ def metrics(name: str | None, markdown: bool, as_json: bool) -> None:
         click.echo(f"unit {item.unit}; range {item.span}; better {item.better}; source: {item.source}")
         click.echo(f"signature: {item.name}{inspect.signature(item.measure)}")
     else:
+        if sys.stdout.isatty():
+            click.secho(f"{'metric':<24} {'unit':<10} {'range':<12} what it measures", bold=True)
         for item in chosen:
             click.echo(f"{item.name:<24} {item.unit:<10} {item.span:<12} {_summary(item)}")
 

@@ -51,7 +51,7 @@ def resume(run: Path, only: str | None, budget_usd: str | None, as_json: bool, *
             isolation=named["isolation"], network=named["network"], suite=named["suite"],
             command=named["agent_command"], agent_folder=named["agent_dir"], prompt_template=named["template"],
             upstreams=named["upstreams"], dialogue=named["dialogue"], prices=named["prices"], spend=named["yes"],
-            on_event=live, stop=Stop(patient=True),
+            on_event=live, stop=Stop(patient=True, announce=live.announce),
         )  # fmt: skip
     if live.nothing_left:
         what = f"no attempt ended with {only}" if only else f"all {live.kept} attempts are finished"

@@ -114,7 +114,7 @@ def run(
             sweep=parse_sweeps(sweeps), workers=workers, out=out, network=network, isolation=isolation,
             criteria=criteria, retries=retries, concurrency=places_of(concurrency), upstreams=upstreams,
             dialogue=dialogue, prices=prices, released=repositories == "released", graded=prompts is None,
-            on_event=live, stop=Stop(patient=True),
+            on_event=live, stop=Stop(patient=True, announce=live.announce),
         )  # fmt: skip
     print_report(made, as_json=as_json)
     sys.stdout.flush()
