@@ -11,12 +11,16 @@ from repoassay.agents.protocol import AgentKind, in_workspace
 from repoassay.errors import BadInput
 from repoassay.sandbox import Command, Mount
 from repoassay.tasks import TaskFolder
+from repoassay.text import suggest
 from repoassay.types import Limits
 from repoassay.workspace import PreparedTask
 
 __all__ = ["CommandAgent"]
 
-_PLACEHOLDER = re.compile(r"\{(instruction|instruction_file|workspace|agent|task)\}")
+_NAMES = ("instruction", "instruction_file", "workspace", "agent", "task")
+_PLACEHOLDER = re.compile(rf"\{{({'|'.join(_NAMES)})\}}")
+_ANY = re.compile(r"(?<![{$])\{([a-z_]+)\}(?!\})")
+"""What looks like a placeholder: neither `${variable}` of the shell nor `{ print }` of awk."""
 
 
 class CommandAgent:
@@ -35,6 +39,13 @@ class CommandAgent:
             raise BadInput(f"The agent's folder {folder} is not a folder.", "Check --agent-dir.")
         if "{agent}" in line and folder is None:
             raise BadInput("The command line uses {agent}, but no folder was given.", "Add --agent-dir FOLDER.")
+        for name in _ANY.findall(line):
+            if name not in _NAMES:
+                near = suggest(f"{{{name}}}", [f"{{{known}}}" for known in _NAMES])
+                raise BadInput(
+                    f"The command line uses {{{name}}}, which is no placeholder.",
+                    f"{near} Braces that are the command's own need a space: {{ {name} }}.",
+                )
         self._line, self._folder = line, folder
 
     @classmethod

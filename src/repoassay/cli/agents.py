@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.completion import complete_agents
+from repoassay.json_output import print_document, print_record
 from repoassay.options import PATH, isolation_option, json_option
 
 if TYPE_CHECKING:
@@ -70,8 +71,11 @@ def list_agents(as_json: bool) -> None:
         if name not in known and name not in agent_titles()
     ]
     if as_json:
-        click.echo(json.dumps(rows + plain, indent=2))
+        print_document(rows + plain)
         return
+    if sys.stdout.isatty():
+        heads = f"{'agent':<16}{'version':<10}{'dialect':<11}{'comes':<6}{'size':>7}  {'state':<10}what it is"
+        click.secho(heads, bold=True)
     for row in rows:
         state = {"installed": "green", "available": "yellow"}.get(row["state"], "red")
         size = f"{row['megabytes']} MB" if row["megabytes"] else ""
@@ -89,7 +93,7 @@ def list_agents(as_json: bool) -> None:
 
 
 @agents.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_agents)
 @isolation_option
 def install(name: str, isolation: str) -> None:
     """Install NAME into the cache, once; attempts never install anything.
@@ -109,7 +113,7 @@ def install(name: str, isolation: str) -> None:
 
 
 @agents.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_agents)
 @click.option("--kind", type=click.Choice(["both", "deliverable", "edit"]), default="both", show_default=True,
               help="Which of the two tasks.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, metavar="S",
@@ -151,7 +155,7 @@ def check(name: str, kind: str, timeout: float, upstream_dialect: str | None, ou
         for checked in check_agent(agent, cache, sandbox, place, seconds=timeout, only=only, dialect=spoken):
             sound = sound and checked.sound
             if as_json:
-                click.echo(json.dumps(_facts(agent.name, checked)))
+                print_record("check", _facts(agent.name, checked))
             else:
                 _print(agent.name, checked)
     sys.exit(0 if sound else 1)
