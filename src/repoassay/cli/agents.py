@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.cli.agents_new import new_agent
 from repoassay.completion import complete_agents
 from repoassay.json_output import print_document, print_record
 from repoassay.options import PATH, isolation_option, json_option
@@ -15,7 +16,7 @@ from repoassay.options import PATH, isolation_option, json_option
 if TYPE_CHECKING:
     from repoassay.engine import Checked
 
-__all__ = ["agents"]
+__all__ = ["agents", "print_check"]
 
 
 @click.group()
@@ -30,7 +31,11 @@ def agents() -> None:
       repoassay agents install mini-swe-agent
       repoassay agents check claude-code
       repoassay agents check ./my-agent.toml
+      repoassay agents new ./my-agent
     """
+
+
+agents.add_command(new_agent)
 
 
 @agents.command("list")
@@ -157,7 +162,7 @@ def check(name: str, kind: str, timeout: float, upstream_dialect: str | None, ou
             if as_json:
                 print_record("check", _facts(agent.name, checked))
             else:
-                _print(agent.name, checked)
+                print_check(agent.name, checked)
     sys.exit(0 if sound else 1)
 
 
@@ -185,7 +190,21 @@ def _facts(name: str, checked: Checked) -> dict[str, Any]:
     }
 
 
-def _print(name: str, checked: Checked) -> None:
+def _why(checked: Checked) -> list[tuple[str, str]]:
+    """What tells why a task of the check did not pass."""
+    from repoassay.agents import last_lines, start_failure
+
+    log = (checked.folder / "log.txt").read_text("utf-8", "replace")
+    failure = start_failure(checked.exit, log) if not checked.totals.calls else None
+    return [
+        ("verdict", "; ".join(checked.verdict.comments)),
+        *([("no start", f"{failure.why}. {failure.remedy}")] if failure else []),
+        *(("it printed", line) for line in last_lines(log)),
+    ]
+
+
+def print_check(name: str, checked: Checked) -> None:
+    """What came of one task of a check, for people."""
     from repoassay.text import printable
 
     passed = checked.verdict.outcome.value == "passed"
@@ -209,6 +228,6 @@ def _print(name: str, checked: Checked) -> None:
         *(("problem", problem) for problem in checked.trajectory.problems),
     ]  # fmt: skip
     if not passed:
-        rows.append(("verdict", "; ".join(checked.verdict.comments)))
+        rows += _why(checked)
     for label, text in rows:
         click.echo(f"  {label:<12} {printable(text, 600)}")

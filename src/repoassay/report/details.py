@@ -5,16 +5,13 @@ What did not pass comes first, and what is left out is said.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from repoassay.report.agent_log import log_tail
 from repoassay.report.outcomes import OUTCOMES, UNFINISHED, OutcomeLabel
 from repoassay.report.summary import Summary, SummaryRow, Unfinished
 from repoassay.types import Outcome
@@ -27,13 +24,10 @@ if TYPE_CHECKING:
 __all__ = [
     "DETAILS_BYTES",
     "LOGS_BYTES",
-    "LOG_TAIL",
     "MOST_ROWS",
     "Detail",
     "RunDetails",
-    "Tail",
     "details",
-    "log_tail",
     "run_details",
 ]
 
@@ -153,35 +147,3 @@ def _rank(row: SummaryRow) -> int:
     if not row.counts:
         return 1
     return 2 if row.verdict.outcome is Outcome.PASSED else 0
-
-
-LOG_TAIL = 20_000
-"""Bytes of a log that are shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tail:
-    """The last part of a log, and how many bytes of how many it is."""
-
-    text: str
-    shown: int
-    size: int
-
-
-def log_tail(folder: Path, most: int = LOG_TAIL) -> Tail | None:
-    """The end of `folder/log.txt`; None where there is none, or it is not a plain file in a plain folder."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with contextlib.ExitStack() as stack:
-        try:
-            place = os.open(folder, flags | os.O_DIRECTORY)
-            stack.callback(os.close, place)
-            descriptor = os.open("log.txt", flags, dir_fd=place)
-            stack.callback(os.close, descriptor)
-        except OSError:
-            return None
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            return None
-        content = os.pread(descriptor, most, max(0, facts.st_size - most))
-    # A cut may fall inside a character.
-    return Tail(content.decode("utf-8", "replace"), len(content), facts.st_size)
