@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         score_rules as score_rules,
     )
     from repoassay.report.outcome_tables import ReportTables as ReportTables
-    from repoassay.report.page import render as render, write_html as write_html
+    from repoassay.report.page_files import render as render, write_html as write_html
     from repoassay.report.published_figures import (
         THESE_RUNS as THESE_RUNS,
         Count as Count,
@@ -132,7 +132,7 @@ else:
             "leaderboard.site": ("build_site", "rows_of"),
             "llm_labels": ("LabelRequest", "label_by_model", "score_model", "score_rules"),
             "outcome_tables": ("ReportTables",),
-            "page": ("render", "write_html"),
+            "page_files": ("render", "write_html"),
             "qualities": ("reviewed_qualities",),
             "report_tables": ("TableSelection", "figure_out"),
             "results": ("read_rows",),

@@ -20,7 +20,7 @@ from repoassay.report.leaderboard.entry import RUN, SUBMISSION
 from repoassay.report.leaderboard.figures import figures_of
 from repoassay.report.leaderboard.plans import isolation_note
 from repoassay.report.leaderboard.validate import validate
-from repoassay.report.page import write_html
+from repoassay.report.page_files import write_html
 from repoassay.report.results import ResultRow, read_rows
 from repoassay.report.summary import summarise
 from repoassay.report.tables.cut_offs import cut_off_of, cut_off_sides
