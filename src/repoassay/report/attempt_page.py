@@ -63,23 +63,22 @@ def attempt_page(
     return _fill(
         "attempt.html", row=row, attempt=row.attempt, verdict=row.verdict, kind=outcome_label(row.verdict.outcome),
         back=back, neighbours=neighbours, told=lay_out_transcript(read_trajectory(folder), calls), calls=calls,
-        tail=log_tail(folder), changes=_changes(folder), reason=_reason(looked), live="",
+        tail=log_tail(folder), changes=_changes(folder), reason=_reason(looked),
     )  # fmt: skip
 
 
-def running_page(folder: Path, title: str, since: str, back: str, live: str) -> str:
+def running_page(folder: Path, title: str, since: str, back: str) -> str:
     """The page of an attempt that is under way: the calls of models so far and the end of what it printed.
 
     Args:
         folder: The attempt's folder.
         title: What it is, task and agent. `since`: when it began.
         back: Where the page of its run is.
-        live: Where its state is asked for.
     """
     calls = read_calls(folder / JOURNAL).calls
     return _fill(
         "running.html", title=title, since=since, back=back, calls=calls, spent=_spent(calls),
-        tail=log_tail(folder), told=lay_out_transcript(read_trajectory(folder), calls), live=live,
+        tail=log_tail(folder), told=lay_out_transcript(read_trajectory(folder), calls),
     )  # fmt: skip
 
 
@@ -90,7 +89,7 @@ def _spent(calls: Sequence[Call]) -> int:
 def _fill(template: str, **values: object) -> str:
     pages: Environment = environment()
     style = source(pages, "style.css") + source(pages, "attempt.css") + palette.style()
-    script = source(pages, "attempt.js")
+    script = source(pages, "running.js" if template == "running.html" else "attempt.js")
     return pages.get_template(template).render(
         **values,
         style=Markup(style),  # noqa: S704 - files of ours, nothing filled in

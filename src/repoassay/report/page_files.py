@@ -17,22 +17,71 @@ from repoassay.report.failures import causes_of
 from repoassay.report.outcome_tables import figure_outcomes
 from repoassay.report.outcomes import outcome_label
 from repoassay.report.page import PageParts, files_folder, page
-from repoassay.report.results import ResultRow
-from repoassay.report.summary import Summary, SummaryRow
+from repoassay.report.results import ResultRow, read_rows
+from repoassay.report.summary import Summary, SummaryRow, summarise
 from repoassay.report.tables.groups import group_rows
 from repoassay.report.templating import write_whole
 from repoassay.types import Outcome
 
-__all__ = ["MOST_PAGES", "neighbours_of", "page_parts", "render", "write_html", "write_results"]
+__all__ = [
+    "MOST_PAGES",
+    "attempt_html",
+    "neighbours_of",
+    "page_parts",
+    "render",
+    "results_html",
+    "write_html",
+    "write_results",
+]
 
 MOST_PAGES = 2_000
 """Attempts that get a page of their own in a file, those that did not pass first; `repoassay view` shows any."""
+_MOST_WHOLE = 5_000
+"""Attempts of a run up to which a server reads all of each; of more, what rows need."""
 _OURS = re.compile(r"attempts-[0-9]{4}\.js|[0-9A-Z]{26}\.html")
 
 
 def render(summary: Summary) -> str:
     """The page of one run as text, as if the pages of its attempts were beside it."""
     return page(summary.results, page_parts(summary))
+
+
+def results_html(
+    runs: Sequence[Path], folder: str, live: str = "", home: str = ""
+) -> tuple[str, list[tuple[str, str]]]:
+    """The page of runs as text for a server, and the parts of its list of attempts by name.
+
+    Args:
+        runs: Run folders; one alone says more of itself.
+        folder: Where attempts have their pages, relative to it. All have one.
+        live: Where its state is asked for; empty for none.
+        home: Where the list of all runs is.
+
+    Raises:
+        BadInput: When an attempt cannot be read back.
+    """
+    rows = read_rows(runs)
+    if len(runs) == 1 and len(rows) <= _MOST_WHOLE:
+        parts = page_parts(summarise(RunFolder(runs[0])))
+    else:
+        figured = figure_outcomes(rows)
+        parts = PageParts(tables=list(figured.tables.values()), plots=charts(figured), causes=causes_of(rows))
+    linked = parts.linked or frozenset(row.attempt for row in rows if row.finished)
+    text = page(rows, replace(parts, folder=folder, live=live, home=home, linked=linked))
+    return text, list(browse_parts(rows, linked)) if len(rows) > MOST_INSIDE else []
+
+
+def attempt_html(run: RunFolder, attempt: str, back: str) -> str:
+    """The page of one finished attempt as text.
+
+    Raises:
+        BadInput: When it cannot be read back.
+    """
+    row = _read(run, attempt)
+    rows = read_rows([run.path]) if run.plan.size <= _MOST_WHOLE else []
+    others = [one for one in rows if one.task == row.attempt.task]
+    linked = frozenset(one.attempt for one in others)
+    return attempt_page(row, back, neighbours_of(attempt, others, linked), Diagnoser(run))
 
 
 def page_parts(summary: Summary) -> PageParts:

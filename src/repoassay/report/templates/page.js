@@ -96,6 +96,32 @@
     };
   }
 
+  // Served while its run works: how far it is, and the page anew where nobody is reading or typing in it.
+  const live = JSON.parse(byId("data").textContent).live;
+  if (live) {
+    let before = null;
+    const ask = async () => {
+      try {
+        const answer = await fetch(live, { cache: "no-store" });
+        const one = await answer.json();
+        const line = byId("live");
+        line.replaceChildren(one.state + ": " + one.finished + " of " + one.planned + " finished");
+        for (const work of one.running) {
+          const link = document.createElement("a");
+          link.href = data.folder + "/" + work.id + ".html";
+          link.textContent = work.task + " by " + work.agent;
+          line.append(" · ", link);
+        }
+        line.hidden = one.state !== "running" && one.finished === before;
+        const idle = scrollY < 300 && !document.activeElement.matches("input, select");
+        if (before !== null && one.finished !== before && idle) location.reload();
+        before = before === null ? one.finished : before;
+      } catch { /* the server has ended; the page stays as it is */ }
+      setTimeout(ask, document.hidden ? 15000 : 3000);
+    };
+    setTimeout(ask);
+  }
+
   // The list of attempts: all rows in memory, one page of them in the document.
   const table = byId("attempts");
   const data = JSON.parse(byId("data").textContent);
