@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import combinations
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.groups import group_rows, limits_of, median
+from repoassay.report.tables.groups import group_rows, median
 from repoassay.stats import Proportion, Rate, Significance, holm, mcnemar, paired_permutation
 from repoassay.types import Outcome
 
@@ -63,9 +63,14 @@ class SystemResult:
         return self.result.over_all
 
     @property
-    def limits(self) -> str:
-        """What the entry limits, such as `max_iterations=30`; empty without any."""
-        return limits_of(self.rows[0])
+    def agent(self) -> str:
+        """Its name in the plan."""
+        return self.rows[0].agent
+
+    @property
+    def apart(self) -> str:
+        """What tells it from others of that name; empty where nothing has to."""
+        return self.name.removeprefix(self.agent).strip(" ()")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ class PairTest:
 class Standings:
     """The systems of one suite, best first, and the tests between those that were tested, by their two names.
 
-    `tasks` has every task of the suite that is known here, id to digest. `whole` says whether these are all there are.
+    `tasks` has every task of the suite that is known here, id to digest (empty where only its name is known).
     """
 
     suite: str
@@ -138,9 +143,13 @@ def _tasks(rows: Sequence[ResultRow]) -> dict[str, str]:
 
 
 def _names(firsts: Sequence[ResultRow]) -> list[str]:
-    """The agent where that is enough, else the agent and its run."""
+    """The agent where that is enough, else the agent and its run, of runs of one name with a number."""
     agents = Counter(row.agent for row in firsts)
-    return [row.agent if agents[row.agent] == 1 else f"{row.agent} ({row.run.title})" for row in firsts]
+    names = [row.agent if agents[row.agent] == 1 else f"{row.agent} ({row.run.title})" for row in firsts]
+    return [
+        name if names.count(name) == 1 else f"{name} {names[: place + 1].count(name)}"
+        for place, name in enumerate(names)
+    ]
 
 
 def _system(name: str, rows: Sequence[ResultRow], known: Mapping[str, str]) -> SystemResult:

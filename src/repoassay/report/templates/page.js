@@ -46,8 +46,8 @@
     });
   }
 
-  for (const find of document.querySelectorAll(".tabled .find")) {
-    const section = find.closest(".tabled");
+  for (const find of document.querySelectorAll(".find")) {
+    const section = find.closest("section");
     const rows = [...section.querySelector("tbody").rows];
     const words = rows.map((row) => row.textContent.toLowerCase());
     find.addEventListener("input", () => {
@@ -95,6 +95,8 @@
       marks[index].focus();
     };
   }
+
+  if (!byId("data")) return; // no page of results
 
   // Served while its run works: how far it is, and the page anew where nobody is reading or typing in it.
   const live = JSON.parse(byId("data").textContent).live;
