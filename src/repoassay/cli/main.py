@@ -21,6 +21,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "run": ("repoassay.cli.run", "Run an agent on a suite of tasks."),
     "resume": ("repoassay.cli.resume", "Continue a run that was stopped or killed."),
     "report": ("repoassay.cli.report", "Show what a run came to, as table, JSON and HTML."),
+    "view": ("repoassay.cli.view", "Look at all runs below a folder in a browser; follow those at work."),
     "compare": ("repoassay.cli.compare", "Compare systems on the same tasks; fail on a regression."),
     "leaderboard": ("repoassay.cli.leaderboard", "Build a site of runs; pack and validate submissions."),
     "export": ("repoassay.cli.export", "Write a run or a suite as a file of another format."),
