@@ -106,7 +106,7 @@ def report(folder: Path, out: Path) -> None:
     taken = time.perf_counter() - started
     busy = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    beside = sum(path.stat().st_size for path in (out / "data").glob("*.js")) if (out / "data").is_dir() else 0
+    beside = sum(path.stat().st_size for path in (out / "index_files").glob("*.js")) if (out / "data").is_dir() else 0
     print(f"  {taken:6.1f} s ({busy:.1f} s of one core), peak memory {peak:.2f} GiB, {len(made.files)} files")
     print("  begun after: " + ", ".join(f"{what} {after:.1f} s" for what, after in phases.items()))
     print(f"  index.html {(out / 'index.html').stat().st_size / 1e6:.2f} MB, data beside it {beside / 1e6:.1f} MB")

@@ -35,10 +35,11 @@ if TYPE_CHECKING:
         read_table as read_table,
         table_text as table_text,
     )
+    from repoassay.model_proxy.reachable import check_reachable as check_reachable
     from repoassay.model_proxy.scripted_provider import ScriptedUpstream as ScriptedUpstream
     from repoassay.model_proxy.server import Gateway as Gateway
     from repoassay.model_proxy.sessions import AttemptSession as AttemptSession
-    from repoassay.model_proxy.start import open_gateway as open_gateway
+    from repoassay.model_proxy.start import check_extra as check_extra, open_gateway as open_gateway
     from repoassay.model_proxy.upstreams import (
         Upstream as Upstream,
         known_upstreams as known_upstreams,
@@ -70,10 +71,11 @@ else:
             "price": ("Price", "Tier"),
             "price_package": ("installed_prices",),
             "prices": ("Cost", "Prices", "read_table", "table_text"),
+            "reachable": ("check_reachable",),
             "scripted_provider": ("ScriptedUpstream",),
             "server": ("Gateway",),
             "sessions": ("AttemptSession",),
-            "start": ("open_gateway",),
+            "start": ("check_extra", "open_gateway"),
             "upstreams": ("Upstream", "known_upstreams", "split_model"),
             "vendors": ("VENDORS",),
             "vendors.chat": ("Chat",),

@@ -65,6 +65,10 @@ class Upstream(Record):
             raise ValueError(f"must name some of {', '.join(VENDORS)}")
         return value
 
+    def serves(self, dialect: str) -> bool:
+        """Whether an agent that speaks this dialect is answered here, be it through a translation."""
+        return self.translate or dialect in self.dialects
+
     def key(self, environ: Mapping[str, str] | None = None) -> str:
         """The real key, empty when this upstream needs none.
 
