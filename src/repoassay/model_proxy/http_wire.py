@@ -43,6 +43,7 @@ class HttpWire:
         self.translate = upstream.translate
         self.reasoning = upstream.reasoning
         self.tells_cost = upstream.tells_cost
+        self.allow = upstream.allow
         self.secret = key
         self._upstream = upstream
         local = is_local(urlsplit(upstream.base_url).hostname)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["RequestHandler"]
 
 _BODY_TIME = 120.0
+_UNPRICED = "what the vendor may charge beside tokens is unknown: "
 
 
 class RequestHandler:
@@ -209,12 +210,14 @@ class RequestHandler:
         it has no price.
         """
         if entry.closed_world or foreign:
-            found = confine(dialect.confine, body)
+            found = confine(dialect.confine, body, () if foreign else self.wires[entry.upstream].allow)
             exchange.left_out = found.left_out
+            if found.granted:
+                exchange.unpriced = _UNPRICED + ", ".join(found.granted)
             return exchange.refuse(dialect, ProviderTrouble.OUTSIDE, found.refused) if found.refused else None
         found = confine(dialect.confine, orjson.loads(exchange.raw))
         told = found.refused.partition(" is not available")[0] or ", ".join(found.left_out)
-        exchange.unpriced = f"what the vendor may charge beside tokens is unknown: {told}" if told else ""
+        exchange.unpriced = _UNPRICED + told if told else ""
         return None
 
     async def _metered(

@@ -212,6 +212,7 @@ class ScriptedWire:
     translate = True
     reasoning = False
     tells_cost = False
+    allow: tuple[str, ...] = ()
     secret = ""
 
     def __init__(self, upstream: ScriptedUpstream, idle: float) -> None:

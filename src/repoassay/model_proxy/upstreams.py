@@ -11,6 +11,7 @@
     translate = true                       # whether agents of other dialects may use it, through a translation
     reasoning = false                      # whether that may say how hard to think (reasoning_effort and the like)
     tells_cost = false                     # whether its answers say what they cost, as OpenRouter's and LiteLLM's do
+    allow = ["web_search"]                 # fields and kinds of tools by which the vendor may act for the agent
     headers = { x-team = "evals" }
 """
 
@@ -45,6 +46,7 @@ class Upstream(Record):
     translate: bool = True
     reasoning: bool = False
     tells_cost: bool = False
+    allow: tuple[str, ...] = ()
 
     @field_validator("base_url")
     @classmethod

@@ -247,7 +247,9 @@ def _offer(prompt: Conversation, tool: JsonObject, namespace: str = "") -> None:
     kind, name, said = string(tool.get("type")), string(tool.get("name")), string(tool.get("description"))
     if kind == "function":
         schema = object_of(tool.get("parameters")) or {"type": "object", "properties": {}}
-        prompt.tools.append(OfferedTool(flat_name(namespace, name), said, schema, "function", name, namespace))
+        prompt.tools.append(
+            OfferedTool(flat_name(namespace, name), said, schema, "function", name * bool(namespace), namespace)
+        )
     elif kind == "custom":
         grammar = string(object_of(tool.get("format")).get("definition"))
         if grammar:
