@@ -99,8 +99,8 @@ def check_models(plan: Plan, dialects: Mapping[str, str] | None = None) -> None:
         dialect = (dialects or {}).get(name)
         if dialect and isinstance(upstream, Upstream) and not upstream.serves(dialect):
             raise BadInput(
-                f"{name} speaks {dialect}, which the upstream {upstream.name!r} does not, and nothing is translated for "
-                f"it; it speaks {', '.join(upstream.dialects)}.",
+                f"{name} speaks {dialect}, which the upstream {upstream.name!r} does not, and nothing is translated "
+                f"for it; it speaks {', '.join(upstream.dialects)}.",
                 f"Set its translate to true, choose another agent or provider, or give an endpoint that speaks "
                 f"{dialect} with --model-upstream FILE (docs/model-proxy.md).",
             )

@@ -74,7 +74,7 @@ def _count(one: SystemResult) -> str:
 def _of_one(one: SystemResult) -> ResultAnswer:
     if one.planned == 1:
         return _of_one_attempt(one)
-    first = (_name(one.name), AnswerPart(f" passed {_count(one)}, {percent(one.passed.value)}."))
+    first = (_name(one.short), AnswerPart(f" passed {_count(one)}, {percent(one.passed.value)}."))
     return ResultAnswer(first, tuple(_remarks((one,), alone=True)))
 
 
@@ -82,11 +82,11 @@ def _of_one_attempt(one: SystemResult) -> ResultAnswer:
     row = one.rows[0]
     outcome = row.outcome or Outcome.INFRA_FAULT
     if outcome is Outcome.PASSED:
-        first = (_name(one.name), AnswerPart(" passed "), _name(row.task, 120), AnswerPart("."))
+        first = (_name(one.short), AnswerPart(" passed "), _name(row.task, 120), AnswerPart("."))
     else:
         whose = "" if outcome.whose is Attribution.AGENT else ", which is not the agent's doing"
         said = AnswerPart(f": {outcome_label(outcome).word}{whose}.")
-        first = (_name(one.name), AnswerPart(" did not pass "), _name(row.task, 120), said)
+        first = (_name(one.short), AnswerPart(" did not pass "), _name(row.task, 120), said)
     took = f"It took {seconds(row.seconds)}; {price_of(one)}." if row.seconds is not None else f"{price_of(one)}."
     return ResultAnswer(first, ((AnswerPart(took[:1].upper() + took[1:]),),))
 
@@ -95,11 +95,13 @@ def _of_several(board: Standings, systems: Sequence[SystemResult]) -> ResultAnsw
     best = [one for one in systems if one.rank == 1] or [systems[0]]
     rest = [one for one in systems if one not in best]
     more = [*_compared(board, best, rest), *_remarks(systems)]
+    if board.common:
+        more.append((AnswerPart("All have "), _name(board.common), AnswerPart(" in common.")))
     if len(board.ranked) < len(board.systems):
         more.append((AnswerPart(_left_out(board)),))
     if not board.ranked or (len(board.ranked) == 1 and len(board.systems) > 1):
         leader = systems[0]
-        first = (_name(leader.name), AnswerPart(f" passed {_count(leader)}; the others ran on other tasks."))
+        first = (_name(leader.short), AnswerPart(f" passed {_count(leader)}; the others ran on other tasks."))
         return ResultAnswer(first, tuple(more))
     if len(best) == 1:
         return ResultAnswer(tuple(_alone(best[0], rest)), tuple(more))
@@ -107,7 +109,7 @@ def _of_several(board: Standings, systems: Sequence[SystemResult]) -> ResultAnsw
 
 
 def _alone(best: SystemResult, rest: Sequence[SystemResult]) -> Iterator[AnswerPart]:
-    yield _name(best.name)
+    yield _name(best.short)
     yield AnswerPart(f" is best: it passed {_count(best)}, ")
     second = rest[0]
     second_best = [one for one in rest if one.passed.value == second.passed.value]
@@ -125,7 +127,7 @@ def _together(best: Sequence[SystemResult], rest: Sequence[SystemResult]) -> Ite
         yield AnswerPart(f" {every} passed {_count(best[0])}: none of them is better.")
         return
     top, others = best[0], best[1:]
-    yield _name(top.name)
+    yield _name(top.short)
     yield AnswerPart(f" passed most, {_count(top)}, but not significantly more than ")
     yield from _listed(others)
     yield AnswerPart(f" ({_count(others[0])})." if len(others) == 1 else ".")
@@ -138,7 +140,7 @@ def _listed(systems: Sequence[SystemResult]) -> Iterator[AnswerPart]:
         if place:
             last = place == len(shown) - 1 and len(shown) == len(systems)
             yield AnswerPart(" and " if last else ", ")
-        yield _name(one.name)
+        yield _name(one.short)
     if len(shown) < len(systems):
         yield AnswerPart(f" and {len(systems) - len(shown)} more")
 
@@ -188,7 +190,7 @@ def _remarks(systems: Sequence[SystemResult], *, alone: bool = False) -> Iterato
 def _prices(systems: Sequence[SystemResult]) -> Iterator[AnswerPart]:
     known = [one for one in systems if one.dollars is not None]
     best = systems[0]
-    yield _name(best.name)
+    yield _name(best.short)
     yield AnswerPart(f": {price_of(best)}")
     if len(known) > 1:
         cheapest = min(known, key=lambda one: one.dollars or Decimal(0))
@@ -196,7 +198,7 @@ def _prices(systems: Sequence[SystemResult]) -> Iterator[AnswerPart]:
             yield AnswerPart(", the least of all")
         else:
             yield AnswerPart("; the cheapest is ")
-            yield _name(cheapest.name)
+            yield _name(cheapest.short)
             yield AnswerPart(f" with {cost(cheapest.dollars, Decimal(0))}")
     yield AnswerPart(".")
 

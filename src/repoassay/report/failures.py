@@ -61,7 +61,7 @@ def failures(board: Standings, link: Callable[[ResultRow], str], causes: Mapping
             lines = [_line(row, link, causes) for row in sorted(bad, key=_order)[:MOST_SHOWN]]
             ended = tuple((outcome_label(outcome), counts[outcome]) for outcome in Outcome if counts[outcome])
             others = sum(count for outcome, count in counts.items() if outcome.whose is not Attribution.AGENT)
-            groups.append(FailureGroup(one.name, len(bad), one.planned, ended, others, tuple(lines)))
+            groups.append(FailureGroup(one.short, len(bad), one.planned, ended, others, tuple(lines)))
     return tuple(groups)
 
 

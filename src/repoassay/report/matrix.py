@@ -76,7 +76,7 @@ def _row(
     task: str, groups: Sequence[Sequence[ResultRow]], systems: Sequence[SystemResult], link: Callable[[ResultRow], str]
 ) -> MatrixRow:
     planned = next(rows[0].planned for rows in groups if rows)
-    cells = [_cell(rows, one.name, link) if rows else None for rows, one in zip(groups, systems, strict=True)]
+    cells = [_cell(rows, one.short, link) if rows else None for rows, one in zip(groups, systems, strict=True)]
     return MatrixRow(task, planned.title, planned.domain, tuple(cells))
 
 

@@ -19,6 +19,7 @@ from repoassay.report.answer import ResultAnswer, answer_of, plain_answer, price
 from repoassay.report.browse import MOST_INSIDE, PART, escaped_json, names_of, packed
 from repoassay.report.cells import shown_rows
 from repoassay.report.charts import palette
+from repoassay.report.charts.curves import price_curve
 from repoassay.report.charts.drawing import Drawing, draw
 from repoassay.report.charts.value import Chart
 from repoassay.report.failures import FailureGroup, failures
@@ -41,8 +42,7 @@ _FEW_TASKS = 5
 """Fewer tasks than this have no plots: what there is to see stands in the tables."""
 _SHORT = 5.0
 """Seconds below which nobody compares times."""
-_TELLING = {"domains": 3, "seconds": 1, "sweeps": 1}
-"""Plots that say more than the tables above them, and how many attempts each of their rows must have."""
+_MOST_TIMED, _FEWEST_IN_DOMAIN = 12, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,7 @@ def page(rows: Sequence[ResultRow], parts: PageParts) -> str:
     found = standings_by_suite(rows)
     suites = [_Suite(one, answer_of(one), task_matrix(one, link), failures(one, link, parts.causes)) for one in found]
     few = max((len(one.tasks) for one in found), default=0) < _FEW_TASKS
+    prices = [] if few else [price_curve(one.systems) for one in found]
     telling = [] if few else [chart for chart in parts.plots if _tells(chart, rows)]
     inside = len(rows) <= MOST_INSIDE
     pages = environment()
@@ -128,7 +129,7 @@ def page(rows: Sequence[ResultRow], parts: PageParts) -> str:
         runs=_runs(rows, parts.summary),
         summary=parts.summary,
         parts=parts,
-        figures=_drawn(telling),
+        figures=_drawn([*(chart for chart in prices[:1] if not chart.empty), *telling]),
         plots=_drawn([chart for chart in parts.plots if chart not in telling]),
         grids=[_grid(table) for table in parts.tables],
         outcomes=[*(kind for outcome, kind in OUTCOMES.items() if outcome in used), *[UNFINISHED] * (None in used)],
@@ -159,13 +160,14 @@ def _data(rows: Sequence[ResultRow], parts: PageParts, inside: bool) -> dict[str
 
 def _tells(chart: Chart, rows: Sequence[ResultRow]) -> bool:
     """Whether a plot says something at so few attempts that the tables above it do not."""
-    if chart.name not in _TELLING or len(chart.categories) == 1:
-        return False
-    if chart.name == "seconds" and max((row.seconds or 0.0 for row in rows), default=0.0) < _SHORT:
-        return False
-    entries = len({(row.run.id, row.agent) for row in rows}) if chart.name == "domains" else 1
-    each = len(rows) / max(1, len(chart.categories) * entries)
-    return each >= _TELLING[chart.name]
+    if chart.name.startswith("sweep_"):
+        return chart.name.endswith("_tpr")
+    if chart.name == "seconds":
+        long = max((row.seconds or 0.0 for row in rows), default=0.0) >= _SHORT
+        return long and 1 < len(chart.categories) <= _MOST_TIMED
+    entries = len({(row.run.id, row.agent) for row in rows})
+    enough = len(rows) >= _FEWEST_IN_DOMAIN * entries * len(chart.categories)
+    return chart.name == "domains" and len(chart.categories) > 1 and enough
 
 
 def _runs(rows: Sequence[ResultRow], summary: Summary | None) -> list[RunInfo]:

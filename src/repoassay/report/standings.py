@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import combinations
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.groups import group_rows, median
+from repoassay.report.tables.groups import group_rows, limits_of, median
 from repoassay.stats import Proportion, Rate, Significance, holm, mcnemar, paired_permutation
 from repoassay.types import Outcome
 
@@ -29,12 +29,14 @@ MOST_TESTED = 24
 class SystemResult:
     """One system's figures on one suite.
 
-    `name` tells it from the others. `covered` of the suite's tasks were planned, in the version most systems have.
-    `dollars` and `tokens` are means of finished attempts, None where one is unknown; `asked` whether any asked a model.
+    `name` tells it from the others, and so does `short`, without what all of them have in common. `covered` of the
+    suite's tasks were planned, in the version most systems have. `dollars` and `tokens` are means of finished attempts,
+    None where one is unknown; `asked` whether any asked a model.
     `rank` is None where it ran on a part of the suite.
     """
 
     name: str
+    short: str
     rows: tuple[ResultRow, ...] = field(repr=False)
     covered: int
     process: Rate
@@ -44,6 +46,8 @@ class SystemResult:
     dollars: Decimal | None
     tokens: float | None
     seconds: float | None
+    number: int = 0
+    """Its place in the plans, by which it looks the same in each plot."""
     rank: int | None = None
     shares_rank: bool = False
 
@@ -99,6 +103,8 @@ class Standings:
     tasks: Mapping[str, str]
     systems: tuple[SystemResult, ...]
     tests: Mapping[frozenset[str], PairTest]
+    common: str = ""
+    """What all systems have in common and their short names leave out; empty where these leave out nothing."""
 
     @property
     def ranked(self) -> tuple[SystemResult, ...]:
@@ -125,13 +131,17 @@ def standings(rows: Sequence[ResultRow], tasks: Mapping[str, str] | None = None)
     """
     known = dict(tasks) if tasks is not None else _tasks(rows)
     entries = group_rows(rows, lambda row: (row.run.id, row.agent))
-    names = _names([members[0] for members in entries.values()])
-    systems = [_system(name, members, known) for name, members in zip(names, entries.values(), strict=True)]
+    firsts = [members[0] for members in entries.values()]
+    names, (shorts, common) = _names(firsts), _shorts(firsts)
+    systems = [
+        replace(_system(name, short, members, known), number=number)
+        for number, (name, short, members) in enumerate(zip(names, shorts or names, entries.values(), strict=True))
+    ]
     systems.sort(key=lambda one: (-one.covered, -(one.passed.value or 0.0), _price(one), one.name))
     whole = [one for one in systems if one.covered == len(known)]
     tests = _tests(whole[:MOST_TESTED]) if len(whole) <= MOST_TESTED else {}
     first = rows[0].run
-    return Standings(first.suite, first.suite_version, known, tuple(_ranked(systems, whole, tests)), tests)
+    return Standings(first.suite, first.suite_version, known, tuple(_ranked(systems, whole, tests)), tests, common)
 
 
 def _tasks(rows: Sequence[ResultRow]) -> dict[str, str]:
@@ -152,13 +162,30 @@ def _names(firsts: Sequence[ResultRow]) -> list[str]:
     ]
 
 
-def _system(name: str, rows: Sequence[ResultRow], known: Mapping[str, str]) -> SystemResult:
+def _shorts(firsts: Sequence[ResultRow]) -> tuple[list[str], str]:
+    """Framework, model and limits of each as far as they differ, and what they share; no names where too little is."""
+    parts = [[row.framework, row.model, *filter(None, limits_of(row).split(", "))] for row in firsts]
+    shared = [part for part in parts[0] if part and all(part in other for other in parts)]
+    names = [_joined([part for part in one if part not in shared]) for one in parts]
+    if not shared or len(firsts) == 1 or not all(names) or len(set(names)) < len(names):
+        return [], ""
+    return names, _joined(shared)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """`aider @ openai/gpt-4.1, timeout=60`, of what is there."""
+    heads = [part for part in parts if part and "=" not in part]
+    return ", ".join(filter(None, [" @ ".join(heads), *(part for part in parts if "=" in part)]))
+
+
+def _system(name: str, short: str, rows: Sequence[ResultRow], known: Mapping[str, str]) -> SystemResult:
     finished = [row for row in rows if row.finished]
     dollars = [row.dollars for row in finished]
     priced = [one for one in dollars if one is not None]
     told = bool(finished) and not any(row.tokens_partly for row in finished)
     return SystemResult(
         name=name,
+        short=short,
         rows=tuple(rows),
         covered=sum(
             known.get(task) == digest for task, digest in {row.task: row.planned.digest for row in rows}.items()

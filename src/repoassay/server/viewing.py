@@ -245,9 +245,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def serve_view(folder: Path, bound: socket.socket, ready: Callable[[], None]) -> None:
-    """Serve the runs below a folder until Ctrl-C; `ready` is called once requests are answered."""
-    with ViewServer(bound, RunViewer(folder)) as server:
-        ready()
+def serve_view(folder: Path, listening: socket.socket, tell_ready: Callable[[], None]) -> None:
+    """Serve the runs below a folder until Ctrl-C; `tell_ready` is called once requests are answered."""
+    with ViewServer(listening, RunViewer(folder)) as server:
+        tell_ready()
         with contextlib.suppress(KeyboardInterrupt):
             server.serve_forever(0.2)

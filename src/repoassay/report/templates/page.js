@@ -126,6 +126,7 @@
 
   // The list of attempts: all rows in memory, one page of them in the document.
   const table = byId("attempts");
+  if (!table) return;
   const data = JSON.parse(byId("data").textContent);
   const PAGE = 50;
   const { names } = data;
