@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from repoassay.errors import Interrupted, RepoAssayError
+from repoassay.json_output import print_failure
 
 if TYPE_CHECKING:
     import threading
     from pathlib import Path
     from types import FrameType
 
-__all__ = ["UNEXPECTED", "discard_output", "exit_with", "interrupt_sets"]
+__all__ = ["UNEXPECTED", "discard_output", "exit_with", "interrupt_sets", "tell_now"]
 
 UNEXPECTED = 70
 """Exit code of an error nobody foresaw, sysexits' EX_SOFTWARE."""
@@ -54,6 +55,7 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
         sys.exit(fault if error.exit_code == 1 else error.exit_code)
     except click.ClickException as error:
         error.show()
+        print_failure(error.format_message())
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(_interrupted())
@@ -78,6 +80,7 @@ def interrupt_sets(cancel: threading.Event, remedy: str) -> Iterator[None]:
         if cancel.is_set():
             raise KeyboardInterrupt
         cancel.set()
+        tell_now("Stopping after what is under way; Ctrl-C again stops at once.")
 
     heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heard:
@@ -93,6 +96,12 @@ def interrupt_sets(cancel: threading.Event, remedy: str) -> Iterator[None]:
         raise Interrupted("Stopped.", remedy)
 
 
+def tell_now(sentence: str) -> None:
+    """Print a sentence to standard error from within a signal handler, where buffers may be held by what it broke."""
+    with contextlib.suppress(OSError):  # nobody is there to read it
+        os.write(2, f"\n{sentence}\n".encode())
+
+
 def discard_output() -> None:
     """Let what is still to be printed go nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -101,10 +110,12 @@ def discard_output() -> None:
 def _say(program: str, sentence: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # one more Ctrl-C must not turn a clean end into a noisy one
     click.echo(f"{program}: {sentence}", err=True)
+    print_failure(sentence)
 
 
 def _interrupted() -> int:
     click.echo("Interrupted.", err=True)
+    print_failure("Interrupted.")
     return _INTERRUPTED
 
 

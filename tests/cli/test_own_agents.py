@@ -84,8 +84,8 @@ def test_an_agent_that_never_started_is_no_failure_of_its_own(folder: Path) -> N
             assert "The agent printed last" in told and said in told, told
     whole = repoassay("diagnose", "latest", cwd=folder.parent).stdout
     assert "the agent could not start: there is no program my-agent (exit code 127: command not found)" in whole
-    page = (place / "report.html").read_text()
-    assert "code 127: command not found" in page and "my-agent: not found" in page
+    pages = [path.read_text() for path in place.glob("report*/*.html")]
+    assert any("code 127: command not found" in page and "my-agent: not found" in page for page in pages)
 
 
 def test_own_agents_have_names_that_are_their_own(tmp_path: Path) -> None:
@@ -121,6 +121,7 @@ def test_an_agent_of_another_dialect_is_refused_before_it_is_installed(tmp_path:
         'schema = 1\nname = "mine"\ndialect = "gemini"\n[run]\ncommand = ["true", "{prompt}"]\n'
     )
     models = upstream(tmp_path, 9)
+    models.write_text(models.read_text() + "translate = false\n")
     done = run(tmp_path, "--agent", "./mine.toml", "--model", "mine/x", "--model-upstream", models)
     assert done.returncode == 2
     assert "speaks gemini" in done.stderr and "'mine' does not" in done.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,6 +11,8 @@ import click
 
 from repoassay.cli.diagnose_labels import add_label, list_labels, score_labels
 from repoassay.cli.diagnose_options import classifier_options, classify_first, find_subjects, runs_option
+from repoassay.completion import complete_runs
+from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ diagnose.add_command(score_labels)
 
 
 @diagnose.command(_FOLLOWING, hidden=True)
-@click.argument("where", metavar="RUN|ATTEMPT")
+@click.argument("where", metavar="RUN|ATTEMPT", shell_complete=complete_runs)
 @runs_option
 @json_option
 @click.option("--rules", type=PATH, metavar="FILE", help="TOML file of rules put on top of the shipped ones.")
@@ -122,7 +123,7 @@ def attempts(
         told: dict[str, Any] = {
             "schema": "repoassay/diagnosis/1", "run": str(run.path), "attempts": [document(one) for one in looked],
         }  # fmt: skip
-        click.echo(json.dumps(told | ({"shares": shares_document(shares)} if whole else {}), indent=2))
+        print_document(told | ({"shares": shares_document(shares)} if whole else {}))
     elif whole:
         _print("\n".join(_ending(looked, share_lines(shares) if not integrity_only else ())))
     if stopped:

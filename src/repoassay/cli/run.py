@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.run_options import model_options, named_commands, places_of, several
+from repoassay.completion import complete_agents, complete_suites
 from repoassay.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
@@ -19,12 +20,13 @@ __all__ = ["run"]
 
 
 @click.command()
-@click.argument("suite", required=False)
+@click.argument("suite", required=False, shell_complete=complete_suites)
 @click.option(
     "--agent",
     "agents",
     multiple=True,
     metavar="NAME,...",
+    shell_complete=complete_agents,
     help="Agents, see `repoassay agents list`; also reference, nothing, copycat, empty, garbage, constant, noise, "
     "vandal and command. May be repeated.",
 )
@@ -126,7 +128,7 @@ def run(
             sweep=parse_sweeps(sweeps), workers=workers, out=out, network=network, isolation=isolation,
             criteria=criteria, retries=retries, concurrency=places_of(concurrency), upstreams=upstreams,
             dialogue=dialogue, prices=prices, released=repositories == "released", graded=prompts is None,
-            look_first=look_first, on_event=live, stop=Stop(patient=True),
+            look_first=look_first, on_event=live, stop=Stop(patient=True, announce=live.announce),
         )  # fmt: skip
     print_report(made, as_json=as_json)
     sys.stdout.flush()

@@ -99,14 +99,15 @@ def check_models(plan: Plan, dialects: Mapping[str, str] | None = None) -> None:
         dialect = (dialects or {}).get(name)
         if dialect and isinstance(upstream, Upstream) and not upstream.serves(dialect):
             raise BadInput(
-                f"{name} speaks {dialect}, which the upstream {upstream.name!r} does not; it speaks "
-                f"{', '.join(upstream.dialects)}.",
-                f"Choose another agent or provider, or give an endpoint that speaks {dialect} with --model-upstream "
-                "FILE (docs/model-proxy.md).",
+                f"{name} speaks {dialect}, which the upstream {upstream.name!r} does not, and nothing is translated "
+                f"for it; it speaks {', '.join(upstream.dialects)}.",
+                f"Set its translate to true, choose another agent or provider, or give an endpoint that speaks "
+                f"{dialect} with --model-upstream FILE (docs/model-proxy.md).",
             )
         limited = plan.metering.budget_usd is not None or entry.budget_usd is not None
         cost = prices.cost(model, Usage(), today)
-        if limited and cost.dollars is None:
+        told = isinstance(upstream, Upstream) and upstream.tells_cost
+        if limited and cost.dollars is None and not told:
             raise BadInput(
                 f"A budget in dollars needs a price for {model} ({cost.note}).",
                 "Give a price table that has it with --prices FILE, or limit calls or tokens instead.",
