@@ -102,10 +102,22 @@ def attempts(
     _tell_torn(examiner)
     stopped = classify_first(examiner, subjects, classifier, **asking)[1] if classifier else ""
     looked = []
+    unstarted: dict[tuple[str, str], list[DiagnosedAttempt]] = {}
     for one in _looked(examiner, subjects, bar=as_json or not sys.stdout.isatty()):
         looked.append(one)
-        if not as_json and (one.findings or not whole or (one.subject.failed and not integrity_only)):
+        if as_json:
+            continue
+        never = one.start_failure
+        if whole and never is not None and not one.findings:
+            alike = unstarted.setdefault((one.subject.agent, never.why), [])
+            alike.append(one)
+            if integrity_only or len(alike) > 1:
+                continue
+        if one.findings or not whole or ((one.subject.failed or never is not None) and not integrity_only):
             _print("\n".join(lines(one, integrity_only=integrity_only, width=width)))
+    for (agent, _), alike in unstarted.items():
+        if len(alike) > 1:
+            _print(f"{agent} could not start for the same reason in {len(alike) - 1} more attempts.")
     shares = shares_of(looked)
     if as_json:
         told: dict[str, Any] = {
@@ -131,7 +143,7 @@ def _looked(examiner: Diagnoser, subjects: list[AttemptRef], *, bar: bool) -> It
 
 
 def _ending(looked: list[DiagnosedAttempt], shares: Iterable[str]) -> Iterator[str]:
-    quiet = sum(not one.subject.failed and not one.findings for one in looked)
+    quiet = sum(not (one.subject.failed or one.findings or one.start_failure) for one in looked)
     tried = sum(bool(one.findings) for one in looked)
     yield ""
     yield (

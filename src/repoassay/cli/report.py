@@ -55,7 +55,8 @@ def report(
     """Show what RUN (a run folder, or `latest` below ./runs) came to; of several, tables over all of them.
 
     One RUN alone: prints rates over all and over judged attempts with their intervals, domains and every attempt, and
-    writes one self-contained HTML page. The page is derived from the run folder and may be overwritten.
+    writes an HTML page that says which system is best, and why attempts failed; each attempt has a page with its steps
+    in a folder beside it. Both are derived from the run folder and may be overwritten.
 
     With several, or --out: tables of frameworks and models, outcomes, domains, sweeps, alpha, errors, tokens,
     repository sizes and pass@1 against other benchmarks. They are printed, and with --out written in every format,

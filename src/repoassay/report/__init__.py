@@ -11,6 +11,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.report.attempt_page import running_page as running_page
     from repoassay.report.attempt_timeline import (
         AttemptTimeline as AttemptTimeline,
         find_attempts as find_attempts,
@@ -61,7 +62,12 @@ if TYPE_CHECKING:
         score_rules as score_rules,
     )
     from repoassay.report.outcome_tables import ReportTables as ReportTables
-    from repoassay.report.page import render as render, write_html as write_html
+    from repoassay.report.page_files import (
+        attempt_html as attempt_html,
+        render as render,
+        results_html as results_html,
+        write_html as write_html,
+    )
     from repoassay.report.published_figures import (
         THESE_RUNS as THESE_RUNS,
         Count as Count,
@@ -76,6 +82,13 @@ if TYPE_CHECKING:
     from repoassay.report.qualities import reviewed_qualities as reviewed_qualities
     from repoassay.report.report_tables import TableSelection as TableSelection, figure_out as figure_out
     from repoassay.report.results import read_rows as read_rows
+    from repoassay.report.run_list import (
+        RunProgress as RunProgress,
+        progress_document as progress_document,
+        run_progress as run_progress,
+        runs_below as runs_below,
+        runs_page as runs_page,
+    )
     from repoassay.report.signal_lines import short as short
     from repoassay.report.summary import Summary as Summary, summarise as summarise
     from repoassay.report.table import print_table as print_table
@@ -106,6 +119,7 @@ else:
                 "cells_by_key",
                 "share_of",
             ),
+            "attempt_page": ("running_page",),
             "attempt_timeline": ("AttemptTimeline", "find_attempts", "read_story", "read_trajectory", "story_document"),
             "comparison.comparison_output": ("as_markdown", "as_text", "comparison_document"),
             "comparison.gate": ("RegressionGate", "rule"),
@@ -132,10 +146,11 @@ else:
             "leaderboard.site": ("build_site", "rows_of"),
             "llm_labels": ("LabelRequest", "label_by_model", "score_model", "score_rules"),
             "outcome_tables": ("ReportTables",),
-            "page": ("render", "write_html"),
+            "page_files": ("attempt_html", "render", "results_html", "write_html"),
             "qualities": ("reviewed_qualities",),
             "report_tables": ("TableSelection", "figure_out"),
             "results": ("read_rows",),
+            "run_list": ("RunProgress", "progress_document", "run_progress", "runs_below", "runs_page"),
             "signal_lines": ("short",),
             "summary": ("Summary", "summarise"),
             "table": ("print_table",),
