@@ -160,6 +160,24 @@ def test_a_text_with_a_line_of_the_solution_is_passed_over() -> None:
     assert pick_instruction([leaky], lines)[0] is None
 
 
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("Fix random_product as well", False),
+        ("also fixes the other pairs too.", False),
+        ("Follow-up to the parser's fix of dates", False),
+        ("Accept bytes as well", True),
+        ("Fix dates that are given again", True),
+        ("Fix it as well\n\nA date of two digits is taken for one of this century.", True),
+    ],
+)
+def test_a_message_that_leads_elsewhere_says_too_little(market: Repo, message: str, told: bool) -> None:
+    history = History(market.path / ".git", "market")
+    commit = history.commit("HEAD")
+    facts = CommitFacts(commit, (commit,), "2024-01-01", message, ())
+    assert bool(list(instruction_sources(history, facts, {}))) is told
+
+
 def test_names_texts_and_exceptions_that_only_the_solution_has_are_told() -> None:
     base = {"src/shop/bill.py": "def total(prices):\n    return sum(prices)\n"}
     solution = {
@@ -195,6 +213,17 @@ def test_of_a_long_text_only_what_the_solution_brings_is_told() -> None:
     )
     found = needed_facts(base, solution, {"test_words.py": ("", test)}, ["test_words.py::test_split"])
     assert {each.word for each in found} == {"END CASE", "error: no value was given"}
+
+
+def test_texts_that_are_filled_in_are_told_and_short_ones_that_are_alike() -> None:
+    base = {"words.py": "NAMES = {'day': 'ein Tag', 'days': '{0} Tage'}\n"}
+    solution = {"words.py": base["words.py"] + "MORE = {'week': 'uke', 'weeks': '{0} uker', 'years': 'over %d år'}\n"}
+    test = (
+        "def test_a():\n    assert say(1) == 'uke'\n    assert say(2) == '38 uker'\n    assert say(3) == '12 Tage'\n"
+        "    assert say(4) == 'over 3 år'\n    assert say(5) == 'huker'\n    assert say(6) == 'week'\n"
+    )
+    found = needed_facts(base, solution, {"test_a.py": ("", test)}, ["test_a.py::test_a"])
+    assert {each.word for each in found if each.kind == "text"} == {"uke", "38 uker", "over 3 år", "week"}
 
 
 def test_issues_come_from_a_folder_or_from_json(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 import threading
 from dataclasses import replace
@@ -16,6 +15,7 @@ import click
 from repoassay.cli.asked_model import asking_options, open_asked_model
 from repoassay.cli.mine_difficulty import check_difficulty, difficulty_options, measure_difficulty
 from repoassay.exits import interrupt_sets
+from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def mine(
         if client is not None:
             spent = client.close().dollars_known
         if as_json:
-            click.echo(json.dumps(_as_object(report)))
+            print_document(_as_object(report))
         elif not only_plan:
             _say_report(report)
     if asking["difficulty"] and not only_plan:

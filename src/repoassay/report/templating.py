@@ -7,11 +7,13 @@ import contextlib
 import hashlib
 import os
 import tempfile
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from repoassay.agents import exit_meaning
 from repoassay.errors import BadInput
 from repoassay.records import AttemptStatus
 from repoassay.report import figures
@@ -42,6 +44,7 @@ def environment() -> Environment:
         finalize=escape_value,
     )
     filters: dict[str, Any] = {
+        "ending": exit_meaning,
         "clip": lambda text, most: clip(_escape(text[: most + 1]), most),
         "line": one_line,
         "outcome_label": outcome_label,
@@ -61,14 +64,13 @@ def environment() -> Environment:
             )
         },
         "account": sentence,
+        "dollar": lambda amount: figures.cost(amount, Decimal(0)),
+        "whole": lambda value: "unknown" if value is None else f"{value:,.0f}",
     }
     made.filters.update(filters)
     made.globals.update(
         Standing=AttemptStatus,
         answer={True: "yes", False: "no", None: "unknown"},
-        # Room at both sides, so that a dot at 0 or 100% is not cut.
-        place=lambda x: f"{1.5 + 0.97 * x:.2f}%",
-        extent=lambda width: f"{0.97 * width:.2f}%",
     )
     return made
 

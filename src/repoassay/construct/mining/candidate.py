@@ -20,7 +20,8 @@ from repoassay.construct.mining.rules import CommitFacts, MiningRules
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
 from repoassay.construct.prove import ProofFinding, ProofRole, ProvenTask
 from repoassay.construct.submodules import Submodule, needed_submodule, submodules_of
-from repoassay.construct.task_draft import TaskDraft
+from repoassay.construct.task_draft import TEST_PATCH, TaskDraft
+from repoassay.diffs import read
 from repoassay.errors import BadInput
 from repoassay.text import join_names, printable
 from repoassay.types import Dates
@@ -151,12 +152,14 @@ class MinedCandidate:
         return f"{name}, reworded by {self.rewriting.model}" if taken and self.rewriting else name
 
     def _needed(self, draft: TaskDraft) -> list[NeededFact]:
+        patched = (each.new for each in read(draft.files.get(TEST_PATCH, b"")) if each.new)
+        hidden = tuple(dict.fromkeys((*draft.tests, *patched)))  # programs that tests start need the same names
         sources = [each.path for each in self.rules.source_files(self.facts)]
-        after = self._texts(draft.solution, (*sources, *draft.tests))
-        base = self._texts(draft.base, (*sources, *draft.tests))
-        tests = {path: (base.get(path, ""), after[path]) for path in draft.tests if path in after}
+        after = self._texts(draft.solution, (*sources, *hidden))
+        base = self._texts(draft.base, (*sources, *hidden))
+        tests = {path: (base.get(path, ""), after[path]) for path in hidden if path in after}
         changed = {path: text for path, text in after.items() if path not in tests}
-        before = {path: text for path, text in base.items() if path not in draft.tests}
+        before = {path: text for path, text in base.items() if path not in hidden}
         return needed_facts(before, changed, tests, self.must_pass)
 
     def _texts(self, commit: str, paths: tuple[str, ...]) -> dict[str, str]:

@@ -36,6 +36,12 @@ _REFERENCE = re.compile(
     r"|https?://\S*/(?:issues|pull|commit)/\w+\S*",
     re.IGNORECASE,
 )
+_ELSEWHERE = re.compile(
+    r"(also |and )?(fix\w*|same)\b.{0,80}\b(as well|too|likewise)\W*"
+    r"|.{0,40}\b(follow[- ]?up|(previous|last|earlier) (commit|fix|change)|(another|second) (attempt|try|fix))\b.*",
+    re.IGNORECASE,
+)  # fmt: skip
+"""One line that can be understood only by who knows another change."""
 MOST_LETTERS = 20_000
 """Letters of an instruction, at most."""
 _LEAST_WORDS, _LEAST_LETTERS = 4, 20
@@ -63,7 +69,7 @@ def instruction_sources(
         ("pull request", _pull_request(facts, merge, issues)),
         ("message", _message(facts)),
     ):
-        if len(_words(text)) >= _LEAST_WORDS and len(text) >= _LEAST_LETTERS:
+        if len(_words(text)) >= _LEAST_WORDS and len(text) >= _LEAST_LETTERS and not _ELSEWHERE.fullmatch(text.strip()):
             yield InstructionSource(name, text[:MOST_LETTERS].strip() + "\n")
 
 
