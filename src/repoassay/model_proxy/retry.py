@@ -106,10 +106,10 @@ async def _once(wire: UpstreamClient, ask: UpstreamRequest, limits: CallLimits) 
             if not isinstance(parsed, dict):
                 return AllAttemptsFailed("malformed", None, {}, b"", "JSON, but not an object", ())
             return _told(parsed, body, answer) or OpenResponse(answer, body, chunks, parsed, ())
-        first, event = await _first_event(chunks)
+        first, event, raw = await _first_event(chunks)
         if not first:
             return AllAttemptsFailed("cut", None, {}, b"", "an empty stream", ())
-        if event is not None and (failed := _told(event, orjson.dumps(event), answer)) is not None:
+        if event is not None and (failed := _told(event, raw, answer)) is not None:
             return failed
         kept = True
         return OpenResponse(answer, first, chunks, None, ())
@@ -122,8 +122,8 @@ async def _once(wire: UpstreamClient, ask: UpstreamRequest, limits: CallLimits) 
             await answer.close()
 
 
-async def _first_event(chunks: AsyncIterator[bytes]) -> tuple[bytes, JsonObject | None]:
-    """A stream to the end of its first event that has data, and that event where it is an object.
+async def _first_event(chunks: AsyncIterator[bytes]) -> tuple[bytes, JsonObject | None, bytes]:
+    """A stream to the end of its first event that has data, and that event where it is an object, with its data.
 
     Comments before it are held back with it: nobody has been sent anything, so that an error can still be retried.
     """
@@ -137,10 +137,10 @@ async def _first_event(chunks: AsyncIterator[bytes]) -> tuple[bytes, JsonObject 
                 event = orjson.loads(data)
             except orjson.JSONDecodeError:
                 event = None  # the end of the stream, or what only whoever reads on can judge
-            return bytes(begun), event if isinstance(event, dict) else None
+            return bytes(begun), event if isinstance(event, dict) else None, data
         if len(begun) > _LONGEST_ERROR:
             break
-    return bytes(begun), None
+    return bytes(begun), None, b""
 
 
 def _told(body: JsonObject, raw: bytes, answer: UpstreamResponse) -> AllAttemptsFailed | None:
