@@ -12,6 +12,7 @@ import pytest
 
 from command_line import repoassay
 from curate.making import TODAY, make_draft, make_pool
+from json_answers import data_of
 from repoassay.curate import (
     PooledRepository,
     audit_suite,
@@ -139,7 +140,7 @@ def test_a_model_drafts_and_is_probed(pooled: PooledRepository, suite: Path, tmp
         *given, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["admitted"] is True
+    assert data_of(done.stdout)["admitted"] is True
     truth = (suite / "tasks/tally-words/tests/counts.csv").read_text()
     words = (suite / "tasks/tally-words/instruction.md").read_text().split()
     turns = [json.dumps({"files": {"counts.csv": truth}}), " ".join(words[len(words) // 2 :])]
@@ -150,7 +151,7 @@ def test_a_model_drafts_and_is_probed(pooled: PooledRepository, suite: Path, tmp
     shutil.rmtree(tmp_path / "audited/tasks/tally-again")
     done = repoassay("curate", "audit", tmp_path / "audited", "--quarter", "2027Q1", *given, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
-    bad = {each["probe"] for each in json.loads(done.stdout)["findings"] if each["sound"] is False}
+    bad = {each["probe"] for each in data_of(done.stdout)["findings"] if each["sound"] is False}
     assert bad == {"without repository", "verbatim"}, done.stdout
 
 

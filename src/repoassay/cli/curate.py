@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,8 @@ import click
 
 from repoassay.cli.curate_options import curate_model_options, curation_bench, curation_day, open_asker, step_printer
 from repoassay.cli.curate_release import curate_audit, curate_check, curate_link, curate_release
+from repoassay.completion import complete_suites
+from repoassay.json_output import print_document, print_record
 from repoassay.options import PATH, isolation_option, json_option, task_option
 
 if TYPE_CHECKING:
@@ -82,10 +83,10 @@ def curate_select(
         on_result=lambda each: None if as_json else _print_selected(each),
     )  # fmt: skip
     if as_json:
-        click.echo(json.dumps([
+        print_document([
             {"name": each.name, "selected": each.chosen, "why": each.why, "folder": str(each.folder), "kept": each.kept}
             for each in found
-        ], indent=1))  # fmt: skip
+        ])  # fmt: skip
     else:
         click.echo(f"{sum(each.chosen for each in found)} of {len(found)} candidates selected.")
 
@@ -142,10 +143,10 @@ def curate_verify(repositories: tuple[Path, ...], times: int, again: bool, isola
             word = "complete" if each.complete else "incomplete"
             click.echo(f"{each.name}: {word} {printable(each.why, 400)}".rstrip())
     if as_json:
-        click.echo(json.dumps([
+        print_document([
             {"name": each.name, "complete": each.complete, "why": each.why, "seconds": each.seconds,
              "evidence": str(each.path), "kept": each.kept} for each in found
-        ], indent=1))  # fmt: skip
+        ])  # fmt: skip
     sys.exit(0 if all(each.complete for each in found) else 1)
 
 
@@ -198,17 +199,18 @@ def curate_draft(
             draft_by_model(pooled, place, ask)
     elif not (place / DRAFT).exists():
         path = write_template(pooled, place)
-        click.echo(
-            json.dumps({"template": str(path)}) if as_json else f"{path} is a template: fill it in, and run again."
-        )
+        if as_json:
+            print_document({"template": str(path)})
+        else:
+            click.echo(f"{path} is a template: fill it in, and run again.")
         return
     who = str(model["model"]) if author == "model" else "human"
     made = draft_task(pooled, place, suite, cache, sandbox, author=who, step=step_printer(as_json, pooled.name))
     if as_json:
-        click.echo(json.dumps({
+        print_document({
             "task": made.id, "admitted": made.folder is not None, "folder": str(made.folder) if made.folder else None,
             "reasons": made.reasons, "notes": made.notes, "margin": made.margin, "evidence": str(made.evidence),
-        }, indent=1))  # fmt: skip
+        })  # fmt: skip
     elif made.folder:
         click.echo(f"{made.folder}: admitted, smallest margin {made.margin:.0%}")
         for note in made.notes:
@@ -221,7 +223,7 @@ def curate_draft(
 
 
 @curate.command("prove")
-@click.argument("suite", metavar="SUITE")
+@click.argument("suite", metavar="SUITE", shell_complete=complete_suites)
 @click.option("--times", type=click.IntRange(1, 100), default=3, show_default=True, metavar="N",
               help="Runs of the solution and of each bundled bad agent.")  # fmt: skip
 @click.option("--again", is_flag=True, help="Prove again what nothing has changed of.")
@@ -256,10 +258,10 @@ def _print_proof(found: CuratedProof, as_json: bool) -> None:
     from repoassay.text import printable
 
     if as_json:
-        click.echo(json.dumps({
+        print_record("proof", {
             "task": found.task, "proven": found.proven, "reasons": found.reasons, "accepting": found.accepting,
             "refusing": found.refusing, "evidence": str(found.path), "kept": found.kept,
-        }))  # fmt: skip
+        })  # fmt: skip
         return
     mark = click.style("✓", fg="green") if found.proven else click.style("✗", fg="red")
     click.echo(f"{mark} {found.task:<28} {found.accepting} outputs accepted, {found.refusing} refused")

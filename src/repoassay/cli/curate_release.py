@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.curate_options import curate_model_options, curation_bench, curation_day, open_asker, step_printer
+from repoassay.completion import complete_suites
+from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ __all__ = ["curate_audit", "curate_check", "curate_link", "curate_release"]
 
 
 @click.command("audit")
-@click.argument("suite", metavar="SUITE")
+@click.argument("suite", metavar="SUITE", shell_complete=complete_suites)
 @click.option("--quarter", required=True, metavar="YEARQn", help="Whose audit, such as 2026Q4.")
 @click.option("--runs", multiple=True, type=PATH, metavar="RUN", help="Run folder, for saturation; may be repeated.")
 @click.option("--dumps", multiple=True, type=PATH, metavar="PATH", help="File or folder to look for the canary in.")
@@ -59,9 +60,9 @@ def curate_audit(
             reinstall=reinstall, step=step_printer(as_json, "audit"),
         )  # fmt: skip
     if as_json:
-        click.echo(json.dumps({"evidence": str(path), "findings": [
+        print_document({"evidence": str(path), "findings": [
             {"task": each.task, "probe": each.probe, "sound": each.sound, "why": each.why} for each in findings
-        ]}, indent=1))  # fmt: skip
+        ]})  # fmt: skip
     else:
         for each in findings:
             mark = "?" if each.sound is None else "✓" if each.sound else "✗"
@@ -80,7 +81,7 @@ def scored_attempts(runs: tuple[Path, ...]) -> list[ScoredAttempt]:
 
 
 @click.command("release")
-@click.argument("suite", metavar="SUITE")
+@click.argument("suite", metavar="SUITE", shell_complete=complete_suites)
 @click.option("--quarter", required=True, metavar="YEARQn", help="Such as 2026Q4.")
 @click.option("--out", "folder", type=PATH, required=True, metavar="DIR", help="The release; must not exist.")
 @click.option("--before", type=PATH, metavar="RELEASE", help="The release of the quarter before.")
@@ -120,11 +121,11 @@ def curate_release(
         retirements=gone, anchors=anchors, key=key,
     )  # fmt: skip
     if as_json:
-        click.echo(json.dumps({
+        print_document({
             "folder": str(made.path), "quarter": made.quarter, "digest": made.digest, "added": made.added,
             "kept": made.kept, "retired": dict(made.retired), "anchors": made.anchors, "left_out": dict(made.left_out),
             "signature": str(made.signature) if made.signature else None,
-        }, indent=1))  # fmt: skip
+        })  # fmt: skip
         return
     click.echo(
         f"{made.path}: {len(made.added)} added, {len(made.kept)} kept, {len(made.retired)} retired; {made.digest}"
@@ -152,7 +153,7 @@ def curate_check(release: Path, signers: Path | None, signer: str, as_json: bool
 
     problems = check_release(release, signers, signer)
     if as_json:
-        click.echo(json.dumps({"sound": not problems, "problems": problems}))
+        print_document({"sound": not problems}, problems)
     else:
         for problem in problems:
             click.echo(printable(problem, 300))
@@ -186,10 +187,10 @@ def curate_link(release: Path, runs_before: tuple[Path, ...], runs: tuple[Path, 
     anchors = [str(each) for each in read_release(release)["anchors"]]
     found = link_scores(scored_attempts(runs_before), scored_attempts(runs), anchors, seed=seed)
     if as_json:
-        click.echo(json.dumps([
+        print_document([
             {"system": each.system, "score": each.score, "shift": each.shift, "linked": each.linked,
              "interval": [each.low, each.high], "anchors": each.anchors, "tasks": each.tasks} for each in found
-        ], indent=1))  # fmt: skip
+        ])  # fmt: skip
         return
     for each in found:
         click.echo(

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
         story_document as story_document,
     )
     from repoassay.report.comparison.comparison_output import (
-        as_json as as_json,
         as_markdown as as_markdown,
         as_text as as_text,
+        comparison_document as comparison_document,
     )
     from repoassay.report.comparison.gate import RegressionGate as RegressionGate, rule as rule
     from repoassay.report.comparison.junit import write_junit as write_junit
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         subject_of as subject_of,
         subjects_of as subjects_of,
     )
-    from repoassay.report.document import dumps as dumps, plain_value as plain_value
+    from repoassay.report.document import plain_value as plain_value, summary_document as summary_document
     from repoassay.report.export import write_figured as write_figured
     from repoassay.report.exporters import (
         export_file as export_file,
@@ -121,7 +121,7 @@ else:
             ),
             "attempt_page": ("running_page",),
             "attempt_timeline": ("AttemptTimeline", "find_attempts", "read_story", "read_trajectory", "story_document"),
-            "comparison.comparison_output": ("as_json", "as_markdown", "as_text"),
+            "comparison.comparison_output": ("as_markdown", "as_text", "comparison_document"),
             "comparison.gate": ("RegressionGate", "rule"),
             "comparison.junit": ("write_junit",),
             "comparison.pairs": ("Measure",),
@@ -137,7 +137,7 @@ else:
                 "subject_of",
                 "subjects_of",
             ),
-            "document": ("dumps", "plain_value"),
+            "document": ("plain_value", "summary_document"),
             "export": ("write_figured",),
             "exporters": ("export_file", "exporter_titles", "find_source"),
             "figures": ("dollars", "tokens"),

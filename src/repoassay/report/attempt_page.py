@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +11,7 @@ from markupsafe import Markup
 
 from repoassay.diffs import FileDiff, read as read_diff
 from repoassay.records import JOURNAL, read_calls, read_regular
+from repoassay.report.agent_log import log_tail
 from repoassay.report.attempt_timeline import read_trajectory
 from repoassay.report.charts import palette
 from repoassay.report.diagnosis_runs import DiagnosedAttempt, Diagnoser, subject_of
@@ -27,10 +25,8 @@ if TYPE_CHECKING:
 
     from repoassay.types import Call
 
-__all__ = ["LOG_TAIL", "LogTail", "Neighbour", "attempt_page", "log_tail", "running_page"]
+__all__ = ["Neighbour", "attempt_page", "running_page"]
 
-LOG_TAIL = 20_000
-"""Bytes of a log that are shown."""
 _DIFF_LINES = 3_000
 _DIFF_BYTES = 4 * 2**20
 
@@ -118,31 +114,3 @@ def _changes(folder: Path) -> tuple[FileDiff, ...]:
     except OSError:
         return ()
     return read_diff(content.decode("utf-8", "replace"), max_lines=_DIFF_LINES)
-
-
-@dataclass(frozen=True, slots=True)
-class LogTail:
-    """The last part of a log, and how many bytes of how many it is."""
-
-    text: str
-    shown: int
-    size: int
-
-
-def log_tail(folder: Path, most: int = LOG_TAIL) -> LogTail | None:
-    """The end of `folder/log.txt`; None where there is none, or it is not a plain file in a plain folder."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with contextlib.ExitStack() as stack:
-        try:
-            place = os.open(folder, flags | os.O_DIRECTORY)
-            stack.callback(os.close, place)
-            descriptor = os.open("log.txt", flags, dir_fd=place)
-            stack.callback(os.close, descriptor)
-        except OSError:
-            return None
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            return None
-        content = os.pread(descriptor, most, max(0, facts.st_size - most))
-    # A cut may fall inside a character.
-    return LogTail(content.decode("utf-8", "replace"), len(content), facts.st_size)

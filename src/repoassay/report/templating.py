@@ -14,6 +14,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from repoassay.agents import exit_meaning
 from repoassay.errors import BadInput
 from repoassay.records import AttemptStatus
 from repoassay.report import figures
@@ -45,6 +46,7 @@ def environment() -> Environment:
         finalize=escape_value,
     )
     filters: dict[str, Any] = {
+        "ending": exit_meaning,
         "clip": lambda text, most: clip(_escape(text[: most + 1]), most),
         "line": one_line,
         "outcome_label": outcome_label,

@@ -14,7 +14,9 @@ from repoassay.construct.mining.rules import CommitFacts
 from repoassay.errors import InfraFault
 from repoassay.workspace import run_git
 
-__all__ = ["InstructionSource", "instruction_sources", "leaked_line", "pick_instruction", "source_lines"]
+__all__ = [
+    "MOST_LETTERS", "InstructionSource", "instruction_sources", "leaked_line", "pick_instruction", "source_lines",
+]  # fmt: skip
 
 _CHANGELOG = re.compile(
     r"(^|/)((change|history|news|release|whats?_?new)[^/]*(\.(md|rst|txt|adoc))?"
@@ -34,7 +36,15 @@ _REFERENCE = re.compile(
     r"|https?://\S*/(?:issues|pull|commit)/\w+\S*",
     re.IGNORECASE,
 )
-_LEAST_WORDS, _LEAST_LETTERS, _MOST_LETTERS = 4, 20, 20_000
+_ELSEWHERE = re.compile(
+    r"(also |and )?(fix\w*|same)\b.{0,80}\b(as well|too|likewise)\W*"
+    r"|.{0,40}\b(follow[- ]?up|(previous|last|earlier) (commit|fix|change)|(another|second) (attempt|try|fix))\b.*",
+    re.IGNORECASE,
+)  # fmt: skip
+"""One line that can be understood only by who knows another change."""
+MOST_LETTERS = 20_000
+"""Letters of an instruction, at most."""
+_LEAST_WORDS, _LEAST_LETTERS = 4, 20
 _LEAST_LINE = 12
 _ENOUGH_WORDS = 40
 """Different words from which a text stands alone."""
@@ -59,8 +69,8 @@ def instruction_sources(
         ("pull request", _pull_request(facts, merge, issues)),
         ("message", _message(facts)),
     ):
-        if len(_words(text)) >= _LEAST_WORDS and len(text) >= _LEAST_LETTERS:
-            yield InstructionSource(name, text[:_MOST_LETTERS].strip() + "\n")
+        if len(_words(text)) >= _LEAST_WORDS and len(text) >= _LEAST_LETTERS and not _ELSEWHERE.fullmatch(text.strip()):
+            yield InstructionSource(name, text[:MOST_LETTERS].strip() + "\n")
 
 
 def pick_instruction(
