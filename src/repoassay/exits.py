@@ -8,6 +8,7 @@ write it leaves half a record.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -30,6 +31,17 @@ UNEXPECTED = 70
 """Exit code of an error nobody foresaw, sysexits' EX_SOFTWARE."""
 _SHOW = "REPOASSAY_TRACEBACK"
 _INTERRUPTED = 130
+_LACKING = 3
+"""Exit code where this machine lacks something."""
+_DISK = {
+    errno.ENOSPC: "Free some space, or choose another place.",
+    errno.EDQUOT: "Free some of your quota, or choose another place.",
+    errno.EFBIG: "Raise the limit of file sizes (`ulimit -f`), or choose another place.",
+    errno.EROFS: "Choose a place that may be written to.",
+    errno.EACCES: "Choose a place that this account may use, or change its permissions.",
+    errno.EPERM: "Choose a place that this account may use, or change its permissions.",
+}
+"""Errors of a disk, wherever it was written, and the remedy."""
 
 
 def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) -> NoReturn:
@@ -63,6 +75,9 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
         discard_output()
         sys.exit(0)
     except BaseException as error:  # noqa: BLE001 - the last resort; panics of code in Rust are no Exception
+        if isinstance(error, OSError) and (sentence := _of_the_disk(error)):
+            _say(program, sentence)
+            sys.exit(_LACKING)
         sys.exit(_interrupted() if _is_interrupt(error) else _unexpected(program, error))
 
 
@@ -105,6 +120,18 @@ def tell_now(sentence: str) -> None:
 def discard_output() -> None:
     """Let what is still to be printed go nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _of_the_disk(error: OSError) -> str | None:
+    """What a full or closed disk is told as; None for other errors."""
+    remedy = _DISK.get(error.errno or 0)
+    if remedy is None:
+        return None
+    from repoassay.text import quote
+
+    names = [str(name) for name in (error.filename, error.filename2) if isinstance(name, (str, os.PathLike))]
+    verb = "opened" if error.errno in (errno.EACCES, errno.EPERM) else "written"
+    return f"{quote(names[-1]) if names else 'A file'} cannot be {verb}: {error.strerror}. {remedy}"
 
 
 def _say(program: str, sentence: str) -> None:

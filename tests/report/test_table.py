@@ -90,7 +90,7 @@ def test_an_empty_plan_prints(make_run: MakeRun) -> None:
     assert "isolation" in printed(make_run(agents=(), name="nobody"))
 
 
-@pytest.mark.parametrize("width", [40, 60, 72])
+@pytest.mark.parametrize("width", [40, 60, 71])
 def test_a_narrow_terminal_keeps_names_whole(varied: RunFolder, width: int) -> None:
     found = printed(varied, width)
     assert max(map(len, found.splitlines())) <= width

@@ -180,7 +180,7 @@ def _readme(place: Path, new: NewAgent) -> str:
     return (
         f"# {new.name}\n\nAn agent for RepoAssay: `agent.toml` says how it is installed and started.\n\n"
         f"    repoassay agents check ./{place.name}      # two small tasks, no money\n"
-        f"    repoassay run starter --agent ./{place.name}{models}\n\n"
+        f"    repoassay run SUITE --agent ./{place.name}{models}\n\n"
         "What the file may say is in docs/real-agents.md, what the sandbox shows in docs/agents.md.\n"
     )
 

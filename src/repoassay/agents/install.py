@@ -20,6 +20,8 @@ __all__ = ["Availability", "availability", "installed", "obtain"]
 
 _FORMAT = "2"
 _BUILT = {".git", ".venv", "__pycache__", "node_modules", "build", "dist"}
+_SHOWN = "/usr/local/bin:/usr/bin:/bin"
+"""Where programs of the machine are that the sandbox shows."""
 _NODE = "Install it with your system's package manager, or from nodejs.org."
 
 
@@ -51,6 +53,11 @@ def installed(spec: AgentSpec, cache: Cache) -> Installed | None:
     """
     _check_needs(spec.install)
     if spec.install.kind == "none":
+        if spec.install.unpublished and shutil.which(spec.run.command[0], path=_SHOWN) is None:
+            raise Unavailable(
+                f"{spec.run.command[0]} is not here: {spec.install.unpublished}.",
+                "Install it below /usr/local, which the sandbox shows.",
+            )
         return Installed(Path("/nonexistent"))
     if spec.install.kind == "folder":
         return _folder(spec)

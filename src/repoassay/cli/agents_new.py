@@ -28,10 +28,12 @@ __all__ = ["new_agent"]
 @click.option("--key-env", metavar="VAR", default="", help="Environment variable with the server's key.")
 @click.option("--name", metavar="NAME", default="", help="What reports call it.  [default: the folder's name]")
 @click.option("--tools/--no-tools", default=True, help="Whether it calls tools, for the model of the try.")
-@click.option("--try/--no-try", "tried", default=True, help="Whether it is tried on a small task, by a scripted model.")
+@click.option(
+    "--try/--no-try", "with_try", default=True, help="Whether it is tried on a small task, by a scripted model."
+)
 def new_agent(
     folder: Path, command: str | None, bring: str | None, dialect: str | None, endpoint: str | None, key_env: str,
-    name: str, tools: bool, tried: bool,
+    name: str, tools: bool, with_try: bool,
 ) -> None:  # fmt: skip
     """Make FOLDER an agent of yours: its TOML file, a README, and a first verdict by a scripted model, for nothing.
 
@@ -58,7 +60,7 @@ def new_agent(
     )  # fmt: skip
     spec = write_agent_folder(folder, new)
     click.echo(f"{folder / 'agent.toml'} is written.", err=True)
-    sound = _try(spec) if tried else True
+    sound = _try(spec) if with_try else True
     click.echo(f"Next: {_next(folder, new)}", err=True)
     sys.exit(0 if sound else 1)
 
@@ -101,7 +103,7 @@ def _try(spec: AgentSpec) -> bool:
 
 def _next(folder: Path, new: NewAgent) -> str:
     at = str(folder) if "/" in str(folder) else f"./{folder}"
-    line = f"repoassay run starter --agent {at}"
+    line = f"repoassay run SUITE --agent {at}"
     if new.endpoint:
         return f"{line} --model {new.name.replace('.', '-')}/MODEL --model-upstream {at}/models.toml"
     return f"{line} --model PROVIDER/MODEL" if new.dialect else line

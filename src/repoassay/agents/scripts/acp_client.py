@@ -144,7 +144,7 @@ class Client:
     def answer(self, method: str, params: _Object) -> _Object | None:
         """The result of one request."""
         if method == "session/request_permission":
-            return {"outcome": permit(params.get("options") or [])}
+            return {"outcome": grant_permission(params.get("options") or [])}
         if method == "fs/read_text_file":
             return {"content": read(params)}
         if method == "fs/write_text_file":
@@ -189,7 +189,7 @@ class Client:
             return 0
 
 
-def permit(options: list[_Object]) -> _Object:
+def grant_permission(options: list[_Object]) -> _Object:
     """Grant what is asked for: for good where that is offered, else once."""
     for kind in _ALLOW:
         for option in options:
@@ -220,7 +220,7 @@ def show(message: _Object) -> None:
     sys.stdout.flush()
 
 
-def opened(client: Client) -> tuple[str | None, _Object | None]:
+def open_session(client: Client) -> tuple[str | None, _Object | None]:
     """Open a session, with whatever way of signing in works; returns its id, or the error."""
     hello = client.ask("initialize", {
         "protocolVersion": 1,
@@ -249,7 +249,7 @@ def main() -> int:
     except OSError as error:
         sys.stderr.write(f"{sys.argv[2]}: {error.strerror}\n")
         return 127 if isinstance(error, FileNotFoundError) else 126
-    session, failed = opened(client)
+    session, failed = open_session(client)
     done = None
     if session is not None:
         turn = {"sessionId": session, "prompt": [{"type": "text", "text": prompt}]}

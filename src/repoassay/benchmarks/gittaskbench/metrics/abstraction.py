@@ -18,13 +18,13 @@ __all__ = [
     "fitted",
     "flatness",
     "image_flatness",
-    "image_likeness",
     "image_longer_side",
     "image_redrawn",
     "image_structure",
     "likeness",
     "redrawn",
     "structure",
+    "told",
     "unexplained",
 ]
 
@@ -233,27 +233,14 @@ def likeness(ours: Any, theirs: Any) -> float:
     Brightening, contrast and tint leave nothing; blur and damage remain. Both are (height, width, 3) of one size, and
     compared as they are and as `aligned`; the larger value counts.
     """
-    return max(_told(ours, theirs), _told(*aligned(ours, theirs)))
+    return max(told(ours, theirs), told(*aligned(ours, theirs)))
 
 
-def _told(ours: Any, theirs: Any) -> float:
+def told(ours: Any, theirs: Any) -> float:
+    """As `likeness`, without any alignment."""
     numpy = need("numpy")
     a, b = (grey(each).astype(numpy.float64).ravel() for each in (ours, theirs))
     a, b = a - a.mean(), b - b.mean()
     power = float(a @ a)
     error = float(((b - a * (float(a @ b) / power)) ** 2).mean()) if power > 0 else float((b**2).mean())
     return 100.0 if error < 255**2 * 1e-10 else float(10 * numpy.log10(255**2 / error))
-
-
-@metric(
-    "image_likeness",
-    unit="dB",
-    span="(-inf, 100]",
-    better="neither",
-    needs_reference=True,
-    source="PSNR in grey after the least-squares gain and offset, at 512 pixels at most, the smaller size",
-    packages=_PACKAGES,
-)
-def image_likeness(of: Path, against: Path) -> Measurement:
-    """How nearly the output is the original but for brightness, contrast, size and encoding; a copy has 35 or more."""
-    return Measurement(likeness(*fitted(of, against)))

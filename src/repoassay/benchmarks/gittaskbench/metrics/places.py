@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from repoassay.benchmarks.gittaskbench.metrics.abstraction import aligned, fitted, unexplained
+from repoassay.benchmarks.gittaskbench.metrics.abstraction import aligned, fitted, likeness, told, unexplained
 from repoassay.benchmarks.gittaskbench.metrics.pictures import aspect_slip, fit, grey
 from repoassay.grading import Measurement, metric, need, pixels, reference
 
@@ -21,6 +21,7 @@ __all__ = [
     "edges_kept",
     "image_detail_places",
     "image_edges_kept",
+    "image_likeness",
     "image_parts_kept",
     "image_psnr_places",
     "image_redrawn_places",
@@ -210,3 +211,25 @@ def image_psnr_places(of: Path, against: Path) -> Measurement:
     apart = ((fit(ours, width, height) - fit(theirs, width, height)) ** 2).mean(axis=2)
     worst = max(float(apart[cut].mean()) for cut in cuts(height, width))
     return Measurement(min(100.0, max(0.0, 10 * math.log10(255**2 / worst))) if worst else 100.0)
+
+
+@metric(
+    "image_likeness",
+    unit="dB",
+    span="(-inf, 100]",
+    better="neither",
+    needs_reference=True,
+    source="PSNR in grey after the least-squares gain and offset, at 512 pixels at most, the smaller size",
+    packages=_PACKAGES,
+)
+def image_likeness(of: Path, against: Path, *, share: float | None = None) -> Measurement:
+    """How nearly the output is the original but for brightness, contrast, size and encoding; a copy has 35 or more.
+
+    With a `share`, what that share of the tiles with visible forms stay below: a copied half shows in 0.9 of them.
+    """
+    ours, theirs = fitted(of, against)
+    if share is None:
+        return Measurement(likeness(ours, theirs))
+    shown = [cut for cut in cuts(*theirs.shape[:2]) if float(grey(theirs[cut]).std()) >= 2 * _PLAIN]
+    found = _share([told(ours[cut], theirs[cut]) for cut in shown], 1 - share)
+    return Measurement(found, f"in {share:.0%} of {len(shown)} tiles")
