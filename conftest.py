@@ -35,12 +35,15 @@ def run_shell(example: Example) -> None:
 def read_toml(example: Example) -> None:
     """A TOML block must parse, and a whole task must be one."""
     from repoassay.tasks import task_from_toml
-    from repoassay.types import HiddenTests
+    from repoassay.types import HiddenTests, StrengthSettings, Suite
 
     text = str(example.parsed)
     data = tomllib.loads(text)
     if "task" in data:
         task_from_toml(text)
+    elif "suite" in data:
+        Suite.model_validate(data["suite"])
+        StrengthSettings.model_validate(data.get("strength", {}))
     elif "grading" in data:
         HiddenTests.model_validate(data["grading"]["tests"])
 

@@ -90,7 +90,7 @@ def tried(place: Path, sha: str, seconds: float, *, proposal: bool = False) -> d
             done = subprocess.run(words, capture_output=True, timeout=seconds, check=False)
             said = done.stderr.decode(errors="replace").strip()
             refused = {"finding": "refused at once", "reasons": [said[-600:]]}
-            made: dict[str, Any] = json.loads(done.stdout) if done.stdout.strip() else refused
+            made: dict[str, Any] = (json.loads(done.stdout)["data"] if done.stdout.strip() else None) or refused
         except subprocess.TimeoutExpired:
             made = {"finding": "out of time", "reasons": [f"It took longer than {seconds:g} s."]}
         taken = time.monotonic() - began

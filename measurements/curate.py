@@ -56,7 +56,7 @@ def command(*arguments: str, codes: tuple[int, ...] = (0, 1)) -> Any:
 
 def told(*arguments: str) -> Any:
     """The JSON that a stage prints."""
-    return json.loads(command("curate", *arguments, "--json"))
+    return json.loads(command("curate", *arguments, "--json"))["data"]
 
 
 def fetch(scratch: Path) -> None:

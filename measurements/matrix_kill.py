@@ -79,7 +79,8 @@ def _try(place: Path, attempts: int, kills: int, chance: random.Random) -> list[
 
 
 def _judge(place: Path, run: Path, attempts: int, kills: int) -> list[str]:
-    report = json.loads(subprocess.check_output([PROGRAM, "report", str(run), "--json", "--no-html"], cwd=place))
+    answer = subprocess.check_output([PROGRAM, "report", str(run), "--json", "--no-html"], cwd=place)
+    report = json.loads(answer)["data"]
     table = subprocess.check_output([PROGRAM, "report", str(run), "--no-html"], cwd=place, text=True)
     made = report["attempts"]
     slots = Counter((each["attempt"]["agent"], each["attempt"]["number"]) for each in made)

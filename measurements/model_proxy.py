@@ -50,7 +50,8 @@ def door(pipe: Connection, origin: str, folder: str) -> None:
     ups = [Upstream(name="up", base_url=f"{origin}/v1")]
     with Gateway(ups, limits=CallLimits(concurrency=5000)) as gateway:
         entry = gateway.admit("bench", model="up/m", journal=Path(folder) / "usage.jsonl")
-        pipe.send(entry.urls(gateway.origin)["chat"])
+        urls = entry.urls(gateway.origin)
+        pipe.send(f"{urls['chat']} {urls['messages']}")
         while pipe.recv() == "cpu":
             pipe.send((time.process_time(), entry.totals().calls))
 
@@ -63,15 +64,28 @@ def body(text: str, *, stream: bool) -> bytes:
     return json.dumps({"model": "m", "stream": stream, "messages": messages, "tools": tools}).encode()
 
 
+def messages_body(text: str) -> bytes:
+    """The same request as an agent of another dialect says it, which is translated for the upstream."""
+    schema = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
+    tools = [{"name": "bash", "input_schema": schema}]
+    messages = [{"role": "user", "content": text}]
+    whole = {"model": "m", "max_tokens": 900, "system": "word " * 1500, "messages": messages, "tools": tools}
+    return json.dumps(whole).encode()
+
+
 async def calls(session: aiohttp.ClientSession, url: str, count: int, at_once: int) -> tuple[float, list[float]]:
     """Calls a second, and each call's seconds."""
-    payload, spent, left = body("go", stream=False), [], iter(range(count))
+    foreign = not url.endswith("/v1")
+    payload = messages_body("go") if foreign else body("go", stream=False)
+    url = f"{url}/v1/messages" if foreign else f"{url}/chat/completions"
+    read = "input_tokens" if foreign else "prompt_tokens"
+    spent, left = [], iter(range(count))
 
     async def worker() -> None:
         for _ in left:
             begin = time.perf_counter()
-            async with session.post(f"{url}/chat/completions", data=payload, headers=JSON) as response:
-                assert (await response.json())["usage"]["prompt_tokens"] == 900
+            async with session.post(url, data=payload, headers=JSON) as response:
+                assert (await response.json())["usage"][read] == 900
             spent.append(time.perf_counter() - begin)
 
     begin = time.perf_counter()
@@ -102,7 +116,7 @@ async def streams(session: aiohttp.ClientSession, url: str, count: int) -> tuple
     return whole, time.perf_counter() - begin, firsts
 
 
-async def measure(direct: str, through: str, pipe: Connection, options: argparse.Namespace) -> None:
+async def measure(direct: str, through: str, translated: str, pipe: Connection, options: argparse.Namespace) -> None:
     """Run and print everything."""
 
     def cpu() -> tuple[float, int]:
@@ -114,7 +128,7 @@ async def measure(direct: str, through: str, pipe: Connection, options: argparse
         await calls(session, direct, 100, 4)
         await calls(session, through, 100, 4)
         rates: dict[str, list[float]] = {"direct": [], "gateway": []}
-        single: dict[str, list[float]] = {"direct": [], "gateway": []}
+        single: dict[str, list[float]] = {"direct": [], "gateway": [], "translated": []}
         used: list[float] = []
         for _ in range(ROUNDS):
             for name, url in (("direct", direct), ("gateway", through)):
@@ -125,7 +139,7 @@ async def measure(direct: str, through: str, pipe: Connection, options: argparse
                 if name == "gateway":
                     used.append((after[0] - before[0]) / (after[1] - before[1]))
         for _ in range(4 * ROUNDS):  # short and in turn, so that both meet the same load
-            for name, url in (("direct", direct), ("gateway", through)):
+            for name, url in (("direct", direct), ("gateway", through), ("translated", translated)):
                 _, spent = await calls(session, url, 50, 1)
                 single[name].append(statistics.median(spent))
         added = [1000 * (b - a) for a, b in zip(single["direct"], single["gateway"], strict=True)]
@@ -138,6 +152,8 @@ async def measure(direct: str, through: str, pipe: Connection, options: argparse
         cost, middle = statistics.median(used), statistics.median(added)
         print(f"gateway  {1000 * cost:.2f} ms cpu a call = {1 / cost:.0f} calls/s a core")
         print(f"gateway  {middle:.2f} ms added latency (median of {len(added)} rounds, least {min(added):.2f})")
+        more = [1000 * (b - a) for a, b in zip(single["direct"], single["translated"], strict=True)]
+        print(f"gateway  {statistics.median(more):.2f} ms added latency with a translation (least {min(more):.2f})")
         for name, url in (("direct", direct), ("gateway", through)):
             whole, seconds, firsts = await streams(session, url, options.streams)
             print(
@@ -165,8 +181,9 @@ def main() -> None:
             return here, told
 
         _, origin = start(upstream)
-        pipe, through = start(door, origin, folder)
-        asyncio.run(measure(f"{origin}/v1", through, pipe, options))
+        pipe, urls = start(door, origin, folder)
+        through, translated = urls.split()
+        asyncio.run(measure(f"{origin}/v1", through, translated, pipe, options))
         for end, process in reversed(ends):
             end.send("stop")
             process.join()

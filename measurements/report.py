@@ -72,13 +72,13 @@ def _one(folder, write, name, task, agent, settings, number, draw) -> None:  # t
     common = {"task": task.id, "task_digest": task.digest}
     (place / "attempt.json").write_text(json.dumps({
         "id": name, "run": "01KBENCHMARK", **common, "agent": agent, "number": number, "retry_of": None,
-        "started": NOW.isoformat(), "ended": NOW.isoformat(), "settings": settings,
+        "started": NOW.isoformat(), "ended": NOW.isoformat(), "settings": dict(settings.settings),
         "submission": {
             "files": [{"path": f"output/{n}.csv", "size": 999, "sha256": "ab" * 32} for n in range(4)], "rejected": [],
             "exit": {"ended": "exited", "code": 0, "wall": draw.random() * 500, "cpu": 1.0},
         },
         "spent": {"calls": 20, "usage": {"input": tokens, "output": tokens // 50}, "dollars": f"{tokens / 4e5:.6f}",
-                  "dollars_known": f"{tokens / 4e5:.6f}", "models": [settings["model"]]},
+                  "dollars_known": f"{tokens / 4e5:.6f}", "models": [settings.model]},
     }, indent=2))  # fmt: skip
     (place / "verdict.json").write_text(json.dumps({
         **common, "outcome": outcome, "process": process, "result": result, "reading": "fair",
@@ -106,7 +106,9 @@ def report(folder: Path, out: Path) -> None:
     taken = time.perf_counter() - started
     busy = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    beside = sum(path.stat().st_size for path in (out / "data").glob("*.js")) if (out / "data").is_dir() else 0
+    beside = (
+        sum(path.stat().st_size for path in (out / "index_files").glob("*.js")) if (out / "index_files").is_dir() else 0
+    )
     print(f"  {taken:6.1f} s ({busy:.1f} s of one core), peak memory {peak:.2f} GiB, {len(made.files)} files")
     print("  begun after: " + ", ".join(f"{what} {after:.1f} s" for what, after in phases.items()))
     print(f"  index.html {(out / 'index.html').stat().st_size / 1e6:.2f} MB, data beside it {beside / 1e6:.1f} MB")

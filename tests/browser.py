@@ -28,16 +28,18 @@ def chromium() -> Iterator[Browser]:
         pytest.skip(reason)
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND"]
+            executable_path=program, args=["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
         )
         yield browser
         browser.close()
 
 
 class Opened:
-    """A page from a file, what it complained of and what it asked for."""
+    """A page from a file or an address, what it complained of and what it asked for."""
 
-    def __init__(self, browser: Browser, path: Path, size: tuple[int, int] = DESKTOP, scheme: str = "light") -> None:
+    def __init__(
+        self, browser: Browser, path: Path | str, size: tuple[int, int] = DESKTOP, scheme: str = "light"
+    ) -> None:
         view: Any = {"width": size[0], "height": size[1]}
         context = browser.new_context(viewport=view, color_scheme="dark" if scheme == "dark" else "light")
         self.page: Page = context.new_page()
@@ -47,7 +49,7 @@ class Opened:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
         self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(path.as_uri())
+        self.page.goto(path if isinstance(path, str) else path.as_uri())
 
     def serious_faults(self) -> list[tuple[str, str]]:
         """Faults of accessibility that keep somebody from the page: the rule, and the first element."""

@@ -22,7 +22,10 @@ __all__ = ["FakeProvider", "answer_request"]
 
 
 async def answer_request(
-    request: web.BaseRequest, script: Script, seen: list[dict[str, str]] | None = None
+    request: web.BaseRequest,
+    script: Script,
+    seen: list[dict[str, str]] | None = None,
+    bodies: list[dict[str, Any]] | None = None,
 ) -> web.StreamResponse:
     """Answer one request out of the script; attempts are told apart by the key they come with."""
     found = recognise(request.method, request.path, request.query)
@@ -33,6 +36,8 @@ async def answer_request(
     key = dialect.key(request.headers, request.query)
     if seen is not None:
         seen.append({"key": key, **{name.lower(): value for name, value in request.headers.items()}})
+    if bodies is not None:
+        bodies.append(body)
     stream = dialect.streams(body, route)
     model = route.model or str(body.get("model", ""))
     said = script.answer(dialect.name, body, key, stream=stream, model=model)
@@ -72,12 +77,13 @@ class FakeProvider:
     Attributes:
         origin: `http://127.0.0.1:PORT`; OpenAI's base URL is that with `/v1`.
         script: What is spoken; `script.sent(key)` is what each key was told.
-        seen: The headers of every request, and its key.
+        seen: The headers of every request, and its key. `bodies`: what was asked.
     """
 
     def __init__(self, dialogue: Dialogue) -> None:
         self.script = Script(dialogue)
         self.seen: list[dict[str, str]] = []
+        self.bodies: list[dict[str, Any]] = []
         self.dialects = frozenset(VENDORS)
         self._thread: LoopThread | None = None
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
@@ -104,7 +110,7 @@ class FakeProvider:
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
-            return await answer_request(request, self.script, self.seen)
+            return await answer_request(request, self.script, self.seen, self.bodies)
         except (ConnectionError, ClientConnectionError):
             return web.Response()  # the client has gone; nobody reads this
         except (orjson.JSONDecodeError, TypeError, AttributeError):

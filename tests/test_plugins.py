@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from command_line import repoassay
+from json_answers import data_of
 from plugin_packages import install_example
 from repoassay import plugins
 from repoassay.errors import BadInput, Unavailable
@@ -26,7 +27,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_doctor_lists_every_kind_with_its_distribution(example: Path, tmp_path: Path) -> None:
     done = repoassay("doctor", "--json", cwd=tmp_path, path=(example,))
     assert done.returncode == 0, done.stderr
-    lines = [item for item in json.loads(done.stdout) if item["name"] == "plug-in"]
+    lines = [item for item in data_of(done.stdout) if item["name"] == "plug-in"]
     assert [item for item in lines if item["state"] != "ok"] == []
     for kind in plugins.GROUPS.values():
         assert any(item["detail"].startswith(f"{kind} '") for item in lines), kind
@@ -71,7 +72,7 @@ def test_an_exporter_writes_runs_and_suites(example: Path, finished: Path, tmp_p
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "out.md").read_text() == text
     listed = repoassay("export", "--list", "--json", cwd=tmp_path, path=(example,))
-    assert set(json.loads(listed.stdout)) == {"atif", "csv", "jsonl", "markdown"}
+    assert set(data_of(listed.stdout)) == {"atif", "csv", "jsonl", "markdown"}
 
 
 def test_a_table_stands_in_the_report(example: Path, finished: Path, tmp_path: Path) -> None:
@@ -87,7 +88,7 @@ def test_a_metric_is_listed_and_its_suite_is_validated(example: Path, tmp_path: 
     assert "Share of the lines of a text" in done.stdout
     assert "wrapped_share" in repoassay("metrics", cwd=tmp_path, path=(example,)).stdout
     listed = repoassay("tasks", "list", "--json", cwd=tmp_path, path=(example,))
-    assert {"suite": "example-wrapping", "id": "wrap-notes"}.items() <= json.loads(listed.stdout)[-1].items()
+    assert {"suite": "example-wrapping", "id": "wrap-notes"}.items() <= data_of(listed.stdout)[-1].items()
     proofs = repoassay("tasks", "validate", "example-wrapping", cwd=tmp_path, path=(example,))
     assert proofs.returncode == 0, proofs.stdout
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from command_line import repoassay
+from json_answers import data_of
 from plugin_packages import EXAMPLE, METRIC, grade, install_example, suite_with, write_package
 
 
@@ -31,7 +31,7 @@ def test_a_metric_runs_in_the_grading_sandbox_alone(tmp_path: Path) -> None:
                          {"sneaky": text})  # fmt: skip
     suite_with("confined_metric", tmp_path)
     done = grade(tmp_path, path)
-    assert json.loads(done.stdout)["outcome"] == "passed", done.stdout + done.stderr
+    assert data_of(done.stdout)["outcome"] == "passed", done.stdout + done.stderr
     assert not trace.exists()
 
 
@@ -42,7 +42,7 @@ def test_a_metric_of_an_editable_installation_is_found(tmp_path: Path) -> None:
     suite_with("wrapped_share", tmp_path)
     path = (site, EXAMPLE / "src")
     done = repoassay("grade", "suite", "--outputs", "outputs", "--json", cwd=tmp_path, path=path)
-    verdict = json.loads(done.stdout)
+    verdict = data_of(done.stdout)
     assert verdict["outcome"] == "failed" and verdict["criteria"][1]["comment"] == "2 of 3 lines are too long"
 
 
@@ -52,7 +52,7 @@ def test_a_metric_that_crashes_where_it_is_imported_inside_costs_one_criterion(t
     path = write_package(tmp_path / "site", "dying", {"metrics": {"dies_inside": "dying:dies_inside"}}, {"dying": text})
     suite_with("dies_inside", tmp_path)
     done = grade(tmp_path, path)
-    verdict = json.loads(done.stdout)
+    verdict = data_of(done.stdout)
     assert [item["value"] for item in verdict["criteria"]] == [1.0, None], done.stdout
 
 
@@ -99,7 +99,7 @@ def test_a_broken_plug_in_is_one_sentence_where_it_is_used_and_none_elsewhere(tm
         assert "Traceback" not in done.stderr
     doctor = repoassay("doctor", "--json", cwd=tmp_path, path=(path,))
     assert doctor.returncode == 0
-    states = [item for item in json.loads(doctor.stdout) if item["name"] == "plug-in"]
+    states = [item for item in data_of(doctor.stdout) if item["name"] == "plug-in"]
     assert len(states) == 7 and all(item["state"] == "degraded" and said in item["detail"] + "." for item in states)
 
 
@@ -119,7 +119,7 @@ def test_a_bundled_name_is_never_taken_over(tmp_path: Path) -> None:
     entries = {"metrics": {"opens": "taker:opens"}, "agents": {"reference": "taker:Agent"}, "suites": {"starter": "t"}}
     path = write_package(tmp_path / "site", "taker", entries, {"taker": text})
     done = repoassay("metrics", "opens", "--json", cwd=tmp_path, path=(path,))
-    assert json.loads(done.stdout)[0]["source"] != "a test"
+    assert data_of(done.stdout)[0]["source"] != "a test"
     run = repoassay("run", "starter", "--agent", "reference", "--task", "sensor-log-daily", cwd=tmp_path, path=(path,))
     assert run.returncode == 0 and "1 passed" in run.stdout
     doctor = repoassay("doctor", cwd=tmp_path, path=(path,))
@@ -146,7 +146,7 @@ def test_what_prints_at_import_leaves_json_alone(tmp_path: Path) -> None:
     text = "print('{noise')\n" + METRIC.format(name="loud", body="return Measurement(1.0)")
     path = write_package(tmp_path / "site", "loud", {"metrics": {"all-of-it": "loud"}}, {"loud": text})
     done = repoassay("metrics", "--json", cwd=tmp_path, path=(path,))
-    assert "loud" in [item["name"] for item in json.loads(done.stdout)]
+    assert "loud" in [item["name"] for item in data_of(done.stdout)]
     assert "{noise" in done.stderr
 
 

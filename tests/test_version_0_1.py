@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from goldens import FROZEN, assert_covers, assert_text
+from json_answers import data_of
 from repoassay.cli.main import cli
 from repoassay.records import RunFolder
 from repoassay.records.verdicts import VerdictCache, verdict_key
@@ -52,7 +53,7 @@ def printed(*arguments: str | Path, code: int = 0) -> str:
 
 
 def answered(*arguments: str | Path, code: int = 0) -> Any:
-    return json.loads(printed(*arguments, "--json", code=code))
+    return data_of(printed(*arguments, "--json", code=code))
 
 
 def finished(run: str) -> list[str]:
@@ -99,13 +100,13 @@ def test_every_attempt_is_read_from_python() -> None:
 def test_systems_are_compared(store: Path, name: str) -> None:
     systems = [f"runs/{run}" for run in SYSTEMS[name]]
     told = printed("compare", *systems, "--json").replace(str(store), "STORE")
-    assert_covers(FROZEN / "compare" / f"{name}.json", json.loads(told))
+    assert_covers(FROZEN / "compare" / f"{name}.json", data_of(told))
 
 
 def test_runs_are_reported_together(store: Path) -> None:
     runs = [f"runs/{run}" for run in ("scripted-matrix", "mini-reference", "reference-domains")]
     told = printed("report", *runs, "--json").replace(str(store), "STORE")
-    assert_covers(FROZEN / "tables.json", json.loads(told))
+    assert_covers(FROZEN / "tables.json", data_of(told))
 
 
 def test_labels_and_signals_are_read(store: Path) -> None:

@@ -8,6 +8,7 @@ write it leaves half a record.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -17,18 +18,30 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from repoassay.errors import Interrupted, RepoAssayError
+from repoassay.json_output import print_failure
 
 if TYPE_CHECKING:
     import threading
     from pathlib import Path
     from types import FrameType
 
-__all__ = ["UNEXPECTED", "discard_output", "exit_with", "interrupt_sets"]
+__all__ = ["UNEXPECTED", "discard_output", "exit_with", "interrupt_sets", "tell_now"]
 
 UNEXPECTED = 70
 """Exit code of an error nobody foresaw, sysexits' EX_SOFTWARE."""
 _SHOW = "REPOASSAY_TRACEBACK"
 _INTERRUPTED = 130
+_LACKING = 3
+"""Exit code where this machine lacks something."""
+_DISK = {
+    errno.ENOSPC: "Free some space, or choose another place.",
+    errno.EDQUOT: "Free some of your quota, or choose another place.",
+    errno.EFBIG: "Raise the limit of file sizes (`ulimit -f`), or choose another place.",
+    errno.EROFS: "Choose a place that may be written to.",
+    errno.EACCES: "Choose a place that this account may use, or change its permissions.",
+    errno.EPERM: "Choose a place that this account may use, or change its permissions.",
+}
+"""Errors of a disk, wherever it was written, and the remedy."""
 
 
 def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) -> NoReturn:
@@ -54,6 +67,7 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
         sys.exit(fault if error.exit_code == 1 else error.exit_code)
     except click.ClickException as error:
         error.show()
+        print_failure(error.format_message())
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(_interrupted())
@@ -61,6 +75,9 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
         discard_output()
         sys.exit(0)
     except BaseException as error:  # noqa: BLE001 - the last resort; panics of code in Rust are no Exception
+        if isinstance(error, OSError) and (sentence := _of_the_disk(error)):
+            _say(program, sentence)
+            sys.exit(_LACKING)
         sys.exit(_interrupted() if _is_interrupt(error) else _unexpected(program, error))
 
 
@@ -78,6 +95,7 @@ def interrupt_sets(cancel: threading.Event, remedy: str) -> Iterator[None]:
         if cancel.is_set():
             raise KeyboardInterrupt
         cancel.set()
+        tell_now("Stopping after what is under way; Ctrl-C again stops at once.")
 
     heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heard:
@@ -93,18 +111,38 @@ def interrupt_sets(cancel: threading.Event, remedy: str) -> Iterator[None]:
         raise Interrupted("Stopped.", remedy)
 
 
+def tell_now(sentence: str) -> None:
+    """Print a sentence to standard error from within a signal handler, where buffers may be held by what it broke."""
+    with contextlib.suppress(OSError):  # nobody is there to read it
+        os.write(2, f"\n{sentence}\n".encode())
+
+
 def discard_output() -> None:
     """Let what is still to be printed go nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _of_the_disk(error: OSError) -> str | None:
+    """What a full or closed disk is told as; None for other errors."""
+    remedy = _DISK.get(error.errno or 0)
+    if remedy is None:
+        return None
+    from repoassay.text import quote
+
+    names = [str(name) for name in (error.filename, error.filename2) if isinstance(name, (str, os.PathLike))]
+    verb = "opened" if error.errno in (errno.EACCES, errno.EPERM) else "written"
+    return f"{quote(names[-1]) if names else 'A file'} cannot be {verb}: {error.strerror}. {remedy}"
+
+
 def _say(program: str, sentence: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # one more Ctrl-C must not turn a clean end into a noisy one
     click.echo(f"{program}: {sentence}", err=True)
+    print_failure(sentence)
 
 
 def _interrupted() -> int:
     click.echo("Interrupted.", err=True)
+    print_failure("Interrupted.")
     return _INTERRUPTED
 
 

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from repoassay.completion import complete_tasks
+from repoassay.json_output import note_json_flag
+
 __all__ = [
     "Isolation",
     "assurance_options",
@@ -73,7 +76,10 @@ def isolation_option(function: _Function) -> _Function:
 
 def json_option(function: _Function) -> _Function:
     """`--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")(function)
+    return click.option(
+        "--json", "as_json", is_flag=True, is_eager=True, callback=note_json_flag,
+        help="Print JSON for programs instead of text.",
+    )(function)  # fmt: skip
 
 
 def supply_options(function: _Function) -> _Function:
@@ -95,8 +101,9 @@ def supply_options(function: _Function) -> _Function:
 def task_option(function: _Function) -> _Function:
     """`--task`."""
     return click.option(
-        "--task", "tasks", multiple=True, metavar="GLOB", help="Only tasks whose id matches; may be repeated."
-    )(function)
+        "--task", "tasks", multiple=True, metavar="GLOB", help="Only tasks whose id matches; may be repeated.",
+        shell_complete=complete_tasks,
+    )(function)  # fmt: skip
 
 
 def workers_option(function: _Function) -> _Function:

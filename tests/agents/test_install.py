@@ -83,7 +83,7 @@ def test_what_cannot_be_installed_is_a_fault_with_the_reason_and_leaves_nothing(
         obtain(recipe, cache, sandbox)
     assert not list((cache.path / "agents").iterdir())
     broken.unlink()
-    with pytest.raises(BadInput, match="is not a file"):
+    with pytest.raises(BadInput, match="There is no package"):
         obtain(recipe, cache, sandbox)
 
 

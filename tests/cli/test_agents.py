@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from repoassay.cli.agents import agents
+from json_answers import data_of
+from repoassay.cli.main import cli
 from repoassay.errors import BadInput, RepoAssayError
 
 TINY = Path(__file__).parents[1] / "assets" / "agents" / "tiny.py"
 
 
 def call(*words: object) -> Result:
-    return CliRunner().invoke(agents, [str(word) for word in words])
+    return CliRunner().invoke(cli, ["agents", *(str(word) for word in words)])
 
 
 def test_the_list_names_every_agent_and_why_one_cannot_run() -> None:
     result = call("list", "--json")
     assert result.exit_code == 0, result.output
-    rows = {row["name"]: row for row in json.loads(result.output)}
+    rows = {row["name"]: row for row in data_of(result.output)}
     assert {"mini-swe-agent", "aider", "claude-code", "codex", "gemini-cli", "swe-agent", "openhands", "inspect-react",
             "command", "reference"} <= set(rows)  # fmt: skip
     for row in rows.values():
@@ -64,7 +64,7 @@ content = '''
     result = call(*words, *(["--json"] if as_json else []))
     assert result.exit_code == 0, result.output
     if as_json:
-        facts = json.loads(result.output)
+        facts = data_of(result.output)
         assert facts["outcome"] == "passed" and facts["gateway"] == facts["sent"]
         assert facts["left"] == ["daily.csv"] and facts["calls"] == 4
     else:

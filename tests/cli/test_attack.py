@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from command_line import repoassay
+from json_answers import records_of
 from repoassay.attacks.patch_builder import diff
 from repoassay.tasks.suite import find_suite
 
@@ -34,10 +35,10 @@ def test_figures_and_no_second_try_of_what_is_there(tmp_path: Path) -> None:
     assert "edit-ledger-monthly: 3 attacks, passed: 0 of 3 by a plain harness, 0 by RepoAssay" in done.stdout
     kept = (tmp_path / "trials.jsonl").read_text()
     again = attack(tmp_path, *asked, "--json")
-    *trials, last = map(json.loads, again.stdout.splitlines())
+    trials, (told,) = records_of(again.stdout, "trial"), records_of(again.stdout, "task")
     assert [{**trial, "schema_version": 1} for trial in trials] == [json.loads(line) for line in kept.splitlines()]
     assert (tmp_path / "trials.jsonl").read_text() == kept
-    assert last["tasks"][0]["tried"] == 3 and last["tasks"][0]["passes"] == []
+    assert told["tried"] == 3 and told["passes"] == []
 
 
 WEAK = """schema = 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from xml.etree.ElementTree import parse
 
 import pytest
 
 from command_line import repoassay
+from json_answers import data_of
 
 TASKS = ("sensor-log-daily", "sensor-log-outages", "edit-parse-replace", "edit-toolz-dissoc-in",
          "edit-cachetools-peek", "edit-ledger-monthly")  # fmt: skip
@@ -28,7 +28,7 @@ def test_the_p_value_is_that_of_six_coins(folder: Path) -> None:
     """All six tasks broke: 2 / 2^6."""
     done = repoassay("compare", "latest:reference", "latest:nothing", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
-    (found,) = json.loads(done.stdout)["comparisons"]
+    (found,) = data_of(done.stdout)["comparisons"]
     assert found["test"]["p_value"] == 0.03125
     assert found["changes"] == {"fixed": 0, "broken": 6, "same": 0, "unknown": 0}
     assert found["difference"] == -1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -15,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from construct.making import OLD_TEST, Repo, make_shop
 from interrupts import interruptible
-from repoassay.cli.construct import construct
+from json_answers import data_of
 from repoassay.cli.main import cli
 from repoassay.errors import RepoAssayError
 
@@ -30,7 +29,7 @@ def shop(tmp_path: Path) -> Repo:
 def call(repo: Repo, *words: object, instruction: str | None = "Add average(prices).") -> Result:
     told = () if instruction is None else ("--instruction", instruction)
     given = ("commit", "--repo", repo.path, "--solution", "HEAD", "--out", repo.path.with_name("suite"), *told, *words)
-    return CliRunner().invoke(construct, [str(word) for word in given])
+    return CliRunner().invoke(cli, ["construct", *(str(word) for word in given)])
 
 
 def refused(repo: Repo, *words: object, instruction: str | None = "Add average(prices).") -> str:
@@ -97,7 +96,7 @@ def test_json_is_one_object_with_counts(shop: Repo, tmp_path: Path) -> None:
     tests.write_text(OLD_TEST)
     made = call(shop, "--tests", tests, "--proofs", 2, "--json")
     assert made.exit_code == 1
-    facts = json.loads(made.stdout)
+    facts = data_of(made.stdout)
     assert (facts["finding"], facts["folder"]) == ("vacuous", None)
     (test,) = facts["tests"]
     assert test["base"] == test["solution"] == {"passed": 2, "runs": 2, "flip_rate": 0.0}

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from json_answers import data_of
 from repoassay.cli.main import cli
 from repoassay.engine.plan import Settings, make_plan
 from repoassay.errors import RepoAssayError
@@ -219,7 +220,7 @@ def test_a_journal_line_in_the_middle_that_cannot_be_read_is_passed_over(run: Pa
     done = invoke(command, run)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
     if command == "report json":
-        assert json.loads(done.stdout)["torn_lines"] == [2]
+        assert data_of(done.stdout)["torn_lines"] == [2]
 
 
 @pytest.mark.parametrize("damage", LINE_DAMAGES)

@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from interrupts import interruptible
+from json_answers import data_of
 from repoassay.cli.main import cli
 from repoassay.diagnosis import LABELS, label_book
 from repoassay.errors import RepoAssayError
@@ -46,7 +47,7 @@ def told(*arguments: str | Path) -> Result:
 def document(*arguments: str | Path) -> Any:
     done = told(*arguments, "--json")
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return json.loads(done.stdout)
+    return data_of(done.stdout)
 
 
 def refused(done: Result) -> str:
@@ -158,7 +159,7 @@ def test_labels_by_people_hold_are_kept_and_can_be_corrected(run: RunFolder) -> 
     assert document(run.path)["shares"]["primary"]["none"]["count"] == 1
     assert told("label", where, "none", "--by", "Ada").exit_code == 0
     assert not document(where)["attempts"][0]["holds"]["disputed"]
-    listed = json.loads(told("labels", run.path, "--json").stdout)
+    listed = data_of(told("labels", run.path, "--json").stdout)
     assert [(each["author"], each["primary"]) for each in listed] == [("Ada", "E1"), ("Grace", None), ("Ada", None)]
     assert all(each["at"] and each["by"] == "person" for each in listed)
     assert {path: path.read_bytes() for path in before} == before
@@ -233,7 +234,7 @@ def test_show_tells_the_diagnosis_in_a_line(run: RunFolder) -> None:
     good = CliRunner().invoke(cli, ["show", f"{run.path}/{attempt_of(run, 'good')}"])
     assert "Diagnosis" not in good.stdout
     assert "Integrity" not in good.stdout
-    whole = json.loads(CliRunner().invoke(cli, ["show", f"{run.path}/{attempt_of(run, 'pip')}", "--json"]).stdout)
+    whole = data_of(CliRunner().invoke(cli, ["show", f"{run.path}/{attempt_of(run, 'pip')}", "--json"]).stdout)
     assert whole["diagnosis"]["holds"]["value"] == "E1"
 
 
@@ -304,7 +305,7 @@ def test_a_model_labels_beside_and_is_scored_but_never_decides(asked: RunFolder,
     assert "Agreement 1/2 = 50.0%" in scored.stdout
     assert f"{pip}: E1 by people, unclear by scripted/judge" in scored.stdout
     assert "0 calls" in scored.stderr
-    rules = json.loads(told("score", run.path, "--json").stdout)
+    rules = data_of(told("score", run.path, "--json").stdout)
     assert (rules["n"], rules["right"], rules["who"]) == (2, 1, "the rules")
     assert rules["wrong"] == [{"attempt": reader, "true": "E3", "said": "E2"}]
 

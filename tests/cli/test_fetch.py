@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from command_line import repoassay
+from json_answers import data_of
 from shared_data import SHARED, needs_shared
 
 
@@ -25,7 +25,7 @@ def test_all_that_is_there_is_taken_checked_and_counted(tmp_path: Path) -> None:
     again = repoassay(
         "fetch", "gittaskbench", "--from", SHARED, "--json", cwd=tmp_path, env={"REPOASSAY_DATA": str(tmp_path)}
     )
-    assert json.loads(again.stdout)["changed"] == []
+    assert data_of(again.stdout)["changed"] == []
     assert spoiled.read_text().strip() == "stegano"
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import repoassay as package
 from command_line import repoassay
+from json_answers import data_of
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 STARTER = Path(package.__file__).parent / "benchmarks/starter/suite"
@@ -31,7 +32,7 @@ def verdict(cwd: Path, task: str) -> dict[str, object]:
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     (line,) = done.stdout.splitlines()
-    found: dict[str, object] = json.loads(line)
+    found: dict[str, object] = data_of(line)
     assert {"task", "process", "result", "outcome", "comments", "criteria"} <= set(found)
     return found
 

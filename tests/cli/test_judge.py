@@ -12,8 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from interrupts import interruptible
+from json_answers import data_of
 from judges.cases import items, reply
-from repoassay.cli.judge import judge
+from repoassay.cli.main import cli
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.judges.store import find_judge, judgements_of, judges_of
 from repoassay.review.database import open_database
@@ -44,7 +45,7 @@ def dialogue(folder: Path, letters: str, **more: object) -> Path:
 
 
 def call(*words: object) -> Result:
-    return CliRunner().invoke(judge, [str(word) for word in words])
+    return CliRunner().invoke(cli, ["judge", *(str(word) for word in words)])
 
 
 def run(reviews: Path, script: Path, *more: object) -> Result:
@@ -57,12 +58,12 @@ def test_it_judges_and_is_calibrated(reviews: Path, tmp_path: Path) -> None:
     assert "15 answers stored, 0 of them void" in done.stdout and "15 calls, 16,500 tokens" in done.stdout
     assert "[ 1/15] i0 core #1: problem" in done.stderr
     again = run(reviews, dialogue(tmp_path, "c"), "--json")
-    assert json.loads(again.stdout)["kept_before"] == 15 and json.loads(again.stdout)["calls"] == 0
+    assert data_of(again.stdout)["kept_before"] == 15 and data_of(again.stdout)["calls"] == 0
     said = call("calibrate", reviews, "--study", "st")
     assert said.exit_code == 0, said.output
     assert "problem: 1 found, 0 missed, 1 false alarms, 0 rightly not" in said.stdout
     assert said.stdout.rstrip().splitlines()[-1].startswith("Refused as a substitute for people: ")
-    data = json.loads(call("calibrate", reviews, "--study", "st", "--json").stdout)
+    data = data_of(call("calibrate", reviews, "--study", "st", "--json").stdout)
     core = data["axes"][0]
     assert core["precision"]["value"] == 0.5 and core["precision"]["interval"]["method"] == "Wilson score, 95%"
     assert data["rate"]["people"]["value"] == 0.5 and data["substitute"]["accepted"] is False

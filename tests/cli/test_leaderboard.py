@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from command_line import repoassay
+from json_answers import data_of
 from repoassay.report.leaderboard import figures_of
 from repoassay.report.leaderboard.manifest import manifest_of
 from repoassay.report.results import read_rows
@@ -69,7 +70,7 @@ def test_a_forgery_that_follows_is_found_by_grading_again(folder: Path) -> None:
     assert repoassay("leaderboard", "validate", "forged", cwd=folder).returncode == 0
     found = repoassay("leaderboard", "validate", "forged", "--regrade", "--json", cwd=folder)
     assert found.returncode == 1, found.stderr
-    refusals = json.loads(found.stdout)["refusals"]
+    refusals = data_of(found.stdout)["refusals"]
     assert len(refusals) == 4
     assert all("is passed, and graded again it is no_output" in one["what"] for one in refusals)
 

@@ -13,6 +13,7 @@ import pytest
 
 from command_line import repoassay
 from engine.metering import ASSETS, PRICES, SOLVE, said, shell, write_dialogue
+from json_answers import data_of
 from repoassay.records.calls import run_spent
 
 pytestmark = pytest.mark.exhaustive
@@ -57,7 +58,7 @@ def test_with_a_price_figures_are_sums_of_the_journals(tmp_path: Path) -> None:
         "--attempts", "3", "--json", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    report = data_of(done.stdout)
     assert report["spent"]["total"]["dollars"] == "1.2" == report["agents"][0]["spent"]["dollars"]
     assert report["spent"]["unfinished"] is None
     assert sum(spent.usage.total for spent in run_spent(the_run(tmp_path)).values()) == 900
@@ -126,7 +127,7 @@ def test_show_tells_the_story_and_lists_a_run(tmp_path: Path) -> None:
         assert "1 a: 100 in, 50 out" in story
         assert "refused (budget)" in story
         assert "Verdict: budget (process yes, result yes)" in story
-    told = json.loads(repoassay("show", attempt, "--json", cwd=tmp_path).stdout)
+    told = data_of(repoassay("show", attempt, "--json", cwd=tmp_path).stdout)
     assert told["attempt"]["spent"]["calls"] == 2 and len(told["calls"]) == 3
     assert repoassay("show", "nothing/here", cwd=tmp_path).returncode == 2
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
+from json_answers import data_of
 from repoassay.api import load_run
 from repoassay.cli.main import cli
 from repoassay.cli.report import print_report
@@ -56,7 +56,7 @@ def test_it_prints_the_table_and_where_the_page_is(tmp_path: Path) -> None:
 def test_json_is_alone_on_standard_output(tmp_path: Path) -> None:
     run = a_run(tmp_path / "run")
     result = call(str(run.path), "--json")
-    assert json.loads(result.stdout)["agents"][0]["tpr"]["all"]["n"] == 1
+    assert data_of(result.stdout)["agents"][0]["tpr"]["all"]["n"] == 1
     assert "report.html" in result.stderr
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from json_answers import data_of
 from repoassay.cli.main import cli
 from repoassay.errors import BadInput
 from repoassay.records import RunFolder
@@ -50,7 +50,7 @@ def test_several_runs_print_tables_and_write_nothing(tmp_path: Path) -> None:
 
 def test_json_is_alone_on_standard_output(tmp_path: Path) -> None:
     runs = [a_run(tmp_path / name, name) for name in ("one", "two")]
-    document = json.loads(call(*runs, "--json", "--out", tmp_path / "out", "--format", "md").stdout)
+    document = data_of(call(*runs, "--json", "--out", tmp_path / "out", "--format", "md").stdout)
     assert [run["title"] for run in document["runs"]] == ["one", "two"]
     assert document["tables"][0]["name"] == "frameworks"
     assert (tmp_path / "out" / "tables" / "frameworks.md").is_file()

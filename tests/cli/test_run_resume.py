@@ -15,6 +15,7 @@ import pytest
 
 from command_line import repoassay
 from interrupts import interruptible
+from json_answers import data_of
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 TASKS = ("--task", "sensor-log-daily", "--task", "sensor-log-outages")
@@ -63,7 +64,7 @@ def test_the_reference_passes_and_leaves_a_report(tmp_path: Path) -> None:
     run = the_run(tmp_path)
     assert (run / "report.html").stat().st_size > 10_000
     assert "report.html" in done.stdout
-    (report,) = [json.loads(repoassay("report", str(run), "--json", "--no-html", cwd=tmp_path).stdout)]
+    (report,) = [data_of(repoassay("report", str(run), "--json", "--no-html", cwd=tmp_path).stdout)]
     assert report
 
 
@@ -127,6 +128,8 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, presses: int) -> None:
         time.sleep(0.1)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130, said
+    assert "Finishing the attempts under way; Ctrl-C again drops them." in said
+    assert ("Dropping the attempts under way" in said) == (presses == 2)
     assert "repoassay resume" in said
     assert "Traceback" not in said
     done = repoassay("resume", "latest", cwd=tmp_path)

@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 
 from engine.metering import ASSETS
 from interrupts import interruptible
+from json_answers import data_of
 from repoassay.cli.main import cli
 from repoassay.errors import RepoAssayError
 from repoassay.judges.prompt import signals_by_axis
@@ -86,7 +87,7 @@ def told(*arguments: str | Path) -> Result:
 def document(*arguments: str | Path) -> Any:
     done = told(*arguments, "--json")
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return json.loads(done.stdout)
+    return data_of(done.stdout)
 
 
 def refused(done: Result) -> str:

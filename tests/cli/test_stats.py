@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import re
@@ -14,7 +13,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from repoassay.cli.stats import stats
+from json_answers import data_of
+from repoassay.cli.main import cli
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.survey import DEFINITIONS
 
@@ -22,7 +22,7 @@ MINI = Path(__file__).parents[1] / "assets/suites/mini"
 
 
 def call(*words: object) -> Result:
-    return CliRunner().invoke(stats, [str(word) for word in words])
+    return CliRunner().invoke(cli, ["stats", *(str(word) for word in words)])
 
 
 def said(*words: object) -> str:
@@ -90,7 +90,7 @@ def test_repo_prints_one_line_a_measure_with_a_tab(repository: Path) -> None:
 
 
 def test_repo_as_json(repository: Path) -> None:
-    facts = json.loads(said("repo", repository, "--json"))
+    facts = data_of(said("repo", repository, "--json"))
     assert facts["path"] == str(repository)
     assert facts["tokeniser"] == "python-tokenize"
     assert list(facts["measures"]) == list(DEFINITIONS)
@@ -111,7 +111,7 @@ def test_hostile_file_names_are_made_harmless_and_few(tmp_path: Path) -> None:
     assert len(lines) == 21
     assert lines[0].startswith(r"unparsed: \x1b[2J\n00.py: ")
     assert lines[-1] == "and 11 more; --json lists all of them."
-    assert len(json.loads(said("repo", tmp_path, "--json"))["problems"]) == 31
+    assert len(data_of(said("repo", tmp_path, "--json"))["problems"]) == 31
 
 
 @pytest.mark.parametrize("name", ["none", "a.tar.gz"])
@@ -133,7 +133,7 @@ def test_suite_prints_one_line_each_with_tabs() -> None:
 
 
 def test_suite_as_json() -> None:
-    facts = json.loads(said("suite", MINI, "--json"))
+    facts = data_of(said("suite", MINI, "--json"))
     assert facts["suite"] == "mini"
     assert facts["tasks"] == 2
     assert facts["value"]["sum"] == "8.00"
@@ -154,7 +154,7 @@ def test_tasks_without_value_and_hostile_names(tmp_path: Path) -> None:
         file.write_text(re.sub(r'^domain = ".*"', r'domain = "\\u001b[2J\\t[red]"', text, flags=re.MULTILINE))
     lines = said("suite", suite).splitlines()
     assert lines[1] == "domain\t\t" + r"\x1b[2J\t[red]" + "\t2\t100.0\t\t\t\t\t0"
-    assert json.loads(said("suite", suite, "--json"))["value"] is None
+    assert data_of(said("suite", suite, "--json"))["value"] is None
 
 
 def test_suites_that_are_none_are_refused(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from command_line import repoassay
 from interrupts import interruptible
+from json_answers import data_of
 from repoassay.tasks.suite import find_suite
 from repoassay.types import TaskKind
 
@@ -68,7 +69,7 @@ def test_every_kind_of_answer_in_order_with_results_report_and_figures(tmp_path:
     assert (tmp_path / "results.jsonl").read_bytes() == before  # nothing is graded twice
 
     told = repoassay("stats", "results", "results.jsonl", "--k", "1,4,5", "--json", cwd=tmp_path)
-    whole = json.loads(told.stdout)["all"]
+    whole = data_of(told.stdout)["all"]
     assert whole["shares"] == {"PASS": 0.25, "FAIL": 0.25, "PATCH FAILED": 0.5, "TIMED OUT": 0.0}
     values = [rate["value"] for rate in whole["pass_at_k"]]
     assert values == [0.25, 1.0, None]
@@ -96,10 +97,10 @@ def test_leniency_is_asked_for_and_recorded(tmp_path: Path) -> None:
         drifted.append(line[:-1] + "  # drifted\n" if first else line)
         hunk = line.startswith("@@")
     write(tmp_path / "p.jsonl", [{"id": folder.task.id, "patch": "".join(drifted)}])
-    strict = json.loads(submit(tmp_path, "--submissions", "p.jsonl", "--json").stdout)
+    strict = data_of(submit(tmp_path, "--submissions", "p.jsonl", "--json").stdout)
     assert strict["message"] == "PATCH FAILED"
     lax = submit(tmp_path, "--submissions", "p.jsonl", "--json", "--lenient", "--results", "lax.jsonl")
-    record = json.loads(lax.stdout)
+    record = data_of(lax.stdout)
     assert record["message"] == "PASS", record
     assert any("leniently" in comment for comment in record["comments"])
 

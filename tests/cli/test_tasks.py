@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from repoassay.cli.tasks import tasks
+from json_answers import data_of
+from repoassay.cli.main import cli
 from repoassay.errors import RepoAssayError
 
 MINI = Path(__file__).parents[1] / "assets/suites/mini"
@@ -23,7 +23,7 @@ def suite(tmp_path: Path) -> Path:
 
 
 def call(*words: object) -> Result:
-    return CliRunner().invoke(tasks, [str(word) for word in words])
+    return CliRunner().invoke(cli, ["tasks", *(str(word) for word in words)])
 
 
 def said(*words: object) -> str:
@@ -59,7 +59,7 @@ def test_list_without_a_suite_lists_the_bundled_ones() -> None:
 
 
 def test_list_as_json() -> None:
-    rows = json.loads(said("list", MINI, "--json"))
+    rows = data_of(said("list", MINI, "--json"))
     assert [row["id"] for row in rows] == ["fix-total", "sum-ledger"]
     assert len(rows[0]["digest"]) == 64
 
@@ -91,7 +91,7 @@ def test_show_an_edit() -> None:
 
 
 def test_show_as_json() -> None:
-    facts = json.loads(said("show", MINI, "sum-ledger", "--json"))
+    facts = data_of(said("show", MINI, "sum-ledger", "--json"))
     assert facts["task"]["grading"]["result"][0]["at_least"] == 0.99
     assert facts["instruction"].startswith("# Total")
 
@@ -129,10 +129,10 @@ def test_lint_of_what_is_broken(suite: Path) -> None:
     assert "1 of 2 tasks are sound; problems: 1, pieces of advice: 0." in result.output
     result = call("lint", suite, "--json")
     assert result.exit_code == 2
-    facts = json.loads(result.output)
-    assert (facts["tasks"], facts["sound"]) == (2, 1)
-    assert facts["problems"][0]["severity"] == "error"
-    assert facts["problems"][0]["file"] == "tasks/fix-total/solution/changes.diff"
+    facts = data_of(result.output)
+    assert (facts["tasks"], facts["sound_tasks"]) == (2, 1)
+    assert facts["findings"][0]["severity"] == "error"
+    assert facts["findings"][0]["file"] == "tasks/fix-total/solution/changes.diff"
 
 
 def test_lint_advice_counts_only_when_strict(suite: Path) -> None:
@@ -140,7 +140,7 @@ def test_lint_advice_counts_only_when_strict(suite: Path) -> None:
     file.write_text(file.read_text().partition("[economics]")[0])
     assert "advice: tasks/fix-total/task.toml: economics: is missing." in said("lint", suite)
     assert call("lint", suite, "--strict").exit_code == 2
-    assert json.loads(said("lint", suite, "--json"))["problems"][0]["severity"] == "advice"
+    assert data_of(said("lint", suite, "--json"))["findings"][0]["severity"] == "advice"
 
 
 @pytest.mark.parametrize("verb", ["list", "show", "lint"])

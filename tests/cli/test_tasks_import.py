@@ -7,6 +7,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from json_answers import data_of, records_of
+from repoassay.cli.main import cli
 from repoassay.cli.submit import submit
 from repoassay.cli.tasks import tasks
 from swe_rows import SWE
@@ -29,8 +31,8 @@ def test_n_of_m_and_the_reasons(tmp_path: Path) -> None:
         "        a__b-1",
         f"Notes on 1 of them are in {out / 'import.jsonl'}.",
     ]
-    again = CliRunner().invoke(tasks, ["import", str(tmp_path / "rows.jsonl"), "--out", str(out), "--json"])
-    found = json.loads(again.output)
+    again = CliRunner().invoke(cli, ["tasks", "import", str(tmp_path / "rows.jsonl"), "--out", str(out), "--json"])
+    found = data_of(again.output)
     assert (found["rows"], found["tasks"], found["kept"]) == (2, ["pallets__flask-1"], ["pallets__flask-1"])
     assert list(found["refused"].values()) == [["a__b-1"]]
 
@@ -48,9 +50,9 @@ def test_a_patch_for_a_row_that_is_no_task_is_our_error(tmp_path: Path) -> None:
     mirror = tmp_path / "nowhere"
     mirror.mkdir()
     files = ["--dataset", saved(tmp_path, SWE, BAD), "--submissions", patches]
-    result = CliRunner().invoke(submit, [*files, "--mirror", f"pallets/flask={mirror}", "--json"])
+    result = CliRunner().invoke(cli, ["submit", *files, "--mirror", f"pallets/flask={mirror}", "--json"])
     assert result.exit_code == 1, result.output
-    first, second = (json.loads(line) for line in result.output.splitlines() if line.startswith("{"))
+    first, second = records_of(result.stdout, "submission")
     assert (first["id"], first["message"], first["repository"]) == ("a__b-1", "ERROR", "")
     assert "The row cannot be made a task: no recipe" in first["test_suite_feedback"]
     assert second["message"] == "ERROR"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from command_line import repoassay
+from json_answers import data_of, records_of
+from repoassay.cli.main import cli
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 NO_NAMESPACES = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$0" "$@"'
@@ -36,7 +38,7 @@ def test_version_and_help_name_every_verb(tmp_path: Path) -> None:
 def test_doctor_finds_what_a_run_needs(tmp_path: Path) -> None:
     done = repoassay("doctor", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    found = {item["name"]: item["state"] for item in json.loads(done.stdout)}
+    found = {item["name"]: item["state"] for item in data_of(done.stdout)}
     assert found["sandbox"] == "ok"
     assert found["network"] == "ok"
     assert found["interpreters"] in ("ok", "degraded")
@@ -47,7 +49,7 @@ def test_validate_proves_two_tasks_twice(tmp_path: Path) -> None:
     tasks = ("--task", "sensor-log-daily", "--task", "edit-ledger-monthly")
     done = repoassay("tasks", "validate", "starter", *tasks, "--repeat", "2", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    proofs = [json.loads(line) for line in done.stdout.splitlines()]
+    proofs = records_of(done.stdout, "proof")
     assert {proof["proof"] for proof in proofs} >= {
         "reference",
         "nothing",
@@ -110,3 +112,14 @@ def test_where_there_are_no_namespaces_a_run_stops_with_the_flag_that_accepts_no
     accepted = started(*run, "--isolation", "none", cwd=tmp_path, before=before)
     assert accepted.returncode == 0, accepted.stderr
     assert "no_output" in accepted.stderr
+
+
+def test_a_mistyped_command_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    done = repoassay("runn", cwd=tmp_path)
+    assert done.returncode == 2 and "There is no command 'runn'. Did you mean run?" in done.stderr
+
+
+def test_colour_is_left_out_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b[" in CliRunner().invoke(cli, ["doctor"], color=True).output
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in CliRunner().invoke(cli, ["doctor"], color=True).output

@@ -131,11 +131,30 @@ def test_tests_are_told_by_the_settings_of_pytest() -> None:
 def test_set_up_goes_with_the_tests_and_compiled_sources_are_refused() -> None:
     before = project({"a.py": "1", "tests/test_a.py": "1", "tests/gone.txt": "1", "conftest.py": "1"}).files
     after = project({"a.py": "22", "tests/test_a.py": "22", "conftest.py": "22", "tests/x.txt": "1"}).files
-    split, patched = split_in_place(before, after, (), find_tests(project({"tests/test_a.py": ""})))
+    tests = find_tests(project({"tests/test_a.py": ""}))
+    split, patched = split_in_place(before, after, (), tests, lambda entry: b"")
     assert (split.solution, split.tests) == (("a.py",), ("tests/test_a.py",))
     assert patched == ("conftest.py", "tests/gone.txt", "tests/test_a.py", "tests/x.txt")
+    more = {**after, **project({"src/x.pyx": "1"}).files}
     with pytest.raises(BadInput, match="compiled"):
-        split_in_place(before, {**after, **project({"src/x.pyx": "1"}).files}, (), find_tests(project({})))
+        split_in_place(before, more, (), find_tests(project({})), lambda entry: b"")
+
+
+def test_new_examples_that_tests_run_belong_to_the_tests() -> None:
+    files = {
+        "a.py": "22", "docs_src/shop/one.py": "1", "docs_src/shop/two.py": "1", "docs_src/shop/three.py": "1",
+        "docs_src/old.py": "2", "examples/run.py": "1",
+        "tests/test_a.py": (
+            "from docs_src.shop import (\n    one,\n)\nimport docs_src.shop.two, docs_src.old\nRUN = 'examples/run.py'"
+        ),
+    }  # fmt: skip
+    after, before = project(files), project({"a.py": "1", "docs_src/old.py": "", "tests/test_a.py": ""})
+    split, patched = split_in_place(
+        before.files, after.files, (), find_tests(after), lambda entry: files[entry.object].encode()
+    )
+    assert split.solution == ("a.py", "docs_src/old.py", "docs_src/shop/three.py")
+    assert split.tests == ("tests/test_a.py",)
+    assert patched == ("docs_src/shop/one.py", "docs_src/shop/two.py", "examples/run.py", "tests/test_a.py")
 
 
 def test_test_functions_are_counted() -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from command_line import repoassay
 from construct.making import CODE, Repo, make_repo
 from repoassay.construct import (
     MINE_LOG,
     CommitStatus,
+    InstructionRewriter,
     MinedCommit,
     MiningReport,
     MiningRequest,
@@ -32,8 +34,9 @@ from repoassay.construct.mining.instruction import (
     source_lines,
 )
 from repoassay.construct.mining.rules import CommitFacts, TouchedFile
-from repoassay.construct.mining.told_names import needed_facts, untold
+from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
 from repoassay.errors import BadInput
+from repoassay.model_proxy import ScriptedUpstream, open_model
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Sandbox
 from repoassay.tasks.suite import find_suite
@@ -131,11 +134,13 @@ def test_texts_are_preferred_in_order_and_few_words_are_completed(tmp_path: Path
     history = History(repo.path / ".git", "shop")
     one = next(each for each in read_commits(history) if each.commit == commit)
     issues = {
-        12: "Averages are wrong\n\nThey leave out the last price.",
+        12: "Averages are wrong (#11)\n\n<!-- Say\nmore. -->They leave out the last price.\n\n"
+        "```\nmean(a,  b)  # 12\n```\nCo-authored-by: b <b@c>",
         13: "I repaired how somebody had counted averages.",
     }
     told = {each.name: each.text for each in instruction_sources(history, one, issues)}
     assert list(told) == ["issue", "changelog", "pull request"]  # the message says too little
+    assert told["issue"] == ("Averages are wrong\n\nThey leave out the last price.\n\n```\nmean(a,  b)  # 12\n```\n")
     assert told["changelog"] == "The mean of a shop counts every `Price`.\n"
     assert [each.name for each in instruction_sources(history, one, {})] == ["changelog"]
     both, _ = pick_instruction(instruction_sources(history, one, issues), [])
@@ -153,6 +158,24 @@ def test_a_text_with_a_line_of_the_solution_is_passed_over() -> None:
     assert kept is not None
     assert (kept.name, len(passed)) == ("message", 1)
     assert pick_instruction([leaky], lines)[0] is None
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("Fix random_product as well", False),
+        ("also fixes the other pairs too.", False),
+        ("Follow-up to the parser's fix of dates", False),
+        ("Accept bytes as well", True),
+        ("Fix dates that are given again", True),
+        ("Fix it as well\n\nA date of two digits is taken for one of this century.", True),
+    ],
+)
+def test_a_message_that_leads_elsewhere_says_too_little(market: Repo, message: str, told: bool) -> None:
+    history = History(market.path / ".git", "market")
+    commit = history.commit("HEAD")
+    facts = CommitFacts(commit, (commit,), "2024-01-01", message, ())
+    assert bool(list(instruction_sources(history, facts, {}))) is told
 
 
 def test_names_texts_and_exceptions_that_only_the_solution_has_are_told() -> None:
@@ -179,6 +202,28 @@ def test_names_texts_and_exceptions_that_only_the_solution_has_are_told() -> Non
     left = untold(found, "A Bill has a currency and one can pay it; a negative tax is an OverflowError.")
     assert [each.sentence for each in left] == ["The tests expect this text: `a tax is never negative`"]
     assert "The tests use the parameter `tax` of `total` of module `shop.bill`." in {each.sentence for each in found}
+
+
+def test_of_a_long_text_only_what_the_solution_brings_is_told() -> None:
+    base = {"words.py": "KEYWORDS = ()\n"}
+    solution = {"words.py": "KEYWORDS = ('END CASE', 'no value was given')\n"}
+    test = (
+        "def test_split():\n    assert split('BEGIN CASE val WHEN 1 THEN SELECT; END CASE; END; SELECT 3;') == 2\n"
+        "    assert error() == 'error: no value was given'\n"
+    )
+    found = needed_facts(base, solution, {"test_words.py": ("", test)}, ["test_words.py::test_split"])
+    assert {each.word for each in found} == {"END CASE", "error: no value was given"}
+
+
+def test_texts_that_are_filled_in_are_told_and_short_ones_that_are_alike() -> None:
+    base = {"words.py": "NAMES = {'day': 'ein Tag', 'days': '{0} Tage'}\n"}
+    solution = {"words.py": base["words.py"] + "MORE = {'week': 'uke', 'weeks': '{0} uker', 'years': 'over %d år'}\n"}
+    test = (
+        "def test_a():\n    assert say(1) == 'uke'\n    assert say(2) == '38 uker'\n    assert say(3) == '12 Tage'\n"
+        "    assert say(4) == 'over 3 år'\n    assert say(5) == 'huker'\n    assert say(6) == 'week'\n"
+    )
+    found = needed_facts(base, solution, {"test_a.py": ("", test)}, ["test_a.py::test_a"])
+    assert {each.word for each in found if each.kind == "text"} == {"uke", "38 uker", "over 3 år", "week"}
 
 
 def test_issues_come_from_a_folder_or_from_json(tmp_path: Path) -> None:
@@ -211,6 +256,69 @@ def mined(
 
 def by_subject(report: MiningReport) -> dict[str, MinedCommit]:
     return {row.subject: row for row in report.rows}
+
+
+GOOD = "The average of a list of prices is wrong: of [1, 3, 5] it comes out as 4.5. It must be 3, also of other lists."
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (GOOD, ""),
+        (GOOD + " Write `return total(prices) / len(prices)`.", "It holds a line of the solution"),
+        (GOOD.replace("average", "mean"), "It does not tell what the tests need: average"),
+        (GOOD + " See `statistics.fmean`.", "It speaks of code that the draft does not have: fmean"),
+        ("Average!", "It has 1 words"),
+    ],
+)
+def test_a_models_words_are_held_against_what_a_draft_is(tmp_path: Path, answer: str, why: str) -> None:
+    (tmp_path / "dialogue.jsonl").write_text(
+        json.dumps({"kind": "turn", "text": answer, "usage": {"input": 100, "output": 50}}) + "\n"
+    )
+    draft = SAYS + "\n\n- The tests use the name `average` of module `shop`.\n"
+    needed = [NeededFact("name", "average", "The tests use the name `average` of module `shop`.")]
+    upstream = ScriptedUpstream(tmp_path / "dialogue.jsonl")
+    with open_model("scripted/writer", [upstream], tmp_path / "calls.jsonl", name="mine") as client:
+        rewrite = InstructionRewriter("scripted/writer", client)
+        found = rewrite(draft, ["return total(prices) / len(prices)"], needed)
+        spent = rewrite(draft, [], needed)  # the dialogue has nothing more to say
+    assert (found.text, found.draft, found.model) == (answer, draft, "scripted/writer")
+    assert (found.taken, found.why[: len(why)]) == (not why, why)
+    assert not spent.taken
+    assert "The model gave no answer" in spent.why
+
+
+@needs_python
+@pytest.mark.exhaustive
+def test_an_instruction_in_other_words_is_kept_beside_its_draft(market: Repo, tmp_path: Path) -> None:
+    turn = {"kind": "turn", "text": GOOD, "usage": {"input": 1000, "output": 100}}
+    (tmp_path / "dialogue.jsonl").write_text(json.dumps(turn) + "\n")
+    (tmp_path / "prices.toml").write_text(
+        '[[price]]\nmodel = "scripted/*"\nfrom = 2020-01-01\ninput = "1"\noutput = "5"\nsource = "made up"\n'
+    )
+    done = repoassay(
+        "mine", market.path, "--out", "suite", "--rewrite", "scripted/writer", "--dialogue",
+        "dialogue.jsonl", "--prices", "prices.toml", "--proofs", "1", "--workers", "1", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (folder,) = find_suite(tmp_path / "suite").tasks
+    assert folder.instruction == GOOD + "\n"
+    assert "instruction from the message, reworded by scripted/writer" in folder.task.provenance
+    (row,) = [row for row in map(json.loads, (tmp_path / "suite" / MINE_LOG).read_text().splitlines()) if
+              row.get("rewriting")]  # fmt: skip
+    assert row["rewriting"]["draft"].startswith("Fix the average of three prices")
+    assert row["rewriting"]["dollars"] == "0.0015"
+    assert "scripted/writer: 1 asked for, 1 taken" in (tmp_path / "suite/README.md").read_text()
+    for agent in ("nothing", "reference", "nothing"):  # the last one finds no task that it was not tried on
+        done = repoassay(
+            "mine", market.path, "--out", "suite", "--difficulty", agent, "--attempts", "2", "--workers", "1",
+            cwd=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    readme = (tmp_path / "suite/README.md").read_text()
+    assert "| passed by nothing | passed by reference |" in readme
+    assert "| 0 of 2 | 2 of 2 |" in readme
+    assert len(list((tmp_path / "suite/difficulty").iterdir())) == 2
 
 
 @needs_python

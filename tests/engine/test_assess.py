@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -11,6 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from demo_set import DEMO, demo_tasks
+from json_answers import records_of
+from repoassay.cli.main import cli
 from repoassay.cli.validate import validate
 from repoassay.engine.assess import assess_task
 from repoassay.engine.attempt import GradingContext
@@ -71,8 +72,8 @@ def test_demonstration_tasks_are_attested_with_40_bits(name: str, demo: dict[str
 
 def test_validate_tells_the_assurance_and_may_require_it() -> None:
     given = ["starter", "--task", "edit-cachetools-peek"]
-    told = CliRunner().invoke(validate, [*given, "--json"])
-    proof = next(line for line in map(json.loads, told.output.splitlines()) if line.get("proof") == "assurance")
+    told = CliRunner().invoke(cli, ["tasks", "validate", *given, "--json"])
+    proof = next(each for each in records_of(told.stdout, "proof") if each["proof"] == "assurance")
     assert (told.exit_code, proof["sound"], proof["assurance"]["decisive"]) == (0, True, True)
     assert proof["assurance"]["bits"] >= 40
     assert proof["assurance"]["sites"]["withheld"] > 20

@@ -1,4 +1,4 @@
-"""Real agents from their registries, by a scripted model in the default sandbox.
+"""Real agents from their registries, by a scripted model in the default sandbox, of their own dialect and of others.
 
 Runs those named in REPOASSAY_TEST_AGENTS, such as `mini-swe-agent,codex`, or `all` that this machine can have. They are
 installed from their registries first, so this needs a network and minutes the first time.
@@ -17,6 +17,7 @@ from repoassay.agents.find import find_modelled
 from repoassay.agents.install import availability
 from repoassay.agents.spec import builtin_specs, read_spec
 from repoassay.engine.agent_check import check_agent
+from repoassay.records.calls import read_calls
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.types import Usage
@@ -36,13 +37,18 @@ def wanted() -> list[str]:
 
 @pytest.mark.skipif(not ASKED, reason="REPOASSAY_TEST_AGENTS names no agents")
 @pytest.mark.timeout(1800)
+@pytest.mark.parametrize("dialect", ["", "chat", "messages"])
 @pytest.mark.parametrize("name", wanted())
-def test_it_solves_both_tasks_and_is_metered_exactly(name: str, tmp_path: Path) -> None:
+def test_it_solves_both_tasks_and_is_metered_exactly(name: str, dialect: str, tmp_path: Path) -> None:
     cache = Cache()
     sandbox = open_sandbox("namespaces", cache)
     agent = find_modelled(name)
     agent.prepare(cache, sandbox)
-    for found in check_agent(agent, cache, sandbox, tmp_path):
+    if dialect == agent.dialect or (dialect and agent.dialect == "chat"):
+        pytest.skip("that is its own, or one in which the script does not know how this agent ends")
+    for found in check_agent(agent, cache, sandbox, tmp_path, dialect=dialect):
+        calls = read_calls(found.folder / "usage.jsonl").calls
+        assert {call.spoken for call in calls if call.forwarded} == {dialect}
         assert found.verdict.outcome.value == "passed", (found.task, found.exit, (found.folder / "log.txt").read_text())
         assert found.totals.usage == found.sent != Usage()
         assert found.totals.refused == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import statistics
 import subprocess
 import sys
@@ -14,8 +13,10 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, strategies as st
 
+from json_answers import data_of
 from repoassay.benchmarks.resq import ModifiedFile, ResqRow
 from repoassay.benchmarks.swebench import SweRow
+from repoassay.cli.main import cli
 from repoassay.cli.stats import stats
 from repoassay.errors import BadInput, MissingExtra
 from repoassay.formats import dataset_figures as room
@@ -229,7 +230,7 @@ def test_mirrors_as_options() -> None:
 
 
 def said(*words: object) -> str:
-    result = CliRunner().invoke(stats, ["dataset", *map(str, words)], catch_exceptions=False)
+    result = CliRunner().invoke(cli, ["stats", "dataset", *map(str, words)], catch_exceptions=False)
     assert result.exit_code == 0
     return result.stdout
 
@@ -241,7 +242,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert list(lines) == ["measure", *DEFINITIONS, "tokeniser", "quartiles"]
     assert lines["levenshtein"] == "1\t1\t1\t1\t1\t1\t1"
     assert lines["repository_files"] == "0\t\t\t\t\t\t"
-    facts = json.loads(said(tmp_path / "rows.jsonl", "--json", "--mirror", f"https://github.com/a/b={place}"))
+    facts = data_of(said(tmp_path / "rows.jsonl", "--json", "--mirror", f"https://github.com/a/b={place}"))
     assert facts["rows"] == 1
     assert facts["measures"]["repository_code_lines"]["median"] == 3
     assert facts["tasks"]["0_0"]["modified_files"] == 1

@@ -239,6 +239,27 @@ def test_an_open_policy_lets_them_pass_and_says_that_they_have_no_price(tmp_path
     assert totals.dollars is None and totals.dollars_known > 0 and "web_search_options" in totals.dollars_note
 
 
+def test_what_is_allowed_by_name_passes_and_has_no_price_and_nothing_else_does(tmp_path: Path) -> None:
+    with Biller() as biller:
+        allowing = Upstream(name="up", base_url=f"{biller.origin}/v1", allow=("web_search", "service_tier", "messages"))
+        with Gateway([allowing]) as gateway:
+            entry = gateway.admit("a", model="up/gpt-4o", journal=tmp_path / "usage.jsonl")
+            url = address(entry.urls(gateway.origin), "chat", stream=False)
+            body = request_body("chat")
+            body["tools"] += [{"type": "web_search"}, {"type": "code_interpreter"}]
+            body |= {"service_tier": "priority", "speed": "fast"}
+            assert send(url, body, key_header("chat", entry.key)).status == 200
+            fetched = user({"type": "image_url", "image_url": {"url": URL}})
+            assert send(url, {**body, "messages": fetched}, key_header("chat", entry.key)).status == 400
+            totals = entry.close()
+        (seen,) = biller.bodies
+        assert [tool["type"] for tool in seen["tools"]] == ["function", "web_search"]
+        assert seen["service_tier"] == "priority" and "speed" not in seen
+    call = read_calls(tmp_path / "usage.jsonl").calls[0]
+    assert call.left_out == ("speed", "code_interpreter") and totals.dollars is None
+    assert "service_tier, web_search" in call.price_note or "web_search, service_tier" in call.price_note
+
+
 @pytest.mark.parametrize("target", ["http://127.0.0.1:{port}/{token}/v1/chat/completions", "http:/{token}/v1/chat"])
 def test_a_target_with_an_address_is_refused(build: Any, target: str) -> None:
     import socket
@@ -252,3 +273,11 @@ def test_a_target_with_an_address_is_refused(build: Any, target: str) -> None:
         raw.sendall(f"{line}Host: x\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
         answer = raw.recv(65536)
     assert answer.split()[1] in {b"400", b"401"} and not rig.upstream.seen
+
+
+def test_a_tool_that_hides_another_behind_an_allowed_one_is_taken_out() -> None:
+    body = request_body("gemini")
+    body["tools"] += [{"googleSearch": {}}, {"googleSearch": {}, "codeExecution": {}}]
+    found = confine(VENDORS["gemini"].confine, body, ("googleSearch",))
+    assert found.granted == ("googleSearch",) and found.left_out == ("googleSearch",)
+    assert [list(tool) for tool in body["tools"]] == [["functionDeclarations"], ["googleSearch"]]

@@ -14,7 +14,16 @@ from typing import Any
 import pytest
 
 from repoassay.errors import BadInput, InfraFault, MissingExtra
-from repoassay.model_proxy import Budget, CallLimits, Dialogue, Prices, ScriptedUpstream, known_upstreams, open_gateway
+from repoassay.model_proxy import (
+    Budget,
+    CallLimits,
+    Dialogue,
+    Prices,
+    ScriptedUpstream,
+    Upstream,
+    known_upstreams,
+    open_gateway,
+)
 from repoassay.model_proxy.server import Gateway
 from repoassay.records.calls import read_calls
 from repoassay.types.usage import Usage
@@ -91,8 +100,6 @@ def test_streams_are_not_buffered(build: Any, turn: Any) -> None:
         thread = threading.Thread(target=speak)
         thread.start()
         import http.client
-
-        from repoassay.model_proxy import Upstream
 
         url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
         rig = build(turn, upstreams=[Upstream(name="raw", base_url=url)])
@@ -232,8 +239,9 @@ def test_what_cannot_be_admitted_says_why(
 
 
 def test_a_dialect_the_upstream_does_not_speak(build: Any, turn: Any) -> None:
-    rig = build(turn)
-    entry = rig.admit(model="up/m")
+    origin = build(turn).upstream.origin
+    rig = build(turn, upstreams=[Upstream(name="literal", base_url=f"{origin}/v1", translate=False)])
+    entry = rig.admit(model="literal/m")
     answer = rig.ask(entry, "messages")
     assert answer.status == 400 and "does not speak messages" in answer.json["error"]["message"]
     assert entry.close().faults == {"dialect": 1}

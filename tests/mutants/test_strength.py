@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import repoassay
+from json_answers import data_of, records_of
 from repoassay.cli.main import cli
 from repoassay.errors import InfraFault
 from repoassay.grading import Oracle, examine
@@ -184,14 +185,14 @@ def test_the_command_marks_refuses_and_keeps(suite: Path) -> None:
     assert "write a test: shop.py:2: no test fails when `if count >= 10:` reads `if count > 10:`." in told
     assert "1 weak (below 95%): weak" in told
     code, told = run("tasks", "validate", str(suite), "--task", "weak", "--require-strength", "0.9", "--json")
-    proof = next(line for line in map(json.loads, told.splitlines()) if line.get("proof") == "strength")
+    proof = next(each for each in records_of(told, "proof") if each["proof"] == "strength")
     assert (code, proof["sound"], proof["strength"]["weak"]) == (1, False, True)
     assert "weak" in {task["task"] for task in json.loads((suite / "strength.json").read_text())["tasks"]}
     assert "to test:" in run("tasks", "show", str(suite), "weak")[1]
     code, told = run("run", str(suite), "--agent", "reference", "--task", "weak", "--out", str(suite / "runs"))
     assert "Strength of the tests: median" in told
     (folder,) = (suite / "runs").iterdir()
-    assert json.loads(run("report", str(folder), "--json", "--no-html")[1])["strength"]["weak"] == ["weak"]
+    assert data_of(run("report", str(folder), "--json", "--no-html")[1])["strength"]["weak"] == ["weak"]
     assert "Strength of the tests" in (folder / "report.html").read_text()
     told = run("report", str(folder), "--out", str(suite / "report"), "--format", "md")[1]
     assert "Strength of the tests: median" in told + "".join(

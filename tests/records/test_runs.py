@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -88,3 +90,13 @@ def test_a_crash_while_writing_leaves_no_half_file(tmp_path: Path) -> None:
         write_once(target, b"other")
     assert target.read_bytes() == b"whole"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_where_a_disk_is_full_nothing_is_left_of_a_new_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_number: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*run\.json'"):
+        RunFolder.create(tmp_path / "runs" / "run", a_plan())
+    assert list(tmp_path.iterdir()) == []

@@ -65,6 +65,7 @@ def test_tables_and_plots_work_by_keyboard(browser: Browser, tmp_path: Path) -> 
     ]
     opened = Opened(browser, written(rows, tmp_path), (1200, 900), "light")
     page = opened.page
+    page.locator("#appendix > summary").click()
     table = "section:has(#table-domains) table"
     head = page.locator(f"{table} th button").first
     head.focus()
@@ -101,12 +102,13 @@ def test_many_attempts_are_loaded_from_files_beside_the_page(browser: Browser, t
         for n in range(5_100)
     ]
     path = written(rows, tmp_path)
-    assert sorted(item.name for item in (tmp_path / "data").iterdir()) == ["attempts-0000.js", "attempts-0001.js"]
+    beside = tmp_path / "index_files"
+    assert sorted(item.name for item in beside.iterdir()) == ["attempts-0000.js", "attempts-0001.js"]
     opened = Opened(browser, path, (1200, 900), "light")
     page = opened.page
     assert opened.requests == [path.as_uri()]
     assert page.locator("#browser").is_hidden()
-    page.locator("#load").press("Enter")
+    page.locator("#list").scroll_into_view_if_needed()
     page.wait_for_selector("#browser:not([hidden])")
     assert page.locator("#where").inner_text() == "1 to 50 of 5,100"
     page.locator("#by-outcome").select_option(label="∅ no output")
@@ -117,8 +119,8 @@ def test_many_attempts_are_loaded_from_files_beside_the_page(browser: Browser, t
     assert opened.complaints == []
     assert all(url.startswith(tmp_path.as_uri()) for url in opened.requests)
     opened.close()
-    (tmp_path / "data" / "attempts-0001.js").unlink()
+    (beside / "attempts-0001.js").unlink()
     opened = Opened(browser, path, (1200, 900), "light")
-    opened.page.locator("#load").click()
+    opened.page.locator("#list").scroll_into_view_if_needed()
     opened.page.locator("#loading", has_text="not beside").wait_for()
     opened.close()

@@ -88,3 +88,13 @@ def test_a_long_run_lists_what_did_not_pass_and_says_so(make_run: MakeRun, put: 
 def test_an_empty_plan_prints(make_run: MakeRun) -> None:
     assert "0/0 undefined" in printed(make_run(tasks=0))
     assert "isolation" in printed(make_run(agents=(), name="nobody"))
+
+
+@pytest.mark.parametrize("width", [40, 60, 71])
+def test_a_narrow_terminal_keeps_names_whole(varied: RunFolder, width: int) -> None:
+    found = printed(varied, width)
+    assert max(map(len, found.splitlines())) <= width
+    rates, _, rest = found.partition("By domain")
+    rates = rates.partition("Rates over")[2]
+    assert all(agent.name in rates.split() for agent in summarise(varied).agents)
+    assert "ECR judged" not in rest

@@ -16,7 +16,8 @@ import httpx
 import uvicorn
 
 import repoassay
-from repoassay.server.server import configure, listen
+from repoassay.server.listening import listen
+from repoassay.server.server import configure
 from repoassay.server.service import Service
 
 __all__ = ["Process", "connected", "solution"]

@@ -81,3 +81,20 @@ def test_no_economics_and_no_licences(folder: Path) -> None:
 def test_a_solution_that_is_an_input(folder: Path) -> None:
     shutil.copy(folder / "inputs/ledger.csv", folder / "solution/totals.csv")
     assert advice(folder)[0].startswith("solution/totals.csv: is byte for byte the input 'ledger.csv'.")
+
+
+def test_an_edit_task_whose_environment_lacks_pytest(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit = folder.parent / "fix-total"
+
+    def problems() -> list[str]:
+        return [str(item) for item in lint(edit, repositories=edit.parents[1] / "repositories")]
+
+    monkeypatch.setattr("repoassay.tasks.linter.find_spec", lambda name: None)
+    assert "the Python of this RepoAssay has no pytest" in problems()[0]
+    (edit / "environment").mkdir()
+    (edit / "environment" / "requirements.txt").write_text("tabulate==0.9.0 --hash=sha256:" + 64 * "0" + "\n")
+    change(edit / "task.toml", "[environment]\n", '[environment]\nrequirements = "environment/requirements.txt"\n')
+    assert "environment/requirements.txt: names no pytest, which runs the hidden tests." in problems()[0]
+    with (edit / "environment" / "requirements.txt").open("a") as stream:
+        stream.write("pytest==9.0.1 --hash=sha256:" + 64 * "1" + "\n")
+    assert problems() == []

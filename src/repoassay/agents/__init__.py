@@ -9,11 +9,21 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.agents.agent_folder import NewAgent as NewAgent, write_agent_folder as write_agent_folder
+    from repoassay.agents.exit_status import (
+        QUICK as QUICK,
+        StartFailure as StartFailure,
+        exit_meaning as exit_meaning,
+        last_lines as last_lines,
+        start_failure as start_failure,
+    )
     from repoassay.agents.find import (
+        agent_file as agent_file,
         agent_kind as agent_kind,
         agent_titles as agent_titles,
         find_agent as find_agent,
         find_modelled as find_modelled,
+        is_own as is_own,
     )
     from repoassay.agents.function import (
         CommandMaker as CommandMaker,
@@ -24,7 +34,7 @@ if TYPE_CHECKING:
         source_digest as source_digest,
     )
     from repoassay.agents.install import availability as availability, obtain as obtain
-    from repoassay.agents.model_agent import ModelledAgent as ModelledAgent
+    from repoassay.agents.model_agent import ModelledAgent as ModelledAgent, needs_network as needs_network
     from repoassay.agents.protocol import (
         AccessPoint as AccessPoint,
         Agent as Agent,
@@ -33,19 +43,21 @@ if TYPE_CHECKING:
         in_workspace as in_workspace,
     )
     from repoassay.agents.session import CommandResult as CommandResult, WorkspaceSession as WorkspaceSession
-    from repoassay.agents.spec import builtin_specs as builtin_specs, read_spec as read_spec
+    from repoassay.agents.spec import AgentSpec as AgentSpec, builtin_specs as builtin_specs, read_spec as read_spec
     from repoassay.agents.transcripts.search_replace import search_replace_calls as search_replace_calls
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "find": ("agent_kind", "agent_titles", "find_agent", "find_modelled"),
+            "find": ("agent_file", "agent_kind", "agent_titles", "find_agent", "find_modelled", "is_own"),
             "function": ("CommandMaker", "adapt_agent", "check_source", "import_agent", "python_kind", "source_digest"),
             "install": ("availability", "obtain"),
-            "model_agent": ("ModelledAgent",),
+            "model_agent": ("ModelledAgent", "needs_network"),
             "protocol": ("AccessPoint", "Agent", "AsksModel", "PlacedAgent", "in_workspace"),
             "session": ("CommandResult", "WorkspaceSession"),
-            "spec": ("builtin_specs", "read_spec"),
+            "spec": ("AgentSpec", "builtin_specs", "read_spec"),
+            "agent_folder": ("NewAgent", "write_agent_folder"),
+            "exit_status": ("QUICK", "StartFailure", "exit_meaning", "last_lines", "start_failure"),
             "transcripts.search_replace": ("search_replace_calls",),
         },
     )

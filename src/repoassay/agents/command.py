@@ -11,12 +11,16 @@ from repoassay.agents.protocol import AgentKind, in_workspace
 from repoassay.errors import BadInput
 from repoassay.sandbox import Command, Mount
 from repoassay.tasks import TaskFolder
+from repoassay.text import suggest
 from repoassay.types import Limits
 from repoassay.workspace import PreparedTask
 
 __all__ = ["CommandAgent"]
 
-_PLACEHOLDER = re.compile(r"\{(instruction|instruction_file|workspace|agent|task)\}")
+_NAMES = ("instruction", "instruction_file", "workspace", "agent", "task")
+_PLACEHOLDER = re.compile(rf"\{{({'|'.join(_NAMES)})\}}")
+_MEANT = re.compile(r"'[^']*'|(?<![${])\{([a-z_]+)\}(?!\})")
+"""A word in braces as a placeholder has it; what the shell is told in single quotes is a program's affair."""
 
 
 class CommandAgent:
@@ -33,6 +37,14 @@ class CommandAgent:
     def __init__(self, line: str, folder: Path | None = None) -> None:
         if folder is not None and not folder.is_dir():
             raise BadInput(f"The agent's folder {folder} is not a folder.", "Check --agent-dir.")
+        for found in _MEANT.finditer(line):
+            if found[1] and found[1] not in _NAMES:
+                known = ", ".join(f"{{{name}}}" for name in _NAMES)
+                raise BadInput(
+                    f"The command line has the unknown placeholder {{{found[1]}}}.",
+                    f"{suggest(found[1], _NAMES, list_known=False)} Known are {known}; put other braces into single "
+                    "quotes.".strip(),
+                )
         if "{agent}" in line and folder is None:
             raise BadInput("The command line uses {agent}, but no folder was given.", "Add --agent-dir FOLDER.")
         self._line, self._folder = line, folder

@@ -13,7 +13,7 @@ from repoassay.agents.spec import builtin_specs, read_spec
 from repoassay.errors import BadInput
 from repoassay.text import suggest
 
-__all__ = ["agent_kind", "agent_titles", "find_agent", "find_modelled"]
+__all__ = ["agent_file", "agent_kind", "agent_titles", "find_agent", "find_modelled", "is_own"]
 
 _GROUP = "repoassay.agents"
 
@@ -29,6 +29,17 @@ def agent_kind(name: str) -> AgentKind:
         return ModelledAgent.kind
     kind = getattr(plugins.load(_GROUP, name), "kind", None)
     return kind if isinstance(kind, AgentKind) else ModelledAgent.kind
+
+
+def is_own(name: str) -> bool:
+    """Whether what `find_agent` knows by this name runs a program that did not come along with the package."""
+    return name == "command" or name not in plugins.bundled_plugins(_GROUP)
+
+
+def agent_file(name: str) -> str:
+    """The path of an agent's TOML file, where a name is one or the folder of one; else the name."""
+    folder = Path(name)
+    return str(folder / "agent.toml") if "/" in name and folder.is_dir() else name
 
 
 def find_agent(name: str, options: Mapping[str, str] | None = None) -> Agent:
@@ -66,6 +77,7 @@ def find_modelled(name: str, template: Path | None = None) -> ModelledAgent:
         BadInput: There is no such agent, or its file is wrong.
     """
     builtin = builtin_specs()
+    name = agent_file(name)
     if name in builtin:
         return ModelledAgent(read_spec(builtin[name]), template)
     if name.endswith(".toml") or "/" in name:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 import re
 import shutil
@@ -18,6 +19,9 @@ from repoassay.workspace import AgentInterpreter, Installed, Recipe, find_node, 
 __all__ = ["Availability", "availability", "installed", "obtain"]
 
 _FORMAT = "2"
+_BUILT = {".git", ".venv", "__pycache__", "node_modules", "build", "dist"}
+_SHOWN = "/usr/local/bin:/usr/bin:/bin"
+"""Where programs of the machine are that the sandbox shows."""
 _NODE = "Install it with your system's package manager, or from nodejs.org."
 
 
@@ -49,8 +53,24 @@ def installed(spec: AgentSpec, cache: Cache) -> Installed | None:
     """
     _check_needs(spec.install)
     if spec.install.kind == "none":
+        if spec.install.unpublished and shutil.which(spec.run.command[0], path=_SHOWN) is None:
+            raise Unavailable(
+                f"{spec.run.command[0]} is not here: {spec.install.unpublished}.",
+                "Install it below /usr/local, which the sandbox shows.",
+            )
         return Installed(Path("/nonexistent"))
+    if spec.install.kind == "folder":
+        return _folder(spec)
     return installed_at(_key(spec.install, _interpreter(spec.install)), cache)
+
+
+def _folder(spec: AgentSpec) -> Installed:
+    folder = Path(spec.install.folder)
+    if not folder.exists():
+        raise Unavailable(
+            f"{folder}, which {spec.name} is made of, is not there.", "Correct install.folder in its file."
+        )
+    return Installed(folder)
 
 
 def obtain(spec: AgentSpec, cache: Cache, sandbox: Sandbox) -> Installed:
@@ -102,7 +122,7 @@ def _check_needs(install: Install) -> None:
         elif name == "docker":
             if shutil.which("docker") is None or not Path("/var/run/docker.sock").exists():
                 raise Unavailable("It needs Docker, which does not run here.", "Install and start Docker.")
-        elif shutil.which(name) is None:
+        elif name != "network" and shutil.which(name) is None:
             raise Unavailable(f"It needs {name}, which is not on the path.", f"Install {name}.")
 
 
@@ -123,8 +143,22 @@ def _key(install: Install, interpreter: AgentInterpreter) -> str:
 
 
 def _content(requirement: str) -> str:
-    """The digest of a package that is a file of this machine, which may change under its name."""
+    """The digest of a package that is a file or folder of this machine, which may change under its name."""
     found = re.search(r"file:(?://)?(/\S+)", requirement)
-    if found is None or not Path(found[1]).is_file():
+    if found is None:
         return ""
-    return hashlib.sha256(Path(found[1]).read_bytes()).hexdigest()
+    place = Path(found[1])
+    files = [place] if place.is_file() else _sources(place)
+    total = hashlib.sha256()
+    for file in files:
+        total.update(f"{file.relative_to(place)}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest() if files else ""
+
+
+def _sources(folder: Path) -> list[Path]:
+    """The files of a source folder that a build may look at, in order."""
+    found = []
+    for place, inner, names in os.walk(folder):
+        inner[:] = sorted(set(inner) - _BUILT)
+        found += [path for name in sorted(names) if (path := Path(place, name)).is_file() and not path.is_symlink()]
+    return found

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from repoassay.agents.install import obtain
 from repoassay.agents.prompting import render_prompt
-from repoassay.agents.protocol import AccessPoint, AgentKind, in_workspace
+from repoassay.agents.protocol import AccessPoint, Agent, AgentKind, in_workspace
 from repoassay.agents.spec import AgentSpec
 from repoassay.agents.transcripts import read_transcript
 from repoassay.errors import BadInput
@@ -19,11 +19,12 @@ from repoassay.tasks import TaskFolder
 from repoassay.types import FileEdit, Limits, Trajectory
 from repoassay.workspace import Installed, PreparedTask
 
-__all__ = ["HOME", "TRANSCRIPT", "ModelledAgent"]
+__all__ = ["HOME", "TRANSCRIPT", "ModelledAgent", "needs_network"]
 
 HOME = "/home/agent"
 TRANSCRIPT = "/transcript"
 _PROMPT = "/run/prompt.md"
+_ACP = "/run/acp_client.py"
 _KEPT_BYTES = 64 * 2**20
 _KEPT_FILES = 2000
 _PLACEHOLDER = re.compile(r"(?<!\{)\{([a-z_]+)\}(?!\})")
@@ -55,18 +56,23 @@ class ModelledAgent:
         self._installed = obtain(self.spec, cache, sandbox)
 
     def command(self, layout: PreparedTask, limits: Limits) -> Command:
-        """Refuses: without a model there is nothing to do.
+        """Refuses: what it records needs a place.
 
         Raises:
             BadInput: Always.
         """
-        raise BadInput(f"The agent {self.name} needs a model.", "Name one with --model PROVIDER/NAME.")
+        raise BadInput(f"The agent {self.name} needs an attempt's folder.", "Run it with `repoassay run`.")
 
     def at(self, access: AccessPoint, into: Path) -> ConfiguredAgent:
         """See `AsksModel.at`."""
         if self._installed is None:
             raise BadInput(f"The agent {self.name} is not installed.", f"Run: repoassay agents install {self.name}")
         return ConfiguredAgent(self, self._installed, access, into)
+
+
+def needs_network(agent: Agent) -> bool:
+    """Whether an agent's file says that it cannot work without the network."""
+    return isinstance(agent, ModelledAgent) and "network" in agent.spec.install.needs
 
 
 class ConfiguredAgent:
@@ -92,14 +98,19 @@ class ConfiguredAgent:
             for item in run.file
         }
         edits[_PROMPT] = FileEdit(prompt.encode())
+        argv = tuple(self._argv(values))
+        if run.protocol:
+            edits[_ACP] = FileEdit((Path(__file__).with_name("scripts") / "acp_client.py").read_bytes())
+            argv = ("/env/bin/python", "-I", "-B", _ACP, f"{TRANSCRIPT}/acp.jsonl", *argv)
         installed = self._installed
-        mounts = (Mount(installed.tree, "/agent"), *installed.mounts) if self._agent.spec.install.kind != "none" else ()
+        target = f"/agent/{installed.tree.name}" if installed.tree.is_file() else "/agent"
+        mounts = (Mount(installed.tree, target), *installed.mounts) if self._agent.spec.install.kind != "none" else ()
         command = in_workspace(
             layout,
             _with_headroom(limits, run.memory, run.disk, run.processes),
-            tuple(self._argv(values)),
+            argv,
             env=self._env(layout, values),
-            stdin=prompt.encode() if run.prompt == "stdin" else b"",
+            stdin=prompt.encode() if run.protocol or run.prompt == "stdin" else b"",
             mounts=mounts,
             edits=edits,
         )

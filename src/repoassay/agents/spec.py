@@ -26,7 +26,7 @@ import re
 import tomllib
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
@@ -43,14 +43,14 @@ _NAMES = {
     "prompt", "prompt_file", "model", "key", "repo", "workspace", "home", "transcript",
     *(f"{name}_url" for name in VENDORS),
 }  # fmt: skip
-_PIP = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9,._-]+\])?(==[A-Za-z0-9.!+_-]+| @ \S+)$")
+_PIP = re.compile(r"^file:///\S+$|^[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9,._-]+\])?(==[A-Za-z0-9.!+_-]+| @ \S+)$")
 _NPM = re.compile(r"^(@[a-z0-9][a-z0-9._~-]*/)?[a-z0-9][a-z0-9._~-]*@(\d[A-Za-z0-9.+-]*|file:\S+)$")
-_NEED = re.compile(r"^(docker|git|(?:python|node)>=\d+(?:\.\d+)?)$")
+_NEED = re.compile(r"^(docker|git|network|(?:python|node)>=\d+(?:\.\d+)?)$")
 
 
 def _need(value: str) -> str:
     if _NEED.match(value) is None:
-        raise ValueError(f"has {value!r}; write docker, git, python>=3.12 or node>=20")
+        raise ValueError(f"has {value!r}; write docker, git, network, python>=3.12 or node>=20")
     return value
 
 
@@ -75,7 +75,7 @@ def _at_home(value: str) -> str:
 
 
 def _dialect(value: str) -> str:
-    if value not in VENDORS:
+    if value and value not in VENDORS:
         raise ValueError(f"is {value!r}; the gateway speaks {', '.join(VENDORS)}")
     return value
 
@@ -84,17 +84,21 @@ class Install(Record):
     """How the agent comes onto the host: once, into the cache, mounted read-only at /agent.
 
     Attributes:
-        kind: pip (a Python environment of its own, by uv), npm, or none for what is there already.
-        requirements: Packages with exact versions: `name==1.2` or `name @ URL` for pip, `name@1.2` for npm.
+        kind: pip (a Python environment of its own, by uv), npm, folder (a folder or file of this machine as it is,
+            mounted read-only at or below /agent), or none for what is there already.
+        requirements: Packages with exact versions: `name==1.2` or `name @ URL` for pip, `name@1.2` for npm. A package's
+            file or source folder is `./NAME`, from the agent's file on.
+        folder: For kind folder: where it is, from the agent's file on.
         python: Lower and upper bound of its Python, such as `>=3.12,<3.13`.
-        needs: What else the machine must have: `docker`, `git`, `node>=20`.
+        needs: What else it must have: `docker`, `git`, `node>=20` on the machine, `network` at work.
         scripts: Whether npm may run the packages' own install scripts, which few need.
         unpublished: Why the packages cannot be had from a registry, for agents to be installed by hand.
         megabytes: About how much it is when installed.
     """
 
-    kind: Literal["pip", "npm", "none"] = "none"
+    kind: Literal["pip", "npm", "folder", "none"] = "none"
     requirements: tuple[str, ...] = ()
+    folder: str = ""
     python: Annotated[str, Field(pattern=r"^>=\d+\.\d+(,<\d+\.\d+)?$")] = ">=3.11"
     needs: tuple[Annotated[str, AfterValidator(_need)], ...] = ()
     scripts: bool = False
@@ -103,8 +107,10 @@ class Install(Record):
 
     @model_validator(mode="after")
     def _exact(self) -> Self:
-        if (self.kind == "none") != (not self.requirements):
+        if (self.kind in ("pip", "npm")) != bool(self.requirements):
             raise ValueError("has requirements exactly when kind is pip or npm")
+        if (self.kind == "folder") != bool(self.folder):
+            raise ValueError("has a folder exactly when kind is folder")
         pattern = _PIP if self.kind == "pip" else _NPM
         for requirement in self.requirements:
             if pattern.match(requirement) is None:
@@ -127,6 +133,8 @@ class Start(Record):
     Attributes:
         command: The arguments; `{calls_args}` as a whole argument stands for `calls_args`.
         calls_args: Arguments with `{max_calls}`, left out when calls are not limited.
+        protocol: `acp` for an agent that speaks the Agent Client Protocol over its standard input and output: our
+            client starts it, sends the prompt, and keeps what both say. Empty for one that is told all at once.
         prompt: How the prompt comes: `arg` and `file` through placeholders of the command, or `stdin`.
         cwd: Where it stands.
         scratch: Folders outside its home that it writes to, below /root, /opt or /srv; empty and thrown away.
@@ -136,6 +144,7 @@ class Start(Record):
 
     command: Annotated[tuple[str, ...], Field(min_length=1)]
     calls_args: tuple[str, ...] = ()
+    protocol: Literal["", "acp"] = ""
     prompt: Literal["arg", "stdin", "file"] = "arg"
     cwd: Literal["repo", "workspace"] = "repo"
     env: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str] = Field(default_factory=dict)
@@ -155,7 +164,7 @@ class Start(Record):
         for text in self.calls_args:
             self._check(text, _NAMES | {"max_calls"})
         asked = "{prompt}" if self.prompt == "arg" else "{prompt_file}"
-        if self.prompt != "stdin" and not any(asked in part for part in self.command):
+        if not self.protocol and self.prompt != "stdin" and not any(asked in part for part in self.command):
             raise ValueError(f"passes the prompt by {self.prompt}, but its command lacks {asked}")
         return self
 
@@ -180,6 +189,7 @@ class AgentSpec(Record):
     """One agent.
 
     Attributes:
+        dialect: What it speaks to the model proxy; empty for an agent that asks no model.
         tools: Whether it calls tools; the scripted dialogue of `agents check` differs for one that does not.
         status: How far it was tried: `verified` end to end, or what is missing.
         notes: What a user must know.
@@ -191,13 +201,21 @@ class AgentSpec(Record):
     version: str = ""
     homepage: str = ""
     licence: str = ""
-    dialect: Annotated[str, AfterValidator(_dialect)]
+    dialect: Annotated[str, AfterValidator(_dialect)] = ""
     tools: bool = True
     status: str = ""
     notes: tuple[str, ...] = ()
     install: Install = Install()
     run: Start
     transcript: Transcript = Transcript()
+
+    @model_validator(mode="after")
+    def _spoken(self) -> Self:
+        texts = [*self.run.command, *self.run.env.values(), *(item.content for item in self.run.file)]
+        used = {name for text in texts for name in _PLACEHOLDER.findall(text)}
+        if not self.dialect and (asks := used & {"model", "key", *(f"{name}_url" for name in VENDORS)}):
+            raise ValueError(f"uses {{{min(asks)}}}, but names no dialect; say which of {', '.join(VENDORS)} it speaks")
+        return self
 
     @property
     def digest(self) -> str:
@@ -214,7 +232,7 @@ def read_spec(path: Path) -> AgentSpec:
     try:
         if path.stat().st_size > _LARGEST:
             raise BadInput(f"The agent file {path} is larger than {_LARGEST} bytes.")
-        return AgentSpec.model_validate(tomllib.loads(path.read_text("utf-8")))
+        return AgentSpec.model_validate(_placed(tomllib.loads(path.read_text("utf-8")), path))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the top"
@@ -224,6 +242,29 @@ def read_spec(path: Path) -> AgentSpec:
         raise BadInput(f"The agent file {path} is wrong at {place}: {what}.", "See docs/real-agents.md.") from error
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"The agent file {path} cannot be read: {error}.", "See docs/real-agents.md.") from error
+
+
+def _placed(data: dict[str, Any], path: Path) -> dict[str, Any]:
+    """What a file says, with paths that begin with a dot as whole ones: they are meant from the file on."""
+    install = data.get("install")
+    if not isinstance(install, dict):
+        return data
+    here = path.absolute().parent
+    npm = install.get("kind") == "npm"
+    listed = install.get("requirements")
+    if isinstance(listed, list):
+        named = [item if not isinstance(item, str) or not item.startswith(".") else _file_url(here / item, npm=npm)
+                 for item in listed]  # fmt: skip
+        install = {**install, "requirements": named}
+    if isinstance(folder := install.get("folder"), str) and folder:
+        install = {**install, "folder": str((here / folder).resolve())}
+    return {**data, "install": install}
+
+
+def _file_url(place: Path, *, npm: bool) -> str:
+    """A package's file or source folder as pip or npm name it."""
+    whole = place.resolve()
+    return f"{re.sub(r'[^a-z0-9._~-]', '-', whole.name.lower())}@file:{whole}" if npm else f"file://{whole}"
 
 
 def builtin_specs() -> dict[str, Path]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -13,7 +14,10 @@ from repoassay.agents import (
     ModelledAgent,
     WorkspaceSession,
     adapt_agent,
+    agent_file,
     agent_kind,
+    agent_titles,
+    builtin_specs,
     check_source,
     find_agent,
     import_agent,
@@ -27,6 +31,8 @@ from repoassay.text import quote
 from repoassay.types import AgentEntry, Plan
 
 __all__ = ["AgentLike", "Agents", "agents_again", "planned_agents"]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 AgentLike = str | Callable[[WorkspaceSession, str], object] | CommandMaker | type[CommandMaker]
 """A name of an agent, the path of an agent's TOML file, `package.module:name`, a function of (workspace, instruction),
@@ -42,8 +48,8 @@ class Agents:
 
 
 def planned_agents(
-    agents: AgentLike | Sequence[AgentLike], *, command: str | None = None, folder: Path | None = None,
-    template: Path | None = None,
+    agents: AgentLike | Sequence[AgentLike], *, command: str | Mapping[str, str] | None = None,
+    folder: Path | None = None, template: Path | None = None,
 ) -> Agents:  # fmt: skip
     """Agents for a plan. `command` and `folder` are of the agent `command`, `template` of agents that ask a model.
 
@@ -51,9 +57,16 @@ def planned_agents(
         BadInput: There is no such agent, it cannot be used, or two have one name.
     """
     found = Agents()
-    for each in _several(agents):
+    for given in _several(agents):
+        each = agent_file(given) if isinstance(given, str) else given
+        if each == "command" and isinstance(command, Mapping):
+            for own, told in command.items():
+                _check_name(own)
+                found.entries[own] = _by_name("command", told, folder, template)[1]
+            continue
         if isinstance(each, str) and not is_dotted(each):
-            name, entry = _by_name(each, command, folder, template)
+            line = None if isinstance(command, Mapping) else command
+            name, entry = _by_name(each, line, folder, template)
         else:
             thing = import_agent(each) if isinstance(each, str) else each
             agent = adapt_agent(thing)
@@ -63,6 +76,20 @@ def planned_agents(
             raise BadInput(f"Two agents are called {quote(name)}.", "Give one of them another name.")
         found.entries[name] = entry
     return found
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name of an own agent that reports cannot show, or that another has.
+
+    Raises:
+        BadInput: It is one.
+    """
+    if not _NAME.fullmatch(name):
+        raise BadInput(
+            f"{quote(name)} is no name for an agent.", "Use letters, digits, dots, dashes and underscores, at most 64."
+        )
+    if name != "command" and (name in agent_titles() or name in builtin_specs()):
+        raise BadInput(f"{quote(name)} is the name of an agent that comes along.", "Choose another.")
 
 
 def agents_again(plan: Plan, agents: AgentLike | Sequence[AgentLike]) -> tuple[dict[str, Agent], tuple[Path, ...]]:
@@ -76,7 +103,7 @@ def agents_again(plan: Plan, agents: AgentLike | Sequence[AgentLike]) -> tuple[d
     kinds = {entry.kind: entry for entry in plan.agents.values() if is_dotted(entry.kind)}
     for each in _several(agents):
         if isinstance(each, str) and not is_dotted(each):
-            names.append(Path(each))
+            names.append(Path(agent_file(each)))
             continue
         kind = each if isinstance(each, str) else python_kind(each)
         thing = import_agent(each) if isinstance(each, str) else each

@@ -37,6 +37,7 @@ from repoassay.engine import (
     execute,
     make_plan,
     open_run,
+    preflight,
     prepare,
     resume_run,
     run_lock,
@@ -76,11 +77,12 @@ def evaluate(
     upstreams: Paths = (),
     dialogue: str | Path | None = None,
     prices: Paths = (),
-    command: str | None = None,
+    command: str | Mapping[str, str] | None = None,
     agent_folder: str | Path | None = None,
     prompt_template: str | Path | None = None,
     released: bool = False,
     graded: bool = True,
+    look_first: bool = True,
     on_event: OnEvent | None = None,
     stop: Stop | None = None,
 ) -> Run:
@@ -113,10 +115,12 @@ def evaluate(
         upstreams: TOML files that say where models are.
         dialogue: A file with what the models `scripted/...` say.
         prices: Price tables put on top of the shipped one.
-        command: The command line of the agent `command`; `agent_folder` is what it is shown read-only as {agent}.
+        command: The command line of the agent `command`, or several by the names reports are to show; `agent_folder` is
+            what they are shown read-only as {agent}.
         prompt_template: A file put around instructions instead of the shipped prompt.
         released: Lay out the release a task names instead of the commit it pins.
         graded: Whether what agents leave is judged.
+        look_first: Start each agent once, and knock at each model's server, before anything is laid out.
         on_event: Called with each event (`repoassay.api.events`), never two at a time, from several threads. What it
             raises stops the run.
         stop: Lets another thread stop the run.
@@ -166,6 +170,8 @@ def evaluate(
     events = EventSender(on_event)
     events.send(RunPlanned(plan, bound_of(plan)))
     prepare(agents.values(), cache, sandbox)
+    if look_first:
+        preflight(plan, found, agents, cache, sandbox)
     folder = open_run(plan, Path(out))
     if (strengths := known_strengths(found, cache.path)).tasks:
         write_strengths(folder.path, strengths)

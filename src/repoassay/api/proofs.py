@@ -9,13 +9,13 @@ from functools import partial
 
 from repoassay.api.settings import Names, SuiteLike, checked_isolation, checked_suite, checked_workers, whole
 from repoassay.engine import GradingContext, Proof, validate_task
-from repoassay.errors import BadInput
+from repoassay.errors import BadInput, InfraFault
 from repoassay.grading import check_packages
 from repoassay.mutants import StrengthDemand, known_strengths
 from repoassay.records import write_strengths
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import DataState, TaskFolder
-from repoassay.types import StrengthSettings, SuiteStrength
+from repoassay.types import Outcome, StrengthSettings, SuiteStrength
 
 __all__ = ["DataCheck", "check_data", "suite_strength", "validate"]
 
@@ -87,8 +87,15 @@ def _demand(settings: StrengthSettings, count: int | None, required: float) -> S
 def _proofs(
     folders: tuple[TaskFolder, ...], prove: Callable[[TaskFolder], list[Proof]], workers: int
 ) -> Iterator[Proof]:
+    def proofs_or_fault(folder: TaskFolder) -> list[Proof]:
+        """One task whose tests cannot even be started leaves the others to be proven."""
+        try:
+            return prove(folder)
+        except InfraFault as error:
+            return [Proof(folder.task.id, "start", (Outcome.INFRA_FAULT,), sound=False, comment=str(error))]
+
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        for proofs in pool.map(prove, folders):
+        for proofs in pool.map(proofs_or_fault, folders):
             yield from proofs
 
 

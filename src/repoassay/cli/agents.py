@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.cli.agent_check_lines import print_check
+from repoassay.cli.agents_new import new_agent
+from repoassay.completion import complete_agents
+from repoassay.json_output import print_document, print_record
 from repoassay.options import PATH, isolation_option, json_option
 
 if TYPE_CHECKING:
@@ -29,7 +32,11 @@ def agents() -> None:
       repoassay agents install mini-swe-agent
       repoassay agents check claude-code
       repoassay agents check ./my-agent.toml
+      repoassay agents new ./my-agent
     """
+
+
+agents.add_command(new_agent)
 
 
 @agents.command("list")
@@ -70,8 +77,11 @@ def list_agents(as_json: bool) -> None:
         if name not in known and name not in agent_titles()
     ]
     if as_json:
-        click.echo(json.dumps(rows + plain, indent=2))
+        print_document(rows + plain)
         return
+    if sys.stdout.isatty():
+        heads = f"{'agent':<16}{'version':<10}{'dialect':<11}{'comes':<6}{'size':>7}  {'state':<10}what it is"
+        click.secho(heads, bold=True)
     for row in rows:
         state = {"installed": "green", "available": "yellow"}.get(row["state"], "red")
         size = f"{row['megabytes']} MB" if row["megabytes"] else ""
@@ -89,7 +99,7 @@ def list_agents(as_json: bool) -> None:
 
 
 @agents.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_agents)
 @isolation_option
 def install(name: str, isolation: str) -> None:
     """Install NAME into the cache, once; attempts never install anything.
@@ -109,14 +119,16 @@ def install(name: str, isolation: str) -> None:
 
 
 @agents.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_agents)
 @click.option("--kind", type=click.Choice(["both", "deliverable", "edit"]), default="both", show_default=True,
               help="Which of the two tasks.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(1), default=300, show_default=True, metavar="S",
               help="Seconds a task may take.")  # fmt: skip
+@click.option("--upstream-dialect", type=click.Choice(["chat", "messages", "responses", "gemini"]),
+              help="The one dialect of the scripted model; agents of another go through a translation.")  # fmt: skip
 @click.option("--out", type=PATH, metavar="DIR", help="Keep transcripts, journals and submissions there.")
 @json_option
-def check(name: str, kind: str, timeout: float, out: Path | None, as_json: bool) -> None:
+def check(name: str, kind: str, timeout: float, upstream_dialect: str | None, out: Path | None, as_json: bool) -> None:
     """Let NAME solve two starter tasks by a scripted model, and hold its own account against the gateway's.
 
     It works in the sandbox with its network cut but for the gateway's door. Costs nothing. Leaves with 1 when a task
@@ -126,6 +138,7 @@ def check(name: str, kind: str, timeout: float, out: Path | None, as_json: bool)
     Examples:
       repoassay agents check mini-swe-agent
       repoassay agents check ./my-agent.toml --kind edit --out ./checked
+      repoassay agents check claude-code --upstream-dialect chat
     """
     import tempfile
 
@@ -144,12 +157,13 @@ def check(name: str, kind: str, timeout: float, out: Path | None, as_json: bool)
     with tempfile.TemporaryDirectory(prefix="repoassay-check-") as scratch:
         place = (out or Path(scratch)).absolute()
         only = "" if kind == "both" else kind
-        for checked in check_agent(agent, cache, sandbox, place, seconds=timeout, only=only):
+        spoken = upstream_dialect or ""
+        for checked in check_agent(agent, cache, sandbox, place, seconds=timeout, only=only, dialect=spoken):
             sound = sound and checked.sound
             if as_json:
-                click.echo(json.dumps(_facts(agent.name, checked)))
+                print_record("check", _facts(agent.name, checked))
             else:
-                _print(agent.name, checked)
+                print_check(agent.name, checked)
     sys.exit(0 if sound else 1)
 
 
@@ -175,32 +189,3 @@ def _facts(name: str, checked: Checked) -> dict[str, Any]:
         "own": own.model_dump(mode="json"),
         "figures": checked.figures,
     }
-
-
-def _print(name: str, checked: Checked) -> None:
-    from repoassay.text import printable
-
-    passed = checked.verdict.outcome.value == "passed"
-    usage = checked.totals.usage
-    exact = "equal to what the model sent" if usage == checked.sent else f"but the model sent {checked.sent}"
-    code = f"code {checked.exit.code}" if checked.exit.code is not None else f"signal {checked.exit.signal}"
-    kinds: dict[str, int] = {}
-    for step in checked.trajectory.steps:
-        kinds[step.source.value] = kinds.get(step.source.value, 0) + 1
-    told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    click.echo(
-        click.style(f"{name} on {checked.task}: {checked.verdict.outcome.value}", fg="green" if passed else "red")
-    )
-    rows = [
-        ("ended", f"{checked.exit.ended.value}, {code}, {checked.seconds:.1f} s; {checked.trajectory.ending}"),
-        ("left", ", ".join(checked.left[:10]) or "nothing"),
-        ("gateway", f"{checked.totals.calls} calls, {usage.input:,} tokens in ({usage.cached:,} cached), "
-                    f"{usage.output:,} out, {exact}"),
-        ("its figures", checked.figures),
-        ("transcript", f"{len(checked.trajectory.steps)} steps ({told})" if told else "no steps"),
-        *(("problem", problem) for problem in checked.trajectory.problems),
-    ]  # fmt: skip
-    if not passed:
-        rows.append(("verdict", "; ".join(checked.verdict.comments)))
-    for label, text in rows:
-        click.echo(f"  {label:<12} {printable(text, 600)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.completion import complete_suites
+from repoassay.json_output import print_record
 from repoassay.options import PATH, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ __all__ = ["attack", "grounds_of"]
 
 
 @click.command()
-@click.argument("suite")
+@click.argument("suite", shell_complete=complete_suites)
 @task_option
 @click.option("--family", "families", multiple=True, metavar="GLOB", help="Only families that match; may be repeated.")
 @click.option("--plain/--no-plain", default=True, show_default=True, help="Whether a plain harness is asked too.")
@@ -162,7 +163,7 @@ def _run(
             trials.append(trial)
             bar.advance(row)
             if as_json:
-                click.echo(trial.model_dump_json())
+                print_record("trial", trial.model_dump(mode="json"))
             elif not console.is_terminal and not known:
                 click.echo(_line(trial))
             elif console.is_terminal and trial.passed:
@@ -181,7 +182,8 @@ def _print(trials: Sequence[Trial], plain: bool, as_json: bool) -> None:
 
     told = by_task(trials)
     if as_json:
-        click.echo(json.dumps({"tasks": [dataclasses.asdict(each) for each in told]}))
+        for each in told:
+            print_record("task", dataclasses.asdict(each))
         return
     for each in told:
         harness = f"{each.believed} of {each.asked} by a plain harness, " if each.asked else ""

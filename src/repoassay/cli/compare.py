@@ -7,13 +7,15 @@ from pathlib import Path
 
 import click
 
+from repoassay.completion import complete_runs
+from repoassay.json_output import note_json_flag, print_document
 from repoassay.options import PATH
 
 __all__ = ["compare"]
 
 
 @click.command()
-@click.argument("systems", nargs=-1, required=True, metavar="RUN[:AGENT]...")
+@click.argument("systems", nargs=-1, required=True, metavar="RUN[:AGENT]...", shell_complete=complete_runs)
 @click.option(
     "--by",
     type=click.Choice(["result", "process"]),
@@ -47,7 +49,9 @@ __all__ = ["compare"]
     show_default=True,
     help="How it is printed.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option(
+    "--json", "as_json", is_flag=True, is_eager=True, callback=note_json_flag, help="The same as --format json."
+)
 def compare(
     systems: tuple[str, ...], by: str, all_pairs: bool, across_versions: bool, level: float, fail_on_regression: bool,
     max_drop: float | None, any_broken: bool, junit: Path | None, form: str, as_json: bool,
@@ -68,13 +72,16 @@ def compare(
       repoassay compare runs/before runs/after --fail-on-regression --max-drop 5 --junit compare.xml
     """
     from repoassay.api import compare as compare_runs
-    from repoassay.report import RegressionGate, as_json as json_of, as_markdown, as_text, rule, write_junit
+    from repoassay.report import RegressionGate, as_markdown, as_text, comparison_document, rule, write_junit
 
     gated = fail_on_regression or any_broken or max_drop is not None
     found = compare_runs(*systems, by=by, every_pair=all_pairs, across_versions=across_versions, level=level)
     rulings = rule(found, RegressionGate(max_drop, any_broken)) if gated else None
-    write = json_of if as_json or form == "json" else as_markdown if form == "md" else as_text
-    click.echo(write(found, rulings).encode("utf-8", "backslashreplace").decode().rstrip("\n"))
+    if as_json or form == "json":
+        print_document(comparison_document(found, rulings))
+    else:
+        text = (as_markdown if form == "md" else as_text)(found, rulings)
+        click.echo(text.encode("utf-8", "backslashreplace").decode().rstrip("\n"))
     if junit is not None:
         write_junit(junit, found, rulings or ())
     if rulings and any(one.reasons for one in rulings):

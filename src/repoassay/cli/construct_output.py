@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from repoassay.json_output import print_document
 
 if TYPE_CHECKING:
     from repoassay.construct import Constructed, ProofCase, TaskRequest
@@ -152,4 +153,4 @@ def print_json(made: Constructed, asked: TaskRequest) -> None:
         "environment": list(made.said),
         "lost": dict(zip(("tests", "of"), made.proven.lost, strict=True)),
     }
-    click.echo(json.dumps(answer))
+    print_document(answer)

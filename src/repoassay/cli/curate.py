@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,8 @@ import click
 
 from repoassay.cli.curate_options import curate_model_options, curation_bench, curation_day, open_asker, step_printer
 from repoassay.cli.curate_release import curate_audit, curate_check, curate_link, curate_release
+from repoassay.completion import complete_suites
+from repoassay.json_output import print_document, print_record
 from repoassay.options import PATH, isolation_option, json_option, task_option
 
 if TYPE_CHECKING:
@@ -82,10 +83,10 @@ def curate_select(
         on_result=lambda each: None if as_json else _print_selected(each),
     )  # fmt: skip
     if as_json:
-        click.echo(json.dumps([
+        print_document([
             {"name": each.name, "selected": each.chosen, "why": each.why, "folder": str(each.folder), "kept": each.kept}
             for each in found
-        ], indent=1))  # fmt: skip
+        ])  # fmt: skip
     else:
         click.echo(f"{sum(each.chosen for each in found)} of {len(found)} candidates selected.")
 
@@ -112,10 +113,14 @@ def _print_selected(found: SelectionResult) -> None:
 @click.argument("repositories", type=PATH, nargs=-1, required=True, metavar="POOL/NAME...")
 @click.option("--times", type=click.IntRange(1, 100), default=2, show_default=True, metavar="N",
               help="Runs of README and tests.")  # fmt: skip
+@click.option("--minors", type=click.IntRange(1, 5), default=1, show_default=True, metavar="N",
+              help="Release lines of Python it is tried on; the likeliest decides, the others are told.")  # fmt: skip
 @click.option("--again", is_flag=True, help="Run again though nothing has changed.")
 @isolation_option
 @json_option
-def curate_verify(repositories: tuple[Path, ...], times: int, again: bool, isolation: str, as_json: bool) -> None:
+def curate_verify(
+    repositories: tuple[Path, ...], times: int, minors: int, again: bool, isolation: str, as_json: bool
+) -> None:
     """See by running that a selected repository is complete: installed as of its day, README and tests, network off.
 
     Writes POOL/NAME/completeness.toml: each command with exit code, seconds, bytes and the class of what stopped it,
@@ -132,7 +137,13 @@ def curate_verify(repositories: tuple[Path, ...], times: int, again: bool, isola
     cache, sandbox = curation_bench(isolation)
     found = [
         verify_pooled(
-            open_pooled(path), cache, sandbox, times=times, again=again, step=step_printer(as_json, path.name)
+            open_pooled(path),
+            cache,
+            sandbox,
+            times=times,
+            again=again,
+            minors=minors,
+            step=step_printer(as_json, path.name),
         )
         for path in repositories
         if not _unselected(path, as_json)
@@ -141,11 +152,13 @@ def curate_verify(repositories: tuple[Path, ...], times: int, again: bool, isola
         if not as_json:
             word = "complete" if each.complete else "incomplete"
             click.echo(f"{each.name}: {word} {printable(each.why, 400)}".rstrip())
+            for line, why in list(each.pythons.items())[1:]:
+                click.echo(f"  on Python {line}: {printable(why, 300) or 'complete as well'}")
     if as_json:
-        click.echo(json.dumps([
+        print_document([
             {"name": each.name, "complete": each.complete, "why": each.why, "seconds": each.seconds,
-             "evidence": str(each.path), "kept": each.kept} for each in found
-        ], indent=1))  # fmt: skip
+             "evidence": str(each.path), "kept": each.kept, "pythons": dict(each.pythons)} for each in found
+        ])  # fmt: skip
     sys.exit(0 if all(each.complete for each in found) else 1)
 
 
@@ -198,17 +211,18 @@ def curate_draft(
             draft_by_model(pooled, place, ask)
     elif not (place / DRAFT).exists():
         path = write_template(pooled, place)
-        click.echo(
-            json.dumps({"template": str(path)}) if as_json else f"{path} is a template: fill it in, and run again."
-        )
+        if as_json:
+            print_document({"template": str(path)})
+        else:
+            click.echo(f"{path} is a template: fill it in, and run again.")
         return
     who = str(model["model"]) if author == "model" else "human"
     made = draft_task(pooled, place, suite, cache, sandbox, author=who, step=step_printer(as_json, pooled.name))
     if as_json:
-        click.echo(json.dumps({
+        print_document({
             "task": made.id, "admitted": made.folder is not None, "folder": str(made.folder) if made.folder else None,
             "reasons": made.reasons, "notes": made.notes, "margin": made.margin, "evidence": str(made.evidence),
-        }, indent=1))  # fmt: skip
+        })  # fmt: skip
     elif made.folder:
         click.echo(f"{made.folder}: admitted, smallest margin {made.margin:.0%}")
         for note in made.notes:
@@ -221,7 +235,7 @@ def curate_draft(
 
 
 @curate.command("prove")
-@click.argument("suite", metavar="SUITE")
+@click.argument("suite", metavar="SUITE", shell_complete=complete_suites)
 @click.option("--times", type=click.IntRange(1, 100), default=3, show_default=True, metavar="N",
               help="Runs of the solution and of each bundled bad agent.")  # fmt: skip
 @click.option("--again", is_flag=True, help="Prove again what nothing has changed of.")
@@ -256,10 +270,10 @@ def _print_proof(found: CuratedProof, as_json: bool) -> None:
     from repoassay.text import printable
 
     if as_json:
-        click.echo(json.dumps({
+        print_record("proof", {
             "task": found.task, "proven": found.proven, "reasons": found.reasons, "accepting": found.accepting,
             "refusing": found.refusing, "evidence": str(found.path), "kept": found.kept,
-        }))  # fmt: skip
+        })  # fmt: skip
         return
     mark = click.style("✓", fg="green") if found.proven else click.style("✗", fg="red")
     click.echo(f"{mark} {found.task:<28} {found.accepting} outputs accepted, {found.refusing} refused")

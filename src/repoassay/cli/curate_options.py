@@ -5,13 +5,12 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from repoassay.options import PATH
+from repoassay.cli.asked_model import asking_options, open_asked_model
 
 __all__ = ["curate_model_options", "curation_bench", "curation_day", "open_asker", "step_printer"]
 
@@ -21,17 +20,7 @@ _LONGEST = 32_000
 
 def curate_model_options(function: _Function) -> _Function:
     """`--model` and where it is, what it says where it is scripted, and what may be spent on it."""
-    for option in reversed([
-        click.option("--model", metavar="PROVIDER/NAME", help="The model that is asked."),
-        click.option("--dialogue", type=PATH, metavar="FILE", help="What the models scripted/... say."),
-        click.option("--model-upstream", "upstreams", multiple=True, type=PATH, metavar="FILE",
-                     help="TOML file that says where models are; may be repeated."),
-        click.option("--prices", multiple=True, type=PATH, metavar="FILE",
-                     help="Price table put on top of the shipped one; may be repeated."),
-        click.option("--budget-usd", metavar="USD", help="Dollars that may be spent; asked for of models that cost."),
-    ]):  # fmt: skip
-        function = option(function)
-    return function
+    return click.option("--model", metavar="PROVIDER/NAME", help="The model that is asked.")(asking_options(function))
 
 
 @contextmanager
@@ -41,29 +30,12 @@ def open_asker(options: Mapping[str, Any], journal: Path, name: str) -> Iterator
     Raises:
         BadInput: When no model is named, or one that costs has no budget.
     """
-    from repoassay.engine import number
     from repoassay.errors import BadInput
-    from repoassay.model_proxy import (
-        Prices,
-        ScriptedUpstream,
-        UnreadableAnswer,
-        costs_nothing,
-        find_upstream,
-        known_upstreams,
-        open_model,
-    )
+    from repoassay.model_proxy import UnreadableAnswer
 
-    model = options["model"]
-    if not model:
+    if not options["model"]:
         raise BadInput("No model is named.", "Name one with --model PROVIDER/NAME.")
-    known: list[Any] = list(known_upstreams(options["upstreams"]).values())
-    if options["dialogue"] is not None:
-        known.append(ScriptedUpstream(options["dialogue"]))
-    budget = Decimal(number("budget_usd", options["budget_usd"])) if options["budget_usd"] else None
-    if budget is None and not costs_nothing(find_upstream(model, known)):
-        raise BadInput(f"Asking {model} costs money.", "Say how much may be spent with --budget-usd.")
-    prices = Prices.shipped(*options["prices"])
-    with open_model(model, known, journal, name=name, prices=prices, budget_usd=budget) as client:
+    with open_asked_model(options["model"], options, journal, name) as client:
 
         def ask(system: str, user: str) -> str:
             try:

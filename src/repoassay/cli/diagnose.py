@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,6 +11,8 @@ import click
 
 from repoassay.cli.diagnose_labels import add_label, list_labels, score_labels
 from repoassay.cli.diagnose_options import classifier_options, classify_first, find_subjects, runs_option
+from repoassay.completion import complete_runs
+from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ diagnose.add_command(score_labels)
 
 
 @diagnose.command(_FOLLOWING, hidden=True)
-@click.argument("where", metavar="RUN|ATTEMPT")
+@click.argument("where", metavar="RUN|ATTEMPT", shell_complete=complete_runs)
 @runs_option
 @json_option
 @click.option("--rules", type=PATH, metavar="FILE", help="TOML file of rules put on top of the shipped ones.")
@@ -101,16 +102,28 @@ def attempts(
     _tell_torn(examiner)
     stopped = classify_first(examiner, subjects, classifier, **asking)[1] if classifier else ""
     looked = []
+    unstarted: dict[tuple[str, str], list[DiagnosedAttempt]] = {}
     for one in _looked(examiner, subjects, bar=as_json or not sys.stdout.isatty()):
         looked.append(one)
-        if not as_json and (one.findings or not whole or (one.subject.failed and not integrity_only)):
+        if as_json:
+            continue
+        never = one.start_failure
+        if whole and never is not None and not one.findings:
+            alike = unstarted.setdefault((one.subject.agent, never.why), [])
+            alike.append(one)
+            if integrity_only or len(alike) > 1:
+                continue
+        if one.findings or not whole or ((one.subject.failed or never is not None) and not integrity_only):
             _print("\n".join(lines(one, integrity_only=integrity_only, width=width)))
+    for (agent, _), alike in unstarted.items():
+        if len(alike) > 1:
+            _print(f"{agent} could not start for the same reason in {len(alike) - 1} more attempts.")
     shares = shares_of(looked)
     if as_json:
         told: dict[str, Any] = {
             "schema": "repoassay/diagnosis/1", "run": str(run.path), "attempts": [document(one) for one in looked],
         }  # fmt: skip
-        click.echo(json.dumps(told | ({"shares": shares_document(shares)} if whole else {}), indent=2))
+        print_document(told | ({"shares": shares_document(shares)} if whole else {}))
     elif whole:
         _print("\n".join(_ending(looked, share_lines(shares) if not integrity_only else ())))
     if stopped:
@@ -130,7 +143,7 @@ def _looked(examiner: Diagnoser, subjects: list[AttemptRef], *, bar: bool) -> It
 
 
 def _ending(looked: list[DiagnosedAttempt], shares: Iterable[str]) -> Iterator[str]:
-    quiet = sum(not one.subject.failed and not one.findings for one in looked)
+    quiet = sum(not (one.subject.failed or one.findings or one.start_failure) for one in looked)
     tried = sum(bool(one.findings) for one in looked)
     yield ""
     yield (

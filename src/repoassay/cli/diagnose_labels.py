@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.diagnose_options import classifier_options, classify_first, find_run, find_subjects, runs_option
+from repoassay.completion import complete_runs
 from repoassay.errors import BadInput
+from repoassay.json_output import print_document
 from repoassay.options import json_option
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ __all__ = ["add_label", "list_labels", "score_labels"]
 
 
 @click.command("label")
-@click.argument("attempt")
+@click.argument("attempt", shell_complete=complete_runs)
 @click.argument("said", metavar="CLASS")
 @click.option("--by", "author", required=True, metavar="NAME", help="Who says so.")
 @click.option("--note", default="", metavar="TEXT", help="Why, in a person's words.")
@@ -78,7 +79,7 @@ def _label(attempt: str, said: str, author: str, note: str, subclass: str | None
 
 
 @click.command("labels")
-@click.argument("run")
+@click.argument("run", shell_complete=complete_runs)
 @runs_option
 @json_option
 def list_labels(run: str, runs: Path, as_json: bool) -> None:
@@ -100,7 +101,7 @@ def list_labels(run: str, runs: Path, as_json: bool) -> None:
     for line in found.torn[:20]:
         click.echo(f"labels.jsonl line {line} is torn or no label and was passed over.", err=True)
     if as_json:
-        click.echo(json.dumps([plain_value(label.model_dump(mode="json")) for label in found.items], indent=2))
+        print_document([plain_value(label.model_dump(mode="json")) for label in found.items])
         return
     for label in found.items:
         click.echo(f"{one_line(label.attempt, 60)}  {label_line(label)}")
@@ -109,7 +110,7 @@ def list_labels(run: str, runs: Path, as_json: bool) -> None:
 
 
 @click.command("score")
-@click.argument("run")
+@click.argument("run", shell_complete=complete_runs)
 @runs_option
 @json_option
 @classifier_options(required=True)
@@ -154,7 +155,7 @@ def _print_score(found: Score, who: str, *, as_json: bool) -> None:
             "agreement": {"share": found.share, "low": low, "high": high, "interval": "95% Wilson score"},
             "table": table, "wrong": [dict(zip(("attempt", "true", "said"), one, strict=True)) for one in found.wrong],
         }  # fmt: skip
-        click.echo(json.dumps(told, indent=2))
+        print_document(told)
         return
     click.echo(f"People's labels (true) against {one_line(who, 100)} (said):\n")
     click.echo(confusion_text(found))

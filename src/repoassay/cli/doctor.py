@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 
 import click
 
+from repoassay.json_output import print_document
 from repoassay.options import json_option
 
 __all__ = ["doctor"]
@@ -32,7 +32,7 @@ def doctor(as_json: bool) -> None:
 
     findings = [*examine(Cache()), *interpreter_findings()]
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+        print_document([asdict(finding) for finding in findings])
     else:
         for finding in findings:
             mark, colour = _MARKS[finding.state]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
+from repoassay.completion import complete_runs
+from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
 __all__ = ["export"]
 
 
 @click.command()
-@click.argument("source", metavar="[RUN|SUITE]", required=False)
+@click.argument("source", metavar="[RUN|SUITE]", required=False, shell_complete=complete_runs)
 @click.option("--as", "kind", metavar="FORMAT", help="A format of `--list`, or a dotted path package.module:Name.")
 @click.option("--out", type=PATH, metavar="FILE", help="The file to write; replaced where it exists.")
 @click.option("--runs", type=PATH, default=Path("runs"), show_default=True, help="Folder that runs are kept in.")
@@ -32,9 +33,15 @@ def export(source: str | None, kind: str | None, out: Path | None, runs: Path, l
 
     if listing:
         titles = exporter_titles()
-        click.echo(json.dumps(titles, indent=2) if as_json else "\n".join(f"{k:<16} {v}" for k, v in titles.items()))
+        if as_json:
+            print_document(titles)
+        else:
+            click.echo("\n".join(f"{k:<16} {v}" for k, v in titles.items()))
         return
     if source is None or kind is None or out is None:
         raise click.UsageError("Name a RUN or SUITE, and give --as FORMAT and --out FILE.")
     export_file(find_source(source, runs), kind, out)
-    click.echo(json.dumps({"file": str(out)}) if as_json else f"Written: {out}", err=not as_json)
+    if as_json:
+        print_document({"file": str(out)})
+    else:
+        click.echo(f"Written: {out}", err=True)

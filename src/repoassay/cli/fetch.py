@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.completion import complete_suites
+from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ __all__ = ["fetch"]
 
 
 @click.command()
-@click.argument("suite")
+@click.argument("suite", shell_complete=complete_suites)
 @click.option("--from", "source", type=PATH, metavar="DIR", help="A folder that has the data; nothing is downloaded.")
 @json_option
 def fetch(suite: str, source: Path | None, as_json: bool) -> None:
@@ -73,7 +74,7 @@ class _Progress:
 def _tell(manifest: Manifest, found: dict[DataState, list[DataFile]], as_json: bool) -> None:
     if as_json:
         facts = {str(state): [file.path for file in files] for state, files in found.items()}
-        click.echo(json.dumps({"folder": str(manifest.root), "bytes": manifest.size, **facts}, indent=2))
+        print_document({"folder": str(manifest.root), "bytes": manifest.size, **facts})
         return
     from repoassay.tasks import DataState
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from repoassay.completion import complete_suites
+from repoassay.json_output import print_record
 from repoassay.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ __all__ = ["grade"]
 
 
 @click.command()
-@click.argument("suite")
+@click.argument("suite", shell_complete=complete_suites)
 @click.option("--outputs", type=PATH, required=True, metavar="DIR", help="Folder with a folder for each task id.")
 @click.option("--results", type=PATH, metavar="FILE", help="Where to write one JSON line a task; must not exist yet.")
 @criteria_option
@@ -53,12 +55,11 @@ def grade(
     result: list[bool | None] = []
     try:
         for verdict in verdicts:
-            line = verdict.model_dump_json()
             if stream is not None:
-                stream.write(line + "\n")
+                stream.write(verdict.model_dump_json() + "\n")
                 stream.flush()
             if as_json:
-                click.echo(line)
+                print_record("verdict", verdict.model_dump(mode="json"))
             else:
                 comment = f"  {verdict.comments[0]}" if verdict.comments else ""
                 click.echo(f"{verdict.outcome.value:<12} {verdict.task}{comment}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.judge_output import open_study
+from repoassay.json_output import print_document
 from repoassay.options import json_option
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def calibrate(
             dev_share=dev_share, floor=FLOOR if floor is None else floor,
         )  # fmt: skip
     if as_json:
-        click.echo(json.dumps(_plain(made) | {"test_looks": looks}, indent=2))
+        print_document(_plain(made) | {"test_looks": looks})
     else:
         _print(made, looks)
     if check and not made.substitute.accepted:

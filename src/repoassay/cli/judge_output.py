@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from repoassay.json_output import print_document
 
 if TYPE_CHECKING:
     from repoassay.judges import JudgeRecord, JudgingResult, JudgingStep
@@ -46,7 +47,7 @@ def show(seated: JudgeRecord, done: JudgingResult, spent: Spending, *, as_json: 
         money = None if spent.dollars is None else str(spent.dollars)
         data = {"judge": seated.rater.name, "version": seated.definition.digest, **asdict(done)}
         data |= {"calls": spent.calls, "tokens": tokens, "dollars": money}
-        click.echo(json.dumps(data, indent=2))
+        print_document(data)
     else:
         for line in done.skipped:
             click.echo(f"Passed over {line}", err=True)

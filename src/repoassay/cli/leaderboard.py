@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
+from repoassay.completion import complete_runs
+from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option, workers_option
 
 __all__ = ["leaderboard"]
@@ -38,7 +39,7 @@ def leaderboard() -> None:
 
 
 @leaderboard.command()
-@click.argument("runs", type=PATH, nargs=-1, required=True)
+@click.argument("runs", type=PATH, nargs=-1, required=True, shell_complete=complete_runs)
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="Where the site goes; an earlier one is replaced.")
 @click.option("--cut-off", "cut_offs", multiple=True, metavar="MODEL=DATE",
               help="A model's cut-off date: its rates before and after it; may be repeated.")  # fmt: skip
@@ -58,7 +59,7 @@ def build(runs: tuple[Path, ...], out: Path, cut_offs: tuple[str, ...]) -> None:
 
 
 @leaderboard.command()
-@click.argument("run", type=PATH)
+@click.argument("run", type=PATH, shell_complete=complete_runs)
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="The submission folder to make.")
 @click.option("--contact", required=True, metavar="TEXT", help="Whom to ask, such as an address.")
 @click.option("--organisation", default="", metavar="TEXT", help="Who stands behind it.")
@@ -124,7 +125,7 @@ def validate(folder: Path, regrade: bool, suite: str | None, workers: int, isola
         refusals += grade_again(found, suite or found.plan.suite, isolation=isolation, workers=workers)
     if as_json:
         reasons = [{"file": one.file, "what": one.what} for one in refusals]
-        click.echo(json.dumps({"sound": not refusals, "refusals": reasons, "notes": found.notes}, indent=2))
+        print_document({"sound": not refusals, "refusals": reasons, "notes": found.notes})
     else:
         for one in refusals:
             click.echo(f"refused: {one}")

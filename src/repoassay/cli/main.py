@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 
 import click
 
+from repoassay.cli.variables import check_variables
 from repoassay.exits import exit_with
 
 __all__ = ["cli", "main"]
@@ -19,6 +21,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "run": ("repoassay.cli.run", "Run an agent on a suite of tasks."),
     "resume": ("repoassay.cli.resume", "Continue a run that was stopped or killed."),
     "report": ("repoassay.cli.report", "Show what a run came to, as table, JSON and HTML."),
+    "view": ("repoassay.cli.view", "Look at all runs below a folder in a browser; follow those at work."),
     "compare": ("repoassay.cli.compare", "Compare systems on the same tasks; fail on a regression."),
     "leaderboard": ("repoassay.cli.leaderboard", "Build a site of runs; pack and validate submissions."),
     "export": ("repoassay.cli.export", "Write a run or a suite as a file of another format."),
@@ -36,14 +39,28 @@ _VERBS: dict[str, tuple[str, str]] = {
     "mine": ("repoassay.cli.mine", "Make a suite of what repositories' histories hold, each task with proof."),
     "curate": ("repoassay.cli.curate", "Make suites of deliverable tasks: select, verify, draft, prove, renew."),
     "agents": ("repoassay.cli.agents", "List, install and check agents that ask a model."),
+    "models": ("repoassay.cli.models", "Say what models cost, and renew the table of prices."),
     "tasks": ("repoassay.cli.tasks", "List, show, lint, import and validate tasks."),
     "metrics": ("repoassay.cli.metrics", "List the metrics criteria can use."),
     "stats": ("repoassay.cli.stats", "Say what a repository or a suite is made of."),
     "cache": ("repoassay.cli.cache", "Show or prune what is kept to make workspaces quick."),
+    "schema": ("repoassay.cli.schema", "Print the JSON schema of what a command prints with --json."),
+    "completion": ("repoassay.cli.completion", "Let a shell complete commands, suites, tasks, agents and runs."),
     "doctor": ("repoassay.cli.doctor", "Say what this machine offers, what degrades, and the remedy."),
 }
 
 
+_SECTIONS = {
+    "You have an agent": ("run", "resume", "agents", "models"),
+    "You have outputs, patches or predictions": ("grade", "submit", "serve"),
+    "You have runs": ("view", "report", "compare", "show", "diagnose", "signals", "export", "leaderboard"),
+    "You have people, or models, who review": ("review", "judge"),
+    "You have tasks, or repositories to make them of": (
+        "tasks", "metrics", "stats", "construct", "mine", "curate", "fetch", "attack",
+    ),
+    "About this machine and this program": ("doctor", "cache", "schema", "completion"),
+}  # fmt: skip
+"""Headings of the help; a verb that stands under none of them comes under one of its own."""
 _GROUP = "repoassay.commands"
 
 
@@ -59,9 +76,24 @@ class _Verbs(click.Group):
         command: click.Command = getattr(importlib.import_module(_VERBS[cmd_name][0]), cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not ctx.resilient_parsing and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            from repoassay.text import quote, suggest
+
+            near = suggest(args[0], self.list_commands(ctx), list_known=False)
+            ctx.fail(f"There is no command {quote(args[0])}. {near}".rstrip())
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in _VERBS.items()])
+        other = {"Other": tuple(_VERBS.keys() - {name for names in _SECTIONS.values() for name in names})}
+        width = max(map(len, _VERBS))
+        for title, names in (_SECTIONS | other).items():
+            rows = [(name.ljust(width), _VERBS[name][1]) for name in names if name in _VERBS]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
         if offered := _offered():
             with formatter.section("Commands of benchmarks and plug-ins"):
                 formatter.write_dl([(name, command.get_short_help_str(80)) for name, command in offered.items()])
@@ -102,6 +134,9 @@ def cli() -> None:
       repoassay run starter --agent command --agent-command 'my-agent {instruction}'
       repoassay report latest
     """
+    check_variables()
+    if os.environ.get("NO_COLOR"):
+        click.get_current_context().color = False
 
 
 def main() -> None:

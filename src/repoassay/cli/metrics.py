@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import json
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.json_output import print_document
 from repoassay.options import json_option
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def metrics(name: str | None, markdown: bool, as_json: bool) -> None:
              "needs_reference": item.needs_reference, "packages": list(item.packages)}
             for item in chosen
         ]  # fmt: skip
-        click.echo(json.dumps(facts, indent=2))
+        print_document(facts)
     elif markdown:
         click.echo("| metric | unit | range | better | reference | what it measures | source |\n|" + "---|" * 7)
         for item in chosen:
@@ -51,6 +52,8 @@ def metrics(name: str | None, markdown: bool, as_json: bool) -> None:
         click.echo(f"unit {item.unit}; range {item.span}; better {item.better}; source: {item.source}")
         click.echo(f"signature: {item.name}{inspect.signature(item.measure)}")
     else:
+        if sys.stdout.isatty():
+            click.secho(f"{'metric':<24} {'unit':<10} {'range':<12} what it measures", bold=True)
         for item in chosen:
             click.echo(f"{item.name:<24} {item.unit:<10} {item.span:<12} {_summary(item)}")
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import sys
 import threading
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.cli.asked_model import asking_options, open_asked_model
+from repoassay.cli.mine_difficulty import check_difficulty, difficulty_options, measure_difficulty
 from repoassay.exits import interrupt_sets
+from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
@@ -19,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["mine"]
 
 KINDS = ("edit", "pull-request")
+CALLS = "model-calls.jsonl"
+"""File of a suite with what models were asked for it."""
 
 
 @click.command("mine")
@@ -46,6 +53,8 @@ KINDS = ("edit", "pull-request")
     metavar="FILE|DIR",
     help="Texts of issues and pull requests: JSON with number, title and body, or a folder of 12.md.",
 )
+@click.option("--mirror", "mirrors", multiple=True, metavar="URL=PATH",
+              help="Take a submodule's files from PATH, a folder or git bundle; may be repeated.")  # fmt: skip
 @click.option("--rules", type=PATH, metavar="FILE", help="TOML that states rules of the draw otherwise.")
 @click.option(
     "--out",
@@ -67,6 +76,14 @@ KINDS = ("edit", "pull-request")
 @click.option("--seed", type=int, default=15, show_default=True, help="What the draw depends on.")
 @click.option("--update", is_flag=True, help="Draw only from commits that no earlier call has seen.")
 @click.option("--bundle", is_flag=True, help="Store base trees with the suite, also of repositories that have a URL.")
+@click.option(
+    "--rewrite",
+    "rewriter",
+    metavar="PROVIDER/NAME",
+    help="Have a model say each instruction in other words, which are checked as a draft is.",
+)
+@difficulty_options
+@asking_options
 @click.option("--plan", "only_plan", is_flag=True, help="Show the plan and the estimate, and run nothing.")
 @workers_option
 @isolation_option
@@ -74,30 +91,41 @@ KINDS = ("edit", "pull-request")
 def mine(
     repositories: tuple[str, ...], since: str | None, until: str | None, most: int | None, kinds: str,
     issues: Path | None, rules: Path | None, suite: Path, proofs: int, seed: int, update: bool, bundle: bool,
-    only_plan: bool, workers: int, isolation: str, as_json: bool,
+    mirrors: tuple[str, ...], rewriter: str | None, only_plan: bool, workers: int, isolation: str, as_json: bool,
+    **asking: Any,
 ) -> None:  # fmt: skip
     """Make a suite of tasks out of the histories of repositories: folders, git bundles, URLs, or OWNER/NAME.
 
     Commits that keep to stated rules are drawn, spread over the history. Each is proven as `construct commit` does it:
     its tests run at the base and with the change, in an environment as of its date. What an agent is told comes from
     the issue, the changelog, the pull request or the message, in this order, holds no line of the solution, and names
-    everything new that the tests use. mine.jsonl in the suite has one line a commit, with the reason where it is no
-    task. Ctrl-C keeps what is done; the same call goes on.
+    everything new that the tests use. With --rewrite a model says it in other words; words that hold a line of the
+    solution, or lack what the tests need, are dropped for the draft. mine.jsonl in the suite has one line a commit,
+    with the reason where it is no task. Ctrl-C keeps what is done; the same call goes on.
 
     \b
     Examples:
       repoassay mine . --max 20
       repoassay mine OWNER/NAME --since 2024-01-01 --issues issues.json --kind edit,pull-request --out private
-      repoassay mine . --update --out private
+      repoassay mine . --update --out private --rewrite openai/gpt-4.1-mini --budget-usd 1
     """
-    from repoassay.construct import MiningRequest, mine_histories, read_issues, read_mining_rules
+    from repoassay.construct import (
+        InstructionRewriter,
+        MiningRequest,
+        begin_suite,
+        mine_histories,
+        read_issues,
+        read_mining_rules,
+    )
+    from repoassay.formats import read_mirrors
     from repoassay.sandbox import Cache, open_sandbox
 
     asked = MiningRequest(
         since=_day(since, "--since"), until=_day(until, "--until"), most=most, kinds=_kinds(kinds),
         rules=read_mining_rules(rules), issues=read_issues(issues), proofs=proofs, bundle=bundle, seed=seed,
-        update=update,
+        update=update, mirrors=read_mirrors(mirrors),
     )  # fmt: skip
+    check_difficulty(asking)
     cache = Cache()
     sandbox = open_sandbox(isolation, cache)
     cancel = threading.Event()
@@ -107,14 +135,24 @@ def mine(
             _say_plan(plan, workers)
         return not only_plan
 
-    with interrupt_sets(cancel, "What is done is kept; the same call goes on."):
+    spent = Decimal(0)
+    with interrupt_sets(cancel, "What is done is kept; the same call goes on."), contextlib.ExitStack() as stack:
+        client = None
+        if rewriter and not only_plan:
+            begin_suite(suite)
+            client = stack.enter_context(open_asked_model(rewriter, asking, suite / CALLS, "mine"))
+            asked = replace(asked, rewrite=InstructionRewriter(rewriter, client))
         report = mine_histories(
             repositories, suite, cache, sandbox, asked, workers=workers, agree=agree, on_row=_say_row, cancel=cancel
         )
+        if client is not None:
+            spent = client.close().dollars_known
         if as_json:
-            click.echo(json.dumps(_as_object(report)))
+            print_document(_as_object(report))
         elif not only_plan:
             _say_report(report)
+    if asking["difficulty"] and not only_plan:
+        measure_difficulty(suite, asking, spent_dollars=spent, workers=workers, isolation=isolation)
 
 
 def _day(text: str | None, option: str) -> str | None:

@@ -21,6 +21,7 @@ from repoassay.api import (
     RunPlanned,
     RunResumed,
 )
+from repoassay.exits import tell_now
 from repoassay.types import Outcome, Plan, Spending
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Live:
         self._busy: dict[_Place, tuple[float, Callable[[], Spending | None]]] = {}
         self._spent: list[Spending] = []
         self._screen: Screen | None = None
+        self._ending = ""
 
     def __enter__(self) -> Self:
         return self
@@ -83,6 +85,12 @@ class Live:
                 self._finished(event)
             case AttemptEvent():
                 self._under_way(event)
+
+    def announce(self, sentence: str) -> None:
+        """Show at once what Ctrl-C does: in the table, which is drawn four times a second, or as a line."""
+        self._ending = sentence
+        if self._screen is None:
+            tell_now(sentence)
 
     def _start(self) -> None:
         if sys.stderr.isatty():
@@ -167,6 +175,8 @@ class Live:
             table.add_row(Text(f"{task}{number}"), Text(agent), f"{now - since:.0f}", *figures)
         if len(busy) > _MOST_ROWS:
             table.add_row(f"... and {len(busy) - _MOST_ROWS} more")
+        if self._ending:
+            table.add_row(Text(self._ending, "bold yellow"))
         return table
 
     def _print(self, line: str, extra: str = "", colour: str = "") -> None:

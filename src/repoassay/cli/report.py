@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.completion import complete_runs
+from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ _FORMATS = ("md", "tex", "csv", "json", "svg", "png")
 
 
 @click.command()
-@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN...")
+@click.argument("runs", type=PATH, nargs=-1, required=True, metavar="RUN...", shell_complete=complete_runs)
 @json_option
 @click.option(
     "--html", type=PATH, metavar="PATH", help="Where to write the page of one run.  [default: RUN/report.html]"
@@ -53,7 +55,8 @@ def report(
     """Show what RUN (a run folder, or `latest` below ./runs) came to; of several, tables over all of them.
 
     One RUN alone: prints rates over all and over judged attempts with their intervals, domains and every attempt, and
-    writes one self-contained HTML page. The page is derived from the run folder and may be overwritten.
+    writes an HTML page that says which system is best, and why attempts failed; each attempt has a page with its steps
+    in a folder beside it. Both are derived from the run folder and may be overwritten.
 
     With several, or --out: tables of frameworks and models, outcomes, domains, sweeps, alpha, errors, tokens,
     repository sizes and pass@1 against other benchmarks. They are printed, and with --out written in every format,
@@ -139,8 +142,6 @@ def _set(
 
 def _print_set(figured: ReportTables, as_json: bool) -> None:
     if as_json:
-        import json
-
         from repoassay.report import table_document
         from repoassay.report.writers.json_file import SCHEMA
 
@@ -151,7 +152,7 @@ def _print_set(figured: ReportTables, as_json: bool) -> None:
                      for run in runs.values()],
             "tables": [table_document(table) for table in figured.tables.values()],
         }  # fmt: skip
-        click.echo(json.dumps(document, indent=2, allow_nan=False))
+        print_document(document)
         return
     from rich.console import Console as Terminal
 
@@ -194,11 +195,11 @@ def print_report(
     """
     from rich.console import Console as Terminal
 
-    from repoassay.report import dumps, print_table, write_html
+    from repoassay.report import print_table, summary_document, write_html
 
     summary = run.summary()
     if as_json:
-        click.echo(dumps(summary))
+        print_document(summary_document(summary))
     else:
         print_table(summary, console or Terminal())
     path = write_html(summary, html) if page else None

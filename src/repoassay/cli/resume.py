@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from repoassay.cli.grants import granting_options
+from repoassay.completion import complete_runs
 from repoassay.options import PATH, json_option
 
 __all__ = ["resume"]
 
 
 @click.command()
-@click.argument("run", type=PATH)
+@click.argument("run", type=PATH, shell_complete=complete_runs)
 @click.option("--only", metavar="OUTCOME,...", help="Make attempts with these outcomes again, such as timed_out.")
 @click.option("--budget-usd", metavar="USD", help="Dollars the whole run may spend, what was spent before included.")
 @granting_options
@@ -50,7 +51,7 @@ def resume(run: Path, only: str | None, budget_usd: str | None, as_json: bool, *
             isolation=named["isolation"], network=named["network"], suite=named["suite"],
             command=named["agent_command"], agent_folder=named["agent_dir"], prompt_template=named["template"],
             upstreams=named["upstreams"], dialogue=named["dialogue"], prices=named["prices"], spend=named["yes"],
-            on_event=live, stop=Stop(patient=True),
+            on_event=live, stop=Stop(patient=True, announce=live.announce),
         )  # fmt: skip
     if live.nothing_left:
         what = f"no attempt ended with {only}" if only else f"all {live.kept} attempts are finished"

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
+from repoassay.completion import complete_runs
 from repoassay.options import PATH
 
 __all__ = ["review"]
 
 
 @click.command()
-@click.argument("runs", nargs=-1, type=PATH, metavar="[RUN]...")
+@click.argument("runs", nargs=-1, type=PATH, metavar="[RUN]...", shell_complete=complete_runs)
 @click.option("--database", metavar="URL", envvar="REPOASSAY_REVIEW_DATABASE", show_envvar=True,
               help="Where ratings lie: postgresql://... or a file for SQLite; a file in the data folder when not "
               "given.")  # fmt: skip

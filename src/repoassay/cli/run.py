@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.run_options import model_options, places_of, several
+from repoassay.cli.run_options import model_options, named_commands, places_of, several
+from repoassay.completion import complete_agents, complete_suites
 from repoassay.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
@@ -19,22 +20,25 @@ __all__ = ["run"]
 
 
 @click.command()
-@click.argument("suite", required=False)
+@click.argument("suite", required=False, shell_complete=complete_suites)
 @click.option(
     "--agent",
     "agents",
     multiple=True,
-    required=True,
     metavar="NAME,...",
+    shell_complete=complete_agents,
     help="Agents, see `repoassay agents list`; also reference, nothing, copycat, empty, garbage, constant, noise, "
     "vandal and command. May be repeated.",
 )
 @click.option(
     "--agent-command",
+    "lines",
+    multiple=True,
     metavar="LINE",
     help="Command line of the agent `command`, run by the shell. "
-    "{instruction}, {instruction_file}, {workspace}, {task} and {agent} are filled in.",
+    "{instruction}, {instruction_file}, {workspace}, {task} and {agent} are filled in. May be repeated, with --name.",
 )
+@click.option("--name", "names", multiple=True, metavar="NAME", help="What reports call the agent of --agent-command.")
 @click.option("--agent-dir", type=PATH, metavar="DIR", help="Folder the command sees read-only as {agent}.")
 @click.option("--prompt-template", type=PATH, metavar="FILE", help="Instead of the prompt we put around instructions.")
 @click.option(
@@ -55,6 +59,13 @@ __all__ = ["run"]
     show_default=True,
     help="Lay out the commit a task pins, or the release it names instead, from the package index.",
 )
+@click.option(
+    "--preflight/--no-preflight",
+    "look_first",
+    default=True,
+    show_default=True,
+    help="Start each agent once, and knock at its model's server, before the run begins.",
+)
 @model_options
 @click.option("--out", type=PATH, default=Path("runs"), show_default=True, help="Folder that runs are kept in.")
 @criteria_option
@@ -63,9 +74,11 @@ __all__ = ["run"]
 @isolation_option
 @json_option
 def run(
-    suite: str | None, agents: tuple[str, ...], agent_command: str | None, agent_dir: Path | None,
+    suite: str | None, agents: tuple[str, ...], lines: tuple[str, ...], names: tuple[str, ...],
+    agent_dir: Path | None,
     prompt_template: Path | None, attempts: int,
-    prompts: Path | None, repo: Path | None, repositories: str, models: tuple[str, ...], sweeps: tuple[str, ...],
+    prompts: Path | None, repo: Path | None, repositories: str, look_first: bool,
+    models: tuple[str, ...], sweeps: tuple[str, ...],
     upstreams: tuple[Path, ...], dialogue: Path | None, prices: tuple[Path, ...], network: str | None,
     concurrency: tuple[str, ...], retries: int, budget_usd: str | None, yes: bool, out: Path, criteria: str,
     tasks: tuple[str, ...], workers: int, isolation: str, as_json: bool, **limits: Any,
@@ -80,7 +93,7 @@ def run(
     Examples:
       repoassay run starter --agent reference
       repoassay run starter --agent nothing --task 'pdf-*'
-      repoassay run ./my-tasks --agent command --agent-command 'my-agent --prompt {instruction}' --attempts 3
+      repoassay run ./my-tasks --agent-command 'python {agent}/main.py {instruction_file}' --agent-dir . --name mine
       repoassay run starter --agent mini-swe-agent,aider --model openai/gpt-4.1,deepseek/deepseek-chat --budget-usd 20
       repoassay run starter --agent codex --model openai/gpt-5 --sweep max_iterations=30,70 --sweep timeout=120,600
       repoassay run --prompts ./prompts --repo ./checkout --agent aider --model ollama/qwen3
@@ -94,9 +107,12 @@ def run(
 
     if (suite is None) == (prompts is None) or (repo is None) != (prompts is None):
         raise click.UsageError("Name a SUITE, or give --prompts and --repo.")
+    if not agents and not lines:
+        raise click.UsageError("Name an agent with --agent, or give a command line with --agent-command.")
     found = suite_of_prompts(prompts, repo, out) if prompts is not None and repo is not None else suite
     assert found is not None
-    chosen = several(agents)
+    chosen = list(dict.fromkeys([*several(agents), *(["command"] if lines else [])]))
+    command = named_commands(lines, names)
     let_import(chosen)
 
     def agree(plan: Plan, bound: CostBound) -> None:
@@ -105,14 +121,14 @@ def run(
 
     with Live(agree=agree) as live:
         made = evaluate(
-            found, agent=chosen, command=agent_command, agent_folder=agent_dir, prompt_template=prompt_template,
+            found, agent=chosen, command=command, agent_folder=agent_dir, prompt_template=prompt_template,
             model=several(models), tasks=tasks, attempts=attempts, limits=limits["timeout"],
             max_calls=limits["max_calls"], max_tokens=limits["max_tokens"], context_window=limits["context_window"],
             attempt_budget_usd=limits["attempt_budget_usd"], budget_usd=budget_usd or None,
             sweep=parse_sweeps(sweeps), workers=workers, out=out, network=network, isolation=isolation,
             criteria=criteria, retries=retries, concurrency=places_of(concurrency), upstreams=upstreams,
             dialogue=dialogue, prices=prices, released=repositories == "released", graded=prompts is None,
-            on_event=live, stop=Stop(patient=True),
+            look_first=look_first, on_event=live, stop=Stop(patient=True, announce=live.announce),
         )  # fmt: skip
     print_report(made, as_json=as_json)
     sys.stdout.flush()

@@ -9,7 +9,7 @@ import click
 
 from repoassay.options import PATH
 
-__all__ = ["model_options", "places_of", "several"]
+__all__ = ["model_options", "named_commands", "places_of", "several"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -17,6 +17,22 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def several(values: tuple[str, ...]) -> list[str]:
     """What a repeated option with commas in it names, each once."""
     return list(dict.fromkeys(part.strip() for value in values for part in value.split(",") if part.strip()))
+
+
+def named_commands(lines: tuple[str, ...], names: tuple[str, ...]) -> str | dict[str, str] | None:
+    """Command lines by the names reports are to show; the line alone where it has no name.
+
+    Raises:
+        BadParameter: There are not as many names as lines, or two are alike.
+    """
+    if not names and len(lines) < 2:
+        return lines[0] if lines else None
+    if len(names) != len(lines):
+        told = f"{len(lines)} command lines and {len(names)} names"
+        raise click.BadParameter(f"There are {told}; give each --agent-command a --name.", param_hint="--name")
+    if len(set(names)) != len(names):
+        raise click.BadParameter("Two agents have one name.", param_hint="--name")
+    return dict(zip(names, lines, strict=True))
 
 
 def model_options(function: _Function) -> _Function:

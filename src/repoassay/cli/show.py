@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.completion import complete_runs
+from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
+
+if TYPE_CHECKING:
+    from repoassay.records import FinishedAttempt
 
 __all__ = ["show"]
 
 
 @click.command()
-@click.argument("attempt")
+@click.argument("attempt", shell_complete=complete_runs)
 @click.option("--runs", type=PATH, default=Path("runs"), show_default=True, help="Folder that runs are kept in.")
 @click.option(
     "--width", type=click.IntRange(40, 10_000), default=160, show_default=True, help="Letters of a step shown."
@@ -51,13 +56,13 @@ def show(attempt: str, runs: Path, width: int, as_json: bool) -> None:
         story = read_story(*found[0])
         looked = Diagnoser(found[0][0]).look(subject_of(*found[0]))
         if as_json:
-            click.echo(json.dumps(story_document(story) | {"diagnosis": document(looked)}, indent=2))
+            print_document(story_document(story) | {"diagnosis": document(looked)})
         else:
             click.echo("\n".join((*lines(story, width), *short_lines(looked, width))))
         return
     rows = list(found[0][0].finished()) if found else []
     if as_json:
-        click.echo(json.dumps([item.attempt.id for item in rows]))
+        print_document({"attempts": [_listed(item) for item in rows]})
         return
     for item in rows:
         spent = item.attempt.spent
@@ -66,3 +71,12 @@ def show(attempt: str, runs: Path, width: int, as_json: bool) -> None:
         click.echo(f"{item.attempt.id}  {item.verdict.outcome.value:<12} {where}{account}")
     if not rows:
         click.echo("No attempt of this run is finished.", err=True)
+
+
+def _listed(item: FinishedAttempt) -> dict[str, Any]:
+    attempt = item.attempt
+    spent = attempt.spent.model_dump(mode="json") if attempt.spent else None
+    return {
+        "id": attempt.id, "task": attempt.task, "number": attempt.number, "agent": attempt.agent,
+        "outcome": item.verdict.outcome.value, "spent": spent,
+    }  # fmt: skip

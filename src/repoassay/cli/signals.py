@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.diagnose_options import runs_option
+from repoassay.completion import complete_runs
+from repoassay.json_output import print_document
 from repoassay.options import isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ __all__ = ["signals"]
 
 
 @click.command()
-@click.argument("where", metavar="RUN|ATTEMPT")
+@click.argument("where", metavar="RUN|ATTEMPT", shell_complete=complete_runs)
 @runs_option
 @task_option
 @click.option("--reference", is_flag=True, help="Measure the reference of each task too; it must be silent.")
@@ -145,7 +146,7 @@ def _print_document(run: RunFolder, found: list[MeasuredOutcome], passed_over: i
         "schema": "repoassay/signals/1", "run": str(run.path), "passed_over": passed_over,
         "changes": [document(one) for one in found],
     }  # fmt: skip
-    click.echo(json.dumps(told, indent=2))
+    print_document(told)
 
 
 def _print_lines(found: list[MeasuredOutcome], passed_over: int, width: int, *, whole: bool) -> None:

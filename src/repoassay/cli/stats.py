@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -13,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.stats_results import results
+from repoassay.completion import complete_suites
+from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def repo(path: Path, as_json: bool) -> None:
             "measures": measures,
             "problems": [asdict(problem) for problem in survey.problems],
         }
-        click.echo(json.dumps(facts, indent=2))
+        print_document(facts)
         return
     if sys.stdout.isatty():
         rows = [
@@ -119,7 +120,7 @@ def _say_problems(survey: Survey) -> None:
 
 
 @stats.command()
-@click.argument("suite")
+@click.argument("suite", shell_complete=complete_suites)
 @json_option
 def suite(suite: str, as_json: bool) -> None:
     """Count the tasks of SUITE (a bundled suite's name or a folder) by domain, subdomain and modality.
@@ -141,7 +142,7 @@ def suite(suite: str, as_json: bool) -> None:
     found = find_suite(suite, metrics=None)
     composition = survey_suite([folder.task for folder in found.tasks])
     if as_json:
-        click.echo(json.dumps({"suite": found.suite.name, **_facts(composition)}, indent=2))
+        print_document({"suite": found.suite.name, **_facts(composition)})
     elif sys.stdout.isatty():
         _suite_table(composition)
     else:
@@ -246,7 +247,7 @@ def dataset(file: Path, mirrors: tuple[str, ...], fetch: bool, as_json: bool) ->
             "tasks": {name: asdict(measures) for name, measures in found.tasks.items()},
             "problems": [{"id": name, "reason": reason} for name, reason in found.problems],
         }
-        click.echo(json.dumps(facts, indent=2))
+        print_document(facts)
         return
     if sys.stdout.isatty():
         spreads = [

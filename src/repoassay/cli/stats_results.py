@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def results(file: Path, ks: str, as_json: bool) -> None:
     groups = [_group(name, some, wanted) for name, some in sorted(of.items())]
     whole = _group("all", records, wanted)
     if as_json:
-        click.echo(json.dumps({"all": whole.fields(), "repositories": [group.fields() for group in groups]}, indent=1))
+        print_document({"all": whole.fields(), "repositories": [group.fields() for group in groups]})
         return
     _print([*groups, whole] if len(groups) > 1 else [whole], wanted)
 

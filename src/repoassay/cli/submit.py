@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from collections import Counter
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.json_output import print_record
 from repoassay.options import PATH, assurance_options, isolation_option, json_option, supply_options, workers_option
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _grade(
                 counts[str(record["message"])] += 1
                 bar.advance(row)
                 if as_json:
-                    click.echo(json.dumps(record))
+                    print_record("submission", record)
                 elif not console.is_terminal:
                     click.echo(_line(record))
                 elif record["message"] != "PASS":

@@ -11,6 +11,8 @@ import click
 
 from repoassay.cli.tasks_import import import_tasks
 from repoassay.cli.validate import validate
+from repoassay.completion import complete_suites, complete_tasks
+from repoassay.json_output import print_document
 from repoassay.options import json_option
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ tasks.add_command(validate)
 
 
 @tasks.command("list")
-@click.argument("suite", required=False)
+@click.argument("suite", required=False, shell_complete=complete_suites)
 @json_option
 def list_tasks(suite: str | None, as_json: bool) -> None:
     """List the tasks of SUITE (a bundled suite's name or a folder); of every suite known here when none is
@@ -62,7 +64,7 @@ def list_tasks(suite: str | None, as_json: bool) -> None:
     found = [find_suite(suite, metrics=names())] if suite else list(_every_suite())
     rows = [_row(each, task) for each in found for task in each.tasks]
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        print_document(rows)
     elif sys.stdout.isatty():
         _table(rows)
     else:
@@ -121,8 +123,8 @@ def _table(rows: list[dict[str, str | None]]) -> None:
 
 
 @tasks.command()
-@click.argument("suite")
-@click.argument("task", required=False)
+@click.argument("suite", shell_complete=complete_suites)
+@click.argument("task", required=False, shell_complete=complete_tasks)
 @json_option
 def show(suite: str, task: str | None, as_json: bool) -> None:
     """Show everything about one task: TASK of SUITE, or the one in a task folder.
@@ -153,7 +155,7 @@ def show(suite: str, task: str | None, as_json: bool) -> None:
     strength = known_strengths(found, Cache().path).of(folder.digest)
     if as_json:
         facts = {**_facts(folder), "strength": strength.model_dump(mode="json") if strength else None}
-        click.echo(json.dumps(facts, indent=2))
+        print_document(facts)
     else:
         for line in _page(folder, strength):
             click.echo(line)
@@ -264,7 +266,7 @@ def _bytes(size: int) -> str:
 
 
 @tasks.command()
-@click.argument("suite")
+@click.argument("suite", shell_complete=complete_suites)
 @click.option("--strict", is_flag=True, help="Leave with 2 for advice too.")
 @json_option
 def lint(suite: str, strict: bool, as_json: bool) -> None:
@@ -287,8 +289,8 @@ def lint(suite: str, strict: bool, as_json: bool) -> None:
     advice = [problem for problem in every if isinstance(problem, Advice)]
     sound = sum(all(isinstance(problem, Advice) for problem in problems) for problems in found.values())
     if as_json:
-        facts = {"tasks": len(found), "sound": sound, "problems": [_told(problem) for problem in every]}
-        click.echo(json.dumps(facts, indent=2))
+        facts = {"tasks": len(found), "sound_tasks": sound, "findings": [_told(problem) for problem in every]}
+        print_document(facts)
     else:
         for problem in every:
             mark = click.style("advice", fg="yellow") if isinstance(problem, Advice) else click.style("error", fg="red")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option, supply_options
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _print(report: ImportReport, as_json: bool) -> None:
             "notes": {row.name: list(row.notes) for row in report.rows if row.notes},
             "stopped": report.stopped,
         }
-        click.echo(json.dumps(found, indent=2))
+        print_document(found)
         return
     kept = sum(row.kept for row in report.tasks)
     before = f", {kept} of them from before" if kept else ""

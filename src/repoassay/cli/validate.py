@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.completion import complete_suites
+from repoassay.json_output import print_record
 from repoassay.options import isolation_option, json_option, task_option, workers_option
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ __all__ = ["validate"]
 
 
 @click.command()
-@click.argument("suite")
+@click.argument("suite", shell_complete=complete_suites)
 @click.option(
     "--repeat",
     type=click.IntRange(1, 1000),
@@ -121,7 +122,7 @@ def _print_data(found: DataCheck | None, as_json: bool) -> int:
             "checked": found.files,
             **{str(s): [path for path in wrong if wrong[path] is s] for s in wrong.values()},
         }
-        click.echo(json.dumps({"data": facts}))
+        print_record("data", facts)
     else:
         for path, state in wrong.items():
             click.echo(f"{'absent' if state is DataState.MISSING else 'changed':<8} {path}")
@@ -140,7 +141,7 @@ def _print(proof: Proof, repeat: int, as_json: bool) -> None:
                  **({"assurance": _assurance(proof.assurance)} if proof.assurance else {}),
                  **({"strength": _strength(proof)} if proof.strength else {}),
                  **({"mutants": battery_record(proof.battery)} if proof.battery else {})}  # fmt: skip
-        click.echo(json.dumps(facts))
+        print_record("proof", facts)
         return
     mark = click.style("✓", fg="green") if proof.sound and proof.stable else click.style("✗", fg="red")
     kinds = ", ".join(sorted({outcome.value for outcome in proof.outcomes}))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from repoassay.construct.mining.issues import read_issues as read_issues
     from repoassay.construct.mining.journal import (
         MINE_LOG as MINE_LOG,
+        AgentPassRate as AgentPassRate,
         CommitStatus as CommitStatus,
         MinedCommit as MinedCommit,
         refusals as refusals,
@@ -38,8 +39,17 @@ if TYPE_CHECKING:
         MiningRequest as MiningRequest,
         mine_histories as mine_histories,
     )
+    from repoassay.construct.mining.pass_rates import (
+        note_pass_rates as note_pass_rates,
+        unrated_tasks as unrated_tasks,
+    )
     from repoassay.construct.mining.plan import MiningPlan as MiningPlan
+    from repoassay.construct.mining.rewriting import (
+        InstructionRewriter as InstructionRewriter,
+        RewordedInstruction as RewordedInstruction,
+    )
     from repoassay.construct.mining.rules import MiningRules as MiningRules, read_mining_rules as read_mining_rules
+    from repoassay.construct.mining.suite import begin_suite as begin_suite
     from repoassay.construct.prove import (
         ProofCase as ProofCase,
         ProofFinding as ProofFinding,
@@ -63,10 +73,13 @@ else:
             "history": ("History", "HistoryEntry", "find_repository", "open_history"),
             "mining.commits": ("closer_look", "draw", "read_commits"),
             "mining.issues": ("read_issues",),
-            "mining.journal": ("CommitStatus", "MINE_LOG", "MinedCommit", "refusals"),
+            "mining.journal": ("CommitStatus", "MINE_LOG", "MinedCommit", "AgentPassRate", "refusals"),
             "mining.mine": ("MiningReport", "MiningRequest", "mine_histories"),
+            "mining.pass_rates": ("note_pass_rates", "unrated_tasks"),
             "mining.plan": ("MiningPlan",),
+            "mining.rewriting": ("InstructionRewriter", "RewordedInstruction"),
             "mining.rules": ("MiningRules", "read_mining_rules"),
+            "mining.suite": ("begin_suite",),
             "recipe.infer": ("EnvironmentRecipe", "Inference", "infer"),
             "recipe.licence": ("licence_of",),
             "recipe.project": ("Project",),

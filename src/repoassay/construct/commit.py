@@ -98,7 +98,7 @@ def construct_commit(
         draft = draft_commit(asked, history, url, local=local is not None)
         check_free(tasks_folder(out) / draft.task.id)
         with part_folder(out) as part:
-            bundled = bundle_base(draft, history.place, part, out) if asked.bundle else None
+            bundled = bundle_base(draft, history, part, out) if asked.bundle else None
             bench = GradingContext(part / "repositories" if bundled else None, cache, sandbox)
             making = TaskMaking(part, bundled, out, bench, times, workers, step, done)
             if asked.runner == "repository":

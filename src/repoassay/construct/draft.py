@@ -51,10 +51,10 @@ def draft_commit(asked: TaskRequest, history: History, url: str, *, local: bool)
     if runner == "repository":
         project = Project(trees[1], history.content)
         ours = find_tests(project)
-        split, patched = split_in_place(*trees, asked.only, ours)
+        split, patched = split_in_place(*trees, asked.only, ours, history.content)
         if not split.tests and project.has("package.json"):
             ours = find_node_tests(project)
-            split, patched = split_in_place(*trees, asked.only, ours)
+            split, patched = split_in_place(*trees, asked.only, ours, history.content)
     else:
         split = split_change(*trees, asked.only, runner)
     of_node = isinstance(ours, NodeTests)

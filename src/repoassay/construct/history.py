@@ -21,6 +21,8 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _RELEASE = re.compile(r"(^|[^a-z0-9])v?\d+(\.\d+)+([.-]?(post|final)\.?\d*)?$", re.IGNORECASE)
 _REGULAR = ("100644", "100755")
 _MOST_SECONDS = 1800
+_LACKS = re.compile(r"promisor|unable to read|pack-objects died|missing (blob|tree|commit)")
+"""What git says of a copy that lacks objects, in one place or another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,11 @@ def open_history(url: str, revisions: Iterable[str], *, tags: bool = False) -> I
                 how = ("--mirror", "--no-local", "--quiet", "--template=")
                 run_git(Path(folder), "clone", *how, "--", url, str(place), seconds=_MOST_SECONDS)
         except InfraFault as error:
+            if _LACKS.search(error.message):
+                raise BadInput(
+                    f"The repository {printable(url, 300)} is a partial clone: it lacks files of its own history.",
+                    "Get a whole one, with git clone --mirror.",
+                ) from error
             said = _said(error)
             remedy = "Check its name, and that you may read it."
             if "not our ref" in said:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
@@ -26,6 +26,9 @@ _PROTECTED = frozenset({"tests", "test", "testing", "t", "spec", "specs", "__tes
 _SETTINGS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py"})
 """Files that belong to tests wherever they lie."""
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".pyx", ".pxd", ".pxi", ".rs", ".f", ".f90", ".go")
+
+
+_EXAMPLE = re.compile(r"(docs?|docs?_src|documentation|examples?|samples?|demos?|snippets?|tutorials?)/.*\.py$")
 
 
 class TestFiles(Protocol):
@@ -106,9 +109,11 @@ def _arguments(settings: Mapping[str, str]) -> tuple[str, ...]:
 
 def split_in_place(
     base: Mapping[str, HistoryEntry], solution: Mapping[str, HistoryEntry], only: Collection[str],
-    tests: TestFiles,
+    tests: TestFiles, content: Callable[[HistoryEntry], bytes],
 ) -> tuple[CommitSplit, tuple[str, ...]]:  # fmt: skip
     """Sort what differs between two trees, and return as well the paths that the test patch brings.
+
+    New examples of the documentation that the tests run belong to the tests: nobody could write them as they expect.
 
     Raises:
         BadInput: When no task can be made of the change.
@@ -121,6 +126,11 @@ def split_in_place(
     regular = [path for path in paths if all(tree[path].regular for tree in (base, solution) if path in tree)]
     code = [path for path in paths if not of_tests(path)]
     hidden = [path for path in regular if of_tests(path)]
+    examples = [path for path in code if path in regular and path not in base and _EXAMPLE.match(path)]
+    if examples:
+        text = b"\n".join(content(solution[path]) for path in hidden if path in solution).decode(errors="replace")
+        own = {path for path in examples if _speaks_of(text, path)}
+        code, hidden = [path for path in code if path not in own], sorted({*hidden, *own})
     check_change([*code, *hidden], code, base, solution)
     compiled = [path for path in code if path.endswith(_COMPILED)]
     if compiled:
@@ -131,6 +141,14 @@ def split_in_place(
     run = tuple(path for path in hidden if path in solution and tests.is_test(path))
     support = tuple(path for path in hidden if path not in run)
     return CommitSplit(tuple(code), run, support, tuple(regular)), tuple(hidden)
+
+
+def _speaks_of(text: str, path: str) -> bool:
+    """Whether tests import a file's module, or name its path."""
+    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    package, _, name = module.rpartition(".")
+    imported = rf"from\s+{re.escape(package)}\s+import\s[^)]*?\b{re.escape(name)}\b"
+    return path in text or re.search(rf"\b{re.escape(module)}\b|{imported}", text) is not None
 
 
 def count_test_functions(source: str) -> int:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
+from repoassay.construct.history import History
+from repoassay.construct.submodules import fill_submodules, submodules_of
 from repoassay.construct.task_draft import TaskDraft
 from repoassay.errors import BadInput
 from repoassay.sandbox import remove_tree
@@ -18,6 +21,7 @@ from repoassay.workspace import fetch_commit
 __all__ = ["bundle_base", "check_free", "part_folder", "place_task", "remove_parts", "tasks_folder", "write_task_draft"]
 
 _PART = ".part-"
+_NO_MIRRORS: Mapping[str, str] = MappingProxyType({})
 
 
 def tasks_folder(folder: Path) -> Path:
@@ -83,15 +87,26 @@ def write_task_draft(draft: TaskDraft, part: Path) -> Path:
     return part / draft.task.id
 
 
-def bundle_base(draft: TaskDraft, history: Path, part: Path, folder: Path) -> Path:
+def bundle_base(
+    draft: TaskDraft, history: History, part: Path, folder: Path, mirrors: Mapping[str, str] = _NO_MIRRORS
+) -> Path:
     """Lay out the base tree that is stored with a task; its final place must be free or hold the same.
 
+    Args:
+        draft: The task.
+        history: Its repository.
+        part: Folder in which the task is made.
+        folder: Of the suite.
+        mirrors: Where repositories of its submodules lie, by URL.
+
     Raises:
-        BadInput: When something else is there.
+        BadInput: When something else is there, or a submodule cannot be had.
     """
     tree = part / "repositories" / draft.task.repository.source.removeprefix("bundled:")
     tree.mkdir(parents=True)
-    fetch_commit(str(history), draft.base, tree)
+    fetch_commit(str(history.place), draft.base, tree)
+    if mirrors:
+        fill_submodules(submodules_of(history, draft.base), mirrors, tree)
     _is_home(folder / "repositories" / tree.name, tree)  # before the proofs, which take time
     return tree
 

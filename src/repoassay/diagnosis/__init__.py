@@ -10,6 +10,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.diagnosis.actions import action_of as action_of, shell_command_of as shell_command_of
     from repoassay.diagnosis.case import AttemptCase as AttemptCase, PackageRequest as PackageRequest
     from repoassay.diagnosis.classes import (
         SUBCLASSES as SUBCLASSES,
@@ -56,6 +57,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "actions": ("action_of", "shell_command_of"),
             "case": ("AttemptCase", "PackageRequest"),
             "classes": ("ErrorClass", "Named", "SUBCLASSES", "Subclass", "parse_class"),
             "classifier": ("ClassifierReply", "Ask", "classify", "score_classifier"),

@@ -14,7 +14,7 @@ from repoassay.diagnosis.purpose import CommandKind
 from repoassay.diagnosis.shell import Simple, parse
 from repoassay.types import Source, StepCall, Trajectory, TrajectoryStep
 
-__all__ = ["Action", "ActionLine", "actions_of"]
+__all__ = ["Action", "ActionLine", "action_of", "actions_of", "shell_command_of"]
 
 _MOST = 5000
 _HEAD, _TAIL = 4_000, 12_000
@@ -153,7 +153,7 @@ def _agent(step: TrajectoryStep, found: list[Action], budget: list[int]) -> int:
         return -1
     first, by_id = len(found), dict[str, int]()
     for number, call in enumerate(calls[:200]):
-        action = _called(step.index, number, call)
+        action = action_of(step.index, number, call)
         if where == "text":
             action = replace(action, where="text", number=0, said=step.text[:_AUTHORED])
         by_id.setdefault(call.id, len(found)) if call.id else None
@@ -206,7 +206,8 @@ def _lines(text: str) -> Iterator[ActionLine]:
             at += len(line) + 1
 
 
-def _called(step: int, number: int, call: StepCall) -> Action:
+def action_of(step: int, number: int, call: StepCall) -> Action:
+    """What one call of a tool did, whatever the tool is called; without what came back."""
     arguments, said = call.arguments, call_text(call)
     tool = _tool(call.name, arguments)
     base = Action(step=step, number=number, kind=CommandKind.OTHER, said=said[:_AUTHORED])
@@ -230,6 +231,14 @@ def _called(step: int, number: int, call: StepCall) -> Action:
     )
     path = _first(arguments, "file_path", "path", "absolute_path", "filename", "file", "dir_path", "target_file")
     return replace(base, kind=plain, paths=(path[:1000],) if path and plain is CommandKind.READ else ())
+
+
+def shell_command_of(call: StepCall) -> str:
+    """The command line, or the program, that a call ran; empty where it was for something else."""
+    tool = _tool(call.name, call.arguments)
+    if tool is _Tool.PYTHON:
+        return _first(call.arguments, "code", "input", "script", "command") or call_text(call)
+    return _command(call.arguments, call_text(call)) if tool is _Tool.SHELL else ""
 
 
 def _tool(name: str, arguments: Mapping[str, object]) -> _Tool | None:

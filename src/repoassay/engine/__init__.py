@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         NothingToMeasure as NothingToMeasure,
         measure as measure,
     )
+    from repoassay.engine.start_check import preflight as preflight
     from repoassay.engine.stop import Stop as Stop
     from repoassay.engine.submit import (
         GradedSubmission as GradedSubmission,
@@ -74,6 +75,7 @@ else:
             "models": ("named_file", "prices_of", "upstreams_of"),
             "permissions": ("Grants",),
             "plan": ("Settings", "make_plan", "open_run"),
+            "start_check": ("preflight",),
             "prompts": ("suite_of_prompts",),
             "resumption": ("resume_run",),
             "signal_files": ("SignalFile",),

@@ -23,7 +23,7 @@ from repoassay.engine.change import crossing
 from repoassay.errors import Unavailable
 from repoassay.grading import judge
 from repoassay.grading.outcome import DIFF
-from repoassay.model_proxy import Budget, ScriptedUpstream, open_gateway
+from repoassay.model_proxy import VENDORS, Budget, ScriptedUpstream, open_gateway
 from repoassay.sandbox import Cache, Completed, Sandbox, SandboxNetwork, open_door
 from repoassay.tasks import TaskFolder, bundled_suite, bundled_suites, find_suite
 from repoassay.types import Exit, Limits, Spending, Submission, TaskKind, Trajectory, Usage, Verdict
@@ -77,8 +77,9 @@ class Checked:
 
 
 def check_agent(
-    agent: ModelledAgent, cache: Cache, sandbox: Sandbox, into: Path, *, seconds: float = 300, only: str = ""
-) -> Iterator[Checked]:
+    agent: ModelledAgent, cache: Cache, sandbox: Sandbox, into: Path, *, seconds: float = 300, only: str = "",
+    dialect: str = "",
+) -> Iterator[Checked]:  # fmt: skip
     """Run an agent that is prepared on every check task, its network cut but for the port forward to the model proxy.
 
     Args:
@@ -88,6 +89,7 @@ def check_agent(
         into: Folder for what it leaves.
         seconds: The most a task may take.
         only: `deliverable` or `edit` for tasks of that kind alone.
+        dialect: The one dialect that the scripted model speaks; by default all of them.
 
     Raises:
         Unavailable: When no bundled suite has a dialogue.
@@ -97,7 +99,8 @@ def check_agent(
             layout = lay_out(folder, repositories, cache, sandbox)
             place = into / folder.task.kind.value
             place.mkdir(parents=True, exist_ok=True)
-            yield _check(agent, dialogue, layout, sandbox, place, seconds)
+            upstream = ScriptedUpstream(dialogue, dialects=(dialect,) if dialect else tuple(VENDORS))
+            yield _check(agent, upstream, layout, sandbox, place, seconds)
 
 
 def _check_tasks(*, tools: bool) -> list[tuple[TaskFolder, Path | None, Path]]:
@@ -116,10 +119,9 @@ def _check_tasks(*, tools: bool) -> list[tuple[TaskFolder, Path | None, Path]]:
 
 
 def _check(
-    agent: ModelledAgent, dialogue: Path, layout: PreparedTask, sandbox: Sandbox, into: Path, seconds: float
+    agent: ModelledAgent, scripted: ScriptedUpstream, layout: PreparedTask, sandbox: Sandbox, into: Path, seconds: float
 ) -> Checked:
     folder = layout.folder
-    scripted = ScriptedUpstream(dialogue)
     over = threading.Event()
     with ExitStack() as stack:
         gateway = stack.enter_context(open_gateway([scripted], listen=False))

@@ -14,7 +14,7 @@ from pathlib import Path
 from repoassay.agents import Agent, in_workspace
 from repoassay.engine.change import crossing
 from repoassay.engine.model_access import AttemptAccess, ModelAccess
-from repoassay.engine.verdict_adjustment import adjust_verdict
+from repoassay.engine.verdict_adjustment import adjust_verdict, unstarted
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading import Oracle, fault, judge, not_gradable
 from repoassay.sandbox import Cache, Command, Sandbox
@@ -39,7 +39,11 @@ _START = 2.0
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """The result of one attempt. `dropped`: it was cancelled and must not count. `over_run`: see `AttemptAccess`."""
+    """The result of one attempt.
+
+    `dropped`: it was cancelled and must not count. `over_run`: see `AttemptAccess`. `unstarted`: the agent could not
+    start, and would not when the attempt is made again.
+    """
 
     submission: Submission
     verdict: Verdict
@@ -48,6 +52,7 @@ class AttemptResult:
     dropped: bool = False
     spent: Spending | None = None
     over_run: str = ""
+    unstarted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +119,11 @@ def work(
     except (InfraFault, Unavailable) as error:
         verdict = fault(folder, error, bench.reading)
     verdict = adjust_verdict(verdict, folder, submission, account)
+    never = unstarted(verdict, folder, submission, account)
     spent, over = (account.spent, account.over_run) if account else (None, "")
-    return AttemptResult(submission, verdict, started, datetime.now(UTC), cancel.is_set(), spent, over)
+    return AttemptResult(
+        submission, never or verdict, started, datetime.now(UTC), cancel.is_set(), spent, over, never is not None
+    )
 
 
 def ungraded(folder: TaskFolder, reading: Reading) -> Verdict:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ulid import ULID
 
-from repoassay.agents import Agent, AsksModel, find_agent
+from repoassay.agents import Agent, AsksModel, find_agent, needs_network
 from repoassay.engine.agent_settings import check_entry
 from repoassay.engine.attempt import AttemptContext, AttemptResult, GradingContext, work
 from repoassay.engine.model_access import AttemptAccess, ModelAccess, needs_model
@@ -103,17 +103,22 @@ def check(plan: Plan, suite: SuiteFolder, sandbox: Sandbox, own: Mapping[str, Ag
         NoIsolation: The sandbox cannot hold an agent to the network policy.
     """
     agents = agents_of(plan, own)
-    check_models(plan)
+    check_models(plan, {name: agent.dialect for name, agent in agents.items() if isinstance(agent, AsksModel)})
     for name, entry in plan.agents.items():
         if entry.model and plan.metering.network is NetworkPolicy.NONE:
             raise BadInput(
                 f"--network none keeps {name} from its model.", "Use --network model, or agents without a model."
             )
         for folder in suite.tasks:
-            permitted_hosts(
+            policy = permitted_hosts(
                 folder.task.network_policy, sandbox, needs_model=bool(entry.model),
                 asked=plan.metering.network,
             )  # fmt: skip
+            if policy is not NetworkPolicy.OPEN and needs_network(agents[name]):
+                raise BadInput(
+                    f"{name} needs the network, and the policy of {folder.task.id} is {policy.value}.",
+                    "Allow everything with --network open, which the verdicts then say.",
+                )
     return agents
 
 
@@ -245,7 +250,8 @@ class _Shop:
         attempt = _attempt(run, slot, folder, attempt_id, worked)
         run.record(attempt, worked.verdict)
         self.progress.finished(slot, attempt, worked.verdict)
-        if worked.verdict.outcome is not Outcome.INFRA_FAULT or worked.over_run or slot.tries >= plan.metering.retries:
+        final = worked.over_run or worked.unstarted or slot.tries >= plan.metering.retries
+        if worked.verdict.outcome is not Outcome.INFRA_FAULT or final:
             return None
         return Slot(slot.task, slot.agent, slot.number, attempt_id, slot.tries + 1)
 

@@ -29,11 +29,14 @@ from repoassay.workspace import PreparedTask
 if TYPE_CHECKING:
     from repoassay.model_proxy import Gateway
 
-__all__ = ["GRACE", "AttemptAccess", "ModelAccess", "needs_model"]
+__all__ = ["GRACE", "NO_MODEL", "PORT", "AttemptAccess", "ModelAccess", "client_env", "needs_model"]
 
+NO_MODEL = AccessPoint(model="", key="", urls={})
+"""What an agent with a file of its own is given that asks no model."""
 GRACE = 3.0
 """Seconds an agent whose budget is spent may take to end by itself, so that it can write its transcript down."""
-_PORT = 4710
+PORT = 4710
+"""Where an attempt finds its model, on its own 127.0.0.1."""
 
 
 def needs_model(agent: Agent, entry: AgentEntry) -> bool:
@@ -42,7 +45,7 @@ def needs_model(agent: Agent, entry: AgentEntry) -> bool:
     Raises:
         BadInput: The agent cannot work without one and none is named.
     """
-    if isinstance(agent, AsksModel) and not entry.model:
+    if isinstance(agent, AsksModel) and agent.dialect and not entry.model:
         raise BadInput(f"The agent {agent.name!r} needs a model.", "Name it with --model provider/name.")
     return bool(entry.model)
 
@@ -79,18 +82,21 @@ class AttemptAccess:
         self.packages = PackageDoors()
         self.policy = NetworkPolicy.NONE
         self.calls: int | None = None
+        self.outside = False
+        """Whether the agent is a function of this process, which starts whatever the sandbox says."""
         self._placed: PlacedAgent | None = None
 
     def command(self, agent: Agent, layout: PreparedTask, limits: AttemptLimits) -> Command:
         """What the agent runs, with everything the network policy gives it."""
         access = self._access()
-        if access is not None and isinstance(agent, AsksModel):
-            self._placed = agent.at(access, self.into)
+        if isinstance(agent, AsksModel) and (access is not None or not agent.dialect):
+            self._placed = agent.at(access or NO_MODEL, self.into)
             command = self._placed.command(layout, limits)
         else:
             command = agent.command(layout, limits)
-            env = {**command.env, **(_plain_env(access) if access else {}), **dict(self.packages.env)}
+            env = {**command.env, **(client_env(access) if access else {}), **dict(self.packages.env)}
             command = replace(command, env=env)
+        self.outside = command.outside is not None
         mounts = (*command.mounts, *self.packages.mounts)
         doors = tuple(dict.fromkeys((*command.doors, *self._doors())))  # an agent may have port forwards of its own
         return replace(command, doors=doors, network=network_of(self.policy), mounts=mounts)
@@ -216,11 +222,11 @@ class ModelAccess:
 
         ends.callback(end)
         found.door = open_door(
-            sandbox, network_of(found.policy), _PORT, lambda listening: gateway.serve(listening, entry)
+            sandbox, network_of(found.policy), PORT, lambda listening: gateway.serve(listening, entry)
         )
 
 
-def _plain_env(access: AccessPoint) -> dict[str, str]:
+def client_env(access: AccessPoint) -> dict[str, str]:
     """How a command line of the user's own finds its model: the names the vendors' clients look at."""
     env = {"REPOASSAY_MODEL": access.model}
     for name, url in access.urls.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from repoassay.model_proxy import (
     Prices,
     ScriptedUpstream,
     Upstream,
+    check_extra,
     find_upstream,
     known_upstreams,
     split_model,
@@ -66,12 +68,18 @@ def attempt_budget(entry: AgentEntry, seconds: float | None = None) -> Budget:
     return Budget(calls=entry.max_calls, tokens=entry.max_tokens, dollars=entry.budget_usd, seconds=seconds)
 
 
-def check_models(plan: Plan) -> None:
+def check_models(plan: Plan, dialects: Mapping[str, str] | None = None) -> None:
     """Look at everything about models that can be known before the first attempt.
 
+    Args:
+        plan: The plan.
+        dialects: What those of its agents speak that say so, by the plan's names.
+
     Raises:
-        BadInput: A file has changed since the run was planned, a provider is unknown, its key is not set, dollars are
-            limited and a model has no price, or the scripted model has nothing to say.
+        BadInput: A file has changed since the run was planned, a provider is unknown, its key is not set, an agent and
+            its model's server speak different dialects, dollars are limited and a model has no price, or the scripted
+            model has nothing to say.
+        MissingExtra: What the model proxy needs is not installed.
     """
     for file in plan.metering.files:
         if named_file(Path(file.path)) != file:
@@ -81,14 +89,25 @@ def check_models(plan: Plan) -> None:
             )
     upstreams, prices = upstreams_of(plan.metering), prices_of(plan.metering)
     today = datetime.now(UTC)
-    for entry in plan.agents.values():
+    if any(entry.model for entry in plan.agents.values()):
+        check_extra()
+    for name, entry in plan.agents.items():
         model = entry.model
         if not model:
             continue
-        find_upstream(model, upstreams.values())
+        upstream = find_upstream(model, upstreams.values())
+        dialect = (dialects or {}).get(name)
+        if dialect and isinstance(upstream, Upstream) and not upstream.serves(dialect):
+            raise BadInput(
+                f"{name} speaks {dialect}, which the upstream {upstream.name!r} does not, and nothing is translated "
+                f"for it; it speaks {', '.join(upstream.dialects)}.",
+                f"Set its translate to true, choose another agent or provider, or give an endpoint that speaks "
+                f"{dialect} with --model-upstream FILE (docs/model-proxy.md).",
+            )
         limited = plan.metering.budget_usd is not None or entry.budget_usd is not None
         cost = prices.cost(model, Usage(), today)
-        if limited and cost.dollars is None:
+        told = isinstance(upstream, Upstream) and upstream.tells_cost
+        if limited and cost.dollars is None and not told:
             raise BadInput(
                 f"A budget in dollars needs a price for {model} ({cost.note}).",
                 "Give a price table that has it with --prices FILE, or limit calls or tokens instead.",

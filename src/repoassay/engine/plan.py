@@ -93,8 +93,8 @@ def make_plan(suite: SuiteFolder, settings: Settings) -> Plan:
 
 def open_run(plan: Plan, runs: Path) -> RunFolder:
     """Lay out the folder of a new run below `runs`, named so that the newest sorts last."""
-    kinds = dict.fromkeys(entry.kind or name for name, entry in plan.agents.items())
-    words = "-".join([plan.suite, *list(kinds)[:3]])
+    names = dict.fromkeys(name.partition(" @ ")[0].partition(", ")[0] for name in plan.agents)
+    words = "-".join([plan.suite, *list(names)[:3]])
     stamp = plan.created.strftime("%Y%m%d-%H%M%S")
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{stamp}-{words}-{plan.id[-4:].lower()}")
     run = RunFolder.create(runs / name, plan)

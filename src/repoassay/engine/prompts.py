@@ -130,5 +130,8 @@ def _repository_digest(repository: Path) -> str:
 def _copy(repository: Path, into: Path) -> None:
     try:
         shutil.copytree(repository, into, symlinks=True, ignore=shutil.ignore_patterns(".git"))
-    except (OSError, shutil.Error) as error:
-        raise BadInput(f"The repository {repository} cannot be copied: {str(error)[:300]}.") from error
+    except shutil.Error as error:
+        _, _, why = error.args[0][0]
+        raise BadInput(f"The repository {repository} cannot be copied: {str(why)[:300]}.") from error
+    except OSError as error:
+        raise BadInput(f"The repository {repository} cannot be copied to {into}: {error.strerror}.") from error

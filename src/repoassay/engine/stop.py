@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 __all__ = ["Stop"]
 
@@ -12,10 +13,12 @@ class Stop:
 
     Args:
         patient: Let the first Ctrl-C only `finish`, and the second one `drop`; else the first one drops.
+        announce: Called at once by `interrupt`, within a signal handler, with what will happen.
     """
 
-    def __init__(self, *, patient: bool = False) -> None:
+    def __init__(self, *, patient: bool = False, announce: Callable[[str], object] = lambda sentence: None) -> None:
         self._patient = patient
+        self._announce = announce
         self.starting = threading.Event()
         """Set when nothing new is to be started."""
         self.working = threading.Event()
@@ -34,5 +37,7 @@ class Stop:
         """Go on by one degree, as Ctrl-C does."""
         if self._patient and not self.starting.is_set():
             self.finish()
+            self._announce("Finishing the attempts under way; Ctrl-C again drops them.")
         else:
             self.drop()
+            self._announce("Dropping the attempts under way; resume makes them again.")

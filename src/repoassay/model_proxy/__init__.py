@@ -28,11 +28,18 @@ if TYPE_CHECKING:
     from repoassay.model_proxy.journal import CallJournal as CallJournal
     from repoassay.model_proxy.limits import Budget as Budget, CallLimits as CallLimits
     from repoassay.model_proxy.price import Price as Price, Tier as Tier
-    from repoassay.model_proxy.prices import Cost as Cost, Prices as Prices
+    from repoassay.model_proxy.price_package import installed_prices as installed_prices
+    from repoassay.model_proxy.prices import (
+        Cost as Cost,
+        Prices as Prices,
+        read_table as read_table,
+        table_text as table_text,
+    )
+    from repoassay.model_proxy.reachable import check_reachable as check_reachable
     from repoassay.model_proxy.scripted_provider import ScriptedUpstream as ScriptedUpstream
     from repoassay.model_proxy.server import Gateway as Gateway
     from repoassay.model_proxy.sessions import AttemptSession as AttemptSession
-    from repoassay.model_proxy.start import open_gateway as open_gateway
+    from repoassay.model_proxy.start import check_extra as check_extra, open_gateway as open_gateway
     from repoassay.model_proxy.upstreams import (
         Upstream as Upstream,
         known_upstreams as known_upstreams,
@@ -62,11 +69,13 @@ else:
             "journal": ("CallJournal",),
             "limits": ("Budget", "CallLimits"),
             "price": ("Price", "Tier"),
-            "prices": ("Cost", "Prices"),
+            "price_package": ("installed_prices",),
+            "prices": ("Cost", "Prices", "read_table", "table_text"),
+            "reachable": ("check_reachable",),
             "scripted_provider": ("ScriptedUpstream",),
             "server": ("Gateway",),
             "sessions": ("AttemptSession",),
-            "start": ("open_gateway",),
+            "start": ("check_extra", "open_gateway"),
             "upstreams": ("Upstream", "known_upstreams", "split_model"),
             "vendors": ("VENDORS",),
             "vendors.chat": ("Chat",),

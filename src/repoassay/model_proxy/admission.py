@@ -19,6 +19,8 @@ __all__ = ["UNBOUNDED_OUTPUT", "Admission", "Need"]
 
 UNBOUNDED_OUTPUT = 128_000
 """Tokens that an answer may have whose length the request does not bound: no vendor's model writes more in one."""
+_ANYTHING = Decimal(1_000_000_000)
+"""More dollars than any budget has left."""
 _LEAST_OUTPUT = 16  # OpenAI's responses take no smaller limit
 
 
@@ -31,6 +33,7 @@ class Need:
         asked: Tokens of output a choice, as the request says; None when it does not.
         choices: How many answers.
         dollars: What so many tokens of prompt and of output cost.
+        priced: Whether that is known; else the upstream says afterwards what it cost, and calls go one at a time.
     """
 
     likely: int
@@ -38,6 +41,7 @@ class Need:
     asked: int | None
     choices: int
     dollars: Callable[[int, int], Decimal]
+    priced: bool = True
 
     @property
     def output(self) -> int:
@@ -46,14 +50,15 @@ class Need:
 
     def reserve(self) -> Reserve:
         """The most it may spend as it was asked."""
-        return Reserve(self.most + self.output, self.dollars(self.most, self.output))
+        dollars = self.dollars(self.most, self.output) if self.priced else _ANYTHING
+        return Reserve(self.most + self.output, dollars)
 
     def room(self, ledger: BudgetLedger) -> int:
         """Tokens of output a choice that what is left of a budget holds, after the likely prompt."""
         tokens, dollars, room = ledger.left_tokens(), ledger.left_dollars(), self.output
         if tokens is not None:
             room = min(room, tokens - self.likely)
-        if dollars is not None:
+        if dollars is not None and self.priced:
             prompt = self.dollars(self.likely, 0)
             rate = (self.dollars(self.likely, 1_000_000) - prompt) / 1_000_000
             if dollars < prompt:

@@ -33,7 +33,8 @@ def need_of(ask: UpstreamRequest, likely: int, prices: Prices, model: str, at: d
         return max(prices.cost(model, usage, at).dollars or Decimal(0) for usage in usages)
 
     asked, choices = ask.dialect.most_output(ask.body), ask.dialect.choices(ask.body)
-    return Need(likely, max(likely, most_tokens(ask.body, len(ask.raw))), asked, choices, dollars)
+    priced = prices.find(model, at.date()) is not None
+    return Need(likely, max(likely, most_tokens(ask.body, len(ask.raw))), asked, choices, dollars, priced)
 
 
 def no_limit() -> Need:

@@ -6,11 +6,13 @@ import asyncio
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal
+from decimal import Decimal
+from typing import Literal
 
 import orjson
 from aiohttp import web
 
+from repoassay.model_proxy.prices import Cost, Prices
 from repoassay.model_proxy.sessions import AttemptSession
 from repoassay.model_proxy.vendors import ErrorReply, ProviderTrouble, Route, Vendor
 from repoassay.types import Call, Retry, Usage
@@ -44,6 +46,9 @@ class Exchange:
         self.forwarded = False
         self.answered = False
         self.usage: Usage | None = None
+        self.told_cost: Decimal | None = None
+        self.answered_by = ""
+        self.untold = 0
         self.retries: tuple[Retry, ...] = ()
         self.refused = ""
         self.fault = ""
@@ -54,6 +59,8 @@ class Exchange:
         self.seen = 0
         """Bytes of the answer that came from the upstream."""
         self.left_out: tuple[str, ...] = ()
+        self.spoken = ""
+        self.dropped: tuple[str, ...] = ()
         self.unpriced = ""
         self.kept = bytearray()
 
@@ -96,12 +103,11 @@ class Exchange:
         """`data` without keys."""
         return self.entry.journal.scrub(data) if self.entry is not None else data
 
-    def call(self, prices: Any) -> Call:
+    def call(self, prices: Prices) -> Call:
         """The journal's record."""
-        price, note = None, ""
+        cost = Cost(None)
         if self.answered and self.entry is not None:
-            cost = prices.cost(f"{self.entry.upstream}/{self.served}", self.usage, self.at)
-            price, note = cost.dollars, cost.note or self.unpriced
+            cost = self.cost(prices, f"{self.entry.upstream}/{self.served}")
         whose: Whose = ""
         if self.fault:
             whose = "ours" if self.fault in _OURS else "agent" if self.fault in _AGENTS or self.refused else "upstream"
@@ -118,8 +124,12 @@ class Exchange:
             forwarded=self.forwarded,
             answered=self.answered,
             usage=self.usage,
-            price=price,
-            price_note=note,
+            price=cost.dollars,
+            price_note=cost.note or (self.unpriced if self.answered else ""),
+            price_source=cost.source,
+            upstream_cost=self.told_cost,
+            answered_by=_plain(self.answered_by),
+            untold=self.untold,
             first_byte=None if self.first_byte is None else round(self.first_byte, 6),
             seconds=round(time.perf_counter() - self.started, 6),
             retries=self.retries,
@@ -130,10 +140,19 @@ class Exchange:
             request_bytes=len(self.raw),
             response_bytes=self.sent,
             left_out=self.left_out,
+            spoken=self.spoken,
+            dropped=tuple(_plain(name[:60]) for name in self.dropped[:20]),
             body=f"{self.seq:06d}" if self.entry is not None and self.entry.keep_bodies and self.forwarded else "",
         )
 
-    async def finish(self, prices: Any) -> Call:
+    def cost(self, prices: Prices, model: str) -> Cost:
+        """What it cost: by the price table, or by the upstream's own word where that has no price."""
+        cost = prices.cost(model, self.usage, self.at)
+        if cost.dollars is None and self.told_cost is not None:
+            return Cost(self.told_cost, source="told by the upstream")
+        return cost
+
+    async def finish(self, prices: Prices) -> Call:
         """Write the call down, its bodies too when they are kept."""
         call = self.call(prices)
         entry = self.entry

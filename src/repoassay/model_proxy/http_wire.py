@@ -40,6 +40,10 @@ class HttpWire:
         self.dialects = frozenset(upstream.dialects)
         self.concurrency = upstream.concurrency
         self.output_field: str = upstream.output_field
+        self.translate = upstream.translate
+        self.reasoning = upstream.reasoning
+        self.tells_cost = upstream.tells_cost
+        self.allow = upstream.allow
         self.secret = key
         self._upstream = upstream
         local = is_local(urlsplit(upstream.base_url).hostname)

@@ -63,6 +63,11 @@ class BudgetLedger:
         self._over = f"The {self._of}'s budget of {amount} is spent but for {left}, which do not hold another call."
         return self._over
 
+    def lose_count(self) -> None:
+        """Let no further call in where dollars are limited, since nobody knows what a call cost."""
+        if self.budget.dollars is not None:
+            self._over = f"The {self._of}'s budget of {self.budget.dollars} dollars: nobody told the cost of a call."
+
     def left_tokens(self) -> int | None:
         """Tokens not spent yet, None without a limit."""
         return None if self.budget.tokens is None else self.budget.tokens - self.tokens

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import orjson
 from aiohttp import web
@@ -18,14 +19,18 @@ from repoassay.model_proxy.ledger import BudgetLedger
 from repoassay.model_proxy.limits import CallLimits
 from repoassay.model_proxy.prices import Prices
 from repoassay.model_proxy.request_rules import confine, passed_on
-from repoassay.model_proxy.request_rules.parts import JsonObject
+from repoassay.model_proxy.request_rules.parts import JsonObject, Outside
 from repoassay.model_proxy.sessions import AttemptSession
 from repoassay.model_proxy.upstream_client import UpstreamClient, UpstreamRequest
 from repoassay.model_proxy.vendors import VENDORS, Asks, ProviderTrouble, Route, Vendor, guess, recognise
 
+if TYPE_CHECKING:
+    from repoassay.model_proxy.translation import Translator
+
 __all__ = ["RequestHandler"]
 
 _BODY_TIME = 120.0
+_UNPRICED = "what the vendor may charge beside tokens is unknown: "
 
 
 class RequestHandler:
@@ -124,6 +129,8 @@ class RequestHandler:
         entry.inflight += 1
         try:
             return await self._call(exchange, entry, dialect, route)
+        except orjson.JSONEncodeError:
+            return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, "The body is nested too deeply.")
         finally:
             entry.inflight -= 1
 
@@ -139,20 +146,57 @@ class RequestHandler:
         exchange.asked = route.model or str(body.get("model", ""))
         exchange.served = entry.model
         exchange.stream = dialect.streams(body, route)
-        if dialect.name not in wire.dialects:
+        foreign = dialect.name not in wire.dialects
+        if foreign and not wire.translate:
             message = (
                 f"The upstream {wire.name} does not speak {dialect.name}; it speaks {', '.join(sorted(wire.dialects))}."
             )
             exchange.fault = "dialect"
             return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, message)
-        if refusal := self._outside(exchange, entry, dialect, body):
+        if refusal := self._outside(exchange, entry, dialect, body, foreign=foreign):
             return refusal
+        if foreign:
+            return await self._translate(exchange, entry, wire, dialect, route, body)
         dialect.change(body, route, entry.model)
         # Written anew: of a name that stands twice, the vendor might read another than we did.
         ask = UpstreamRequest(
             dialect, route, entry.model, body, orjson.dumps(body), entry.attempt, exchange.stream,
             passed_on(exchange.request.headers, closed=entry.closed_world),
         )  # fmt: skip
+        return await self._estimated(exchange, entry, wire, ask, asked)
+
+    async def _translate(
+        self, exchange: Exchange, entry: AttemptSession, wire: UpstreamClient, dialect: Vendor, route: Route,
+        body: JsonObject,
+    ) -> web.StreamResponse:  # fmt: skip
+        """Ask an upstream of another dialect; a request to count tokens is answered by an estimate."""
+        from repoassay.model_proxy.translation import UNREADABLE, Untranslatable, Upstreams, begin
+
+        how = Upstreams(wire.output_field, wire.reasoning)
+        try:
+            translator = begin(dialect.name, body, wire.dialects, entry.model, how, stream=exchange.stream)
+        except (Untranslatable, Outside) as error:
+            exchange.fault = "dialect"
+            return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, str(error))
+        except UNREADABLE:
+            return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, f"The body is no request in {dialect.name}.")
+        exchange.spoken, exchange.dropped = translator.spoken, translator.dropped
+        if route.asks is Asks.COUNT:
+            count = entry.estimator.correct(raw_estimate(body))
+            return exchange.reply(200, orjson.dumps(dialect.token_count(count)))
+        theirs, onward = VENDORS[translator.spoken], Route(Asks.REPLY, entry.model, exchange.stream)
+        theirs.change(translator.body, onward, entry.model)
+        ask = UpstreamRequest(
+            theirs, onward, entry.model, translator.body, orjson.dumps(translator.body), entry.attempt,
+            exchange.stream, {"content-type": "application/json", **theirs.client_headers}, translator.set_limit,
+        )  # fmt: skip
+        return await self._estimated(exchange, entry, wire, ask, translator.body, translator)
+
+    async def _estimated(
+        self, exchange: Exchange, entry: AttemptSession, wire: UpstreamClient, ask: UpstreamRequest, asked: JsonObject,
+        translator: Translator | None = None,
+    ) -> web.StreamResponse:  # fmt: skip
+        dialect, route, body = exchange.dialect or ask.dialect, ask.route, ask.body
         if route.asks is Asks.COUNT:
             if spent := entry.ledger.spent() or self.run.spent():
                 return self._spent(exchange, entry, dialect, spent)
@@ -161,19 +205,23 @@ class RequestHandler:
         estimate = raw_estimate(body) if estimates else 0.0
         if refusal := self._too_long(exchange, entry, dialect, entry.estimator.correct(estimate)):
             return refusal
-        return await self._metered(exchange, entry, wire, ask, asked, estimate)
+        return await self._metered(exchange, entry, wire, ask, asked, estimate, translator)
 
     def _outside(
-        self, exchange: Exchange, entry: AttemptSession, dialect: Vendor, body: JsonObject
+        self, exchange: Exchange, entry: AttemptSession, dialect: Vendor, body: JsonObject, *, foreign: bool
     ) -> web.Response | None:
-        """Hold a request to the model alone; under an open policy say what of it has no price."""
-        if entry.closed_world:
-            found = confine(dialect.confine, body)
+        """Hold a request to the model alone, which is all another dialect could say; under an open policy say what of
+        it has no price.
+        """
+        if entry.closed_world or foreign:
+            found = confine(dialect.confine, body, () if foreign else self.wires[entry.upstream].allow)
             exchange.left_out = found.left_out
+            if found.granted:
+                exchange.unpriced = _UNPRICED + ", ".join(found.granted)
             return exchange.refuse(dialect, ProviderTrouble.OUTSIDE, found.refused) if found.refused else None
         found = confine(dialect.confine, orjson.loads(exchange.raw))
         told = found.refused.partition(" is not available")[0] or ", ".join(found.left_out)
-        exchange.unpriced = f"what the vendor may charge beside tokens is unknown: {told}" if told else ""
+        exchange.unpriced = _UNPRICED + told if told else ""
         return None
 
     async def _metered(
@@ -184,6 +232,7 @@ class RequestHandler:
         ask: UpstreamRequest,
         asked: JsonObject,
         estimate: float,
+        translator: Translator | None,
     ) -> web.StreamResponse:
         ledgers = (entry.ledger, self.run)
         model = f"{entry.upstream}/{entry.model}"
@@ -192,16 +241,19 @@ class RequestHandler:
         need = need_of(ask, likely, self.prices, model, exchange.at) if watched else no_limit()
         allowed = await self._admission.enter(ledgers, need)
         if isinstance(allowed, str):
-            return self._spent(exchange, entry, ask.dialect, allowed)
+            return self._spent(exchange, entry, exchange.dialect or ask.dialect, allowed)
         try:
             if watched:
                 ask = _limited(ask, need, allowed, wire.output_field)
             async with self.place(wire):
-                return await forward(exchange, wire, ask, asked, self.limits, ledgers)
+                return await forward(exchange, wire, ask, asked, self.limits, ledgers, translator)
         finally:
             if exchange.usage is not None:
                 entry.estimator.learn(estimate, exchange.usage.input)
-            price = self.prices.cost(model, exchange.usage, exchange.at).dollars
+            price = exchange.cost(self.prices, model).dollars
+            if exchange.answered and price is None and not need.priced:
+                for ledger in ledgers:
+                    ledger.lose_count()
             await self._admission.leave(ledgers, need, charge_of(exchange, need, allowed, price))
 
     def _must_estimate(self, entry: AttemptSession) -> bool:
@@ -247,5 +299,6 @@ def _limited(ask: UpstreamRequest, need: Need, allowed: int, field: str) -> Upst
     """The request with what the budget leaves, where that is less than it asks for or than models can write."""
     if need.asked is not None:
         # Written anew even when it stays: under a name that the upstream knows, and as a number.
-        return replace(with_limit(ask, min(need.asked, allowed), field), set_limit=None)
+        ours = ask.set_limit and min(need.asked, allowed)
+        return replace(with_limit(ask, min(need.asked, allowed), field), set_limit=ours)
     return ask if allowed * need.choices == need.output else with_limit(ask, allowed, field)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,14 +16,18 @@ import orjson
 from repoassay.model_proxy.ledger import BudgetLedger
 from repoassay.model_proxy.limits import CallLimits
 from repoassay.model_proxy.request_rules.parts import JsonObject
+from repoassay.model_proxy.sse import EventReader
 from repoassay.model_proxy.upstream_client import UpstreamClient, UpstreamError, UpstreamRequest, UpstreamResponse
 from repoassay.types import Retry
 
-__all__ = ["AllAttemptsFailed", "OpenResponse", "open_patiently", "read_all"]
+__all__ = ["UNTOLD_FAULTS", "AllAttemptsFailed", "OpenResponse", "open_patiently", "read_all"]
 
 _PASSING = frozenset({429, 500, 502, 503, 504, 529})
 _PASSING_FAULTS = frozenset({"unreachable", "cut", "silence", "bad_http", "malformed", "wrong_type"})
 _LONGEST_ERROR = 1 << 20
+_HELD_BACK = 10.0
+UNTOLD_FAULTS = frozenset({"cut", "silence", "malformed"})
+"""Faults of tries that the upstream may have worked on, without telling what they cost."""
 
 
 @dataclass(slots=True)
@@ -38,7 +43,7 @@ class OpenResponse:
 
 @dataclass(slots=True)
 class AllAttemptsFailed:
-    """The last try's fault, and the upstream's own error when it gave one. `sent`: a whole request reached it."""
+    """The last try's fault, and the upstream's own error when it gave one."""
 
     fault: str
     status: int | None
@@ -102,10 +107,12 @@ async def _once(wire: UpstreamClient, ask: UpstreamRequest, limits: CallLimits) 
             parsed = orjson.loads(body)
             if not isinstance(parsed, dict):
                 return AllAttemptsFailed("malformed", None, {}, b"", "JSON, but not an object", ())
-            return OpenResponse(answer, body, chunks, parsed, ())
-        first = await anext(chunks, b"")
+            return _told(parsed, body, answer) or OpenResponse(answer, body, chunks, parsed, ())
+        first, event, raw = await _first_event(chunks)
         if not first:
             return AllAttemptsFailed("cut", None, {}, b"", "an empty stream", ())
+        if event is not None and (failed := _told(event, raw, answer)) is not None:
+            return failed
         kept = True
         return OpenResponse(answer, first, chunks, None, ())
     except orjson.JSONDecodeError:
@@ -115,6 +122,50 @@ async def _once(wire: UpstreamClient, ask: UpstreamRequest, limits: CallLimits) 
     finally:
         if not kept:
             await answer.close()
+
+
+async def _first_event(chunks: AsyncIterator[bytes]) -> tuple[bytes, JsonObject | None, bytes]:
+    """A stream to the end of its first event that has data, and that event where it is an object, with its data.
+
+    Comments before it are held back with it: nobody has been sent anything, so that an error can still be retried. They
+    keep a connection alive, so that they are not held back for long.
+    """
+    reader, begun, started = EventReader(), bytearray(), time.monotonic()
+    async for chunk in chunks:
+        begun += chunk
+        for _, data in reader.feed(chunk):
+            if not data:
+                continue
+            try:
+                event = orjson.loads(data)
+            except orjson.JSONDecodeError:
+                event = None  # the end of the stream, or what only whoever reads on can judge
+            return bytes(begun), event if isinstance(event, dict) else None, data
+        if len(begun) > _LONGEST_ERROR or time.monotonic() - started > _HELD_BACK:
+            break
+    return bytes(begun), None, b""
+
+
+def _told(body: JsonObject, raw: bytes, answer: UpstreamResponse) -> AllAttemptsFailed | None:
+    """The error inside an answer that came with status 200, as OpenRouter and others send it once they began."""
+    error = body.get("error")
+    choices = body.get("choices")
+    if not error and isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        error = choices[0].get("error")
+    if not error or body.get("usage"):  # one with usage was worked on, and is charged
+        return None
+    code = error.get("code") if isinstance(error, dict) else None
+    kind = error.get("type") if isinstance(error, dict) else None
+    told = int(code) if isinstance(code, int | str) and str(code).isdecimal() and len(str(code)) == 3 else 0
+    status = told if 400 <= told <= 599 else _KINDS.get(str(kind), 502)
+    return AllAttemptsFailed(_fault(status, raw), status, answer.headers, raw, "", ())
+
+
+_KINDS = {
+    "overloaded_error": 529, "rate_limit_error": 429, "invalid_request_error": 400, "authentication_error": 401,
+    "permission_error": 403, "not_found_error": 404,
+}  # fmt: skip
+"""Statuses of errors that tell their kind alone."""
 
 
 def _fault(status: int, body: bytes) -> str:

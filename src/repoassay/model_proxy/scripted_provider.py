@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -168,13 +168,17 @@ class ScriptedUpstream:
     Args:
         dialogue: The dialogue, or the file of one.
         name: The provider, so that `NAME/anything` is a model.
+        dialects: What it speaks; agents of other dialects reach it through a translation.
 
     Raises:
         BadInput: The file is not a dialogue.
     """
 
-    def __init__(self, dialogue: Dialogue | Path, name: str = "scripted") -> None:
+    def __init__(
+        self, dialogue: Dialogue | Path, name: str = "scripted", dialects: Collection[str] = tuple(VENDORS)
+    ) -> None:
         self.name = name
+        self.dialects = frozenset(dialects)
         self.script = Script(read_dialogue(dialogue) if isinstance(dialogue, Path) else dialogue)
 
     def sent(self, attempt: str) -> tuple[Usage, ...]:
@@ -203,13 +207,17 @@ class _ScriptedAnswer:
 class ScriptedWire:
     """See `UpstreamClient`."""
 
-    dialects = frozenset(VENDORS)
     concurrency: int | None = None
     output_field = "max_tokens"
+    translate = True
+    reasoning = False
+    tells_cost = False
+    allow: tuple[str, ...] = ()
     secret = ""
 
     def __init__(self, upstream: ScriptedUpstream, idle: float) -> None:
         self.name = upstream.name
+        self.dialects = upstream.dialects
         self._script = upstream.script
         self._idle = idle
 

@@ -26,6 +26,7 @@ from repoassay.model_proxy.scripted_provider import ScriptedUpstream, ScriptedWi
 from repoassay.model_proxy.sessions import AttemptSession
 from repoassay.model_proxy.upstream_client import UpstreamClient
 from repoassay.model_proxy.upstreams import Upstream, split_model
+from repoassay.model_proxy.vendors import VENDORS
 from repoassay.package_proxy import LoopThread
 from repoassay.types import Usage
 
@@ -132,11 +133,14 @@ class Gateway:
         budget = budget or Budget()
         provider, name = split_model(model)
         wire = self._wait(self._wire(provider))
+        if wire.translate and set(VENDORS) - wire.dialects:
+            import repoassay.model_proxy.translation  # noqa: F401 - here, not while the loop answers the first call
         if self.run.budget.dollars is not None or budget.dollars is not None:
             cost = self.prices.cost(model, Usage(), datetime.now(UTC))
-            if cost.dollars is None:
+            if cost.dollars is None and not wire.tells_cost:
                 raise BadInput(
-                    f"A budget in dollars needs a price for {model} ({cost.note}).", "Give a price table that has it."
+                    f"A budget in dollars needs a price for {model} ({cost.note}).",
+                    "Give a price table that has it, or say tells_cost = true of an upstream whose answers do.",
                 )
         calls = CallJournal(journal, [wire.secret])
         entry = AttemptSession(

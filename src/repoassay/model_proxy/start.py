@@ -9,7 +9,20 @@ from repoassay.errors import MissingExtra
 if TYPE_CHECKING:
     from repoassay.model_proxy.server import Gateway
 
-__all__ = ["open_gateway"]
+__all__ = ["check_extra", "open_gateway"]
+
+
+def check_extra() -> None:
+    """Make sure that what the model proxy needs is installed.
+
+    Raises:
+        MissingExtra: aiohttp or orjson is not.
+    """
+    for package in ("aiohttp", "orjson"):
+        try:
+            __import__(package)
+        except ImportError as error:
+            raise MissingExtra(package, "agents") from error
 
 
 def open_gateway(*arguments: Any, **settings: Any) -> Gateway:
@@ -18,11 +31,7 @@ def open_gateway(*arguments: Any, **settings: Any) -> Gateway:
     Raises:
         MissingExtra: aiohttp or orjson is not installed.
     """
-    for package in ("aiohttp", "orjson"):
-        try:
-            __import__(package)
-        except ImportError as error:
-            raise MissingExtra(package, "agents") from error
+    check_extra()
     from repoassay.model_proxy.server import Gateway
 
     return Gateway(*arguments, **settings)

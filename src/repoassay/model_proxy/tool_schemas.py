@@ -9,9 +9,10 @@ __all__ = ["as_neutral", "finish_call", "shell_call"]
 
 _SHELLS = (
     "bash", "exec_command", "Bash", "run_shell_command", "execute_bash", "terminal", "shell", "shell_command", "Shell",
-    "run_command", "execute_command",
+    "run_command", "execute_command", "run_commands",
 )  # fmt: skip
 _COMMANDS = ("command", "cmd", "commands", "script", "code")
+_FINISHES = ("submit", "finish", "complete")
 _MINI_ENDS = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 
 
@@ -29,7 +30,8 @@ def shell_call(tools: Mapping[str, Mapping[str, Any]], command: str) -> tuple[st
     properties = schema.get("properties") or {}
     key = next((key for key in _COMMANDS if key in properties), "command")
     kind = (properties.get(key) or {}).get("type", "string")
-    given: dict[str, Any] = {key: ["bash", "-lc", command] if str(kind).lower() == "array" else command}
+    several = [command] if key == "commands" else ["bash", "-lc", command]
+    given: dict[str, Any] = {key: several if str(kind).lower() == "array" else command}
     for required in schema.get("required") or []:
         if required not in given:
             given[required] = _filler(properties.get(required) or {})
@@ -38,7 +40,7 @@ def shell_call(tools: Mapping[str, Mapping[str, Any]], command: str) -> tuple[st
 
 def finish_call(dialect: str, tools: Mapping[str, Mapping[str, Any]]) -> tuple[str, dict[str, Any]] | None:
     """How this agent is told that the work is done by a tool; None when an answer without calls tells it."""
-    for name in ("submit", "finish"):
+    for name in _FINISHES:
         if name in tools:
             required = tools[name].get("required") or []
             properties = tools[name].get("properties") or {}
@@ -50,7 +52,7 @@ def finish_call(dialect: str, tools: Mapping[str, Mapping[str, Any]]) -> tuple[s
 
 def as_neutral(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """A recorded call as a dialogue has it: neutral when it is a shell's, else as it stands."""
-    if name in {"submit", "finish"}:
+    if name in _FINISHES:
         return {"tool": "finish"}
     if name in _SHELLS:
         command = next((arguments[key] for key in _COMMANDS if key in arguments), None)

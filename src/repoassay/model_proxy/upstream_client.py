@@ -66,6 +66,14 @@ class UpstreamClient(Protocol):
     concurrency: int | None
     output_field: str
     """What it calls the limit of an answer in chat completions."""
+    translate: bool
+    """Whether other dialects than its own are translated for it."""
+    reasoning: bool
+    """Whether a translation may tell it how hard to think, and what was thought before."""
+    tells_cost: bool
+    """Whether its answers say what they cost, so that dollars can be limited where no price is known."""
+    allow: tuple[str, ...]
+    """Names of fields and kinds of tools by which the vendor may act for the agent, whatever the network policy."""
     secret: str
     """The real key, for scrubbing; empty when there is none."""
 

@@ -8,6 +8,10 @@
     key_env = "MY_KEY"                     # environment variable of the harness; none for servers without keys
     concurrency = 8                        # calls under way at once, over all attempts
     output_field = "max_tokens"            # what it calls the limit of an answer in chat completions
+    translate = true                       # whether agents of other dialects may use it, through a translation
+    reasoning = false                      # whether that may say how hard to think (reasoning_effort and the like)
+    tells_cost = false                     # whether its answers say what they cost, as OpenRouter's and LiteLLM's do
+    allow = ["web_search"]                 # fields and kinds of tools by which the vendor may act for the agent
     headers = { x-team = "evals" }
 """
 
@@ -39,6 +43,10 @@ class Upstream(Record):
     concurrency: int | None = Field(default=None, ge=1)
     headers: dict[str, str] = Field(default_factory=dict)
     output_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    translate: bool = True
+    reasoning: bool = False
+    tells_cost: bool = False
+    allow: tuple[str, ...] = ()
 
     @field_validator("base_url")
     @classmethod
@@ -56,6 +64,10 @@ class Upstream(Record):
         if not value or set(value) - set(VENDORS):
             raise ValueError(f"must name some of {', '.join(VENDORS)}")
         return value
+
+    def serves(self, dialect: str) -> bool:
+        """Whether an agent that speaks this dialect is answered here, be it through a translation."""
+        return self.translate or dialect in self.dialects
 
     def key(self, environ: Mapping[str, str] | None = None) -> str:
         """The real key, empty when this upstream needs none.
@@ -90,10 +102,19 @@ _BUILT_IN = (
         key_env="GEMINI_API_KEY",
     ),
     Upstream(name="deepseek", base_url="https://api.deepseek.com/v1", key_env="DEEPSEEK_API_KEY"),
-    Upstream(name="openrouter", base_url="https://openrouter.ai/api/v1", dialects=_BOTH, key_env="OPENROUTER_API_KEY"),
+    Upstream(
+        name="openrouter",
+        base_url="https://openrouter.ai/api/v1",
+        dialects=_BOTH,
+        key_env="OPENROUTER_API_KEY",
+        reasoning=True,
+        tells_cost=True,
+    ),
     Upstream(name="mistral", base_url="https://api.mistral.ai/v1", key_env="MISTRAL_API_KEY"),
-    Upstream(name="ollama", base_url="http://127.0.0.1:11434/v1", dialects=_BOTH),
-    Upstream(name="vllm", base_url="http://127.0.0.1:8000/v1", dialects=_BOTH),
+    # Some versions of these speak more; all of them speak chat completions, with tools.
+    Upstream(name="ollama", base_url="http://127.0.0.1:11434/v1"),
+    Upstream(name="vllm", base_url="http://127.0.0.1:8000/v1"),
+    Upstream(name="llamacpp", base_url="http://127.0.0.1:8080/v1"),
 )
 
 

@@ -16,11 +16,14 @@ def write_once(path: Path, content: bytes) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
-    with part.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
     try:
+        with part.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
         os.link(part, path)  # refuses an existing name, which a rename would replace
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a full disk is told without one
+        raise
     finally:
-        part.unlink()
+        part.unlink(missing_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,13 +58,20 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: Path, plan: Plan) -> RunFolder:
-        """Lay out a new run; the folder must not exist yet or be empty."""
+        """Lay out a new run; the folder must not exist yet or be empty. Where that fails nothing is left of it."""
         if path.exists() and any(path.iterdir()):
             raise BadInput(
                 f"{path} already exists and is not empty.", "Choose another --out; runs are never overwritten."
             )
-        (path / "attempts").mkdir(parents=True)
-        write_once(path / "run.json", to_json(plan, indent=2))
+        made = [folder for folder in (path / "attempts", path, *path.parents) if not folder.exists()]
+        try:
+            (path / "attempts").mkdir(parents=True)
+            write_once(path / "run.json", to_json(plan, indent=2))
+        except OSError:
+            for folder in made:
+                with suppress(OSError):
+                    folder.rmdir()
+            raise
         return cls(path)
 
     def attempt_folder(self, attempt_id: str) -> Path:

@@ -11,6 +11,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.report.attempt_page import running_page as running_page
     from repoassay.report.attempt_timeline import (
         AttemptTimeline as AttemptTimeline,
         find_attempts as find_attempts,
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
         story_document as story_document,
     )
     from repoassay.report.comparison.comparison_output import (
-        as_json as as_json,
         as_markdown as as_markdown,
         as_text as as_text,
+        comparison_document as comparison_document,
     )
     from repoassay.report.comparison.gate import RegressionGate as RegressionGate, rule as rule
     from repoassay.report.comparison.junit import write_junit as write_junit
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         subject_of as subject_of,
         subjects_of as subjects_of,
     )
-    from repoassay.report.document import dumps as dumps, plain_value as plain_value
+    from repoassay.report.document import plain_value as plain_value, summary_document as summary_document
     from repoassay.report.export import write_figured as write_figured
     from repoassay.report.exporters import (
         export_file as export_file,
@@ -61,7 +62,12 @@ if TYPE_CHECKING:
         score_rules as score_rules,
     )
     from repoassay.report.outcome_tables import ReportTables as ReportTables
-    from repoassay.report.page import render as render, write_html as write_html
+    from repoassay.report.page_files import (
+        attempt_html as attempt_html,
+        render as render,
+        results_html as results_html,
+        write_html as write_html,
+    )
     from repoassay.report.published_figures import (
         THESE_RUNS as THESE_RUNS,
         Count as Count,
@@ -76,6 +82,13 @@ if TYPE_CHECKING:
     from repoassay.report.qualities import reviewed_qualities as reviewed_qualities
     from repoassay.report.report_tables import TableSelection as TableSelection, figure_out as figure_out
     from repoassay.report.results import read_rows as read_rows
+    from repoassay.report.run_list import (
+        RunProgress as RunProgress,
+        progress_document as progress_document,
+        run_progress as run_progress,
+        runs_below as runs_below,
+        runs_page as runs_page,
+    )
     from repoassay.report.signal_lines import short as short
     from repoassay.report.summary import Summary as Summary, summarise as summarise
     from repoassay.report.table import print_table as print_table
@@ -106,8 +119,9 @@ else:
                 "cells_by_key",
                 "share_of",
             ),
+            "attempt_page": ("running_page",),
             "attempt_timeline": ("AttemptTimeline", "find_attempts", "read_story", "read_trajectory", "story_document"),
-            "comparison.comparison_output": ("as_json", "as_markdown", "as_text"),
+            "comparison.comparison_output": ("as_markdown", "as_text", "comparison_document"),
             "comparison.gate": ("RegressionGate", "rule"),
             "comparison.junit": ("write_junit",),
             "comparison.pairs": ("Measure",),
@@ -123,7 +137,7 @@ else:
                 "subject_of",
                 "subjects_of",
             ),
-            "document": ("dumps", "plain_value"),
+            "document": ("plain_value", "summary_document"),
             "export": ("write_figured",),
             "exporters": ("export_file", "exporter_titles", "find_source"),
             "figures": ("dollars", "tokens"),
@@ -132,10 +146,11 @@ else:
             "leaderboard.site": ("build_site", "rows_of"),
             "llm_labels": ("LabelRequest", "label_by_model", "score_model", "score_rules"),
             "outcome_tables": ("ReportTables",),
-            "page": ("render", "write_html"),
+            "page_files": ("attempt_html", "render", "results_html", "write_html"),
             "qualities": ("reviewed_qualities",),
             "report_tables": ("TableSelection", "figure_out"),
             "results": ("read_rows",),
+            "run_list": ("RunProgress", "progress_document", "run_progress", "runs_below", "runs_page"),
             "signal_lines": ("short",),
             "summary": ("Summary", "summarise"),
             "table": ("print_table",),

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from repoassay.agents import exit_meaning
 from repoassay.errors import BadInput
 from repoassay.records import (
     ALL,
@@ -24,11 +25,12 @@ from repoassay.records import (
     read_calls,
     read_regular,
 )
+from repoassay.report.agent_log import printed_last
 from repoassay.report.document import plain_value
 from repoassay.report.figures import moment, seconds, size
 from repoassay.report.money import sentence
 from repoassay.text import block, clip, code_point, escape_hidden, one_line
-from repoassay.types import Call, Source, Trajectory, TrajectoryStep
+from repoassay.types import Call, Outcome, Source, Trajectory, TrajectoryStep
 
 __all__ = ["AttemptTimeline", "find_attempts", "lines", "read_story", "read_trajectory", "story_document"]
 
@@ -144,8 +146,7 @@ def _lines(story: AttemptTimeline, width: int) -> Iterator[str]:
     yield ""
     ending = attempt.submission.exit
     if ending is not None:
-        code = f", code {ending.code}" if ending.code is not None else ""
-        yield f"Ended: {ending.ended.value.replace('_', ' ')}{code}, after {seconds(ending.wall)}"
+        yield f"Ended: {ending.ended.value.replace('_', ' ')}, {exit_meaning(ending)}, after {seconds(ending.wall)}"
     files = [f"{one_line(item.path, 80)} ({size(item.size)})" for item in attempt.submission.files[:10]]
     yield f"Left: {', '.join(files) or 'nothing'}"
     if attempt.spent is not None:
@@ -169,6 +170,8 @@ def _lines(story: AttemptTimeline, width: int) -> Iterator[str]:
         yield f"  {len(verdict.tests) - len(bad)} of {len(verdict.tests)} hidden tests passed"
         for test in bad[:20]:
             yield f"  {test.outcome}: {one_line(test.id, 120)}"
+    if verdict.outcome is not Outcome.PASSED:
+        yield from printed_last(story.found.folder, width)
 
 
 def _step(step: TrajectoryStep, width: int) -> Iterator[str]:

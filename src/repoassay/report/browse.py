@@ -7,7 +7,7 @@ hands over one array, as plain JSON in which nothing can end the script or be ta
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from repoassay.report.figures import cost
@@ -61,11 +61,11 @@ def _task(row: ResultRow) -> tuple[str, str]:
     return row.task, row.domain
 
 
-def packed(rows: Sequence[ResultRow]) -> Iterator[list[object]]:
-    """Each row as `[run, agent, task, number, outcome, process, result, seconds, tokens, dollars, id, comment]`.
+def packed(rows: Sequence[ResultRow], linked: Collection[str] = ()) -> Iterator[list[object]]:
+    """Each row as run, agent, task, number, outcome, process, result, seconds, tokens, dollars, id, comment, linked.
 
     The first three and outcome are numbers of names; process and result 1, 0 or null; what is unknown is null, and
-    tokens and dollars that are known in part are text.
+    tokens and dollars that are known in part are text. The last is 1 where the attempt has a page of its own.
     """
     runs = {name: number for number, name in enumerate(dict.fromkeys(row.run.title for row in rows))}
     agents = {name: number for number, name in enumerate(dict.fromkeys(row.agent for row in rows))}
@@ -86,6 +86,7 @@ def packed(rows: Sequence[ResultRow]) -> Iterator[list[object]]:
             _dollars(row),
             row.attempt,
             one_line(row.comment, 160) if row.comment else "",
+            int(row.attempt in linked),
         ]
 
 
@@ -95,11 +96,11 @@ def _dollars(row: ResultRow) -> float | str | None:
     return cost(row.dollars, row.dollars_known) if row.dollars is None else round(float(row.dollars), 6)
 
 
-def parts(rows: Sequence[ResultRow]) -> Iterator[tuple[str, str]]:
+def parts(rows: Sequence[ResultRow], linked: Collection[str] = ()) -> Iterator[tuple[str, str]]:
     """File names and scripts, `PART` rows each."""
     held: list[list[object]] = []
     number = 0
-    for one in packed(rows):
+    for one in packed(rows, linked):
         held.append(one)
         if len(held) == PART:
             yield _part(number, held)

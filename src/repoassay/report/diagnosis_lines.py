@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from repoassay.agents import exit_meaning
 from repoassay.diagnosis import AssignedClass, ErrorClass, Evidence, IntegrityFinding, IntegrityState, Label
+from repoassay.report.agent_log import printed_last
 from repoassay.report.diagnosis_runs import ClassShares, DiagnosedAttempt
 from repoassay.report.document import plain_value
 from repoassay.stats import Proportion
 from repoassay.text import one_line
+from repoassay.types import Outcome
 
 __all__ = ["document", "label_line", "lines", "meaning", "share_lines", "shares_document", "short_lines"]
 
@@ -31,6 +34,8 @@ def lines(looked: DiagnosedAttempt, *, integrity_only: bool = False, width: int 
     yield f"{one_line(one.attempt, 60)}  {one.outcome.value:<12} {where}"
     if not integrity_only and one.failed:
         yield from _classes(looked, width)
+    if not integrity_only and one.outcome is not Outcome.PASSED:
+        yield from (f"  {line}" for line in _own_words(looked, width))
     yield from _findings(looked, width)
     if not integrity_only:
         for label in looked.labels:
@@ -56,7 +61,22 @@ def _classes(looked: DiagnosedAttempt, width: int) -> Iterator[str]:
 
 def _reason(looked: DiagnosedAttempt, width: int) -> str:
     """Why it is unclear."""
-    return one_line(looked.diagnosis.reason, width) if looked.steps is not None else "verdict and exit do not tell why"
+    if looked.steps is not None:
+        return one_line(looked.diagnosis.reason, width)
+    ended = (
+        f"{looked.ending.ended.value}, {exit_meaning(looked.ending)}"
+        if looked.ending is not None
+        else "nothing is kept"
+    )
+    return f"{ended}, and neither that nor the verdict tells why"
+
+
+def _own_words(looked: DiagnosedAttempt, width: int) -> Iterator[str]:
+    """What the verdict says, and what the agent printed last."""
+    if (failure := looked.start_failure) is not None:
+        yield f"the agent could not start: {one_line(failure.why, width)}"
+        yield one_line(failure.remedy, 3 * width)
+    yield from printed_last(looked.subject.folder, width, 3)
 
 
 def _given(given: AssignedClass) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from repoassay.agents import StartFailure, start_failure
 from repoassay.diagnosis import (
     AssignedClass,
     AttemptCase,
@@ -23,6 +24,7 @@ from repoassay.diagnosis import (
     label_book,
 )
 from repoassay.records import TABLE, LinesRead, RunFolder, read_attempt
+from repoassay.report.agent_log import log_tail
 from repoassay.report.attempt_timeline import read_trajectory
 from repoassay.report.case import TaskFacts, case_of, read_attempt_file
 from repoassay.report.results import read_rows
@@ -67,7 +69,7 @@ class DiagnosedAttempt:
     """One attempt with its diagnosis and integrity findings.
 
     `steps` counts those of its trajectory, None where none could be read and verdict and exit alone were to go by.
-    `holds` is what counts: the latest label by a person, else what the rules say.
+    `holds` is what counts: the latest label by a person, else what the rules say. `ending` is how its agent ended.
     """
 
     subject: AttemptRef
@@ -75,6 +77,15 @@ class DiagnosedAttempt:
     diagnosis: Diagnosis
     labels: tuple[Label, ...]
     holds: Effective
+    ending: Exit | None = None
+
+    @property
+    def start_failure(self) -> StartFailure | None:
+        """Why its agent could not start, where that is why it counts as a fault of ours."""
+        if self.ending is None or self.subject.outcome is not Outcome.INFRA_FAULT:
+            return None
+        tail = log_tail(self.subject.folder)
+        return start_failure(self.ending, tail.text if tail is not None else "")
 
     @property
     def findings(self) -> tuple[IntegrityFinding, ...]:
@@ -139,7 +150,7 @@ class Diagnoser:
         found = _by_exit(found, subject, ending)
         labels = tuple(self._by_attempt.get(subject.attempt, ()))
         steps = len(trajectory.steps) if trajectory is not None else None
-        return DiagnosedAttempt(subject, steps, found, labels, effective(subject.attempt, labels, found))
+        return DiagnosedAttempt(subject, steps, found, labels, effective(subject.attempt, labels, found), ending)
 
     def material(self, subject: AttemptRef) -> tuple[Trajectory | None, AttemptCase, Exit | None]:
         """What there is to go by: the steps where they can be read, the facts, and how the command ended."""

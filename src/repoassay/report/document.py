@@ -34,7 +34,6 @@ A number that is not finite is null.
 
 from __future__ import annotations
 
-import json
 import math
 from decimal import Decimal
 from enum import Enum
@@ -45,14 +44,15 @@ from repoassay.report.summary import AgentSummary, Summary, SummaryRow
 from repoassay.stats import Proportion, Rate
 from repoassay.types import Spending, SuiteStrength
 
-__all__ = ["SCHEMA", "document", "dumps", "plain_value"]
+__all__ = ["SCHEMA", "document", "plain_value", "summary_document"]
 
 SCHEMA = "repoassay/report/1"
 
 
-def dumps(summary: Summary) -> str:
-    """The document as indented ASCII JSON, without a final newline."""
-    return json.dumps(plain_value(document(summary)), indent=2, allow_nan=False)
+def summary_document(summary: Summary) -> dict[str, Any]:
+    """The document, of nothing but what JSON can hold."""
+    plain: dict[str, Any] = plain_value(document(summary))
+    return plain
 
 
 def document(summary: Summary) -> dict[str, Any]:

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.errors import BadInput, MissingExtra
-from repoassay.report.browse import MOST_INSIDE, parts
 from repoassay.report.charts.build import charts
 from repoassay.report.charts.picture import picture
 from repoassay.report.charts.value import Chart
+from repoassay.report.failures import causes_of
 from repoassay.report.outcome_tables import ReportTables
-from repoassay.report.page import page
+from repoassay.report.page import PageParts
+from repoassay.report.page_files import write_results
 from repoassay.report.report_tables import TableSelection, figure_out
-from repoassay.report.results import ResultRow, read_rows
+from repoassay.report.results import read_rows
 from repoassay.report.tables.value import Table
 from repoassay.report.templating import write_whole
 from repoassay.report.writers import csv_text, json_text, latex, markdown
@@ -60,7 +61,7 @@ def write_figured(
 
     ::
 
-        OUT/index.html           the page, with OUT/data/*.js where attempts are too many to lie in it
+        OUT/index.html           the page; OUT/index_files has a page for each attempt
         OUT/tables/NAME.FORMAT   every table (md, tex, csv, json)
         OUT/plots/NAME.FORMAT    every plot that has something to show (svg, png)
 
@@ -75,12 +76,17 @@ def write_figured(
     _folders(out)
     files = _tables(list(figured.tables.values()), out / "tables", [name for name in _TABLES if name in formats])
     pictures, why = _plots(found, out / "plots", [name for name in _PICTURES if name in formats], said)
-    files += pictures + _data(figured.rows, out / "data")
+    files += pictures
     index = out / "index.html"
-    text = page(figured, found, [name for name in _TABLES if name in formats])
-    write_whole(index, text.encode("utf-8", "backslashreplace"), "--out")
+    parts = PageParts(
+        tables=[table for table in figured.tables.values() if table.rows],
+        plots=found,
+        files=[name for name in _TABLES if name in formats],
+        causes=causes_of(figured.rows),
+    )
+    pages = write_results(figured.rows, index, parts, "--out", said)
     said("writing", 1, 1)
-    return ExportedFile(index, (index, *files), why)
+    return ExportedFile(index, (*pages, *files), why)
 
 
 def _silent(what: str, done: int, total: int) -> None:
@@ -91,9 +97,6 @@ def _folders(out: Path) -> None:
     try:
         for folder in (out, out / "tables", out / "plots"):
             folder.mkdir(parents=True, exist_ok=True)
-        if (out / "data").is_dir() and not (out / "data").is_symlink():
-            for old in (out / "data").glob("attempts-[0-9][0-9][0-9][0-9].js"):
-                old.unlink()
     except OSError as error:
         raise BadInput(
             f"{error.filename or out} cannot be used for the report: {error.strerror}.", "Name another with --out."
@@ -123,17 +126,3 @@ def _plots(found: Sequence[Chart], folder: Path, formats: Sequence[str], said: P
             write_whole(path, content, "--out")
             written.append(path)
     return written, ""
-
-
-def _data(rows: Sequence[ResultRow], folder: Path) -> list[Path]:
-    if len(rows) <= MOST_INSIDE:
-        return []
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{folder} cannot be made: {error.strerror}.", "Name another folder with --out.") from error
-    written = []
-    for name, text in parts(rows):
-        write_whole(folder / name, text.encode("ascii"), "--out")
-        written.append(folder / name)
-    return written

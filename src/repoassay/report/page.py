@@ -1,40 +1,74 @@
-"""One run or a set of runs as one page: its tables and plots, of one run its rates and every attempt with its evidence.
+"""The page of results, of one run or many: a sentence that answers, the systems, tasks by system, failures, figures.
 
-The page needs nothing but itself; where attempts of a set are too many to lie in it, they lie in scripts beside it and
-are loaded when the reader asks for them. Opened from a file or a web server, it sends no request to anywhere else.
+The page needs nothing but itself for all of that. Beside it, in a folder named after it, lie one small page for each
+attempt (`attempt_page`) and, where attempts are too many to lie in it, the list of attempts as scripts that are loaded
+when the reader comes to it. Opened from a file or a web server, it sends no request to anywhere else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from repoassay.report.answer import ResultAnswer, answer_of, plain_answer, price_of
 from repoassay.report.browse import MOST_INSIDE, PART, escaped_json, names_of, packed
 from repoassay.report.cells import shown_rows
 from repoassay.report.charts import palette
-from repoassay.report.charts.build import charts
+from repoassay.report.charts.curves import price_curve
 from repoassay.report.charts.drawing import Drawing, draw
 from repoassay.report.charts.value import Chart
-from repoassay.report.details import RunDetails, run_details
-from repoassay.report.outcome_tables import ReportTables, figure_outcomes
+from repoassay.report.failures import FailureGroup, failures
+from repoassay.report.matrix import TaskMatrix, outcome_parts, task_matrix
+from repoassay.report.outcomes import OUTCOMES, UNFINISHED
 from repoassay.report.results import ResultRow, RunInfo
-from repoassay.report.summary import Summary
+from repoassay.report.standings import Standings, standings_by_suite
 from repoassay.report.tables.value import Cell, Estimate, Table
-from repoassay.report.templating import environment, policy_hash, source, write_whole
+from repoassay.report.templating import environment, policy_hash, source
 from repoassay.stats import Proportion
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from repoassay.report.summary import Summary
 
-__all__ = ["MOST_SHOWN", "page", "render", "write_html"]
+__all__ = ["MOST_SHOWN", "PageParts", "files_folder", "page"]
 
 MOST_SHOWN = 400
 """Rows of one table that are on the page; the files have all of them."""
+_FEW_TASKS = 5
+"""Fewer tasks than this have no plots: what there is to see stands in the tables."""
+_SHORT = 5.0
+"""Seconds below which nobody compares times."""
+_MOST_TIMED, _FEWEST_IN_DOMAIN = 12, 3
+
+
+@dataclass(frozen=True, slots=True)
+class PageParts:
+    """What a page is made of beside its rows.
+
+    Args:
+        tables: Tables of the appendix. `plots`: plots of both figures and appendix.
+        files: Endings of the files written beside it for each table, to be linked.
+        causes: Why attempts failed, by attempt id.
+        linked: Attempts that have a page of their own.
+        folder: Where these pages are, relative to this one.
+        summary: Of one run, its account and the attempts that do not count.
+        live: The address of the same page's state, on a page that is served while its run works; else empty.
+        home: Where a served page leads back to.
+    """
+
+    tables: Sequence[Table] = ()
+    plots: Sequence[Chart] = ()
+    files: Sequence[str] = ()
+    causes: Mapping[str, str] = field(default_factory=dict)
+    linked: Collection[str] = frozenset()
+    folder: str = "report_files"
+    summary: Summary | None = None
+    live: str = ""
+    home: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,73 +92,52 @@ class _Plot:
     drawing: Drawing
 
 
-def page(figured: ReportTables, plots: Sequence[Chart], files: Sequence[str] = ()) -> str:
-    """The page of a set of runs as text.
+@dataclass(frozen=True, slots=True)
+class _Suite:
+    """Everything the page says of one suite."""
 
-    Args:
-        figured: All tables.
-        plots: All plots.
-        files: Endings of the files that were written beside it for each table, to be linked; empty for none.
-    """
-    rows = figured.rows
+    found: Standings
+    answer: ResultAnswer
+    matrix: TaskMatrix
+    failures: tuple[FailureGroup, ...]
+
+
+def files_folder(target: Path) -> str:
+    """The folder beside a page that holds what belongs to it, `report_files` for `report.html`."""
+    return f"{target.stem}_files"
+
+
+def page(rows: Sequence[ResultRow], parts: PageParts) -> str:
+    """The page as text."""
+
+    def link(row: ResultRow) -> str:
+        return f"{parts.folder}/{row.attempt}.html" if row.attempt in parts.linked else ""
+
+    found = standings_by_suite(rows)
+    suites = [_Suite(one, answer_of(one), task_matrix(one, link), failures(one, link, parts.causes)) for one in found]
+    few = max((len(one.tasks) for one in found), default=0) < _FEW_TASKS
+    prices = [] if few else [price_curve(one.systems) for one in found]
+    telling = [] if few else [chart for chart in parts.plots if _tells(chart, rows)]
     inside = len(rows) <= MOST_INSIDE
-    data = {
-        "names": names_of(rows).document(),
-        "count": len(rows),
-        "parts": [] if inside else [f"data/attempts-{number:04d}.js" for number in range(-(-len(rows) // PART))],
-        "rows": list(packed(rows)) if inside else [],
-    }
-    tables = [table for table in figured.tables.values() if table.rows]
-    # Rendered as text of a data block, in which "<", ">" and "&" are escaped.
-    return _fill(environment(), figured, tables, plots, files, inside, data=Markup(escaped_json(data)))  # noqa: S704
-
-
-def render(summary: Summary) -> str:
-    """The page of one run as text: that of a set of one, with its rates, attempts and their evidence.
-
-    Tables of one row are left out, for the rates of a single agent say the same.
-    """
     pages = environment()
-    figured = figure_outcomes(summary.results)
-    tables = [table for table in figured.tables.values() if len(table.rows) > 1]
-    return _fill(pages, figured, tables, charts(figured), (), inside=True, run=run_details(summary, pages))
-
-
-def write_html(summary: Summary, path: Path | None = None) -> Path:
-    """Write the page of one run, whole or not at all, replacing an earlier one.
-
-    Args:
-        summary: What to show.
-        path: Where to; `report.html` in the run folder when None.
-
-    Returns:
-        Where it was written.
-
-    Raises:
-        BadInput: When it cannot be written there.
-    """
-    target = path or summary.path / "report.html"
-    write_whole(target, render(summary).encode("utf-8", "backslashreplace"), "--html")
-    return target
-
-
-def _fill(
-    pages: Environment, figured: ReportTables, tables: Sequence[Table], plots: Sequence[Chart], files: Sequence[str],
-    inside: bool, run: RunDetails | None = None, data: Markup | None = None,
-) -> str:  # fmt: skip
-    rows = figured.rows
+    pages.filters["price"] = price_of
     style, script = source(pages, "style.css") + palette.style(), source(pages, "page.js")
+    used = {row.outcome for row in rows}
     return pages.get_template("page.html").render(
-        run=run,
-        runs=_runs(rows) or ([RunInfo.of(run.plan, run.summary.path)] if run else []),
-        grids=[_grid(table) for table in tables],
-        plots=[_Plot(chart, draw(chart)) for chart in plots],
+        suites=suites,
+        title=plain_answer(found[0]) if len(found) == 1 else f"Results of {len(found)} suites",
+        runs=_runs(rows, parts.summary),
+        summary=parts.summary,
+        parts=parts,
+        figures=_drawn([*(chart for chart in prices[:1] if not chart.empty), *telling]),
+        plots=_drawn([chart for chart in parts.plots if chart not in telling]),
+        grids=[_grid(table) for table in parts.tables],
+        outcomes=[*(kind for outcome, kind in OUTCOMES.items() if outcome in used), *[UNFINISHED] * (None in used)],
         count=len(rows),
-        finished=sum(row.finished for row in rows),
         inside=inside,
-        files=files,
         look=palette.look,
-        data=data,
+        segments=outcome_parts,
+        data=Markup(escaped_json(_data(rows, parts, inside))),  # noqa: S704 - escaped for a data block
         style=Markup(style),  # noqa: S704 - a file of ours, nothing filled in
         script=Markup(script),  # noqa: S704 - the same
         style_hash=policy_hash(style),
@@ -132,8 +145,38 @@ def _fill(
     )
 
 
-def _runs(rows: Sequence[ResultRow]) -> list[RunInfo]:
-    return list({row.run.id: row.run for row in rows}.values())
+def _data(rows: Sequence[ResultRow], parts: PageParts, inside: bool) -> dict[str, object]:
+    """What the page's script is given: rows, or where they are."""
+    scripts = [f"{parts.folder}/attempts-{number:04d}.js" for number in range(-(-len(rows) // PART))]
+    return {
+        "names": names_of(rows).document(),
+        "count": len(rows),
+        "folder": parts.folder,
+        "parts": [] if inside else scripts,
+        "rows": list(packed(rows, parts.linked)) if inside else [],
+        "live": parts.live,
+    }
+
+
+def _tells(chart: Chart, rows: Sequence[ResultRow]) -> bool:
+    """Whether a plot says something at so few attempts that the tables above it do not."""
+    if chart.name.startswith("sweep_"):
+        return chart.name.endswith("_tpr")
+    if chart.name == "seconds":
+        long = max((row.seconds or 0.0 for row in rows), default=0.0) >= _SHORT
+        return long and 1 < len(chart.categories) <= _MOST_TIMED
+    entries = len({(row.run.id, row.agent) for row in rows})
+    enough = len(rows) >= _FEWEST_IN_DOMAIN * entries * len(chart.categories)
+    return chart.name == "domains" and len(chart.categories) > 1 and enough
+
+
+def _runs(rows: Sequence[ResultRow], summary: Summary | None) -> list[RunInfo]:
+    found = list({row.run.id: row.run for row in rows}.values())
+    return found or ([RunInfo.of(summary.plan, summary.path)] if summary else [])
+
+
+def _drawn(charts: Sequence[Chart]) -> list[_Plot]:
+    return [_Plot(chart, draw(chart)) for chart in charts]
 
 
 def _grid(table: Table) -> _Grid:

@@ -24,32 +24,36 @@ __all__ = ["MOST_ROWS", "print_table", "tables"]
 
 MOST_ROWS = 200
 """More attempts than this are not all listed on a terminal: those that passed are left out first."""
+_NARROW = 72
+"""Columns below which a table has to leave something out."""
+_RATES, _FIGURE, _LEGIBLE = 64, 11, 20
+"""Columns that the rates of an agent take, that a figure takes, and that a name must be left to be read."""
 
 
 def print_table(summary: Summary, console: Console) -> None:
     """Print the head line, a row an agent, domains, and every attempt."""
     if console.encoding.lower().startswith("utf"):
-        console.print(tables(summary))
+        console.print(tables(summary, width=console.width))
         return
     with console.capture() as captured:
-        console.print(tables(summary, unicode=False))
+        console.print(tables(summary, unicode=False, width=console.width))
     console.file.write(captured.get().encode(console.encoding, "backslashreplace").decode(console.encoding))
 
 
-def tables(summary: Summary, *, unicode: bool = True) -> RenderableType:
-    """Everything `print_table` prints. Without `unicode` signs are ASCII."""
+def tables(summary: Summary, *, unicode: bool = True, width: int = 160) -> RenderableType:
+    """Everything `print_table` prints, for so many columns. Without `unicode` signs are ASCII."""
     kept, left_out = _bounded(summary.rows)
     listed = f" ({left_out} of {len(summary.rows)} left out; --json has all)" if left_out else ""
     return Group(
         _head(summary),
         _title(f"Rates over {summary.scope}, 95% Wilson interval"),
-        _agents(summary),
+        _agents(summary, width),
         *([Text(f"\n{one_line(told, 2000)}")] if (told := summary.strength_sentence) else []),
         *_outcome_lines(summary),
         _title("By domain"),
-        _domains(summary),
+        _domains(summary, width),
         _title(f"Attempts{listed}"),
-        _attempts(summary, kept, unicode),
+        _attempts(summary, kept, unicode) if _fits(summary, width) else _attempt_lines(summary, kept, unicode),
         "",
         *(Text(line) for line in _notes(summary)),
     )
@@ -74,18 +78,36 @@ def _head(summary: Summary) -> Text:
     return Text(one_line(line, 400), style="bold")
 
 
-def _agents(summary: Summary) -> Table:
-    table = _table("agent", "over", "ECR", "TPR")
-    for column in table.columns[1:]:
-        column.no_wrap = True
-    for agent in summary.agents:
-        table.add_row(
-            Text(one_line(agent.name, 64)),
-            "all\njudged",
-            f"{figure(agent.process.over_all)}\n{figure(agent.process.over_judged)}",
-            f"{figure(agent.result.over_all)}\n{figure(agent.result.over_judged)}",
-        )
+def _agents(summary: Summary, width: int) -> RenderableType:
+    """A row an agent; where the names would be squeezed beside the rates, each on a line above its own."""
+    names = [one_line(agent.name, 64) for agent in summary.agents]
+    if width - _RATES >= min(max(map(len, names), default=0), _LEGIBLE):
+        table = _rates("agent")
+        for name, agent in zip(names, summary.agents, strict=True):
+            table.add_row(Text(name), *_rate_cells(agent))
+        return table
+    parts: list[RenderableType] = [_rates()]
+    for name, agent in zip(names, summary.agents, strict=True):
+        table = _rates()
+        table.show_header = False
+        table.add_row(*_rate_cells(agent))
+        parts += [Text(name, style="bold"), table]
+    return Group(*parts)
+
+
+def _rates(*names: str) -> Table:
+    table = _table(*names, "over", "ECR", "TPR")
+    for column, width in zip(table.columns[-3:], (6, 27, 27), strict=True):
+        column.no_wrap, column.min_width = True, 0 if names else width
     return table
+
+
+def _rate_cells(agent: AgentSummary) -> tuple[str, str, str]:
+    return (
+        "all\njudged",
+        f"{figure(agent.process.over_all)}\n{figure(agent.process.over_judged)}",
+        f"{figure(agent.result.over_all)}\n{figure(agent.result.over_judged)}",
+    )
 
 
 def _outcome_lines(summary: Summary) -> Iterable[Text]:
@@ -108,18 +130,25 @@ def _doing(agent: AgentSummary) -> str:
     return f"; not passed, by whose doing: {doing}" if doing else ""
 
 
-def _domains(summary: Summary) -> Table:
+def _domains(summary: Summary, width: int) -> Table:
+    """Rates by domain; where it is narrow only those over all attempts."""
     several = len(summary.agents) > 1
     agent_column = ["agent"] if several else []
-    table = _table("domain", *agent_column, "ECR all", "ECR judged", "TPR all", "TPR judged")
-    for column in table.columns[-4:]:
+    narrow = width < _NARROW
+    rates = ["ECR all", "TPR all"] if narrow else ["ECR all", "ECR judged", "TPR all", "TPR judged"]
+    table = _table("domain", *agent_column, *rates)
+    for column in table.columns[-len(rates) :]:
         column.no_wrap = True
     for group in zip(*(agent.domains for agent in summary.agents), strict=True):  # the same domains for every agent
         for number, (agent, row) in enumerate(zip(summary.agents, group, strict=True)):
             table.add_row(
                 Text(one_line(row.domain, 64) if number == 0 else ""),
                 *([Text(one_line(agent.name, 64))] if several else []),
-                *(share(rate) for both in (row.process, row.result) for rate in (both.over_all, both.over_judged)),
+                *(
+                    share(rate)
+                    for both in (row.process, row.result)
+                    for rate in ((both.over_all,) if narrow else (both.over_all, both.over_judged))
+                ),
             )
     return table
 
@@ -144,6 +173,39 @@ def _attempts(summary: Summary, kept: Iterable[SummaryRow], unicode: bool) -> Ta
         cells += [Text(one_line(gap.agent, 64))] if several else []
         table.add_row(_outcome(UNFINISHED, unicode), *cells, *[Text("-")] * (1 + len(money)), Text("not finished"))
     return table
+
+
+def _fits(summary: Summary, width: int) -> bool:
+    """Whether a row an attempt leaves room for its names and some of its comment."""
+    several = len(summary.agents) > 1
+    name = max((len(one_line(agent.name, 64)) for agent in summary.agents), default=0) if several else 0
+    task = max((len(_numbered(row.attempt.task, 1, summary)) for row in summary.rows), default=0)
+    money = 2 * _FIGURE if summary.spending.total is not None else 0
+    return width >= 2 * _FIGURE + task + name + money + _LEGIBLE or (not several and width >= _NARROW)
+
+
+def _attempt_lines(summary: Summary, kept: Iterable[SummaryRow], unicode: bool) -> RenderableType:
+    """What `_attempts` tells, with the agent and the comment on lines of their own."""
+    several = len(summary.agents) > 1
+    lines: list[RenderableType] = []
+    for row in kept:
+        attempt = row.attempt
+        spent = f"  {tokens(attempt.spent)} tokens {dollars(attempt.spent)}" if attempt.spent else ""
+        wall = "" if row.seconds is None else f"  {row.seconds:.1f} s"
+        label = outcome_label(row.verdict.outcome)
+        lines.append(
+            Text.assemble(
+                _outcome(label, unicode), f"  {_numbered(attempt.task, attempt.number, summary)}{wall}{spent}"
+            )
+        )
+        lines += [Text(f"    by {one_line(attempt.agent, 64)}")] if several else []
+        lines += [Text.assemble("    ", comment)] if (comment := _comment(row)) else []
+    for gap in summary.unfinished[:MOST_ROWS]:
+        name = f" by {one_line(gap.agent, 64)}" if several else ""
+        lines.append(
+            Text.assemble(_outcome(UNFINISHED, unicode), f"  {_numbered(gap.task.id, gap.number, summary)}{name}")
+        )
+    return Group(*lines)
 
 
 def _bounded(rows: tuple[SummaryRow, ...]) -> tuple[list[SummaryRow], int]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import hashlib
 import os
 import tempfile
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from repoassay.agents import exit_meaning
 from repoassay.errors import BadInput
 from repoassay.records import AttemptStatus
 from repoassay.report import figures
@@ -31,8 +34,9 @@ def escape_value(value: object) -> object:
     return _escape(value) if type(value) is str else value
 
 
+@functools.cache
 def environment() -> Environment:
-    """Templates with autoescape, in which every string filled in is made harmless to read."""
+    """Templates with autoescape, in which every string filled in is made harmless to read; each compiled once."""
     made = Environment(
         loader=PackageLoader("repoassay.report"),
         autoescape=True,
@@ -42,6 +46,7 @@ def environment() -> Environment:
         finalize=escape_value,
     )
     filters: dict[str, Any] = {
+        "ending": exit_meaning,
         "clip": lambda text, most: clip(_escape(text[: most + 1]), most),
         "line": one_line,
         "outcome_label": outcome_label,
@@ -61,14 +66,13 @@ def environment() -> Environment:
             )
         },
         "account": sentence,
+        "dollar": lambda amount: figures.cost(amount, Decimal(0)),
+        "whole": lambda value: "unknown" if value is None else f"{value:,.0f}",
     }
     made.filters.update(filters)
     made.globals.update(
         Standing=AttemptStatus,
         answer={True: "yes", False: "no", None: "unknown"},
-        # Room at both sides, so that a dot at 0 or 100% is not cut.
-        place=lambda x: f"{1.5 + 0.97 * x:.2f}%",
-        extent=lambda width: f"{0.97 * width:.2f}%",
     )
     return made
 

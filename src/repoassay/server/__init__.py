@@ -1,8 +1,9 @@
 """The submission environment as an HTTP service, and the review application in `server/review`.
 
 The service is a durable queue, workers that judge, and the routes in front: read `queue.py` for what is promised,
-`workers.py` for how it is kept. Knows the engine, reports and review; must not know what a terminal shows. Needs the
-extra `serve`, which is imported only by the files that answer requests and keep the queue.
+`workers.py` for how it is kept. `viewing.py` shows runs to one reader, and needs no extra. Knows the engine, reports
+and review; must not know what a terminal shows. The service needs the extra `serve`, which is imported only by the
+files that answer its requests and keep the queue.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         parse_rate as parse_rate,
         read_tokens as read_tokens,
     )
+    from repoassay.server.listening import listen as listen
     from repoassay.server.queue import Queue as Queue, open_queue_database as open_queue_database
     from repoassay.server.review.app import mount_review as mount_review
     from repoassay.server.review.serving import (
@@ -27,17 +29,20 @@ if TYPE_CHECKING:
         open_desk as open_desk,
         serve_review as serve_review,
     )
-    from repoassay.server.server import listen as listen, run as run
+    from repoassay.server.server import run as run
     from repoassay.server.service import Guards as Guards, Service as Service
+    from repoassay.server.viewing import serve_view as serve_view
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
             "access": ("RateLimit", "Tokens", "check_bind", "is_loopback", "parse_rate", "read_tokens"),
+            "listening": ("listen",),
             "queue": ("Queue", "open_queue_database"),
             "review.app": ("mount_review",),
             "review.serving": ("address_of", "hosts_for", "open_desk", "serve_review"),
-            "server": ("listen", "run"),
+            "server": ("run",),
             "service": ("Guards", "Service"),
+            "viewing": ("serve_view",),
         },
     )

@@ -10,49 +10,23 @@ from types import FrameType
 
 import uvicorn
 
-from repoassay.errors import BadInput
 from repoassay.server.app import build_app
 from repoassay.server.connection import Connection, most_connections
+from repoassay.server.listening import BACKLOG
 from repoassay.server.service import Service
-from repoassay.text import quote
 
-__all__ = ["configure", "listen", "run"]
+__all__ = ["configure", "run"]
 
 _HEADERS = [("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store")]
-_BACKLOG = 2048
 _DRAIN = 5
 """Seconds that answers under way may take once we are told to stop."""
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Bind a socket; port 0 takes a free one.
-
-    Raises:
-        BadInput: When it cannot be had.
-    """
-    try:
-        family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, kind, number)
-    except (OSError, UnicodeError) as error:
-        said = getattr(error, "strerror", None) or "it is not a host name"
-        raise BadInput(f"{quote(host)} is no address to listen on: {said}.", "Give --host an address.") from error
-    try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
-        found.listen(_BACKLOG)  # now, so that of two servers started at once one is told
-    except OSError as error:
-        found.close()
-        raise BadInput(
-            f"Port {port} of {quote(host)} cannot be had: {error.strerror}.", "Choose another with --port or --host."
-        ) from error
-    return found
 
 
 def configure(service: Service) -> uvicorn.Config:
     """How uvicorn is to serve: plain HTTP/1.1, bounded in everything."""
     return uvicorn.Config(
         build_app(service), http=Connection, ws="none", log_level="error", access_log=False, server_header=False,
-        headers=_HEADERS, backlog=_BACKLOG, limit_concurrency=most_connections(), timeout_graceful_shutdown=_DRAIN,
+        headers=_HEADERS, backlog=BACKLOG, limit_concurrency=most_connections(), timeout_graceful_shutdown=_DRAIN,
     )  # fmt: skip
 
 

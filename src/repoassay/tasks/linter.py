@@ -6,6 +6,7 @@ import filecmp
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from repoassay.errors import BadTask, Problem
@@ -17,6 +18,8 @@ from repoassay.types import TaskKind
 
 __all__ = ["Advice", "lint"]
 
+_PYTEST = re.compile(r"^pytest\s*==", re.MULTILINE | re.IGNORECASE)
+_PIN = "Pin pytest and what it needs there: `uv pip compile --generate-hashes --only-binary :all:`."
 _HIDDEN = re.compile(r"(?<![\w/.-])(?:\./)?(tests|solution)/")
 
 
@@ -44,7 +47,23 @@ def lint(
         read = read_task(folder, repositories=repositories, metrics=metrics, elsewhere=elsewhere)
     except BadTask as error:
         return list(error.problems)
-    return [*_on_instruction(read), *_on_grading(read), *_on_facts(read), *_on_solution(read)]
+    return [*_on_pytest(read), *_on_instruction(read), *_on_grading(read), *_on_facts(read), *_on_solution(read)]
+
+
+def _on_pytest(read: TaskFolder) -> Iterator[Problem]:
+    """Hidden tests that pytest runs need one in the task's environment; `resolve` adds it, and `build` may bring it.
+
+    A task without requirements has the packages of RepoAssay's own Python.
+    """
+    environment, tests = read.task.environment, read.task.grading.tests
+    if tests is None or tests.runner != "pytest" or environment.resolve or environment.build:
+        return
+    file = environment.requirements
+    if file is None and find_spec("_pytest") is None:
+        what = "is missing, and the Python of this RepoAssay has no pytest, which runs the hidden tests."
+        yield Problem(FILE, "environment.requirements", what, f"Name a file of requirements. {_PIN}")
+    elif file is not None and not _PYTEST.search((read.path / file).read_text("utf-8", "replace")):
+        yield Problem(file, "", "names no pytest, which runs the hidden tests.", _PIN)
 
 
 def _on_instruction(read: TaskFolder) -> Iterator[Advice]:

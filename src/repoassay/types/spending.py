@@ -22,7 +22,8 @@ class Spending(Record):
     Attributes:
         calls: Calls the upstream answered with success.
         failed: Forwarded calls that ended otherwise. `refused`: requests the model proxy did not forward.
-        usage: The sum over calls whose usage is known. `unknown`: how many answered calls reported none.
+        usage: The sum over calls whose usage is known. `unknown`: how many answered calls reported none, and tries that
+            broke off.
         dollars: US dollars; None when any answered call has no price, and `dollars_note` says why.
         dollars_known: The sum over the calls that have a price, a lower bound.
         retries: Tries of the model proxy beyond the first of each call.
@@ -55,7 +56,10 @@ class Spending(Record):
     def with_call(self, call: Call) -> Self:
         """The account with one more call, the last that ended."""
         answered, priced = call.answered, call.price or Decimal(0)
-        unpriced = answered and (call.price is None or bool(call.price_note))
+        note = call.price_note if answered else ""
+        if call.untold and not note:
+            note = "tries that broke off did not tell their tokens"
+        unpriced = bool(note) or (answered and call.price is None)
         outage = self.outage
         if call.forwarded:
             outage = call.fault if call.whose in ("upstream", "ours") else ""
@@ -64,9 +68,9 @@ class Spending(Record):
             failed=self.failed + (call.forwarded and not answered and bool(call.fault)),
             refused=self.refused + bool(call.refused),
             usage=self.usage + call.usage if call.usage is not None else self.usage,
-            unknown=self.unknown + (answered and call.usage is None),
+            unknown=self.unknown + (answered and call.usage is None) + call.untold,
             dollars=None if self.dollars is None or unpriced else self.dollars + priced,
-            dollars_note=self.dollars_note or (call.price_note if unpriced else ""),
+            dollars_note=self.dollars_note or note,
             dollars_known=self.dollars_known + priced,
             retries=self.retries + len(call.retries),
             faults=_sum(self.faults, {call.fault: 1} if call.fault else {}),

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.errors import BadInput, Unavailable
-from repoassay.sandbox import Cache, Command, Mount, Sandbox, remove_tree, uv_program
+from repoassay.sandbox import Access, Cache, Command, Mount, Sandbox, remove_tree, uv_program
 from repoassay.types import Limits
 from repoassay.workspace.build_output import is_intact, take_over
 from repoassay.workspace.building import run_build
@@ -36,7 +36,7 @@ set -e
 _NPM = """\
 set -e
 cd /agent
-npm install --prefix /agent --no-audit --no-fund --no-update-notifier $FLAGS \\
+npm install --prefix /agent --install-links --no-audit --no-fund --no-update-notifier $FLAGS \\
     --loglevel error -- "$@"
 npm ls --prefix /agent --all --parseable --long 2>/dev/null | sed 's/.*://' >/agent/.packages || true
 """
@@ -217,10 +217,11 @@ def _local(requirements: tuple[str, ...]) -> tuple[list[str], list[Mount]]:
 
     def moved(found: re.Match[str]) -> str:
         path = Path(found[1])
-        if not path.is_file():
-            raise BadInput(f"The package {path} is not a file.", "Correct the agent's requirements.")
+        if not path.exists():
+            raise BadInput(f"There is no package {path}.", "Correct the agent's requirements.")
         target = f"/run/packages/{path.name}"
-        mounts.append(Mount(path, target))
+        # A build writes beside its sources; that is thrown away.
+        mounts.append(Mount(path, target, Access.COPY_ON_WRITE if path.is_dir() else Access.READ))
         return f"file://{target}"
 
     return [_FILE.sub(moved, requirement) for requirement in requirements], mounts

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from repoassay.benchmarks.swebench.cli.main import swebench
+from json_answers import data_of
 from repoassay.benchmarks.swebench.evaluation import sorted_predictions
 from repoassay.benchmarks.swebench.predictions import Prediction, read_predictions
 from repoassay.cli.main import cli
@@ -32,7 +32,7 @@ def patch_for(name: str) -> str:
 
 
 def run(folder: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(swebench, ["run", "--out", str(folder), *arguments])
+    return CliRunner().invoke(cli, ["swebench", "run", "--out", str(folder), *arguments])
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_predictions_in_and_reports_out(tmp_path: Path, predictions: Path) -> No
     assert "     1 in error: the patch does not apply" in result.output
     assert f"{'resolved':<12} {1:>5}" in result.output
     again = run(out, "--predictions", str(predictions), "--suite", str(STARTER), "--run-id", "june", "--json")
-    found = json.loads(again.stdout)
+    found = data_of(again.stdout)
     assert (found["resolved"], found["unresolved"], found["empty"], found["error"]) == (1, 1, 1, 1)
     assert "(known)" not in again.output  # nothing but JSON is printed
 

@@ -15,10 +15,10 @@ from repoassay.report.comparison import (
     Measure,
     OutcomeChange,
     RegressionGate,
-    as_json,
     as_markdown,
     as_text,
     compare_sides,
+    comparison_document,
     read_sides,
     rule,
 )
@@ -94,7 +94,7 @@ def test_unknown_is_neither_better_nor_worse(answers: MakeRun) -> None:
 def test_nothing_judged_is_no_pass(answers: MakeRun) -> None:
     found = sides_of(answers("before", {"a": ["p", "p"]}), answers("after", {"b": ["?", "."]}))
     assert reasons(found) == ["No task has an answer on both sides, so nothing can be said of a regression."]
-    assert "no difference to tell" in as_text(found) and json.loads(as_json(found))
+    assert "no difference to tell" in as_text(found) and comparison_document(found)
 
 
 def test_process_may_be_compared_instead(answers: MakeRun) -> None:
@@ -198,7 +198,7 @@ def test_hostile_names_do_no_harm(answers: MakeRun, tmp_path: Path) -> None:
     rulings = rule(found, RegressionGate(any_broken=True))
     root = fromstring(junit(found, rulings))
     assert root.get("failures") == "2" and root.get("tests") == "3" and root.get("skipped") == "1"
-    assert json.loads(as_json(found, rulings))["comparisons"][0]["first"] == name
+    assert json.loads(json.dumps(comparison_document(found, rulings)))["comparisons"][0]["first"] == name
     for text in (as_text(found, rulings), as_markdown(found, rulings)):
         assert not {"\x1b", "\u202e", "\x00"} & set(text)
     rows = [line for line in as_markdown(found, rulings).splitlines() if line.startswith("|")]

@@ -19,9 +19,9 @@ import uvicorn
 import repoassay
 from repoassay.engine.attempt import describe
 from repoassay.records import RunFolder
+from repoassay.server.listening import listen
 from repoassay.server.review.review_state import ReviewState
 from repoassay.server.review.serving import settings_for
-from repoassay.server.server import listen
 from repoassay.types import Attempt, Exit, Plan, Submission, TaskKind, Verdict
 from repoassay.types.pull_request import Commit, Commits
 from repoassay.types.run import PlannedTask

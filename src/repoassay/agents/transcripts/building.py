@@ -86,6 +86,12 @@ class Building:
         )
         self._where.update({call.id: index for call in kept if call.id})
 
+    def append(self, index: int, text: str, *, reasoning: bool = False) -> None:
+        """Add a further part of what a step says or thinks, as it stands."""
+        old = self._steps[index - 1]
+        name = "reasoning" if reasoning else "text"
+        self._steps[index - 1] = old.model_copy(update={name: getattr(old, name) + self._bound(text)})
+
     def observe(self, call: object, text: object, *, failed: bool = False, time: datetime | None = None) -> None:
         """Add what a tool answered to the step that called it, or as a step of its own when none did."""
         key = _clean(call)

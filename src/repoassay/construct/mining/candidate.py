@@ -11,23 +11,29 @@ from repoassay.construct.history import History
 from repoassay.construct.mining.instruction import (
     InstructionSource,
     instruction_sources,
-    leaked_line,
     pick_instruction,
     source_lines,
 )
 from repoassay.construct.mining.journal import CommitStatus, Difficulty, MinedCommit
+from repoassay.construct.mining.rewriting import InstructionRewriter, RewordedInstruction
 from repoassay.construct.mining.rules import CommitFacts, MiningRules
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
 from repoassay.construct.prove import ProofFinding, ProofRole, ProvenTask
-from repoassay.construct.task_draft import TaskDraft
+from repoassay.construct.submodules import Submodule, needed_submodule, submodules_of
+from repoassay.construct.task_draft import TEST_PATCH, TaskDraft
+from repoassay.diffs import read
 from repoassay.errors import BadInput
 from repoassay.text import join_names, printable
 from repoassay.types import Dates
 from repoassay.workspace import PreparedTask
 
-__all__ = ["CandidateRefused", "MinedCandidate"]
+__all__ = ["NEEDS_SUBMODULE", "CandidateRefused", "MinedCandidate"]
 
+NEEDS_SUBMODULE = "needs a submodule"
+"""The word for a commit whose tests lack files of a submodule."""
 _FEW_WORDS = 12
+_LACKS = (ProofFinding.BROKEN, ProofFinding.LOSSY, ProofFinding.UNBUILDABLE)
+"""What becomes of a change whose tests lack files."""
 
 
 class CandidateRefused(BadInput):
@@ -48,7 +54,8 @@ class MinedCandidate:
         facts: The commit.
         rules: What tells sources from tests.
         issues: Texts by number.
-        rewrite: Says an instruction in other words, where a model is asked to.
+        rewrite: Asks a model to say an instruction in other words.
+        mirrors: Where repositories of submodules lie, by URL.
         claim: Called with the tests that must pass; raises CandidateRefused where another task has them.
     """
 
@@ -58,7 +65,9 @@ class MinedCandidate:
     rules: MiningRules
     issues: Mapping[int, str]
     claim: Callable[[CommitFacts, tuple[str, ...]], None]
-    rewrite: Callable[[str], str] | None = None
+    rewrite: InstructionRewriter | None = None
+    mirrors: Mapping[str, str] = field(default_factory=dict)
+    rewriting: RewordedInstruction | None = None
     source: InstructionSource | None = None
     told: tuple[str, ...] = ()
     passed: tuple[str, ...] = ()
@@ -83,18 +92,7 @@ class MinedCandidate:
             raise CandidateRefused("instruction leaks", passed[0])
         if self.source is None:
             raise CandidateRefused("instruction says too little", f"Its message is {self.facts.subject!r}.")
-        if self.rewrite is not None:
-            self._reworded(self.rewrite(self.source.text))
         return self.source.text
-
-    def _reworded(self, text: str) -> None:
-        """Take a model's words, unless they hold a line of the solution."""
-        assert self.source is not None
-        leak = leaked_line(text, self._lines)
-        if leak is None and text.strip():
-            self.source = InstructionSource(f"{self.source.name}, reworded by a model", text.strip() + "\n")
-        else:
-            self.notes += ("The model's words held a line of the solution, and were not taken.",)
 
     def complete(self, draft: TaskDraft, proven: ProvenTask, layout: PreparedTask) -> TaskDraft:
         """The draft with all that its tests need told, and its days written down.
@@ -105,7 +103,8 @@ class MinedCandidate:
         self.must_pass = tuple(case.id for case in proven.of(ProofRole.MUST_PASS))
         self.claim(self.facts, self.must_pass)
         text = draft.files["instruction.md"].decode()
-        missing = untold(self._needed(draft), text)
+        needed = self._needed(draft)
+        missing = untold(needed, text)
         self.told = tuple(dict.fromkeys(printable(fact.sentence, 400) for fact in missing))
         private = [fact.word for fact in missing if fact.private]
         if private:
@@ -114,6 +113,7 @@ class MinedCandidate:
             self.notes += (f"The instruction has {len(text.split())} words; read whether they say enough.",)
         if self.told:
             text = f"{text.rstrip()}\n\n" + "".join(f"- {sentence}\n" for sentence in self.told)
+        text = self._reworded(text, needed)
         hunks = draft.diff.count(b"\n@@ ")
         sources = self.rules.source_files(self.facts)
         lines = sum((each.added or 0) + (each.removed or 0) for each in sources)
@@ -128,20 +128,38 @@ class MinedCandidate:
                 ),
                 "provenance": (
                     f"change {self.facts.commit} on {draft.base} of {self.facts.day}, taken by repoassay mine;"
-                    f" instruction from the {self.source.name if self.source else 'message'};"
+                    f" instruction from the {self._told_from()};"
                     f" {self.difficulty}"
                 ),
             }
         )  # fmt: skip
         return replace(draft.with_file("instruction.md", text.encode()), task=task)
 
+    def _reworded(self, draft: str, needed: list[NeededFact]) -> str:
+        """The instruction in a model's words where one is asked and its words can be taken, else the draft."""
+        if self.rewrite is None:
+            return draft
+        self.rewriting = self.rewrite(draft, self._lines, needed)
+        if self.rewriting.taken:
+            return f"{self.rewriting.text}\n"
+        self.notes += (f"The words of {self.rewriting.model} were not taken: {self.rewriting.why}",)
+        return draft
+
+    def _told_from(self) -> str:
+        """What the instruction is taken from, and who reworded it."""
+        name = self.source.name if self.source else ""
+        taken = self.rewriting is not None and self.rewriting.taken
+        return f"{name}, reworded by {self.rewriting.model}" if taken and self.rewriting else name
+
     def _needed(self, draft: TaskDraft) -> list[NeededFact]:
+        patched = (each.new for each in read(draft.files.get(TEST_PATCH, b"")) if each.new)
+        hidden = tuple(dict.fromkeys((*draft.tests, *patched)))  # programs that tests start need the same names
         sources = [each.path for each in self.rules.source_files(self.facts)]
-        after = self._texts(draft.solution, (*sources, *draft.tests))
-        base = self._texts(draft.base, (*sources, *draft.tests))
-        tests = {path: (base.get(path, ""), after[path]) for path in draft.tests if path in after}
+        after = self._texts(draft.solution, (*sources, *hidden))
+        base = self._texts(draft.base, (*sources, *hidden))
+        tests = {path: (base.get(path, ""), after[path]) for path in hidden if path in after}
         changed = {path: text for path, text in after.items() if path not in tests}
-        before = {path: text for path, text in base.items() if path not in draft.tests}
+        before = {path: text for path, text in base.items() if path not in hidden}
         return needed_facts(before, changed, tests, self.must_pass)
 
     def _texts(self, commit: str, paths: tuple[str, ...]) -> dict[str, str]:
@@ -155,7 +173,7 @@ class MinedCandidate:
         facts = self.facts
         common = MinedCommit(
             repository=self.name, commit=facts.commit, day=facts.day, subject=printable(facts.subject, 200),
-            status=CommitStatus.REFUSED, source=self.source.name if self.source else "", told=self.told,
+            status=CommitStatus.REFUSED, source=self._told_from(), told=self.told, rewriting=self.rewriting,
             passed=tuple(printable(each, 200) for each in self.passed), notes=self.notes, difficulty=self.difficulty,
             must_pass=self.must_pass, released=self.release, seconds=round(seconds, 1),
         )  # fmt: skip
@@ -167,6 +185,25 @@ class MinedCandidate:
                 "status": CommitStatus.TASK, "task": constructed.id, "flaky": flaky,
                 "notes": (*self.notes, *constructed.warnings),
             })  # fmt: skip
-        return common.model_copy(update={
-            "cause": constructed.finding.value, "reason": printable(" ".join(constructed.reasons), 600), "flaky": flaky,
-        })  # fmt: skip
+        cause, reason = constructed.finding.value, " ".join(constructed.reasons)
+        if constructed.finding in _LACKS and (lacking := self._lacking()) is not None:
+            cause = NEEDS_SUBMODULE
+            reason = (
+                f"Its tests speak of {lacking.path}, whose files are not here: give its repository with --mirror"
+                f" {lacking.url or 'URL'}=PATH. {reason}"
+            )
+        return common.model_copy(update={"cause": cause, "reason": printable(reason, 600), "flaky": flaky})
+
+    def _lacking(self) -> Submodule | None:
+        """A submodule without its files that the change's tests, or their set-up, speak of."""
+        linked = [
+            each for each in submodules_of(self.history, self.facts.commit) if each.place(self.mirrors) is None
+        ]  # fmt: skip
+        if not linked:
+            return None
+        tree = self.history.tree(self.facts.commit)
+        tests = {each.path for each in self.rules.test_files(self.facts)}
+        paths = [path for path in tree if path in tests or path.rpartition("/")[2] == "conftest.py"]
+        return needed_submodule(
+            linked, [self.history.content(tree[path]).decode(errors="replace") for path in paths if tree[path].regular]
+        )  # fmt: skip

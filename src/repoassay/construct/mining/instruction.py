@@ -14,7 +14,9 @@ from repoassay.construct.mining.rules import CommitFacts
 from repoassay.errors import InfraFault
 from repoassay.workspace import run_git
 
-__all__ = ["InstructionSource", "instruction_sources", "leaked_line", "pick_instruction", "source_lines"]
+__all__ = [
+    "MOST_LETTERS", "InstructionSource", "instruction_sources", "leaked_line", "pick_instruction", "source_lines",
+]  # fmt: skip
 
 _CHANGELOG = re.compile(
     r"(^|/)((change|history|news|release|whats?_?new)[^/]*(\.(md|rst|txt|adoc))?"
@@ -34,7 +36,15 @@ _REFERENCE = re.compile(
     r"|https?://\S*/(?:issues|pull|commit)/\w+\S*",
     re.IGNORECASE,
 )
-_LEAST_WORDS, _LEAST_LETTERS, _MOST_LETTERS = 4, 20, 20_000
+_ELSEWHERE = re.compile(
+    r"(also |and )?(fix\w*|same)\b.{0,80}\b(as well|too|likewise)\W*"
+    r"|.{0,40}\b(follow[- ]?up|(previous|last|earlier) (commit|fix|change)|(another|second) (attempt|try|fix))\b.*",
+    re.IGNORECASE,
+)  # fmt: skip
+"""One line that can be understood only by who knows another change."""
+MOST_LETTERS = 20_000
+"""Letters of an instruction, at most."""
+_LEAST_WORDS, _LEAST_LETTERS = 4, 20
 _LEAST_LINE = 12
 _ENOUGH_WORDS = 40
 """Different words from which a text stands alone."""
@@ -59,8 +69,8 @@ def instruction_sources(
         ("pull request", _pull_request(facts, merge, issues)),
         ("message", _message(facts)),
     ):
-        if len(_words(text)) >= _LEAST_WORDS and len(text) >= _LEAST_LETTERS:
-            yield InstructionSource(name, text[:_MOST_LETTERS].strip() + "\n")
+        if len(_words(text)) >= _LEAST_WORDS and len(text) >= _LEAST_LETTERS and not _ELSEWHERE.fullmatch(text.strip()):
+            yield InstructionSource(name, text[:MOST_LETTERS].strip() + "\n")
 
 
 def pick_instruction(
@@ -120,9 +130,9 @@ def _issue(facts: CommitFacts, merge: str, issues: Mapping[int, str]) -> str:
     for text in (facts.message, merge):
         for number in map(int, _CLOSES.findall(text)):
             if number in issues:
-                return issues[number]
+                return _posted(issues[number])
     numbers = [int(each) for each in _NUMBER.findall(facts.message) if int(each) != _request(facts, merge)]
-    return next((issues[number] for number in numbers if number in issues), "")
+    return next((_posted(issues[number]) for number in numbers if number in issues), "")
 
 
 def _request(facts: CommitFacts, merge: str) -> int | None:
@@ -169,9 +179,22 @@ def _heading(line: str) -> bool:
 def _pull_request(facts: CommitFacts, merge: str, issues: Mapping[int, str]) -> str:
     number = _request(facts, merge)
     if number is not None and number in issues:
-        return issues[number]
+        return _posted(issues[number])
     _, _, words = merge.partition("\n")
     return "\n".join(_plain(row) for row in words.strip().splitlines() if not _TRAILER.match(row.strip())).strip()
+
+
+def _posted(text: str) -> str:
+    """What somebody wrote at a forge, without trailers, comments of forms, and references outside of its code."""
+    kept: list[str] = []
+    fenced = False
+    for row in re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL).splitlines():
+        fence = row.lstrip().startswith(("```", "~~~"))
+        fenced ^= fence
+        code = fence or fenced or row.startswith(("    ", "\t", "> "))
+        if code or not _TRAILER.match(row.strip()):
+            kept.append(row.rstrip() if code else _plain(row))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
 
 
 def _message(facts: CommitFacts) -> str:

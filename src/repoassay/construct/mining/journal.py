@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 
+from repoassay.construct.mining.rewriting import RewordedInstruction
 from repoassay.records import JsonLines, record_codec
 from repoassay.types import Record
 
-__all__ = ["MINE_LOG", "CommitStatus", "Difficulty", "MinedCommit", "MiningJournal", "refusals"]
+__all__ = ["MINE_LOG", "AgentPassRate", "CommitStatus", "Difficulty", "MinedCommit", "MiningJournal", "refusals"]
 
 MINE_LOG = "mine.jsonl"
 """File of a mined suite with one line a commit."""
@@ -50,6 +51,18 @@ class Difficulty(Record):
         return "large" if self.lines >= 60 or self.files >= 4 else "medium"
 
 
+class AgentPassRate(Record):
+    """How often an agent passed a task: attempts that passed, of those that could be judged, and of which run."""
+
+    agent: str
+    passed: int
+    judged: int
+    run: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.passed} of {self.judged}"
+
+
 class MinedCommit(Record):
     """One commit of a history.
 
@@ -65,9 +78,11 @@ class MinedCommit(Record):
         task: The task's id.
         source: What the instruction is taken from.
         told: Sentences that were added to the instruction.
+        rewriting: What a model made of the instruction.
         passed: Why texts were passed over as instruction.
         notes: What is to be known of the task.
         difficulty: How large it is.
+        pass_rates: How often agents passed it.
         patch: Its patch id, by which duplicates are found.
         must_pass: Tests that must pass.
         flaky: Tests that were found to flip.
@@ -86,9 +101,11 @@ class MinedCommit(Record):
     task: str = ""
     source: str = ""
     told: tuple[str, ...] = ()
+    rewriting: RewordedInstruction | None = None
     passed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     difficulty: Difficulty | None = None
+    pass_rates: tuple[AgentPassRate, ...] = ()
     patch: str = ""
     must_pass: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()

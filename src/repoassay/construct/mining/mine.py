@@ -10,18 +10,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from repoassay.construct.commit import Constructed, TaskMaking
 from repoassay.construct.draft import draft_commit, repository_name
 from repoassay.construct.history import History, find_repository, open_history
-from repoassay.construct.mining.candidate import CandidateRefused, MinedCandidate
+from repoassay.construct.mining.candidate import NEEDS_SUBMODULE, CandidateRefused, MinedCandidate
 from repoassay.construct.mining.journal import CommitStatus, MinedCommit, MiningJournal
 from repoassay.construct.mining.plan import MiningPlan, estimate, plan_repository
+from repoassay.construct.mining.rewriting import InstructionRewriter
 from repoassay.construct.mining.rules import CommitFacts, MiningRules
 from repoassay.construct.mining.suite import begin_suite, describe_suite
 from repoassay.construct.placement import bundle_base, part_folder, remove_parts, tasks_folder
+from repoassay.construct.submodules import SubmoduleMissing
 from repoassay.construct.task_request import Proposal, TaskRequest
 from repoassay.engine import GradingContext, folder_lock
 from repoassay.errors import BadInput, InfraFault, Interrupted, RepoAssayError, Unavailable
@@ -48,7 +50,8 @@ class MiningRequest:
         bundle: Whether base trees are stored with the suite; always so for repositories that are a folder or bundle.
         seed: What the draw depends on.
         update: Whether only commits are drawn that no earlier call has seen.
-        rewrite: Says an instruction in other words.
+        mirrors: Where repositories of submodules lie, by the URL that `.gitmodules` has.
+        rewrite: Asks a model to say instructions in other words.
     """
 
     since: str | None = None
@@ -61,7 +64,8 @@ class MiningRequest:
     bundle: bool = False
     seed: int = 15
     update: bool = False
-    rewrite: Callable[[str], str] | None = None
+    mirrors: Mapping[str, str] = field(default_factory=dict)
+    rewrite: InstructionRewriter | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,12 @@ def mine_histories(
         stack.enter_context(folder_lock(suite))
         remove_parts(suite)
         journal = MiningJournal(suite)
-        opened = [stack.enter_context(_opened(each, bundle=request.bundle)) for each in repositories]
+        mirrors = {
+            url: find_repository(stack.enter_context(_unbundled(place)))[0] for url, place in request.mirrors.items()
+        }
+        request = replace(request, mirrors=mirrors)
+        bundle = request.bundle or bool(mirrors)
+        opened = [stack.enter_context(_opened(each, bundle=bundle)) for each in repositories]
         plans = [
             plan_repository(each.history, each.name, journal, request.rules, since=request.since, until=request.until,
                             most=request.most, seed=request.seed, update=request.update)
@@ -159,24 +168,29 @@ def _in_turn(waiting: Sequence[Sequence[CommitFacts]]) -> Iterator[tuple[int, Co
 
 @contextlib.contextmanager
 def _opened(given: str, *, bundle: bool) -> Iterator[_Opened]:
-    """A repository; a git bundle is cloned first."""
+    """A repository and our copy of its history."""
     with contextlib.ExitStack() as stack:
-        file = Path(given)
-        if _is_file(file):
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="repoassay-bundle-"))
-            place = Path(folder, f"{file.stem}.git")
-            try:
-                run_git(
-                    Path(folder), "clone", "--mirror", "--quiet", "--template=", "--", str(file.resolve()), str(place)
-                )
-            except InfraFault as error:
-                raise BadInput(
-                    f"The file {quote(given)} is no git bundle that can be read.", "Make it with git bundle create."
-                ) from error
-            given = str(place)
-        url, local = find_repository(given)
+        url, local = find_repository(stack.enter_context(_unbundled(given)))
         history = stack.enter_context(open_history(url, (), tags=True))
         yield _Opened(history, _name(url), url, local is not None, bundle or local is not None)
+
+
+@contextlib.contextmanager
+def _unbundled(given: str) -> Iterator[str]:
+    """A repository as it is given; a git bundle is cloned first."""
+    file = Path(given)
+    if not _is_file(file):
+        yield given
+        return
+    with tempfile.TemporaryDirectory(prefix="repoassay-bundle-") as folder:
+        place = Path(folder, f"{file.stem}.git")
+        try:
+            run_git(Path(folder), "clone", "--mirror", "--quiet", "--template=", "--", str(file.resolve()), str(place))
+        except InfraFault as error:
+            raise BadInput(
+                f"The file {quote(given)} is no git bundle that can be read.", "Make it with git bundle create."
+            ) from error
+        yield str(place)
 
 
 def _is_file(place: Path) -> bool:
@@ -225,6 +239,7 @@ class _Miner:
         candidate = MinedCandidate(
             opened.history, opened.name, facts, self._asked.rules, self._asked.issues,
             lambda commit, tests: self._claim(opened.name, commit, tests), self._asked.rewrite,
+            self._asked.mirrors,
         )  # fmt: skip
         began = time.monotonic()
         made: Constructed | None = None
@@ -236,6 +251,8 @@ class _Miner:
             return None
         except CandidateRefused as refused:
             update = {"cause": refused.cause, "reason": printable(refused.message, 600)}
+        except SubmoduleMissing as error:
+            update = {"cause": NEEDS_SUBMODULE, "reason": printable(error.message, 600)}
         except BadInput as error:
             update = {"cause": "no task can carry it", "reason": printable(error.message, 600)}
         except (RepoAssayError, Unavailable) as error:
@@ -277,7 +294,7 @@ class _Miner:
             remove_tree(left)
         draft = draft_commit(request, opened.history, opened.url, local=opened.local)
         with part_folder(self._suite) as part:
-            bundled = bundle_base(draft, opened.history.place, part, self._suite) if request.bundle else None
+            bundled = bundle_base(draft, opened.history, part, self._suite, asked.mirrors) if request.bundle else None
             bench = self._bench.beside(part / "repositories" if bundled else None)
             making = TaskMaking(
                 part, bundled, self._suite, bench, asked.proofs, 1, self._check, self._check,

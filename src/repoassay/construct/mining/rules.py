@@ -93,7 +93,8 @@ class MiningRules(Record):
     )
     no_fix: Pattern = (
         r"(?i)^(merge|release|bump|version|v?\d+\.\d+|prepare|revert|back to|typo|docs?\b|doc:|lint|black|format"
-        r"|pyupgrade|\[pre-commit|add type|type hints?|drop (support for )?python)|typos?\b|spelling|\bCI\b|comments\b"
+        r"|pyupgrade|\[pre-commit|add type|type hints?|drop (support for )?python)|typos?\b|spelling|\brefactor"
+        r"|\bCI\b|comments\b"
     )
     asserts: Pattern = r"assert|raises|def test|parametrize|\bexpect\(|\bt\.\w+\(|\b(test|it)\("
 

@@ -6,6 +6,7 @@ import datetime
 import re
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 from repoassay.construct.mining.journal import MINE_LOG, CommitStatus, MinedCommit, refusals
@@ -14,9 +15,10 @@ from repoassay.errors import BadInput
 from repoassay.formats import toml_string
 from repoassay.text import printable, quote
 
-__all__ = ["begin_suite", "describe_suite"]
+__all__ = ["begin_suite", "describe_suite", "describe_tasks"]
 
 _README = "README.md"
+_TASKS = "## Tasks"
 
 
 def begin_suite(suite: Path) -> None:
@@ -45,6 +47,12 @@ def describe_suite(suite: Path, rows: Sequence[MinedCommit], rules: MiningRules,
     """Write suite.toml and README anew, after what the journal says."""
     (suite / "suite.toml").write_text(_manifest(suite, rows), encoding="utf-8")
     (suite / _README).write_text(_readme(suite, rows, rules, tried_count, cpu), encoding="utf-8")
+
+
+def describe_tasks(suite: Path, rows: Sequence[MinedCommit]) -> None:
+    """Write the README's section of tasks anew, after what the journal says."""
+    text = (suite / _README).read_text(encoding="utf-8")
+    (suite / _README).write_text(text.partition(f"\n{_TASKS}\n")[0] + "\n" + "\n".join(_tasks(rows)), encoding="utf-8")
 
 
 def _manifest(suite: Path, rows: Sequence[MinedCommit]) -> str:
@@ -86,17 +94,45 @@ def _readme(suite: Path, rows: Sequence[MinedCommit], rules: MiningRules, tried_
     lines += [f"| {cause} | {count} |" for cause, count in passed.most_common()] or ["| none | 0 |"]
     lines += ["", f"`{MINE_LOG}` has one line a commit with the reason.", "", "## Rules", ""]
     lines += [f"- {name}: `{value}`" for name, value in rules.model_dump().items()]
+    lines += _reworded(rows)
     flaky = [(row, test) for row in rows for test in row.flaky]
     if flaky:
         lines += ["", "## Tests that flip", "", "They count for nothing in their tasks.", ""]
         lines += [f"- {row.commit[:12]}: `{printable(test, 200)}`" for row, test in flaky[:200]]
-    head = "| task | commit of | released in | instruction from | size | files | lines | tests |"
-    lines += ["", "## Tasks", "", head, "|---|---|---|---|---|---|---|---|"]
+    return "\n".join([*lines, "", *_tasks(rows)])
+
+
+def _tasks(rows: Sequence[MinedCommit]) -> list[str]:
+    """The last section: each task with its days and how difficult it is."""
+    tasks = [row for row in rows if row.status is CommitStatus.TASK]
+    agents = sorted({rate.agent for row in tasks for rate in row.pass_rates})
+    columns = ["task", "commit of", "released in", "instruction from", "size", "files", "lines", "tests"]
+    columns += [f"passed by {printable(agent, 100)}" for agent in agents]
+    lines = [_TASKS, "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     for row in sorted(tasks, key=lambda row: (row.repository, row.day)):
         size = row.difficulty
-        figures = f"{size.level} | {size.files} | {size.lines} | {size.tests}" if size else " | | | "
+        figures = (size.level, str(size.files), str(size.lines), str(size.tests)) if size else ("",) * 4
+        rates = {rate.agent: str(rate) for rate in row.pass_rates}
         released = printable(row.released, 40) or "nothing yet"
-        lines.append(f"| {row.task} | {row.day} | {released} | {row.source} | {figures} |")
-    lines += ["", "Whatever was trained on public code after a commit's day may know its solution; `[dates]` of each"
-              " task.toml has the days.", ""]  # fmt: skip
-    return "\n".join(lines)
+        cells = [row.task, row.day, released, row.source, *figures, *(rates.get(agent, "") for agent in agents)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return [
+        *lines, "", "Whatever was trained on public code after a commit's day may know its solution; `[dates]` of each"
+        " task.toml has the days.", "",
+    ]  # fmt: skip
+
+
+def _reworded(rows: Sequence[MinedCommit]) -> list[str]:
+    """What models made of instructions, and what it cost."""
+    asked = [row.rewriting for row in rows if row.rewriting]
+    if not asked:
+        return []
+    models = ", ".join(sorted({printable(each.model, 100) for each in asked}))
+    unknown = sum(each.dollars is None for each in asked)
+    cost = f"{sum((each.dollars or Decimal(0) for each in asked), Decimal(0)):.4f} USD"
+    return [
+        "", "## Instructions in other words", "",
+        f"{models}: {len(asked)} asked for, {sum(each.taken for each in asked)} taken, {cost}"
+        + (f" and {unknown} calls of unknown price" if unknown else "") + ". The others kept their draft; why, and"
+        f" each draft, is in `{MINE_LOG}`.",
+    ]  # fmt: skip

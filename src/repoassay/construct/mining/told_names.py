@@ -16,6 +16,10 @@ __all__ = ["NeededFact", "needed_facts", "untold"]
 
 _LEAST_TEXT = 8
 _MOST_TEXT = 300
+_LARGEST_REST = 3
+"""A text that is so many times as long as the solution's within it is rather an input that holds a word of it."""
+_WORD = r"[^\W\d_]{3,}"
+_FILLED = re.compile(r"%[sdrif]|\{[^{}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +80,13 @@ def needed_facts(
     for path, after in sorted(solution.items(), key=lambda item: (_module(item[0]) not in used.modules, item[0])):
         for fact in _of_file(path, base.get(path), after, used):
             found.setdefault((fact.kind, fact.word), fact)
-    texts = [fact.word for fact in found.values() if fact.kind == "text"]
+    texts = [fact.word for fact in found.values() if fact.kind == "text" and len(fact.word) >= _LEAST_TEXT]
+    parameters = {fact.word for fact in found.values() if fact.kind == "parameter"}
     return [
-        fact for fact in found.values()  # a longer text made of a shorter one is told with it
-        if fact.kind != "text" or not any(other != fact.word and other in fact.word for other in texts)
+        fact for fact in found.values()
+        if not (fact.kind == "field" and fact.word in parameters)  # what `self.x = x` keeps
+        # A longer text made of a shorter one is told with it.
+        and not (fact.kind == "text" and any(other != fact.word and other in fact.word for other in texts))
     ]  # fmt: skip
 
 
@@ -111,8 +118,9 @@ def _of_file(path: str, before: str | None, after: str, used: _Use) -> Iterator[
     had = _strings(old_tree) if old_tree is not None else set()
     brought = _strings(new_tree) - had
     for text in used.texts:
-        if text not in had and _shares(text, brought):
-            shown = " ".join(text.split())
+        told = "" if _made_of(text, had) else text if _made_of(text, brought) else _shared(text, brought)
+        if told:
+            shown = " ".join(told.split())
             yield NeededFact("text", shown, f"The tests expect this text: `{shown}`")
     raised = _raised(new_tree) - (_raised(old_tree) if old_tree is not None else set())
     for name in used.exceptions & raised & set(dir(builtins)):
@@ -169,7 +177,7 @@ class _Use:
                     self.exceptions |= {_last_name(each) for each in node.args[:1]}
             case ast.Constant(value=str(text)):
                 plain = re.sub(r"\\([^\w\s])", r"\1", text).strip()
-                if _LEAST_TEXT <= len(plain) <= _MOST_TEXT and re.search(r"[^\W\d_]{3,}", plain):
+                if len(plain) <= _MOST_TEXT and re.search(_WORD, plain):
                     self.texts[plain] = None
 
     def needs(self, definition: _Definition) -> bool:
@@ -281,10 +289,39 @@ def _raised(tree: ast.Module) -> set[str]:
     return {_last_name(each.func if isinstance(each, ast.Call) else each) for each in calls}
 
 
-def _shares(text: str, brought: set[str]) -> bool:
-    """Whether a text of a test is made of one that the solution brings."""
-    for each in brought:
-        plain = re.sub(r"%[sdrif]|\{[^{}]*\}", "", each).strip()
-        if len(plain) >= _LEAST_TEXT and re.search(r"[^\W\d_]{3,}", plain) and (plain in text or text in plain):
+def _made_of(text: str, templates: set[str]) -> bool:
+    """Whether a text is one of these, with whatever in place of what they leave to be filled in."""
+    if text in templates:
+        return True
+    for each in templates:
+        parts = _FILLED.split(each.strip())
+        if len(parts) > 1 and re.search(_WORD, "".join(parts)) and _fits(parts, text):
             return True
     return False
+
+
+def _fits(parts: list[str], text: str) -> bool:
+    """Whether a text begins and ends as a template does, and has what is between in its order."""
+    first, *between, last = parts
+    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
+        return False
+    place = len(first)
+    for part in between:
+        place = text.find(part, place, len(text) - len(last)) + len(part)
+        if place < len(part):
+            return False
+    return True
+
+
+def _shared(text: str, brought: set[str]) -> str:
+    """A text of a test that has a longer one which the solution brings within it, or lies within that, else empty.
+
+    Of one that is mostly something else, which is rather given to the code than expected of it, only what it brings.
+    """
+    if len(text) < _LEAST_TEXT:
+        return ""
+    plain = (_FILLED.sub("", each).strip() for each in brought)
+    alike = [each for each in plain if len(each) >= _LEAST_TEXT and re.search(_WORD, each)]
+    if any(text in each or (each in text and 2 * len(each) >= len(text)) for each in alike):
+        return text
+    return max((each for each in alike if each in text), key=len, default="")

@@ -115,11 +115,21 @@ def hidden_files(folder: TaskFolder) -> dict[str, bytes]:
     }
 
 
+def _not_started(folder: TaskFolder, said: str) -> InfraFault:
+    """What to say where the tests' own program did not come up; mostly pytest is not there."""
+    if "No module named '_pytest'" in said or "No module named 'pytest'" in said:
+        return InfraFault(
+            f"The hidden tests of {folder.task.id} could not be started: the task's environment has no pytest.",
+            "Pin it in the file that [environment] requirements names.",
+        )
+    return InfraFault(f"The hidden tests of {folder.task.id} could not be started: {said}")
+
+
 def _ran(folder: TaskFolder, done: Completed, key: bytes, ids: Sequence[str]) -> HiddenTestRun:
     told = read_channel(done.channel, key, ids)
     if not told.ready and done.exit.ended is Ended.EXITED:
         said = done.stderr.decode(errors="replace").strip()[-500:]
-        raise InfraFault(f"The hidden tests of {folder.task.id} could not be started: {said}")
+        raise _not_started(folder, said)
     return HiddenTestRun(done.exit, told, done.stderr.decode(errors="replace")[-2000:])
 
 
@@ -136,5 +146,5 @@ def _warm(
     told = read_channel(done.told, key, ids)
     said = done.said.decode(errors="replace")[-2000:]
     if not told.ready and done.exit.ended is Ended.EXITED:
-        raise InfraFault(f"The hidden tests of {folder.task.id} could not be started: {said.strip()[-500:]}")
+        raise _not_started(folder, said.strip()[-500:])
     return HiddenTestRun(done.exit, told, said)

@@ -13,7 +13,7 @@ from repoassay.model_proxy.request_rules.parts import (
     whole_number,
 )
 
-__all__ = ["confine"]
+__all__ = ["confine", "one_spelling"]
 
 _KNOWN = frozenset(
     {
@@ -37,7 +37,7 @@ def confine(body: JsonObject) -> list[str]:
     Raises:
         Outside: The request may not be forwarded.
     """
-    _one_spelling(body)
+    one_spelling(body)
     inner = body.get("generateContentRequest")
     if inner is not None:  # countTokens may wrap a whole request
         if not isinstance(inner, dict):
@@ -45,7 +45,7 @@ def confine(body: JsonObject) -> list[str]:
         confine(inner)
     gone = keep_fields(body, _KNOWN, _ACTING)
     for tool in list_parts(body.get("tools"), "'tools'"):
-        _one_spelling(tool)
+        one_spelling(tool)
         if "functionDeclarations" in tool:  # one object may offer ours and the vendor's together
             others = [name for name in tool if name != "functionDeclarations"]
             gone += others
@@ -71,7 +71,7 @@ def _settings(body: JsonObject) -> None:
         return
     if not isinstance(settings, dict):
         raise Outside("'generationConfig' that is no object")
-    _one_spelling(settings)
+    one_spelling(settings)
     whole_number(settings, "candidateCount")
     kinds = settings.get("responseModalities") or []
     if kinds not in ([], ["TEXT"], ["Text"], ["text"]):
@@ -79,7 +79,7 @@ def _settings(body: JsonObject) -> None:
 
 
 def _part(part: JsonObject) -> None:
-    _one_spelling(part)
+    one_spelling(part)
     for name in part:
         if name not in _PARTS:
             raise Outside(f"A part with {name[:60]!r}")
@@ -89,7 +89,7 @@ def _part(part: JsonObject) -> None:
             _part(inner)
 
 
-def _one_spelling(record: JsonObject) -> None:
+def one_spelling(record: JsonObject) -> None:
     """Write names in camel case alone: Google reads both spellings, and must not be told two things.
 
     Raises:

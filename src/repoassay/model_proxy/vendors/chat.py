@@ -38,6 +38,7 @@ class _Watch(Watcher):
         usage = data.get("usage")
         if isinstance(usage, dict):
             self.usage = Chat.read_usage(usage) or self.usage
+            self.note(usage, data.get("model"))
         if data.get("error"):
             self.error = "stream_error"
         # The chunk that include_usage adds has no choices; a client that did not ask for it must not see it.

@@ -59,6 +59,7 @@ class _Watch(Watcher):
         usage = data.get("usageMetadata")
         if isinstance(usage, dict):
             self.usage = Gemini.read_usage(usage) or self.usage  # cumulative: the last one holds
+            self.note(None, data.get("modelVersion"))
         candidates = data.get("candidates")
         if isinstance(candidates, list):
             self.finished = self.finished or any(
@@ -76,6 +77,7 @@ class Gemini(Vendor):
 
     name = "gemini"
     usage_field = "usageMetadata"
+    model_field = "modelVersion"
     untold = ("cache_write",)
 
     def route(self, method: str, path: str, query: Mapping[str, str]) -> Route | None:

@@ -61,9 +61,11 @@ class _Watch(Watcher):
         if kind == "message_start":
             message = data.get("message")
             self._take(message.get("usage") if isinstance(message, dict) else None)
+            self.note(None, message.get("model") if isinstance(message, dict) else None)
         elif kind == "message_delta":
             # These counts are cumulative; the first output count of message_start is only a beginning.
             self._take(data.get("usage"))
+            self.note(data.get("usage"), None)
             self._final = True
         elif kind == "message_stop":
             self.finished = True

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 __all__ = [
     "arguments",
     "bearer",
     "count_of",
+    "dollar_amount",
     "inner_object",
     "read_count",
     "split_text",
     "sse_event",
     "text_of",
     "token_limit",
+    "told_cost",
 ]
 
 _MOST_CHOICES = 128
+_MOST_DOLLARS = 1_000_000  # no call costs more
 _MOST_TOKENS = 1 << 53  # no count of tokens is larger; a hostile upstream may send any number
 
 
@@ -50,6 +54,31 @@ def inner_object(usage: Mapping[str, object], name: str) -> Mapping[str, object]
     """An object in a report of usage, empty when it is none."""
     value = usage.get(name)
     return value if isinstance(value, Mapping) else {}
+
+
+def told_cost(usage: object) -> Decimal | None:
+    """US dollars told beside tokens, None when there are none: OpenRouter's, or LiteLLM's in a stream.
+
+    With a key of one's own, OpenRouter's `cost` is its fee alone, and the vendor's charge stands in the details.
+    """
+    if not isinstance(usage, Mapping):
+        return None
+    cost = dollar_amount(usage.get("cost"))
+    if cost is not None and usage.get("is_byok") is True:
+        vendors = dollar_amount(inner_object(usage, "cost_details").get("upstream_inference_cost"))
+        return None if vendors is None else cost + vendors
+    return cost
+
+
+def dollar_amount(value: object) -> Decimal | None:
+    """An amount of money, None when it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        amount = Decimal(str(value)[:40])
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() and 0 <= amount < _MOST_DOLLARS else None
 
 
 def text_of(content: object) -> str:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, ClassVar
 
 from repoassay.model_proxy.request_rules.parts import JsonObject
+from repoassay.model_proxy.vendors.parts import told_cost
 from repoassay.types import Usage
 
 __all__ = [
@@ -123,6 +125,7 @@ class Watcher(ABC):
         usage: What was counted, None until it came.
         finished: Whether the stream said that it was complete.
         error: The kind of error the stream itself carried, empty when none.
+        cost: US dollars that the upstream says it cost, None until it does. `model`: the model that it says answers.
         hides: Whether some events must be kept from the client.
     """
 
@@ -130,6 +133,8 @@ class Watcher(ABC):
 
     def __init__(self) -> None:
         self.usage: Usage | None = None
+        self.cost: Decimal | None = None
+        self.model = ""
         self.finished = False
         self.error = ""
 
@@ -141,6 +146,12 @@ class Watcher(ABC):
     def see(self, data: JsonObject) -> bool:
         """Take note of one event; returns whether it must be hidden from the client."""
 
+    def note(self, usage: object, model: object) -> None:
+        """Take note of a cost told beside tokens, and of a model's name."""
+        cost = told_cost(usage)
+        self.cost = self.cost if cost is None else cost
+        self.model = model[:200] if isinstance(model, str) and model else self.model
+
 
 class Vendor(ABC):
     """One vendor's wire protocol. Stateless; everything about one response is in its watcher.
@@ -149,7 +160,7 @@ class Vendor(ABC):
         name: The dialect's name in plans, journals and files of upstreams.
         base_path: What the vendor's own clients want at the end of the base URL.
         end_marker: Data of the event that ends a stream and is not JSON; empty when there is none.
-        usage_field: Where a complete response has its usage.
+        usage_field: Where a complete response has its usage. `model_field`: where it has the model's name.
         untold: Counts of `Usage` that the vendor does not report.
         client_headers: Headers that the vendor wants of every client, besides the key.
     """
@@ -158,6 +169,7 @@ class Vendor(ABC):
     base_path: ClassVar[str] = ""
     end_marker: ClassVar[bytes] = b""
     usage_field: ClassVar[str] = "usage"
+    model_field: ClassVar[str] = "model"
     untold: ClassVar[tuple[str, ...]] = ()
     client_headers: ClassVar[Mapping[str, str]] = {}
 
@@ -254,6 +266,11 @@ class Vendor(ABC):
         """The usage of a complete response."""
         usage = body.get(self.usage_field)
         return self.read_usage(usage) if isinstance(usage, dict) else None
+
+    def told_model(self, body: JsonObject) -> str:
+        """The model that a complete response says it is of."""
+        model = body.get(self.model_field)
+        return model[:200] if isinstance(model, str) else ""
 
     @staticmethod
     @abstractmethod

@@ -39,6 +39,7 @@ class _Watch(Watcher):
             response = data.get("response")
             usage = response.get("usage") if isinstance(response, dict) else None
             self.usage = Responses.read_usage(usage) if isinstance(usage, dict) else None
+            self.note(usage, response.get("model") if isinstance(response, dict) else None)
         if kind in {"error", "response.failed"}:
             self.error = "stream_error"
         return False

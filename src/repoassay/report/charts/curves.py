@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 
 from repoassay.report.charts.points import (
     MOST_SERIES,
@@ -14,12 +15,14 @@ from repoassay.report.charts.points import (
     left_out_note,
     row_label,
 )
-from repoassay.report.charts.value import Chart, ChartAxis, ChartForm, Point
+from repoassay.report.charts.value import Chart, ChartAxis, ChartForm, Point, Series
+from repoassay.report.figures import cost, figure
 from repoassay.report.outcome_tables import ReportTables
+from repoassay.report.standings import SystemResult
 from repoassay.report.tables.value import Cell, Table
 from repoassay.text import one_line
 
-__all__ = ["benchmark_curves", "pareto_curve_chart", "size_curves", "sweep_curves"]
+__all__ = ["benchmark_curves", "pareto_curve_chart", "price_curve", "size_curves", "sweep_curves"]
 
 
 def sweep_curves(table: Table) -> Iterator[Chart]:
@@ -39,6 +42,24 @@ def sweep_curves(table: Table) -> Iterator[Chart]:
                 ChartAxis(limit.replace("_", " "), log=_spread(lines)), ChartAxis(f"{word}, percent", percent=True),
                 bounded_series(lines), note=left_out_note(len(lines) - MOST_SERIES, "lines", table),
             )  # fmt: skip
+
+
+def price_curve(systems: Sequence[SystemResult]) -> Chart:
+    """Pass rate against what an attempt cost, a point a system; empty where fewer than two have a price."""
+    priced = [one for one in systems if one.dollars and one.passed.value is not None]
+    series = []
+    for one in priced[:MOST_SERIES]:
+        ends = one.passed.interval
+        low, high = (None if end is None else 100 * end for end in (ends.low, ends.high))
+        says = f"{figure(one.passed)}, {cost(one.dollars, Decimal(0))} an attempt"
+        place = Point(float(one.dollars or 0), 100 * (one.passed.value or 0.0), says, low, high)
+        series.append(Series(one_line(one.short, 120), (place,), one.number))
+    lines = {item.name: list(item.points) for item in series}
+    return Chart(
+        "price", "Pass rate against cost", "", ChartForm.SCATTER,
+        ChartAxis("US dollars an attempt", log=_spread(lines)), ChartAxis("passed, percent", percent=True),
+        tuple(series) if len(priced) > 1 else (),
+    )  # fmt: skip
 
 
 def _number(cell: Cell) -> float | None:

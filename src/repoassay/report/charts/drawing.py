@@ -6,6 +6,8 @@ are pixels.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil, floor, isclose, log10
@@ -14,7 +16,7 @@ from repoassay.report.charts.palette import look
 from repoassay.report.charts.value import Chart, ChartAxis, ChartForm
 from repoassay.text import one_line
 
-__all__ = ["ChartRule", "Drawing", "Mark", "Words", "draw"]
+__all__ = ["ChartRule", "Drawing", "Mark", "Words", "draw", "short_labels"]
 
 _LABEL = 60
 _WIDE = 44
@@ -23,6 +25,7 @@ _LEFT, _RIGHT = 2.0, 98.0
 _INSIDE = 13.0  # where data of plots with a y axis begins: its labels stand left of that
 _TALL = 280
 _TICKS = 5
+_PARTS = re.compile(r", | @ ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +135,8 @@ def _by_category(chart: Chart) -> Drawing:
     _bottom(made, chart.x, scale)
     one = len(chart.series) == 1
     beside = one or bool(chart.figures)
-    for number, name in enumerate(chart.categories):
-        made.words.append(Words(0, number * tall + 15, _short(name, _NARROW if beside else _WIDE), "start", "label"))
+    for number, name in enumerate(short_labels(chart.categories, _NARROW if beside else _WIDE)):
+        made.words.append(Words(0, number * tall + 15, name, "start", "label"))
         if chart.figures:
             made.words.append(Words(100, number * tall + 15, chart.figures[number], "end", "value"))
         if dotted:
@@ -162,9 +165,24 @@ def _by_category(chart: Chart) -> Drawing:
     return made
 
 
-def _short(text: str, most: int) -> str:
-    """A label cut in the middle: names of one family differ at their ends."""
-    line = one_line(text)
+def short_labels(names: Sequence[str], most: int) -> list[str]:
+    """Labels of at most about `most` characters that stay apart where the names are.
+
+    A long one is cut in the middle, for names of one family differ at their ends; where two would then read alike,
+    what all names have in common is left out instead, and whatever is left stands whole.
+    """
+    lines = [one_line(name) for name in names]
+    cut = [_cut(line, most) for line in lines]
+    if len(set(cut)) == len(set(lines)):
+        return cut
+    alike = [set(_PARTS.split(line)) for line in lines]
+    common = set.intersection(*alike)
+    rest = [", ".join(part for part in _PARTS.split(line) if part not in common) or line for line in lines]
+    shorter = [_cut(line, most) for line in rest]
+    return shorter if len(set(shorter)) == len(set(lines)) else rest if len(set(rest)) == len(set(lines)) else lines
+
+
+def _cut(line: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most // 2]}…{line[len(line) - (most - 1 - most // 2) :]}"
 
 

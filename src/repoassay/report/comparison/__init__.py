@@ -5,7 +5,7 @@ Reads runs as rows and prints, writes JSON, Markdown and JUnit; decides whether 
 
 from __future__ import annotations
 
-from repoassay.report.comparison.comparison_output import as_json, as_markdown, as_text
+from repoassay.report.comparison.comparison_output import as_markdown, as_text, comparison_document
 from repoassay.report.comparison.gate import RegressionGate, Ruling, rule
 from repoassay.report.comparison.junit import write_junit
 from repoassay.report.comparison.pairs import Measure, OutcomeChange, TaskPair
@@ -22,10 +22,10 @@ __all__ = [
     "Ruling",
     "TaskPair",
     "Versus",
-    "as_json",
     "as_markdown",
     "as_text",
     "compare_sides",
+    "comparison_document",
     "read_sides",
     "rule",
     "write_junit",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from repoassay.report.comparison.gate import Ruling
 from repoassay.report.comparison.pairs import Measure, OutcomeChange, TaskPair
@@ -13,7 +13,7 @@ from repoassay.report.figures import figure
 from repoassay.stats import Interval, Rate, Significance
 from repoassay.text import one_line
 
-__all__ = ["SCHEMA", "as_json", "as_markdown", "as_text"]
+__all__ = ["SCHEMA", "as_markdown", "as_text", "comparison_document"]
 
 SCHEMA = 1
 _SIGNS = {OutcomeChange.FIXED: "+", OutcomeChange.BROKEN: "-", OutcomeChange.SAME: "=", OutcomeChange.UNKNOWN: "?"}
@@ -59,9 +59,9 @@ def as_markdown(comparison: Comparison, rulings: Sequence[Ruling] | None = None)
     return "\n".join([*lines, *(_md(line, 1000) for line in _rulings(rulings))]).rstrip() + "\n"
 
 
-def as_json(comparison: Comparison, rulings: Sequence[Ruling] | None = None) -> str:
+def comparison_document(comparison: Comparison, rulings: Sequence[Ruling] | None = None) -> dict[str, Any]:
     """For programs; shares are between 0 and 1, differences second minus first."""
-    document = {
+    return {
         "schema": SCHEMA,
         "measure": comparison.measure.value,
         "level": comparison.level,
@@ -75,7 +75,6 @@ def as_json(comparison: Comparison, rulings: Sequence[Ruling] | None = None) -> 
             if one.reasons
         ],
     }
-    return json.dumps(document, indent=2)  # ASCII, so that a lone surrogate in a name cannot break it
 
 
 def _document(versus: Versus) -> dict[str, object]:

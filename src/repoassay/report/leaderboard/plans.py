@@ -12,7 +12,7 @@ from repoassay.tasks import bundled_suites, find_suite
 from repoassay.text import quote
 from repoassay.types import Plan
 
-__all__ = ["check_plan", "isolation_note", "plan_notes"]
+__all__ = ["check_plan", "isolation_note", "plan_notes", "suite_tasks"]
 
 _PLAN = f"{RUN}/run.json"
 _VERSIONS = ("repoassay", "python")
@@ -44,7 +44,7 @@ def check_plan(plan: Plan, submitted: LeaderboardEntry) -> Iterator[EntryRefusal
 
 def _against_suite(plan: Plan) -> Iterator[EntryRefusal]:
     """Task digests of a suite that comes with RepoAssay are known here."""
-    if (known := _known(plan)) is None:
+    if (known := suite_tasks(plan)) is None:
         return
     for task in plan.tasks:
         if task.id not in known:
@@ -57,8 +57,8 @@ def _against_suite(plan: Plan) -> Iterator[EntryRefusal]:
             )
 
 
-def _known(plan: Plan) -> dict[str, str] | None:
-    """Digests of the suite's tasks; None where it is not here in this version."""
+def suite_tasks(plan: Plan) -> dict[str, str] | None:
+    """Digests of the tasks of a suite that comes with RepoAssay; None where it is none, or not here in this version."""
     if plan.suite not in bundled_suites():
         return None
     try:
@@ -83,7 +83,7 @@ def isolation_note(isolation: str) -> str:
 def plan_notes(folder: Path, plan: Plan) -> list[str]:
     """What is no reason to refuse and what a reader should know."""
     notes = []
-    if (known := _known(plan)) is None:
+    if (known := suite_tasks(plan)) is None:
         notes.append(f"The suite {plan.suite} {plan.suite_version} is not here, so task digests were not compared.")
     elif len(known) > len(plan.tasks):
         notes.append(f"The plan has {len(plan.tasks)} of the {len(known)} tasks of {plan.suite}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -13,22 +13,29 @@ from typing import Any
 
 from markupsafe import Markup
 
-from repoassay.errors import BadInput
+from repoassay.errors import BadInput, RepoAssayError
 from repoassay.records import RunFolder
+from repoassay.report.answer import answer_of, price_of
+from repoassay.report.charts import palette
 from repoassay.report.figures import figure
 from repoassay.report.leaderboard.entry import RUN, SUBMISSION
 from repoassay.report.leaderboard.figures import figures_of
-from repoassay.report.leaderboard.plans import isolation_note
+from repoassay.report.leaderboard.plans import isolation_note, suite_tasks
+from repoassay.report.leaderboard.strengths import KnownStrengths, strength_document
 from repoassay.report.leaderboard.validate import validate
-from repoassay.report.page import write_html
+from repoassay.report.matrix import outcome_parts
+from repoassay.report.page_files import write_html
 from repoassay.report.results import ResultRow, read_rows
+from repoassay.report.standings import Standings, SystemResult, standings
 from repoassay.report.summary import summarise
 from repoassay.report.tables.cut_offs import cut_off_of, cut_off_sides
 from repoassay.report.tables.groups import rates
 from repoassay.report.templating import environment, policy_hash, source
+from repoassay.tasks import locate
 from repoassay.text import one_line
+from repoassay.types import Plan, Reading, SuiteStrength
 
-__all__ = ["DATA", "RankedEntry", "build_site", "rows_of"]
+__all__ = ["DATA", "RankedBoard", "RankedEntry", "boards", "build_site", "rows_of"]
 
 DATA = "leaderboard.json"
 _MOST_REASONS = 5
@@ -38,7 +45,7 @@ _MOST_REASONS = 5
 class RankedEntry:
     """One row: an agent of a run, its figures, and where its evidence lies, relative to the page.
 
-    `checked` is whether it was handed in and validated, or is a run of one's own.
+    `checked` is whether it was handed in and validated, or is a run of one's own. `attempted` are its attempts.
     """
 
     system: str
@@ -56,11 +63,11 @@ class RankedEntry:
     figures: Mapping[str, Any]
     run: Path
     evidence: str
-
-    @property
-    def limits(self) -> str:
-        """What the plan's name of the agent says beside framework and model, such as a limit of a sweep."""
-        return self.system.removeprefix(self.framework).removeprefix(f" @ {self.model}").strip(", ")
+    attempted: tuple[ResultRow, ...] = field(repr=False)
+    reading: str = ""
+    """How criteria were read and repositories laid out, where not as usual: rows of two readings are not compared."""
+    strengths: SuiteStrength | None = None
+    """What is known of the tests behind its rates."""
 
     @property
     def cost(self) -> float | None:
@@ -78,7 +85,7 @@ class RankedEntry:
 
 
 def rows_of(paths: Sequence[Path], cut_offs: Mapping[str, date] | None = None) -> list[RankedEntry]:
-    """Rows of run folders and submission folders, the best first within a suite.
+    """Rows of run folders and submission folders, by their rate within a suite; `boards` ranks them.
 
     Rows of a model with a cut-off date say its rates on both sides of it.
 
@@ -94,7 +101,8 @@ def rows_of(paths: Sequence[Path], cut_offs: Mapping[str, date] | None = None) -
         if key in seen:
             raise BadInput(f"{seen[key]} and {row.run} are the same run of {one_line(row.system, 80)}.")
         seen[key] = row.run
-    return sorted(rows, key=_rank)
+    known = KnownStrengths(row.run for row in rows if not row.checked)
+    return sorted((replace(row, strengths=known.of(row.run)) for row in rows), key=_rank)
 
 
 def _rank(row: RankedEntry) -> tuple[object, ...]:
@@ -121,10 +129,15 @@ def _placed(path: Path, number: str, known: Mapping[str, date]) -> list[RankedEn
         RankedEntry(
             agent, rows[0].framework, rows[0].model, plan.suite, plan.suite_version, plan.created, plan.versions,
             plan.isolation, plan.attempts, checked, organisation, (*notes, *_sides(rows, known)), figures_of(rows), run,
-            f"evidence/{number}-{_slug(path)}/report.html",
+            f"evidence/{number}-{_slug(path)}/report.html", tuple(rows), _reading(plan),
         )
         for agent, rows in by_agent.items()
     ]  # fmt: skip
+
+
+def _reading(plan: Plan) -> str:
+    told = [f"criteria {plan.reading.value}"] if plan.reading is not Reading.FAIR else []
+    return ", ".join([*told, *(["released repositories"] if plan.released else [])])
 
 
 def _sides(rows: Sequence[ResultRow], known: Mapping[str, date]) -> tuple[str, ...]:
@@ -138,6 +151,56 @@ def _sides(rows: Sequence[ResultRow], known: Mapping[str, date]) -> tuple[str, .
 
 def _slug(path: Path) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.resolve().name).strip(".-")[:80] or "run"
+
+
+@dataclass(frozen=True, slots=True)
+class RankedBoard:
+    """One suite in one version: what can be compared, the ranked first; entries beside their places."""
+
+    standings: Standings
+    reading: str
+    places: tuple[tuple[SystemResult, RankedEntry], ...]
+
+
+def boards(rows: Sequence[RankedEntry]) -> list[RankedBoard]:
+    """Rank rows of one suite, version and reading among themselves."""
+    made = []
+    for (_, _, reading), entries in _comparable(rows).items():
+        by_run = {(entry.attempted[0].run.id, entry.system): entry for entry in entries}
+        attempts = [row for entry in entries for row in entry.attempted]
+        found = standings(attempts, _every_task(entries, attempts))
+        places = tuple((one, by_run[one.rows[0].run.id, one.rows[0].agent]) for one in found.systems)
+        made.append(RankedBoard(found, reading, places))
+    return made
+
+
+def _comparable(rows: Sequence[RankedEntry]) -> dict[tuple[str, str, str], list[RankedEntry]]:
+    groups: dict[tuple[str, str, str], list[RankedEntry]] = {}
+    for row in rows:
+        groups.setdefault((row.suite, row.suite_version, row.reading), []).append(row)
+    return groups
+
+
+def _every_task(entries: Sequence[RankedEntry], attempts: Sequence[ResultRow]) -> dict[str, str] | None:
+    """The tasks of the suite as far as it is here: one that comes with RepoAssay, or a folder of one's own runs."""
+    plan = RunFolder(entries[0].run).plan
+    if (known := suite_tasks(plan)) is not None:
+        return known
+    names: set[str] = set()
+    for entry in entries:
+        names |= _names_in(RunFolder(entry.run).plan) if not entry.checked else set()
+    if not names - {row.task for row in attempts}:
+        return None
+    return dict.fromkeys(sorted(names), "") | dict(standings(attempts).tasks)
+
+
+def _names_in(plan: Plan) -> set[str]:
+    """Task names of the folder that a run was made of, where it is there and still of that version."""
+    try:
+        found = locate(plan.suite_folder)
+    except (RepoAssayError, OSError):
+        return set()
+    return {path.name for path in found.folders} if found.suite.version == plan.suite_version else set()
 
 
 def build_site(rows: Sequence[RankedEntry], out: Path, made: datetime | None = None) -> Path:
@@ -157,8 +220,9 @@ def build_site(rows: Sequence[RankedEntry], out: Path, made: datetime | None = N
             page = out / row.evidence
             page.parent.mkdir(parents=True, exist_ok=True)
             write_html(summarise(RunFolder(row.run)), page)
-        (out / DATA).write_text(json.dumps([_document(row) for row in rows], indent=1) + "\n")
-        (out / "index.html").write_text(render(rows, made or datetime.now(UTC)), "utf-8", "backslashreplace")
+        ranked = boards(rows)
+        (out / DATA).write_text(json.dumps([_document(row, ranked) for row in rows], indent=1) + "\n")
+        (out / "index.html").write_text(render(ranked, made or datetime.now(UTC)), "utf-8", "backslashreplace")
     except OSError as error:
         raise BadInput(
             f"The leaderboard cannot be written to {out}: {error.strerror}.", "Choose another --out."
@@ -166,8 +230,14 @@ def build_site(rows: Sequence[RankedEntry], out: Path, made: datetime | None = N
     return out / "index.html"
 
 
-def _document(row: RankedEntry) -> dict[str, Any]:
+def _document(row: RankedEntry, ranked: Sequence[RankedBoard]) -> dict[str, Any]:
+    board, place = next((board, one) for board in ranked for one, entry in board.places if entry is row)
     return {
+        "name": place.name,
+        "rank": place.rank,
+        "rank_shared": place.shares_rank,
+        "tasks_covered": place.covered,
+        "tasks_of_suite": len(board.standings.tasks),
         "system": row.system,
         "framework": row.framework,
         "model": row.model,
@@ -182,33 +252,26 @@ def _document(row: RankedEntry) -> dict[str, Any]:
         "notes": row.notes,
         "evidence": row.evidence,
         "figures": dict(row.figures),
+        "strength": strength_document(row.strengths),
     }
 
 
-def render(rows: Sequence[RankedEntry], made: datetime) -> str:
+def render(ranked: Sequence[RankedBoard], made: datetime) -> str:
     """The page as text."""
     pages = environment()
-    pages.filters.update(percent=_percent, span=_span, dollars=_dollars, count=_count, day=_day)
-    style = source(pages, "style.css") + source(pages, "leaderboard.css")
-    script = source(pages, "leaderboard.js")
+    pages.filters.update(price=price_of, money=_dollars, count=_count, day=_day)
+    style = source(pages, "style.css") + source(pages, "leaderboard.css") + palette.style()
+    script = source(pages, "page.js")
     return pages.get_template("leaderboard.html").render(
-        rows=rows,
-        suites=sorted({f"{row.suite} {row.suite_version}" for row in rows}),
+        boards=ranked,
+        answers=[answer_of(board.standings) for board in ranked],
+        segments=outcome_parts,
         made=made,
         style=Markup(style),  # noqa: S704 - files of ours, nothing filled in
         script=Markup(script),  # noqa: S704 - the same
         style_hash=policy_hash(style),
         script_hash=policy_hash(script),
     )
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.1f}%"
-
-
-def _span(share: Mapping[str, float | None]) -> str:
-    low, high = share["low"], share["high"]
-    return "no interval" if low is None or high is None else f"[{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def _dollars(value: float | None, digits: int = 2) -> str:

@@ -1,11 +1,10 @@
-// Sorting and filtering of tables, values of plots, and the list of attempts. Tables, plots and the attempts of one run
-// are whole without it.
+// Sorting and filtering of tables, values of plots, and the list of attempts. All else is whole without it.
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
   const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
   const order = new Intl.Collator("en", { numeric: true });
-  for (const part of document.querySelectorAll(".needs-script:not(#load-line)")) part.hidden = false;
+  for (const part of document.querySelectorAll(".needs-script")) part.hidden = false;
 
   // What is unknown comes last, whichever way a column is sorted.
   const compare = (a, b, kind, sign) => {
@@ -34,6 +33,7 @@
     const body = table.tBodies[0];
     [...table.tHead.rows[0].cells].forEach((head, index) => {
       const kind = head.dataset.kind;
+      if (!kind) return;
       button(head, (sign) => {
         const key = (row) => {
           const cell = row.cells[index];
@@ -46,8 +46,8 @@
     });
   }
 
-  for (const find of document.querySelectorAll(".tabled .find")) {
-    const section = find.closest(".tabled");
+  for (const find of document.querySelectorAll(".find")) {
+    const section = find.closest("section");
     const rows = [...section.querySelector("tbody").rows];
     const words = rows.map((row) => row.textContent.toLowerCase());
     find.addEventListener("input", () => {
@@ -96,62 +96,37 @@
     };
   }
 
-  // The attempts of one run, each with its evidence: all of them are in the document.
-  const table = byId("attempts");
-  if (!byId("data")) {
-    const bodies = [...table.tBodies].filter((body) => body.id);
-    if (!bodies.length) return;
-    const texts = new Map();
-    const textOf = (body) => {
-      if (!texts.has(body)) {
-        const summary = body.querySelector("summary");
-        texts.set(body, (body.rows[0].textContent + " " + (summary ? summary.textContent : "")).toLowerCase());
-      }
-      return texts.get(body);
+  if (!byId("data")) return; // no page of results
+
+  // Served while its run works: how far it is, and the page anew where nobody is reading or typing in it.
+  const live = JSON.parse(byId("data").textContent).live;
+  if (live) {
+    let before = null;
+    const ask = async () => {
+      try {
+        const answer = await fetch(live, { cache: "no-store" });
+        const one = await answer.json();
+        const line = byId("live");
+        line.replaceChildren(one.state + ": " + one.finished + " of " + one.planned + " finished");
+        for (const work of one.running) {
+          const link = document.createElement("a");
+          link.href = data.folder + "/" + work.id + ".html";
+          link.textContent = work.task + " by " + work.agent;
+          line.append(" · ", link);
+        }
+        line.hidden = one.state !== "running" && one.finished === before;
+        const idle = scrollY < 300 && !document.activeElement.matches("input, select");
+        if (before !== null && one.finished !== before && idle) location.reload();
+        before = before === null ? one.finished : before;
+      } catch { /* the server has ended; the page stays as it is */ }
+      setTimeout(ask, document.hidden ? 15000 : 3000);
     };
-    const [find, byOutcome, byAgent] = ["find", "by-outcome", "by-agent"].map(byId);
-    const filter = () => {
-      const wanted = wordsOf(find.value);
-      let shown = 0;
-      for (const body of bodies) {
-        body.hidden = !(
-          (!byOutcome.value || body.dataset.o === byOutcome.value) &&
-          (!byAgent || !byAgent.value || body.dataset.a === byAgent.value) &&
-          wanted.every((word) => textOf(body).includes(word))
-        );
-        shown += body.hidden ? 0 : 1;
-      }
-      byId("count").textContent = shown + " of " + bodies.length + " shown";
-    };
-    [...table.tHead.rows[0].cells].forEach((head, index) => {
-      const kind = head.dataset.sort;
-      button(head, (sign) => {
-        const key = (body) => {
-          const text = body.rows[0].cells[index].textContent.trim();
-          return kind === "number" ? figureOf(text) : text;
-        };
-        const keyed = bodies.map((body) => [key(body), body]);
-        keyed.sort(([a], [b]) => compare(a, b, kind, sign));
-        table.append(...keyed.map(([, body]) => body));
-      });
-    });
-    const toggle = byId("toggle");
-    toggle.addEventListener("click", () => {
-      const open = toggle.textContent === "Open all";
-      for (const body of bodies) {
-        const details = body.hidden ? null : body.querySelector("details");
-        if (details) details.open = open;
-      }
-      toggle.textContent = open ? "Close all" : "Open all";
-    });
-    byId("filter").addEventListener("submit", (event) => event.preventDefault());
-    for (const control of [find, byOutcome, byAgent]) if (control) control.addEventListener("input", filter);
-    byId("filter").hidden = false;
-    filter();
-    return;
+    setTimeout(ask);
   }
 
-  // The attempts of a set of runs: all rows in memory, one page of them in the document.
+  // The list of attempts: all rows in memory, one page of them in the document.
+  const table = byId("attempts");
+  if (!table) return;
   const data = JSON.parse(byId("data").textContent);
   const PAGE = 50;
   const { names } = data;
@@ -167,8 +142,8 @@
   const columns = [
     { title: "Outcome", key: (row) => names.outcomes[row[4]][2], outcome: true },
     ...(several ? [{ title: "Run", key: (row) => names.runs[row[0]] }] : []),
-    { title: "Task", key: (row) => names.tasks[row[2]][0] },
-    { title: "Agent", key: (row) => names.agents[row[1]] },
+    { title: "Task", key: (row) => names.tasks[row[2]][0], link: true },
+    { title: "System", key: (row) => names.agents[row[1]] },
     { title: "No.", key: (row) => row[3], number: true, show: whole },
     { title: "Domain", key: (row) => names.tasks[row[2]][1] },
     { title: "ECR", key: (row) => row[5], number: true, show: answer, left: true },
@@ -189,7 +164,9 @@
     const cell = document.createElement("td");
     const value = column.key(row);
     const text = column.show ? column.show(value) : value;
-    const holder = document.createElement(column.code ? "code" : "bdi");
+    const linked = column.link && row[12];
+    const holder = document.createElement(linked ? "a" : column.code ? "code" : "bdi");
+    if (linked) holder.href = data.folder + "/" + row[10] + ".html";
     if (column.outcome) {
       const [name, sign, word] = names.outcomes[row[4]];
       const pill = document.createElement("span");
@@ -277,28 +254,29 @@
     open();
     return;
   }
-  byId("load-line").hidden = false;
   const loaded = new Array(data.parts.length).fill(null);
   window.repoassay = { add: (number, part) => { loaded[number] = part; } };
-  byId("load").addEventListener("click", () => {
-    byId("load").disabled = true;
-    const next = (number) => {
-      if (number === data.parts.length) {
-        rows = loaded.flat();
-        byId("load-line").hidden = true;
-        open();
-        byId("find").focus();
-        return;
-      }
-      byId("loading").textContent = "part " + (number + 1) + " of " + data.parts.length;
-      const script = document.createElement("script");
-      script.src = data.parts[number];
-      script.addEventListener("load", () => next(number + 1));
-      script.addEventListener("error", () => {
-        byId("loading").textContent = data.parts[number] + " is not beside this page; the list cannot be shown.";
-      });
-      document.body.append(script);
-    };
-    next(0);
+  const load = (number) => {
+    if (number === data.parts.length) {
+      rows = loaded.flat();
+      byId("loading").textContent = "";
+      open();
+      return;
+    }
+    byId("loading").textContent = "loading part " + (number + 1) + " of " + data.parts.length;
+    const script = document.createElement("script");
+    script.src = data.parts[number];
+    script.addEventListener("load", () => load(number + 1));
+    script.addEventListener("error", () => {
+      byId("loading").textContent = data.parts[number] + " is not beside this page; the list cannot be shown.";
+    });
+    document.body.append(script);
+  };
+  // Many attempts are fetched when the reader comes to their list, and not before.
+  const watch = new IntersectionObserver((seen) => {
+    if (!seen.some((one) => one.isIntersecting)) return;
+    watch.disconnect();
+    load(0);
   });
+  watch.observe(byId("list"));
 })();

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option, supply_options, workers_option
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class _Progress:
 
 def _print(done: Evaluation, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({**_counts(done), "report": str(done.place)}, indent=2))
+        print_document({**_counts(done), "report": str(done.place)})
         return
     for name, count in _counts(done).items():
         click.echo(f"{name:<12} {count:>5}")

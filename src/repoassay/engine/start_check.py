@@ -1,0 +1,153 @@
+"""Before a plan is carried out: does every agent start in the sandbox, and does every model's server let us in?
+
+Each agent is started once in the workspace of the plan's first task. It has started when it comes to the port where its
+model would be, when it ends well, or when it has not ended after a moment; then it is ended. No model answers, so that
+nothing is spent. A server of models is asked for its list, which costs nothing anywhere; only where the list lacks the
+model is that asked for one token, since lists leave names out.
+"""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from repoassay.agents import AccessPoint, Agent, AsksModel, exit_meaning, is_own, last_lines, start_failure
+from repoassay.engine.model_access import NO_MODEL, PORT, client_env
+from repoassay.engine.models import provider_of, upstreams_of
+from repoassay.errors import BadInput, InfraFault, Unavailable
+from repoassay.model_proxy import VENDORS, Upstream, check_reachable
+from repoassay.sandbox import Cache, Command, Completed, Sandbox, network_of, open_door, permitted_hosts
+from repoassay.tasks import SuiteFolder
+from repoassay.types import AgentEntry, Ended, Limits, NetworkPolicy, Plan
+from repoassay.workspace import PreparedTask, lay_out
+
+__all__ = ["preflight"]
+
+_PATIENCE = 0.8
+"""Seconds in which an agent without a model shows that it cannot start."""
+_PATIENCE_MODEL = 15.0
+"""The same for one that is to ask a model, which ends with its first call; programs on Node take seconds for that."""
+_SKIP = "`--no-preflight` skips this look."
+
+
+def preflight(plan: Plan, suite: SuiteFolder, agents: Mapping[str, Agent], cache: Cache, sandbox: Sandbox) -> None:
+    """Start every agent of a plan once, and knock at every model's server.
+
+    Args:
+        plan: The plan.
+        suite: Its tasks; agents are started in the workspace of the first that can be laid out.
+        agents: By the plan's names, prepared.
+        cache: Where checkouts and environments are.
+        sandbox: What they run in; where nothing is isolated, nothing is started.
+
+    Raises:
+        BadInput: One cannot work, in one sentence with the remedy.
+    """
+    for model in dict.fromkeys(entry.model for entry in plan.agents.values() if entry.model):
+        upstream = upstreams_of(plan.metering).get(provider_of(AgentEntry(model=model)))
+        if isinstance(upstream, Upstream):
+            check_reachable(upstream, model)
+    own = {name: agent for name, agent in agents.items() if is_own(plan.agents[name].kind or name)}
+    if not own or not sandbox.network_is_private:
+        return
+    layout = _layout(suite, cache, sandbox)
+    tried = set[tuple[str, str]]()
+    for name, agent in own.items() if layout is not None else ():
+        entry = plan.agents[name]
+        what = (entry.kind or name, str(sorted(entry.options.items())) + str(bool(entry.model)))
+        if what not in tried and layout is not None:
+            tried.add(what)
+            _try(name, agent, entry, plan, layout, sandbox)
+
+
+def _layout(suite: SuiteFolder, cache: Cache, sandbox: Sandbox) -> PreparedTask | None:
+    """The first task's workspace; None where it cannot be had, which its attempts will say."""
+    for folder in suite.tasks:
+        if not folder.absent:
+            with suppress(InfraFault, Unavailable):
+                return lay_out(folder, suite.repositories, cache, sandbox)
+            return None
+    return None
+
+
+def _try(name: str, agent: Agent, entry: AgentEntry, plan: Plan, layout: PreparedTask, sandbox: Sandbox) -> None:
+    """Start one agent.
+
+    Raises:
+        BadInput: It could not start.
+    """
+    policy = permitted_hosts(
+        layout.folder.task.network_policy, sandbox, needs_model=bool(entry.model), asked=plan.metering.network
+    )
+    came = threading.Event()
+    with tempfile.TemporaryDirectory(prefix="repoassay-preflight-") as place:
+        into = Path(place)
+        patience = _PATIENCE_MODEL if entry.model else _PATIENCE
+        command = _command(agent, entry, layout, sandbox, policy, into, came, patience)
+        if command is None:
+            return
+        done = sandbox.run(replace(command, network=network_of(policy), collect=(), log=into / "log.txt"), came)
+    if not came.is_set():
+        _judge(name, done, asks=isinstance(agent, AsksModel) and bool(entry.model))
+
+
+def _command(
+    agent: Agent, entry: AgentEntry, layout: PreparedTask, sandbox: Sandbox, policy: NetworkPolicy, into: Path,
+    came: threading.Event, seconds: float,
+) -> Command | None:  # fmt: skip
+    """What the agent runs, with a port that notes who comes; None for one that starts in this process."""
+    limits = layout.folder.task.limits.model_copy(update={"seconds": seconds})
+    if not entry.model:
+        if isinstance(agent, AsksModel):
+            return agent.at(NO_MODEL, into).command(layout, limits)
+        return _inside(agent, layout, limits)
+    door = open_door(sandbox, network_of(policy), PORT, lambda listening: _note(listening, came))
+    origin = f"http://127.0.0.1:{door.port}"
+    urls = {name: origin + vendor.base_path for name, vendor in VENDORS.items()}
+    access = AccessPoint(model=entry.model.partition("/")[2], key="preflight", urls=urls, doors=(door,))
+    if isinstance(agent, AsksModel):
+        return agent.at(access, into).command(layout, limits)
+    command = _inside(agent, layout, limits)
+    return command and replace(command, env={**command.env, **client_env(access)}, doors=(*command.doors, door))
+
+
+def _inside(agent: Agent, layout: PreparedTask, limits: Limits) -> Command | None:
+    command = agent.command(layout, limits)
+    return command if command.outside is None else None
+
+
+def _note(listening: socket.socket, came: threading.Event) -> None:
+    """Wait for the first that comes, in a thread of its own; over when everything inside is dead."""
+
+    def wait() -> None:
+        with listening, suppress(OSError):
+            listening.settimeout(_PATIENCE_MODEL + 5)
+            listening.accept()[0].close()
+            came.set()
+
+    threading.Thread(target=wait, name="preflight", daemon=True).start()
+
+
+def _judge(name: str, done: Completed, *, asks: bool) -> None:
+    """Refuse an agent that ended in a way that tells that it cannot work.
+
+    Raises:
+        BadInput: It did.
+    """
+    output = (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace")
+    failure = start_failure(done.exit, output)
+    told = " | ".join(last_lines(output))
+    printed = f" It printed: {told}." if told else ""
+    if failure is not None:
+        raise BadInput(f"The agent {name} cannot start: {failure.why}.{printed}", f"{failure.remedy} {_SKIP}")
+    if asks and done.exit.ended in (Ended.EXITED, Ended.SIGNALLED) and done.exit.code != 0:
+        how = exit_meaning(done.exit)
+        raise BadInput(
+            f"The agent {name} ended before it asked its model (exit {how}).{printed}",
+            f"Check the command in its file with `repoassay agents check`. {_SKIP}",
+        )

@@ -1,0 +1,150 @@
+"""What `--json` prints: one envelope for every verb, as a document or, from verbs that answer as they go, as lines.
+
+The schema of a verb's `data` is `schemas/VERB.json` beside the module of the verb (docs/reference/json.md).
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "command_name",
+    "envelope_schema",
+    "note_json_flag",
+    "print_document",
+    "print_failure",
+    "print_record",
+]
+
+SCHEMA_VERSION = 2
+"""Of the envelope and of every verb's data. 1 was 0.1 and 0.2, whose verbs printed their data bare."""
+_awaited: list[str] = []
+"""The verb whose document is still to come, if one is."""
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def print_document(data: object, problems: Sequence[str] = ()) -> None:
+    """Print the one answer of a verb, indented.
+
+    Args:
+        data: As the verb's schema says.
+        problems: What was passed over or is wrong about the answer, a sentence each.
+    """
+    _awaited.clear()
+    click.echo(_text(_envelope(command_name(), data=data, problems=list(problems)), indent=2))
+
+
+def print_record(record: str, data: object) -> None:
+    """Print one line of a verb that answers as it goes.
+
+    Args:
+        record: Which of the kinds in the verb's schema the line is.
+        data: As the schema of that kind says.
+    """
+    click.echo(_text(_envelope(command_name(), record=record, data=data, problems=[])))
+
+
+def note_json_flag(context: click.Context, _parameter: click.Parameter, flag: bool) -> bool:
+    """Callback of `--json`: how the verb fails is to be printed as JSON too."""
+    _awaited[:] = [command_name(context)] if flag else []
+    return flag
+
+
+def print_failure(sentence: str) -> None:
+    """Print that the verb stopped, with null for `data`, where JSON was asked for and its document is not out yet."""
+    for verb in _awaited:
+        click.echo(_text(_envelope(verb, data=None, problems=[sentence])))
+
+
+def command_name(context: click.Context | None = None) -> str:
+    """The verb as it is typed after the program's name, such as `tasks list`."""
+    found: click.Context | None = context or click.get_current_context()
+    names: list[str] = []
+    while found is not None and found.parent is not None:
+        names.insert(0, found.info_name or "")
+        found = found.parent
+    return " ".join(names)
+
+
+def envelope_schema(command: str, path: Path) -> dict[str, Any]:
+    """The JSON schema of what a verb prints: of its document, or of each of its lines.
+
+    Args:
+        command: The verb.
+        path: What is stated of the verb's data.
+    """
+    defs: dict[str, Any] = {}
+    stated: dict[str, Any] = _expanded(json.loads(path.read_text("utf-8")), defs)
+    defs |= stated.pop("$defs", {})
+    own = {"schema_version": {"const": SCHEMA_VERSION}, "command": {"const": command}}
+    problems = {"type": "array", "items": {"type": "string"}}
+    kinds: Mapping[str | None, Any] = stated.pop("records", None) or {None: stated.pop("data")}
+    answers = []
+    for kind, data in kinds.items():
+        record = {} if kind is None else {"record": {"const": kind}}
+        properties = {**own, **record, "data": data, "problems": problems}
+        answers.append(_closed(properties))
+    stopped = _closed({**own, "data": {"type": "null"}, "problems": {**problems, "minItems": 1}})
+    return {
+        "$schema": _DRAFT,
+        "title": f"repoassay {command} --json",
+        **stated,
+        "anyOf": [*answers, stopped],
+        "$defs": defs,
+    }
+
+
+def _expanded(node: Any, defs: dict[str, Any]) -> Any:
+    """Put the schema of a record in the place of `$model`, its name, and of `$partial`, some of its keys."""
+    if isinstance(node, list):
+        return [_expanded(each, defs) for each in node]
+    if not isinstance(node, dict):
+        return node
+    for mark in ("$model", "$partial"):
+        if name := node.get(mark):
+            from pydantic import TypeAdapter
+
+            module, _, kind = name.partition(":")
+            record = getattr(importlib.import_module(module), kind)
+            found = TypeAdapter(record).json_schema(mode="serialization", ref_template="#/$defs/{model}")
+            defs |= found.pop("$defs", {})
+            if mark == "$partial":
+                found.pop("required", None)
+            return found | {key: text for key, text in node.items() if key == "description"}
+    return {key: _expanded(value, defs) for key, value in node.items()}
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object", "properties": properties, "required": [*properties], "additionalProperties": False,
+    }  # fmt: skip
+
+
+def _envelope(command: str, **parts: object) -> dict[str, object]:
+    return {"schema_version": SCHEMA_VERSION, "command": command, **parts}
+
+
+def _text(document: Mapping[str, object], indent: int | None = None) -> str:
+    """ASCII, so that half of a surrogate pair in a name cannot break it; JSON has no NaN, which becomes null."""
+    try:
+        return json.dumps(document, indent=indent, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(document), indent=indent, allow_nan=False)
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return value

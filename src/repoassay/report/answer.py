@@ -1,0 +1,209 @@
+"""The sentence that a page of results begins with: who is best, by how much, whether that is chance, at what price.
+
+A sentence is a tuple of parts, so that names, which others wrote, are set apart from our words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from repoassay.report.figures import cost, percent, seconds
+from repoassay.report.outcomes import outcome_label
+from repoassay.report.standings import MOST_TESTED, Standings, SystemResult
+from repoassay.text import one_line
+from repoassay.types import Attribution, Outcome
+
+__all__ = ["AnswerPart", "ResultAnswer", "answer_of", "plain_answer", "price_of"]
+
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPart:
+    """A piece of a sentence; `name` where it is the name of a system or a task."""
+
+    text: str
+    name: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ResultAnswer:
+    """What a suite's results say: the first sentence, and what it rests on."""
+
+    first: tuple[AnswerPart, ...]
+    more: tuple[tuple[AnswerPart, ...], ...]
+
+
+def answer_of(board: Standings) -> ResultAnswer:
+    """Say what the standings come to."""
+    systems = board.ranked or board.systems
+    if not any(one.finished for one in board.systems):
+        planned = sum(one.planned for one in board.systems)
+        return ResultAnswer((AnswerPart(f"No attempt is finished yet: 0 of {planned:,}."),), ())
+    if len(board.systems) == 1:
+        return _of_one(systems[0])
+    return _of_several(board, systems)
+
+
+def plain_answer(board: Standings) -> str:
+    """The first sentence as one line."""
+    return "".join(part.text for part in answer_of(board).first)
+
+
+def price_of(one: SystemResult) -> str:
+    """What an attempt cost, `$0.0123 an attempt`; or that no model was asked, or that it is not known."""
+    if not one.asked:
+        return "no model asked"
+    if one.dollars is None:
+        return "price not known"
+    return f"{cost(one.dollars, Decimal(0))} an attempt"
+
+
+def _name(text: str, most: int = 160) -> AnswerPart:
+    return AnswerPart(one_line(text, most), name=True)
+
+
+def _count(one: SystemResult) -> str:
+    """`14 of 24 tasks`, of several attempts a task `40 of 72 attempts`."""
+    word = "task" if one.rows[0].run.attempts == 1 else "attempt"
+    return f"{one.passed.successes} of {one.planned} {word}{'' if one.planned == 1 else 's'}"
+
+
+def _of_one(one: SystemResult) -> ResultAnswer:
+    if one.planned == 1:
+        return _of_one_attempt(one)
+    first = (_name(one.short), AnswerPart(f" passed {_count(one)}, {percent(one.passed.value)}."))
+    return ResultAnswer(first, tuple(_remarks((one,), alone=True)))
+
+
+def _of_one_attempt(one: SystemResult) -> ResultAnswer:
+    row = one.rows[0]
+    outcome = row.outcome or Outcome.INFRA_FAULT
+    if outcome is Outcome.PASSED:
+        first = (_name(one.short), AnswerPart(" passed "), _name(row.task, 120), AnswerPart("."))
+    else:
+        whose = "" if outcome.whose is Attribution.AGENT else ", which is not the agent's doing"
+        said = AnswerPart(f": {outcome_label(outcome).word}{whose}.")
+        first = (_name(one.short), AnswerPart(" did not pass "), _name(row.task, 120), said)
+    took = f"It took {seconds(row.seconds)}; {price_of(one)}." if row.seconds is not None else f"{price_of(one)}."
+    return ResultAnswer(first, ((AnswerPart(took[:1].upper() + took[1:]),),))
+
+
+def _of_several(board: Standings, systems: Sequence[SystemResult]) -> ResultAnswer:
+    best = [one for one in systems if one.rank == 1] or [systems[0]]
+    rest = [one for one in systems if one not in best]
+    more = [*_compared(board, best, rest), *_remarks(systems)]
+    if board.common:
+        more.append((AnswerPart("All have "), _name(board.common), AnswerPart(" in common.")))
+    if len(board.ranked) < len(board.systems):
+        more.append((AnswerPart(_left_out(board)),))
+    if not board.ranked or (len(board.ranked) == 1 and len(board.systems) > 1):
+        leader = systems[0]
+        first = (_name(leader.short), AnswerPart(f" passed {_count(leader)}; the others ran on other tasks."))
+        return ResultAnswer(first, tuple(more))
+    if len(best) == 1:
+        return ResultAnswer(tuple(_alone(best[0], rest)), tuple(more))
+    return ResultAnswer(tuple(_together(best, rest)), tuple(more))
+
+
+def _alone(best: SystemResult, rest: Sequence[SystemResult]) -> Iterator[AnswerPart]:
+    yield _name(best.short)
+    yield AnswerPart(f" is best: it passed {_count(best)}, ")
+    second = rest[0]
+    second_best = [one for one in rest if one.passed.value == second.passed.value]
+    ahead = 100 * ((best.passed.value or 0.0) - (second.passed.value or 0.0))
+    yield AnswerPart(f"{ahead:.3g} points ahead of ")
+    yield from _listed(second_best)
+    yield AnswerPart(".")
+
+
+def _together(best: Sequence[SystemResult], rest: Sequence[SystemResult]) -> Iterator[AnswerPart]:
+    counts = [one.passed.successes for one in best]
+    if max(counts) == min(counts) and len({one.planned for one in best}) == 1:
+        yield from _listed(best)
+        every = "each" if len(best) > 2 else "both"
+        yield AnswerPart(f" {every} passed {_count(best[0])}: none of them is better.")
+        return
+    top, others = best[0], best[1:]
+    yield _name(top.short)
+    yield AnswerPart(f" passed most, {_count(top)}, but not significantly more than ")
+    yield from _listed(others)
+    yield AnswerPart(f" ({_count(others[0])})." if len(others) == 1 else ".")
+
+
+def _listed(systems: Sequence[SystemResult]) -> Iterator[AnswerPart]:
+    """`a`, `a and b`, `a, b and c`, `a, b, c and 4 more`."""
+    shown = systems if len(systems) <= _MOST_NAMED + 1 else systems[:_MOST_NAMED]
+    for place, one in enumerate(shown):
+        if place:
+            last = place == len(shown) - 1 and len(shown) == len(systems)
+            yield AnswerPart(" and " if last else ", ")
+        yield _name(one.short)
+    if len(shown) < len(systems):
+        yield AnswerPart(f" and {len(systems) - len(shown)} more")
+
+
+def _compared(
+    board: Standings, best: Sequence[SystemResult], rest: Sequence[SystemResult]
+) -> Iterator[tuple[AnswerPart, ...]]:
+    """Whether the lead is more than chance, by which test."""
+    first, other = best[0], (rest[0] if rest and len(best) == 1 else best[1] if len(best) > 1 else None)
+    if other is None:
+        return
+    tested = board.between(first, other)
+    if tested is None:
+        if len(board.ranked) > MOST_TESTED:
+            yield (AnswerPart("Ranks are by 95% intervals that do not meet: there are too many systems for tests."),)
+        return
+    if tested.adjusted is None:
+        yield (AnswerPart(f"Whether that is chance cannot be said: {tested.test.undefined}."),)
+        return
+    p_value = "p < 0.0001" if tested.adjusted < 0.0001 else f"p = {tested.adjusted:.2g}"
+    how = tested.test.method.partition(",")[0]
+    holm = f", Holm's correction for {len(board.tests)} comparisons" if len(board.tests) > 1 else ""
+    said = "The difference is significant" if tested.significant else "The difference may well be chance"
+    if tested.adjusted == 1.0 and tested.difference == 0:
+        said = "No difference is to be seen"
+    yield (AnswerPart(f"{said} ({p_value}, {how} test on {tested.test.n} tasks{holm})."),)
+
+
+def _remarks(systems: Sequence[SystemResult], *, alone: bool = False) -> Iterator[tuple[AnswerPart, ...]]:
+    """What was paid, and what is not known."""
+    if alone:
+        ends = systems[0].passed.interval
+        if ends.low is not None and ends.high is not None:
+            yield (AnswerPart(f"The 95% interval is {100 * ends.low:.0f} to {100 * ends.high:.0f}%."),)
+    if not any(one.asked for one in systems):
+        yield (AnswerPart("No model was asked, so nothing was paid."),)
+    elif alone:
+        yield (AnswerPart(f"{price_of(systems[0])[:1].upper()}{price_of(systems[0])[1:]}."),)
+    else:
+        yield tuple(_prices(systems))
+    unknown = sum(one.result.unknown for one in systems)
+    if unknown:
+        what = "attempt is" if unknown == 1 else "attempts are"
+        yield (AnswerPart(f"{unknown} {what} unknown, counted as not passed."),)
+
+
+def _prices(systems: Sequence[SystemResult]) -> Iterator[AnswerPart]:
+    known = [one for one in systems if one.dollars is not None]
+    best = systems[0]
+    yield _name(best.short)
+    yield AnswerPart(f": {price_of(best)}")
+    if len(known) > 1:
+        cheapest = min(known, key=lambda one: one.dollars or Decimal(0))
+        if cheapest is best:
+            yield AnswerPart(", the least of all")
+        else:
+            yield AnswerPart("; the cheapest is ")
+            yield _name(cheapest.short)
+            yield AnswerPart(f" with {cost(cheapest.dollars, Decimal(0))}")
+    yield AnswerPart(".")
+
+
+def _left_out(board: Standings) -> str:
+    parts = len(board.systems) - len(board.ranked)
+    what = "1 system ran" if parts == 1 else f"{parts} systems ran"
+    return f"{what} on a part of the {len(board.tasks)} tasks and has no rank."
