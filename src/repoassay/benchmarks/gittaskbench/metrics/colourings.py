@@ -26,6 +26,7 @@ __all__ = [
     "video_chroma_roughness",
     "video_colour_belongs",
     "video_colour_by_lightness",
+    "video_colour_spread",
     "video_colourfulness",
     "video_extent",
     "video_hue_variety",
@@ -144,6 +145,25 @@ def video_luma_order(of: Path, against: Path) -> Measurement:
 def _median(of: Path, against: Path, measure: Callable[[Any, Any], float]) -> Measurement:
     numpy = need("numpy")
     values = [measure(*(each.astype(numpy.float32) for each in pair)) for pair in _pairs(of, against)]
+    return Measurement(float(numpy.median(values)), f"over {len(values)} frames")
+
+
+@metric(
+    "video_colour_spread",
+    unit="ratio",
+    span="[0, 1]",
+    better="higher",
+    source="share of the cells of 6 x 6 with a mean chroma of `least`, the median over frames",
+    packages=_PACKAGES,
+)
+def video_colour_spread(of: Path, *, least: float = 3.0) -> Measurement:
+    """Share of the places of the frames that are coloured; about half where only a half of the picture is."""
+    numpy = need("numpy")
+    values = []
+    for frame in _clip(of).frames:
+        chroma = numpy.hypot(*lab(frame, side=_WIDTH)[..., 1:].transpose(2, 0, 1))
+        cells = [cell for row in numpy.array_split(chroma, 6) for cell in numpy.array_split(row, 6, 1) if cell.size]
+        values.append(float(numpy.mean([cell.mean() >= least for cell in cells])))
     return Measurement(float(numpy.median(values)), f"over {len(values)} frames")
 
 
