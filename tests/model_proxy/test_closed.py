@@ -273,3 +273,11 @@ def test_a_target_with_an_address_is_refused(build: Any, target: str) -> None:
         raw.sendall(f"{line}Host: x\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
         answer = raw.recv(65536)
     assert answer.split()[1] in {b"400", b"401"} and not rig.upstream.seen
+
+
+def test_a_tool_that_hides_another_behind_an_allowed_one_is_taken_out() -> None:
+    body = request_body("gemini")
+    body["tools"] += [{"googleSearch": {}}, {"googleSearch": {}, "codeExecution": {}}]
+    found = confine(VENDORS["gemini"].confine, body, ("googleSearch",))
+    assert found.granted == ("googleSearch",) and found.left_out == ("googleSearch",)
+    assert [list(tool) for tool in body["tools"]] == [["functionDeclarations"], ["googleSearch"]]

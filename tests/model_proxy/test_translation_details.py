@@ -6,14 +6,18 @@ import http.client
 import json
 import socket
 import threading
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
+from model_proxy.biller import Biller
 from model_proxy.conftest import REAL_KEY, address, key_header, send
-from model_proxy.test_translation import through
+from model_proxy.test_translation import DIALECTS, through
 from repoassay.model_proxy import Budget, Upstream
-from repoassay.model_proxy.translation import FORMATS, Untranslatable, Upstreams, begin
+from repoassay.model_proxy.request_rules.parts import Outside
+from repoassay.model_proxy.translation import FORMATS, UNREADABLE, Untranslatable, Upstreams, begin
 from repoassay.records.calls import read_calls
 
 PNG = "iVBORw0KGgo="
@@ -340,3 +344,54 @@ def test_keys_and_headers_of_the_agent_stay_on_this_side(build: Any) -> None:
     seen = rig.upstream.seen[0]
     assert seen["key"] == REAL_KEY and "x-api-key" not in seen
     entry.close()
+
+
+def test_a_limit_that_the_upstreams_model_does_not_take_is_lowered(build: Any) -> None:
+    with Biller(most=9_000) as biller:
+        rig = build(PLAIN, upstreams=[Upstream(name="local", base_url=f"{biller.origin}/v1")])
+        entry = rig.admit(model="local/m")
+        answer = rig.ask(entry, "messages", stream=True, max_tokens=32_000)
+        assert answer.status == 200 and [body["max_tokens"] for body in biller.bodies] == [8_192]
+        entry.close()
+
+
+WORDS = ["type", "role", "content", "text", "messages", "input", "contents", "parts", "tools", "name", "id", "call_id",
+         "user", "assistant", "function", "tool_use", "function_call", "tool_result", "custom", "namespace", "model",
+         "functionCall", "functionResponse", "message", "choices", "delta", "output", "system", "output_text",
+         "content_block_start", "response.output_item.added", "item", "generationConfig", "tool_calls"]  # fmt: skip
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(WORDS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=5),
+    max_leaves=25,
+)
+OBJECT = st.dictionaries(st.sampled_from(WORDS), ANY_JSON, max_size=6)
+
+
+@settings(max_examples=150, deadline=None)
+@given(body=OBJECT, dialect=st.sampled_from(DIALECTS), spoken=st.sampled_from(DIALECTS))
+def test_whatever_strangers_send_is_read_or_refused(body: dict[str, Any], dialect: str, spoken: str) -> None:
+    with suppress(Outside, *UNREADABLE):
+        begin(dialect, json.loads(json.dumps(body)), {spoken}, "m", Upstreams(), stream=False)
+    translator = begin(dialect, {}, {spoken}, "m", Upstreams(), stream=True)
+    with suppress(*UNREADABLE):
+        translator.answer(body, None)
+    with suppress(*UNREADABLE):
+        translator.event(body)
+    assert isinstance(translator.end(None), bytes)
+
+
+@pytest.mark.parametrize("spoken", ["chat", "own"])
+@pytest.mark.parametrize("dialect", ASKED)
+def test_a_request_nested_without_end_is_the_agents_fault(build: Any, dialect: str, spoken: str) -> None:
+    rig = through(build, [PLAIN], dialect if spoken == "own" else spoken)
+    entry = rig.admit(model="only/m")
+    deep = b'{"a":' * 900 + b"1" + b"}" * 900
+    tools = {
+        "messages": b'[{"name": "x", "input_schema": %s}]', "responses": b'[{"type": "function", "parameters": %s}]',
+        "gemini": b'[{"functionDeclarations": [{"name": "x", "parameters": %s}]}]',
+    }  # fmt: skip
+    raw = b'{"messages": [], "input": [], "contents": [], "tools": %s}' % (tools[dialect] % deep)
+    url = address(entry.urls(rig.gateway.origin), dialect, stream=False)
+    answer = send(url, raw, key_header(dialect, entry.key))
+    totals = entry.close()
+    assert answer.status in {200, 400} and not totals.faults.get("gateway") and not totals.outage

@@ -21,7 +21,7 @@ ANSWERS: dict[Outcome | None, tuple[bool | None, bool | None]] = {
 
 
 def info(name: str = "run", suite: str = "mini", attempts: int = 1, folder: str = "/nowhere") -> RunInfo:
-    return RunInfo(name, name, Path("/nowhere") / name, suite, "1", folder, NOW, 2, attempts)
+    return RunInfo(name, name, Path("/nowhere") / name.replace("\0", "-"), suite, "1", folder, NOW, 2, attempts)
 
 
 def entry(framework: str = "hare", model: str = "scripted/a", **limits: str) -> RunEntry:

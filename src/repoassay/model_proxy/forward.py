@@ -75,9 +75,11 @@ def _reply(
         header = outcome.answer.headers.get(_COST_HEADER)
         exchange.told_cost = dollar_amount(header) if header else told_cost(parsed.get(ask.dialect.usage_field))
     if translator is not None:
+        from repoassay.model_proxy.translation import UNREADABLE
+
         try:
             data = orjson.dumps(translator.answer(parsed, exchange.usage))
-        except (ValueError, IndexError):
+        except UNREADABLE:
             failed = AllAttemptsFailed("malformed", None, {}, b"", f"no answer in {translator.spoken}", ())
             return _failed(exchange, ask.dialect, failed)
     return exchange.reply(outcome.answer.status, data, passed_back(outcome.answer.headers))
@@ -226,9 +228,11 @@ class _Along:
         if event is None:
             raise UpstreamError("malformed", f"an event that is not of {translator.spoken}")
         self._watcher.see(event)
+        from repoassay.model_proxy.translation import UNREADABLE
+
         try:
             return translator.event(event)
-        except ValueError as error:
+        except UNREADABLE as error:
             raise UpstreamError("malformed", f"an event that is not of {translator.spoken}") from error
 
 

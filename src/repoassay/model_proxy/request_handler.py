@@ -129,6 +129,8 @@ class RequestHandler:
         entry.inflight += 1
         try:
             return await self._call(exchange, entry, dialect, route)
+        except orjson.JSONEncodeError:
+            return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, "The body is nested too deeply.")
         finally:
             entry.inflight -= 1
 
@@ -168,7 +170,7 @@ class RequestHandler:
         body: JsonObject,
     ) -> web.StreamResponse:  # fmt: skip
         """Ask an upstream of another dialect; a request to count tokens is answered by an estimate."""
-        from repoassay.model_proxy.translation import Untranslatable, Upstreams, begin
+        from repoassay.model_proxy.translation import UNREADABLE, Untranslatable, Upstreams, begin
 
         how = Upstreams(wire.output_field, wire.reasoning)
         try:
@@ -176,6 +178,8 @@ class RequestHandler:
         except (Untranslatable, Outside) as error:
             exchange.fault = "dialect"
             return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, str(error))
+        except UNREADABLE:
+            return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, f"The body is no request in {dialect.name}.")
         exchange.spoken, exchange.dropped = translator.spoken, translator.dropped
         if route.asks is Asks.COUNT:
             count = entry.estimator.correct(raw_estimate(body))

@@ -17,7 +17,7 @@ __all__ = ["ConfinedRequest", "confine", "passed_on"]
 
 _MOST_NAMED = 20
 _NEVER = frozenset({"model", "messages", "input", "contents", "tools", "n", "stream"})
-"""Fields that are held to the rules whatever is allowed: they hold what is asked, and how often."""
+"""Fields that are held to the rules whatever is exempt: they hold what is asked, and how often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +33,18 @@ class ConfinedRequest:
 
 
 def confine(
-    rule: Callable[[JsonObject], list[str]], body: JsonObject, allowed: Collection[str] = ()
+    rule: Callable[[JsonObject], list[str]], body: JsonObject, exemptions: Collection[str] = ()
 ) -> ConfinedRequest:
     """Take out of `body`, in place, what would make the vendor act beyond answering, by the vendor's own `rule`.
 
     Args:
-        allowed: Names of fields of the request, and of kinds of tools, that stay all the same.
+        exemptions: Names of fields of the request, and of kinds of tools, that stay all the same.
     """
-    fields = {name: body.pop(name) for name in allowed if name in body and name not in _NEVER}
-    tools = body.get("tools")
-    kept = [tool for tool in tools if isinstance(tool, dict) and name_of(tool) in allowed] if allowed and isinstance(
-        tools, list
-    ) else []  # fmt: skip
-    if kept and isinstance(tools, list):
+    fields = {name: body.pop(name) for name in exemptions if name in body and name not in _NEVER}
+    listed = body.get("tools")
+    tools = listed if isinstance(listed, list) else []
+    kept = [tool for tool in tools if isinstance(tool, dict) and _is_exempt(tool, exemptions)]
+    if kept:
         body["tools"] = [tool for tool in tools if not any(tool is one for one in kept)]
     try:
         left_out = rule(body)
@@ -56,3 +55,10 @@ def confine(
         body["tools"] = [*body["tools"], *kept]
     granted = (*fields, *map(name_of, kept))
     return ConfinedRequest(tuple(name[:60] for name in left_out[:_MOST_NAMED]), granted=granted[:_MOST_NAMED])
+
+
+def _is_exempt(tool: JsonObject, exemptions: Collection[str]) -> bool:
+    """Whether all that a tool would have the vendor do is exempt; Gemini's have no type, and may be several in one."""
+    return (
+        tool["type"] in exemptions if isinstance(tool.get("type"), str) else bool(tool) and set(tool) <= {*exemptions}
+    )

@@ -7,6 +7,6 @@ from __future__ import annotations
 
 from repoassay.model_proxy.translation.format import Upstreams
 from repoassay.model_proxy.translation.neutral import Untranslatable
-from repoassay.model_proxy.translation.translator import FORMATS, Translator, begin
+from repoassay.model_proxy.translation.translator import FORMATS, UNREADABLE, Translator, begin
 
-__all__ = ["FORMATS", "Translator", "Untranslatable", "Upstreams", "begin"]
+__all__ = ["FORMATS", "UNREADABLE", "Translator", "Untranslatable", "Upstreams", "begin"]

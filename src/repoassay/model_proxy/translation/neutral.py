@@ -172,6 +172,7 @@ class Conversation:
                 self.system = f"{self.system}\n\n{text}" if self.system else text
                 return
             role, parts = "user", (TextPart(text),)
+        role = "assistant" if role == "assistant" else "user"
         for part in parts:
             if isinstance(part, CallPart):
                 self.history_calls[part.id] = part.name

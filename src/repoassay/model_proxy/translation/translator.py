@@ -14,7 +14,10 @@ from repoassay.model_proxy.translation.neutral import AnswerBegins, AnswerEnds, 
 from repoassay.model_proxy.translation.responses import ResponsesFormat
 from repoassay.types import Usage
 
-__all__ = ["FORMATS", "Translator", "begin"]
+__all__ = ["FORMATS", "UNREADABLE", "Translator", "begin"]
+
+UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+"""What reading something of no dialect may raise; strangers write it."""
 
 FORMATS: dict[str, Format] = {
     one.name: one for one in (ChatFormat(), MessagesFormat(), ResponsesFormat(), GeminiFormat())
@@ -28,7 +31,8 @@ class Translator:
     Attributes:
         body: The request in the upstream's dialect. `spoken`: that dialect's name.
         dropped: What the request says and the upstream is not told.
-        set_limit: The limit of output in `body` that the agent did not set, None when there is none.
+        set_limit: The limit of output in `body`, None when there is none. It may be lowered until the upstream takes
+            it: the agent set it for its own vendor's models, if at all.
         failed: Whether the stream broke off with an error of the upstream's own.
     """
 
@@ -40,13 +44,13 @@ class Translator:
         self.spoken = theirs.name
         self.dropped = tuple(prompt.dropped)
         self.failed = False
-        self.set_limit = UNSAID_LIMIT if prompt.limit is None and theirs.name == "messages" else None
+        self.set_limit = prompt.limit or (UNSAID_LIMIT if theirs.name == "messages" else None)
 
     def answer(self, body: JsonObject, usage: Usage | None) -> JsonObject:
         """A whole answer, with the usage that was read out of it.
 
         Raises:
-            ValueError: It is not of the upstream's dialect.
+            UNREADABLE: It is not of the upstream's dialect.
         """
         return self._own.write(replace(self._theirs.read(body), usage=usage), self._prompt)
 
@@ -54,7 +58,7 @@ class Translator:
         """What one event of the upstream's stream amounts to; may be nothing.
 
         Raises:
-            ValueError: It is not of the upstream's dialect.
+            UNREADABLE: It is not of the upstream's dialect.
         """
         out = b""
         for piece in self._reader.read(event) if not self._ended else ():
