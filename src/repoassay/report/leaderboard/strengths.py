@@ -47,6 +47,7 @@ def strength_document(strength: SuiteStrength | None) -> dict[str, Any] | None:
     if strength is None or strength.median is None:
         return None
     return {
-        "median": round(strength.median, 9), "tasks": len(strength.known), "weak": [task.task for task in strength.weak],
+        "median": round(strength.median, 9), "tasks": len(strength.known),
+        "weak": [task.task for task in strength.weak],
         "tolerance": strength.tolerance,
     }  # fmt: skip
