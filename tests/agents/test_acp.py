@@ -59,6 +59,12 @@ def test_a_real_run_is_whole() -> None:
     assert "posting.account.startswith(account)" in first.observations[0].text
 
 
+def test_kimi_is_read_from_what_it_printed() -> None:
+    told = read_transcript("kimi", Path(__file__).parent / "recorded" / "kimi", agent="kimi")
+    assert [len(step.calls) for step in told.steps] == [1, 1, 1, 0] and told.ending == "answered"
+    assert "posting.account.startswith(account)" in told.steps[0].observations[0].text
+
+
 def test_endings_that_are_none_are_told(tmp_path: Path) -> None:
     for name, words, code, said in (
         ("refuses", ("refuse",), 1, "no model"),

@@ -33,7 +33,7 @@ def test_every_builtin_agent_can_be_read_and_is_found_by_its_name() -> None:
     found = builtin_specs()
     assert set(found) == {
         "aider", "claude-code", "cline", "codex", "copilot", "crush", "gemini-cli", "goose", "gptme", "inspect-react",
-        "mini-swe-agent", "mistral-vibe", "opencode", "openhands", "pi", "qwen-code", "swe-agent",
+        "kimi", "mini-swe-agent", "mistral-vibe", "opencode", "openhands", "pi", "qwen-code", "swe-agent",
     }  # fmt: skip
     for name, path in found.items():
         spec = read_spec(path)

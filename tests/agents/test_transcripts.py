@@ -30,7 +30,7 @@ def test_there_are_records_of_every_format_but_two() -> None:
     assert set(READERS) - set(NAMES) == {"printed", "swe-agent"}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("aider", "acp")])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("aider", "acp", "kimi")])
 def test_the_story_of_a_real_run_is_whole(name: str) -> None:
     found = read(name)
     assert not found.problems

@@ -10,7 +10,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from command_line import repoassay
-from engine.metering import ASSETS
+from engine.metering import ASSETS, said, write_dialogue
 
 MINI = (str(ASSETS / "suites" / "mini"), "--task", "sum-ledger")
 
@@ -77,11 +77,11 @@ def test_an_agent_that_never_started_is_no_failure_of_its_own(folder: Path) -> N
     assert outcomes["failed"] == "no_output"
     assert outcomes["worked"] == "failed"  # it left a file, so that it had started
 
-    for name, said in (("absent", "my-agent: not found"), ("needy", "No module named"), ("worked", "my-agent:")):
+    for name, printed in (("absent", "my-agent: not found"), ("needy", "No module named"), ("worked", "my-agent:")):
         attempt = next(line.split()[0] for line in shown.splitlines() if line.endswith(f" by {name}"))
         for verb in ("show", "diagnose"):
             told = repoassay(verb, f"latest/{attempt}", cwd=folder.parent).stdout
-            assert "The agent printed last" in told and said in told, told
+            assert "The agent printed last" in told and printed in told, told
     whole = repoassay("diagnose", "latest", cwd=folder.parent).stdout
     assert "the agent could not start: there is no program my-agent (exit code 127: command not found)" in whole
     pages = [path.read_text() for path in place.glob("report*/*.html")]
@@ -125,3 +125,38 @@ def test_an_agent_of_another_dialect_is_refused_before_it_is_installed(tmp_path:
     done = run(tmp_path, "--agent", "./mine.toml", "--model", "mine/x", "--model-upstream", models)
     assert done.returncode == 2
     assert "speaks gemini" in done.stderr and "'mine' does not" in done.stderr
+
+
+def agent_file(folder: Path, program: str, rest: str = "") -> str:
+    """An agent's file whose program is a line of Python, with whatever else the file says at its top."""
+    path = folder / "mine.toml"
+    path.write_text(f"""\
+schema = 1
+name = "mine"
+{rest}
+[run]
+command = ["python", "-c", "{program}", "{{prompt}}"]
+""")
+    return "./mine.toml"
+
+
+def test_a_file_s_agent_that_ends_before_it_asks_its_model_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("aiohttp")
+    dialogue = write_dialogue(tmp_path, [said()])
+    model = ("--model", "scripted/x", "--dialogue", dialogue)
+    file = agent_file(tmp_path, "print('no such option'); raise SystemExit(5)", 'dialect = "chat"')
+    done = run(tmp_path, "--agent", file, *model)
+    assert done.returncode == 2
+    assert "mine @ scripted/x ended before it asked its model (exit code 5). It printed: no such option." in done.stderr
+    assert not (tmp_path / "runs").exists()
+    file = agent_file(tmp_path, "pass", 'dialect = "chat"\ninstall = { needs = ["network"] }')
+    done = run(tmp_path, "--agent", file, *model)
+    assert done.returncode == 2
+    assert "needs the network" in done.stderr and "--network open" in done.stderr
+
+
+def test_a_file_s_agent_may_ask_no_model(tmp_path: Path) -> None:
+    program = "open('/workspace/output/totals.csv', 'w').write('month')"
+    done = run(tmp_path, "--agent", agent_file(tmp_path, program))
+    assert done.returncode == 0, done.stderr
+    assert "failed       sum-ledger by mine" in done.stderr

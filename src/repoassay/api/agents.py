@@ -103,7 +103,7 @@ def agents_again(plan: Plan, agents: AgentLike | Sequence[AgentLike]) -> tuple[d
     kinds = {entry.kind: entry for entry in plan.agents.values() if is_dotted(entry.kind)}
     for each in _several(agents):
         if isinstance(each, str) and not is_dotted(each):
-            names.append(Path(each))
+            names.append(Path(agent_file(each)))
             continue
         kind = each if isinstance(each, str) else python_kind(each)
         thing = import_agent(each) if isinstance(each, str) else each

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.cli.agent_check_lines import print_check
 from repoassay.cli.agents_new import new_agent
 from repoassay.completion import complete_agents
 from repoassay.json_output import print_document, print_record
@@ -16,7 +17,7 @@ from repoassay.options import PATH, isolation_option, json_option
 if TYPE_CHECKING:
     from repoassay.engine import Checked
 
-__all__ = ["agents", "print_check"]
+__all__ = ["agents"]
 
 
 @click.group()
@@ -188,46 +189,3 @@ def _facts(name: str, checked: Checked) -> dict[str, Any]:
         "own": own.model_dump(mode="json"),
         "figures": checked.figures,
     }
-
-
-def _why(checked: Checked) -> list[tuple[str, str]]:
-    """What tells why a task of the check did not pass."""
-    from repoassay.agents import last_lines, start_failure
-
-    log = (checked.folder / "log.txt").read_text("utf-8", "replace")
-    failure = start_failure(checked.exit, log) if not checked.totals.calls else None
-    return [
-        ("verdict", "; ".join(checked.verdict.comments)),
-        *([("no start", f"{failure.why}. {failure.remedy}")] if failure else []),
-        *(("it printed", line) for line in last_lines(log)),
-    ]
-
-
-def print_check(name: str, checked: Checked) -> None:
-    """What came of one task of a check, for people."""
-    from repoassay.text import printable
-
-    passed = checked.verdict.outcome.value == "passed"
-    usage = checked.totals.usage
-    exact = "equal to what the model sent" if usage == checked.sent else f"but the model sent {checked.sent}"
-    code = f"code {checked.exit.code}" if checked.exit.code is not None else f"signal {checked.exit.signal}"
-    kinds: dict[str, int] = {}
-    for step in checked.trajectory.steps:
-        kinds[step.source.value] = kinds.get(step.source.value, 0) + 1
-    told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    click.echo(
-        click.style(f"{name} on {checked.task}: {checked.verdict.outcome.value}", fg="green" if passed else "red")
-    )
-    rows = [
-        ("ended", f"{checked.exit.ended.value}, {code}, {checked.seconds:.1f} s; {checked.trajectory.ending}"),
-        ("left", ", ".join(checked.left[:10]) or "nothing"),
-        ("gateway", f"{checked.totals.calls} calls, {usage.input:,} tokens in ({usage.cached:,} cached), "
-                    f"{usage.output:,} out, {exact}"),
-        ("its figures", checked.figures),
-        ("transcript", f"{len(checked.trajectory.steps)} steps ({told})" if told else "no steps"),
-        *(("problem", problem) for problem in checked.trajectory.problems),
-    ]  # fmt: skip
-    if not passed:
-        rows += _why(checked)
-    for label, text in rows:
-        click.echo(f"  {label:<12} {printable(text, 600)}")

@@ -85,7 +85,7 @@ def _try(spec: AgentSpec) -> bool:
     import tempfile
 
     from repoassay.agents import ModelledAgent
-    from repoassay.cli.agents import print_check
+    from repoassay.cli.agent_check_lines import print_check
     from repoassay.engine import check_agent
     from repoassay.sandbox import Cache, open_sandbox
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from repoassay.agents import Agent, in_workspace
 from repoassay.engine.change import crossing
 from repoassay.engine.model_access import AttemptAccess, ModelAccess
-from repoassay.engine.unstarted import unstarted
-from repoassay.engine.verdict_adjustment import adjust_verdict
+from repoassay.engine.verdict_adjustment import adjust_verdict, unstarted
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading import Oracle, fault, judge, not_gradable
 from repoassay.sandbox import Cache, Command, Sandbox

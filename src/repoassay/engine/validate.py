@@ -32,8 +32,8 @@ MUST_FAIL = {
 class Proof:
     """The outcomes of one agent's submission over all repetitions. `sound` when it was what it must be every time.
 
-    Only the proof of that name sets `assurance`, `strength` (`weak` says that it is below what is tolerated), or, named
-    `mutants`, `battery`.
+    Only the proof of that name sets `assurance`, `strength`, or, named `mutants`, `battery`; `weak` says of the last
+    two that more survived than is tolerated.
     """
 
     task: str
@@ -121,7 +121,15 @@ def prove_mutants(folder: TaskFolder, bench: GradingContext, most: int, repeat: 
             battery = Battery(folder.task.id, why="no right output to make mutants of: the solution did not pass")
     outcome = (Outcome.FAILED if battery.sound else Outcome.PASSED) if battery.mutants else Outcome.NOT_GRADABLE
     outcomes = (outcome,) * repeat
-    return Proof(folder.task.id, "mutants", outcomes, sound=battery.sound, comment=str(battery), battery=battery)
+    return Proof(
+        folder.task.id,
+        "mutants",
+        outcomes,
+        sound=battery.sound,
+        comment=str(battery),
+        weak=battery.weak,
+        battery=battery,
+    )
 
 
 def _prove_base(folder: TaskFolder, bench: GradingContext, repeat: int) -> Proof:

@@ -1,18 +1,21 @@
-"""What an attempt's end at the model proxy means for its verdict: a spent budget, or an upstream that failed it."""
+"""What an attempt's end means for its verdict: a spent budget, an upstream that failed, an agent that never began."""
 
 from __future__ import annotations
 
+from repoassay.agents import QUICK, last_lines, start_failure
 from repoassay.engine.model_access import AttemptAccess
 from repoassay.errors import InfraFault
 from repoassay.grading import fault
 from repoassay.model_proxy import ProviderTrouble
-from repoassay.records import JOURNAL, read_calls
+from repoassay.records import JOURNAL, read_calls, read_regular
 from repoassay.tasks import TaskFolder
 from repoassay.types import Call, Ended, Outcome, Spending, Submission, Verdict
 
-__all__ = ["adjust_verdict"]
+__all__ = ["adjust_verdict", "unstarted"]
 
 _STAY = (Outcome.INFRA_FAULT, Outcome.NOT_GRADABLE, Outcome.TAMPERING)
+_SETTLED = (*_STAY, Outcome.PASSED)
+_LARGEST_LOG = 2**26
 _UPSTREAMS = "The model's upstream failed the attempt"
 
 
@@ -82,3 +85,34 @@ def _stall(last: Call, submission: Submission, account: AttemptAccess) -> str:
     if waited < ending.wall / 2:
         return ""
     return f"silence at call {last.seq}, for the last {waited:.0f} of {ending.wall:.0f} seconds"
+
+
+def unstarted(
+    verdict: Verdict, folder: TaskFolder, submission: Submission, account: AttemptAccess | None
+) -> Verdict | None:
+    """The verdict on an attempt whose agent could not start; None for every other.
+
+    Such an attempt is a fault of the set-up, never counted against the agent. The agent had started when it asked a
+    model, left or changed a file, or was at it for longer than a start takes: then the same exit status is its own
+    doing. A function of this process starts whatever it prints.
+    """
+    ending = submission.exit
+    if account is None or account.outside or ending is None or verdict.outcome in _SETTLED:
+        return None
+    spent = account.spent
+    worked = spent is not None and spent.calls + spent.failed + spent.refused > 0
+    left = any(file.size for file in submission.files) or submission.rejected
+    if worked or left or ending.wall > QUICK:
+        return None
+    try:
+        output = read_regular(account.into / "log.txt", _LARGEST_LOG).decode("utf-8", "replace")
+    except OSError:
+        output = ""
+    failure = start_failure(ending, output)
+    if failure is None or not failure.ours:
+        return None
+    told = fault(folder, InfraFault(f"The agent could not start: {failure.why}.", failure.remedy), verdict.reading)
+    lines = last_lines(output)
+    return told.model_copy(
+        update={"comments": (*told.comments, *((f"It printed: {' | '.join(lines)}",) if lines else ()))}
+    )

@@ -166,9 +166,10 @@ class Mutants(Record):
     """Exceptions from what is expected of mutants, by name (`NAME` or `FILE:NAME`, with `*`), each with its reason.
 
     `tolerate` names mutants that may be accepted or refused, `accept` variants that must be accepted, `refuse` mutants
-    that must be refused.
+    that must be refused. `tolerance` is the share of wrong outputs that may be accepted; a task where more are is weak.
     """
 
+    tolerance: Annotated[float, Field(ge=0, le=1)] = 0.0
     tolerate: Annotated[_Stated, Field(max_length=100)] = Field(default_factory=dict)
     accept: Annotated[_Stated, Field(max_length=100)] = Field(default_factory=dict)
     refuse: Annotated[_Stated, Field(max_length=100)] = Field(default_factory=dict)

@@ -158,6 +158,20 @@ def test_a_task_states_exceptions_with_reasons(small: Small) -> None:
     assert "values are made up" in {each.why for each in found.of(Expected.OPEN)}
 
 
+def test_a_task_is_weak_where_more_survives_than_it_tolerates(small: Small) -> None:
+    (small.right / "out.csv").write_text(ROWS)
+    rows = criterion("table_rows", "out.csv", "equals = 20")
+    weak = small.battery("out.csv", rows)
+    assert weak.strength is not None
+    assert weak.weak
+    assert not weak.sound
+    assert "weak, 0% may survive" in str(weak)
+    stated = small.battery("out.csv", rows, more=f"[mutants]\ntolerance = {1 - weak.strength + 0.01:.3f}\n")
+    assert stated.survivors
+    assert not stated.weak
+    assert stated.sound is not bool(stated.refused)
+
+
 TEXT = "".join(f"The boat number {number} left the quay at dawn. It came back with fish.\n" for number in range(12))
 
 

@@ -39,7 +39,7 @@ def run_battery(
         jobs = [Job(folder, Path(place, mutant.folder), to_first_failure=True) for mutant in made]
         graded = grade_deliverables(jobs, sandbox, workers=workers)
         found = tuple(_graded(folder, mutant, each) for mutant, each in zip(made, graded, strict=True))
-    return Battery(folder.task.id, found, left_out=left_out)
+    return Battery(folder.task.id, found, left_out=left_out, tolerance=folder.task.mutants.tolerance)
 
 
 def _graded(folder: TaskFolder, mutant: MadeMutant, graded: Graded) -> GradedMutant:

@@ -110,6 +110,8 @@ class Battery:
     why: str = ""
     left_out: int = field(default=0)
     """Mutants that were not made, since more than asked for could be."""
+    tolerance: float = 0.0
+    """Share of the wrong outputs that the task lets be accepted."""
 
     def of(self, expected: Expected) -> list[GradedMutant]:
         """Mutants of which this is expected."""
@@ -126,15 +128,27 @@ class Battery:
         return [each for each in self.of(Expected.RIGHT) if not each.agrees]
 
     @property
+    def strength(self) -> float | None:
+        """Share of the wrong outputs that were refused; None where none was made."""
+        made = len(self.of(Expected.WRONG))
+        return 1 - len(self.survivors) / made if made else None
+
+    @property
+    def weak(self) -> bool:
+        """Whether more wrong outputs were accepted than the task tolerates."""
+        return self.strength is not None and 1 - self.strength > self.tolerance + 1e-9
+
+    @property
     def sound(self) -> bool:
-        """Whether no wrong output was accepted and no right one refused."""
-        return not (self.survivors or self.refused)
+        """Whether no more wrong outputs were accepted than the task tolerates, and no right one refused."""
+        return not (self.weak or self.refused)
 
     def __str__(self) -> str:
         if self.why:
             return self.why
         wrong, right = self.of(Expected.WRONG), self.of(Expected.RIGHT)
         parts = [f"killed {len(wrong) - len(self.survivors)} of {len(wrong)}"]
+        parts += [f"weak, {self.tolerance:.0%} may survive"] if self.weak else []
         parts += [f"accepted {len(right) - len(self.refused)} of {len(right)} right variants"] if right else []
         parts += [f"survivors: {', '.join(each.title for each in self.survivors)}"] if self.survivors else []
         parts += [f"refused though right: {', '.join(each.title for each in self.refused)}"] if self.refused else []
@@ -150,6 +164,9 @@ def battery_record(battery: Battery) -> dict[str, object]:
         "survivors": [each.title for each in battery.survivors],
         "refused": [each.title for each in battery.refused],
         "left_out": battery.left_out,
+        "strength": battery.strength,
+        "tolerance": battery.tolerance,
+        "weak": battery.weak,
         "mutants": [
             {"file": each.file, "name": each.name, "expected": each.expected.value, "why": each.why,
              "outcome": each.outcome.value, "comment": each.comment}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from repoassay.benchmarks.gittaskbench.metrics.masks import mask_dice, mask_iou
+from repoassay.benchmarks.gittaskbench.metrics.masks import mask_dice, mask_iou, mask_levels
 from repoassay.errors import InfraFault
 from repoassay.grading.protocol import UnreadableOutput
 
@@ -62,3 +62,9 @@ def test_hostile_files(left: Path, tmp_path: Path) -> None:
         mask_iou(junk, left)
     with pytest.raises(InfraFault):
         mask_dice(left, junk)
+
+
+def test_a_photo_shown_through_is_no_mask(left: Path, tmp_path: Path) -> None:
+    shown = np.asarray(Image.open(left)) / 2 + np.linspace(60, 120, 40)[None]
+    assert mask_levels(left).value == 1
+    assert mask_levels(_save(tmp_path / "shown.png", shown)).value < 0.5

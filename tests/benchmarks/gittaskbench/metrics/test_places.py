@@ -18,6 +18,7 @@ from repoassay.benchmarks.gittaskbench.metrics.mattes import matte_opacity
 from repoassay.benchmarks.gittaskbench.metrics.mixtures import beyond_mixture, style_order
 from repoassay.benchmarks.gittaskbench.metrics.places import (
     edges_kept,
+    image_likeness,
     image_psnr_places,
     part_likenesses,
     redrawn_tiles,
@@ -148,3 +149,15 @@ def test_tags_count_written_out_or_as_entities(tmp_path: Path) -> None:
     assert block_tags(place).value == 1
     place.write_text("1 < 2, a line<br>break and x<sub>2</sub>\n")
     assert block_tags(place).value == 0
+
+
+def test_a_copied_half_is_seen_in_the_likeness_of_tiles(tmp_path: Path) -> None:
+    photo = scene()
+    soft = cv2.GaussianBlur(photo, (0, 0), 4)
+    half = soft.copy()
+    half[:, 160:] = photo[:, 160:]
+    original = save(tmp_path / "photo.png", photo)
+    whole, part = (save(tmp_path / f"{name}.png", each) for name, each in (("soft", soft), ("half", half)))
+    assert image_likeness(whole, original, share=0.9).value < 35
+    assert image_likeness(part, original).value < 35
+    assert image_likeness(part, original, share=0.9).value > 45

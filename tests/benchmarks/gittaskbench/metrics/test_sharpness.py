@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageFilter
 
 from repoassay.benchmarks.gittaskbench.metrics.sharpness import (
     image_edge_gain,
     image_enlargement,
+    image_grain,
     image_shrunk_psnr,
     image_within_pixel_detail,
 )
@@ -22,7 +23,7 @@ from repoassay.grading.protocol import Measurement, UnreadableOutput
 
 Size = tuple[int, int]
 EVERY: tuple[Callable[[Path, Path], Measurement], ...] = (
-    image_edge_gain, image_enlargement, image_shrunk_psnr, image_within_pixel_detail,
+    image_edge_gain, image_enlargement, image_grain, image_shrunk_psnr, image_within_pixel_detail,
 )  # fmt: skip
 
 
@@ -211,3 +212,32 @@ class TestHostile:
         else:
             Image.open(small).convert(mode).save(path)
         assert all(math.isfinite(measure(path, small).value) for measure in EVERY)
+
+
+class TestPlaces:
+    """What the whole picture does not show."""
+
+    def large(self, tmp_path: Path) -> tuple[Path, Any, Any]:
+        """A small picture, twice its size by interpolation, and that sharpened."""
+        small = save(tmp_path / "small.png", scene(96, 128))
+        plain = np.asarray(Image.open(small).resize((256, 192), Image.Resampling.BICUBIC), float)
+        soft = np.asarray(Image.fromarray(plain.astype(np.uint8)).filter(ImageFilter.GaussianBlur(1.5)), float)
+        return small, plain, plain + 0.9 * (plain - soft)
+
+    def test_a_half_left_as_interpolated(self, tmp_path: Path) -> None:
+        small, plain, sharp = self.large(tmp_path)
+        half = np.where(np.arange(256)[None, :, None] < 128, plain, sharp)
+        whole, part = (save(tmp_path / f"{name}.png", each) for name, each in (("whole", sharp), ("part", half)))
+        assert image_edge_gain(part, small).value > 1.05
+        assert image_edge_gain(part, small, share=0.9).value == pytest.approx(1, abs=0.01)
+        assert image_edge_gain(whole, small, share=0.9).value > 1.025
+
+    def test_noise_and_a_chequer_are_grain_and_sharp_edges_are_not(self, tmp_path: Path) -> None:
+        small, _, sharp = self.large(tmp_path)
+        chequer = 28 * (2 * (np.indices(sharp.shape[:2]).sum(axis=0) % 2) - 1)[..., None]
+        boxed = sharp.copy()
+        boxed[48:96, 64:128] += np.random.default_rng(1).normal(0, 40, (48, 64, 1))
+        made = {"sharp": sharp, "chequered": sharp + chequer, "boxed": boxed}
+        found = {name: image_grain(save(tmp_path / f"{name}.png", each), small).value for name, each in made.items()}
+        assert found["sharp"] < 1
+        assert min(found["chequered"], found["boxed"]) > 8
