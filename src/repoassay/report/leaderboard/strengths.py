@@ -42,12 +42,12 @@ class KnownStrengths:
         return told if told.median is not None else None
 
 
-def strength_document(strength: SuiteStrength | None) -> dict[str, Any] | None:
+def strength_document(strengths: SuiteStrength | None) -> dict[str, Any] | None:
     """Median, number of tasks and weak tasks, for JSON."""
-    if strength is None or strength.median is None:
+    if strengths is None or strengths.median is None:
         return None
     return {
-        "median": round(strength.median, 9), "tasks": len(strength.known),
-        "weak": [task.task for task in strength.weak],
-        "tolerance": strength.tolerance,
+        "median": round(strengths.median, 9), "tasks": len(strengths.known),
+        "weak": [task.task for task in strengths.weak],
+        "tolerance": strengths.tolerance,
     }  # fmt: skip
