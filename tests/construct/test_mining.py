@@ -134,11 +134,13 @@ def test_texts_are_preferred_in_order_and_few_words_are_completed(tmp_path: Path
     history = History(repo.path / ".git", "shop")
     one = next(each for each in read_commits(history) if each.commit == commit)
     issues = {
-        12: "Averages are wrong\n\nThey leave out the last price.",
+        12: "Averages are wrong (#11)\n\n<!-- Say\nmore. -->They leave out the last price.\n\n"
+        "```\nmean(a,  b)  # 12\n```\nCo-authored-by: b <b@c>",
         13: "I repaired how somebody had counted averages.",
     }
     told = {each.name: each.text for each in instruction_sources(history, one, issues)}
     assert list(told) == ["issue", "changelog", "pull request"]  # the message says too little
+    assert told["issue"] == ("Averages are wrong\n\nThey leave out the last price.\n\n```\nmean(a,  b)  # 12\n```\n")
     assert told["changelog"] == "The mean of a shop counts every `Price`.\n"
     assert [each.name for each in instruction_sources(history, one, {})] == ["changelog"]
     both, _ = pick_instruction(instruction_sources(history, one, issues), [])
@@ -200,6 +202,17 @@ def test_names_texts_and_exceptions_that_only_the_solution_has_are_told() -> Non
     left = untold(found, "A Bill has a currency and one can pay it; a negative tax is an OverflowError.")
     assert [each.sentence for each in left] == ["The tests expect this text: `a tax is never negative`"]
     assert "The tests use the parameter `tax` of `total` of module `shop.bill`." in {each.sentence for each in found}
+
+
+def test_of_a_long_text_only_what_the_solution_brings_is_told() -> None:
+    base = {"words.py": "KEYWORDS = ()\n"}
+    solution = {"words.py": "KEYWORDS = ('END CASE', 'no value was given')\n"}
+    test = (
+        "def test_split():\n    assert split('BEGIN CASE val WHEN 1 THEN SELECT; END CASE; END; SELECT 3;') == 2\n"
+        "    assert error() == 'error: no value was given'\n"
+    )
+    found = needed_facts(base, solution, {"test_words.py": ("", test)}, ["test_words.py::test_split"])
+    assert {each.word for each in found} == {"END CASE", "error: no value was given"}
 
 
 def test_texts_that_are_filled_in_are_told_and_short_ones_that_are_alike() -> None:

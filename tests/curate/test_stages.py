@@ -23,9 +23,13 @@ from repoassay.curate import (
     release_suite,
     search_canary,
 )
+from repoassay.curate.measured_draft import MeasuredDraft
 from repoassay.errors import BadInput
+from repoassay.mutants import Battery, Expected, GradedMutant
 from repoassay.sandbox import Cache, Sandbox, open_sandbox
 from repoassay.tasks import find_suite
+from repoassay.types import Outcome
+from repoassay.workspace import release_lines
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +63,9 @@ def test_thresholds_are_measured(suite: Path, pooled: PooledRepository) -> None:
     told = tomllib.loads((pooled.path / "thresholds/tally-words.toml").read_text())
     assert told["admitted"] is True
     assert (len(told["criterion"][0]["accepting"]), len(told["criterion"][0]["refusing"])) == (5, 8)
+    mutants = told["mutants"]
+    assert (mutants["survivors"], mutants["refused"]) == ([], [])
+    assert mutants["killed"] == mutants["made"] > 5
 
 
 def test_a_thin_margin_is_refused(pooled: PooledRepository, bench: tuple[Cache, Sandbox], tmp_path: Path) -> None:
@@ -76,6 +83,20 @@ def test_what_is_to_be_refused_and_right_is_found(
     (draft / "draft.toml").write_text(text)
     made = draft_task(pooled, draft, tmp_path / "suite", *bench)
     assert "lost is to be refused, and is the same as an output to accept" in made.reasons
+
+
+def test_a_margin_that_mutants_pass_is_thin() -> None:
+    made = [
+        GradedMutant("counts.csv", "duplicated record", Expected.WRONG, "one more", Outcome.PASSED),
+        GradedMutant("counts.csv", "line ends", Expected.RIGHT, "the same", Outcome.FAILED, "2 cells wrong"),
+        GradedMutant("counts.csv", "half", Expected.WRONG, "half", Outcome.FAILED),
+    ]
+    found = MeasuredDraft((), (), ()).mutated(Battery("tally", tuple(made)))
+    assert found.problems == (
+        "the wrong output counts.csv:duplicated record is accepted: the margin is thin; give an output to refuse that"
+        " is like it",
+        "the output counts.csv:line ends is right, and is refused: 2 cells wrong",
+    )
 
 
 def test_proofs_are_kept(suite: Path, bench: tuple[Cache, Sandbox]) -> None:
@@ -110,6 +131,35 @@ def test_two_quarters(suite: Path, tmp_path: Path, bench: tuple[Cache, Sandbox])
     assert len(find_suite(tmp_path / "q1").live(["tally-words"]).tasks) == 2
     (tmp_path / "q4/tasks/tally-words/instruction.md").write_text("Other words.\n")
     assert check_release(tmp_path / "q4") == ["tasks/tally-words/instruction.md was changed"]
+
+
+def test_a_share_of_a_quarter_stays_private(suite: Path, tmp_path: Path) -> None:
+    shutil.copytree(suite, tmp_path / "suite")
+    source = find_suite(tmp_path / "suite")
+    first = release_suite(source, tmp_path / "q4", "2026Q4", today=TODAY, private_share=0.5)
+    assert len(first.added) == len(first.private) == 1
+    (hidden,) = first.private
+    assert sorted((hidden, *first.added)) == ["tally-again", "tally-words"]
+    bundle = tmp_path / "q4-private"
+    assert first.private_path == bundle
+    (held,) = find_suite(bundle).tasks
+    assert (held.task.id, held.task.dates.first_published) == (hidden, None)
+    text = b"".join(path.read_bytes() for path in (tmp_path / "q4").rglob("*") if path.is_file())
+    assert hidden.encode() not in text
+    assert f"* {held.digest}" in (tmp_path / "q4/release/changes.md").read_text()  # which the manifest vouches for
+    done = repoassay("curate", "check", "q4", "--private", "q4-private", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+    later = {"today": TODAY, "previous": tmp_path / "q4"}
+    with pytest.raises(BadInput, match="nobody says where they are"):
+        release_suite(source, tmp_path / "q1", "2027Q1", **later)  # type: ignore[arg-type]
+    second = release_suite(source, tmp_path / "q1", "2027Q1", private_before=bundle, **later)  # type: ignore[arg-type]
+    assert (second.added, second.kept, second.private) == ((), first.added, (hidden,))
+    assert find_suite(tmp_path / "q1-private").tasks[0].digest == held.digest
+    (bundle / "tasks" / hidden / "instruction.md").write_text("Other words.\n")
+    done = repoassay("curate", "check", "q4", "--private", "q4-private", cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"{hidden} is no private task of this release" in done.stdout
 
 
 def test_what_is_not_proven_is_left_out(suite: Path, tmp_path: Path) -> None:
@@ -167,7 +217,11 @@ def test_a_template_is_written_first(pooled: PooledRepository, tmp_path: Path) -
 @pytest.mark.exhaustive
 def test_a_made_up_package_is_complete(tmp_path: Path) -> None:
     place = make_pool(tmp_path, complete=False)
-    done = repoassay("curate", "verify", place, "--json", cwd=tmp_path, seconds=500)
+    done = repoassay("curate", "verify", place, "--minors", "2", "--json", cwd=tmp_path, seconds=500)
     assert done.returncode == 0, done.stderr
+    pythons = json.loads(done.stdout)[0]["pythons"]
+    assert set(pythons.values()) == {""}
+    assert len(pythons) == min(2, len(release_lines()))
     told = tomllib.loads((place / "completeness.toml").read_text())
     assert (told["verdict"], told["tests_passed"], told["readme_worked"]) == ("complete", [1, 1], [1, 1])
+    assert {step.get("python") for step in told["step"]} == {None, *[*pythons][1:]}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from model_proxy.biller import UNASKED, Biller
-from model_proxy.conftest import request_body, send
+from model_proxy.conftest import address, request_body, send
 from repoassay.model_proxy import AttemptSession, Budget, CallLimits, Upstream
 from repoassay.model_proxy.server import Gateway
 
@@ -44,21 +44,25 @@ def ask(gateway: Gateway, entry: AttemptSession, **more: Any) -> int:
     return send(url, {**request_body("chat"), **more}, timeout=60).status
 
 
-def abort(gateway: Gateway, entry: AttemptSession) -> int:
+def abort(gateway: Gateway, entry: AttemptSession, dialect: str = "chat") -> int:
     """Begin a stream, read its first piece, hang up."""
     connection = http.client.HTTPConnection("127.0.0.1", int(gateway.origin.rpartition(":")[2]), timeout=60)
-    connection.request("POST", f"/{entry.token}/v1/chat/completions", json.dumps(request_body("chat", stream=True)))
+    url = address(entry.urls(gateway.origin), dialect, stream=True)
+    body = request_body(dialect, stream=True)
+    body.pop("max_tokens", None)
+    connection.request("POST", url.removeprefix(gateway.origin), json.dumps(body))
     response = connection.getresponse()
     response.read1(50)
     connection.close()
     return response.status
 
 
-def test_streams_that_are_aborted_cost_what_they_cost(scene: Any) -> None:
+@pytest.mark.parametrize("dialect", ["chat", "messages", "responses", "gemini"])
+def test_streams_that_are_aborted_cost_what_they_cost(scene: Any, dialect: str) -> None:
     biller, gateway, entry = scene(Budget(tokens=50_000))
-    answers = [abort(gateway, entry) for _ in range(20)]
+    answers = [abort(gateway, entry, dialect) for _ in range(20)]
     entry.close()
-    assert 403 in answers and biller.billed <= 50_000 + SLACK
+    assert {400, 403} & set(answers) and biller.billed <= 50_000 + SLACK
     assert entry.ledger.tokens == biller.billed and entry.totals().unknown == 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -189,6 +190,15 @@ def test_dollars_hold_by_the_upstreams_word_one_call_at_a_time(scene: Any) -> No
     speaker, gateway, entry = scene(answer(usage), budget=Budget(dollars=Decimal(1)), tells_cost=True)
     assert [ask(gateway, entry).status for _ in range(5)] == [200, 200, 200, 403, 403]
     assert speaker.asked == 3 and entry.close().dollars == Decimal("1.2")
+
+
+def test_parallel_calls_pass_such_a_budget_by_one_call_at_most(scene: Any) -> None:
+    usage = {**USAGE, "cost": 0.4}
+    speaker, gateway, entry = scene(answer(usage), budget=Budget(dollars=Decimal(1)), tells_cost=True)
+    with ThreadPoolExecutor(10) as pool:
+        answers = sorted(pool.map(lambda _: ask(gateway, entry).status, range(10)))
+    assert answers == [200] * 3 + [403] * 7 and speaker.asked == 3
+    assert entry.close().dollars == Decimal("1.2")
 
 
 def test_dollars_that_nobody_tells_end_the_attempt(scene: Any) -> None:

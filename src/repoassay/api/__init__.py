@@ -12,6 +12,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.api.agents import AgentLike as AgentLike
     from repoassay.api.comparison import compare as compare
+    from repoassay.api.curation import (
+        CuratedRepository as CuratedRepository,
+        curate_repositories as curate_repositories,
+    )
     from repoassay.api.evaluation import evaluate as evaluate, resume as resume
     from repoassay.api.events import (
         AgentStarted as AgentStarted,
@@ -41,6 +45,7 @@ else:
         {
             "agents": ("AgentLike",),
             "comparison": ("compare",),
+            "curation": ("CuratedRepository", "curate_repositories"),
             "evaluation": ("evaluate", "resume"),
             "events": (
                 "AgentStarted",

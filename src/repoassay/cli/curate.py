@@ -113,10 +113,14 @@ def _print_selected(found: SelectionResult) -> None:
 @click.argument("repositories", type=PATH, nargs=-1, required=True, metavar="POOL/NAME...")
 @click.option("--times", type=click.IntRange(1, 100), default=2, show_default=True, metavar="N",
               help="Runs of README and tests.")  # fmt: skip
+@click.option("--minors", type=click.IntRange(1, 5), default=1, show_default=True, metavar="N",
+              help="Release lines of Python it is tried on; the likeliest decides, the others are told.")  # fmt: skip
 @click.option("--again", is_flag=True, help="Run again though nothing has changed.")
 @isolation_option
 @json_option
-def curate_verify(repositories: tuple[Path, ...], times: int, again: bool, isolation: str, as_json: bool) -> None:
+def curate_verify(
+    repositories: tuple[Path, ...], times: int, minors: int, again: bool, isolation: str, as_json: bool
+) -> None:
     """See by running that a selected repository is complete: installed as of its day, README and tests, network off.
 
     Writes POOL/NAME/completeness.toml: each command with exit code, seconds, bytes and the class of what stopped it,
@@ -133,7 +137,13 @@ def curate_verify(repositories: tuple[Path, ...], times: int, again: bool, isola
     cache, sandbox = curation_bench(isolation)
     found = [
         verify_pooled(
-            open_pooled(path), cache, sandbox, times=times, again=again, step=step_printer(as_json, path.name)
+            open_pooled(path),
+            cache,
+            sandbox,
+            times=times,
+            again=again,
+            minors=minors,
+            step=step_printer(as_json, path.name),
         )
         for path in repositories
         if not _unselected(path, as_json)
@@ -142,10 +152,12 @@ def curate_verify(repositories: tuple[Path, ...], times: int, again: bool, isola
         if not as_json:
             word = "complete" if each.complete else "incomplete"
             click.echo(f"{each.name}: {word} {printable(each.why, 400)}".rstrip())
+            for line, why in list(each.pythons.items())[1:]:
+                click.echo(f"  on Python {line}: {printable(why, 300) or 'complete as well'}")
     if as_json:
         print_document([
             {"name": each.name, "complete": each.complete, "why": each.why, "seconds": each.seconds,
-             "evidence": str(each.path), "kept": each.kept} for each in found
+             "evidence": str(each.path), "kept": each.kept, "pythons": dict(each.pythons)} for each in found
         ])  # fmt: skip
     sys.exit(0 if all(each.complete for each in found) else 1)
 

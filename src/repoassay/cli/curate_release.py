@@ -56,7 +56,8 @@ def curate_audit(
         journal.parent.mkdir(exist_ok=True)
         ask = stack.enter_context(open_asker(model, journal, "curate-audit")) if model["model"] else None
         findings, path = audit_suite(
-            found, quarter, cache, sandbox, ask=ask, attempts=scored_attempts(runs), dumps=dumps, current=current,
+            found, quarter, cache, sandbox, ask=ask, attempts=scored_attempts(runs, by_setting=False), dumps=dumps,
+            current=current,
             reinstall=reinstall, step=step_printer(as_json, "audit"),
         )  # fmt: skip
     if as_json:
@@ -70,14 +71,17 @@ def curate_audit(
     sys.exit(1 if any(each.sound is False for each in findings) else 0)
 
 
-def scored_attempts(runs: tuple[Path, ...]) -> list[ScoredAttempt]:
-    """Attempts of run folders whose result is known."""
+def scored_attempts(runs: tuple[Path, ...], *, by_setting: bool = True) -> list[ScoredAttempt]:
+    """Attempts of run folders whose result is known; an agent with other limits is another system, or the same one."""
     from repoassay.curate import ScoredAttempt
     from repoassay.engine import locate
     from repoassay.report import read_rows
 
     rows = read_rows([locate(run) for run in runs]) if runs else []
-    return [ScoredAttempt(row.agent, row.task, row.result) for row in rows if row.result is not None]
+    return [
+        ScoredAttempt(row.agent if by_setting else f"{row.framework} @ {row.model}", row.task, row.result)
+        for row in rows if row.result is not None
+    ]  # fmt: skip
 
 
 @click.command("release")
@@ -88,17 +92,22 @@ def scored_attempts(runs: tuple[Path, ...]) -> list[ScoredAttempt]:
 @click.option("--retire", multiple=True, metavar="TASK=WHY", help="Retire a task of it; may be repeated.")
 @click.option("--anchors", type=click.IntRange(0, 1000), default=10, show_default=True, metavar="N",
               help="Kept tasks that link the quarters' scores, at most.")  # fmt: skip
+@click.option("--private-share", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="SHARE",
+              help="Share of added tasks that go into DIR-private; the release holds their digests.")  # fmt: skip
+@click.option("--private-before", type=PATH, metavar="DIR",
+              help="Private bundle of the quarter before, whose tasks stay private.")  # fmt: skip
 @click.option("--key", type=PATH, metavar="FILE", help="Private key of ssh-keygen that signs the digest.")
 @click.option("--today", metavar="DAY", help="The day of release, YYYY-MM-DD.  [default: today]")
 @json_option
 def curate_release(
     suite: str, quarter: str, folder: Path, before: Path | None, retire: tuple[str, ...], anchors: int,
-    key: Path | None, today: str | None, as_json: bool,
+    private_share: float, private_before: Path | None, key: Path | None, today: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Release a quarter: proven tasks of SUITE, those of the quarter before, a manifest, changes, a signed digest.
 
     Tasks of the quarter before stay as they are; a retired one stays readable with `status`, `since` and `why`, and is
-    left out of runs. What is not proven is left out, and said.
+    left out of runs. What is not proven is left out, and said. With --private-share some of the added tasks are held
+    back in a bundle beside it, an ordinary suite, so that no model can be trained on them.
 
     \b
     Examples:
@@ -118,18 +127,21 @@ def curate_release(
             raise BadInput(f"Nothing says why {quote(name)} is retired.", "Write --retire TASK=WHY.")
     made = release_suite(
         find_suite(suite, metrics=names()), folder, quarter, today=curation_day(today), previous=before,
-        retirements=gone, anchors=anchors, key=key,
+        retirements=gone, anchors=anchors, key=key, private_share=private_share, private_before=private_before,
     )  # fmt: skip
     if as_json:
         print_document({
             "folder": str(made.path), "quarter": made.quarter, "digest": made.digest, "added": made.added,
             "kept": made.kept, "retired": dict(made.retired), "anchors": made.anchors, "left_out": dict(made.left_out),
-            "signature": str(made.signature) if made.signature else None,
+            "signature": str(made.signature) if made.signature else None, "private": made.private,
+            "private_folder": str(made.private_path) if made.private_path else None,
         })  # fmt: skip
         return
     click.echo(
         f"{made.path}: {len(made.added)} added, {len(made.kept)} kept, {len(made.retired)} retired; {made.digest}"
     )
+    if made.private_path:
+        click.echo(f"{made.private_path}: {len(made.private)} private tasks; keep it to yourself.")
     for name, why in made.left_out.items():
         click.echo(f"  left out {name}: {printable(why, 300)}")
     click.echo(f"signature: {made.signature}" if made.signature else "Not signed: no --key was given.")
@@ -137,10 +149,11 @@ def curate_release(
 
 @click.command("check")
 @click.argument("release", type=PATH, metavar="RELEASE")
+@click.option("--private", "bundle", type=PATH, metavar="DIR", help="Its private bundle, held against its digests.")
 @click.option("--signers", type=PATH, metavar="FILE", help="Allowed signers: NAME and public key on a line.")
 @click.option("--signer", default="", metavar="NAME", help="Who must have signed it.")
 @json_option
-def curate_check(release: Path, signers: Path | None, signer: str, as_json: bool) -> None:
+def curate_check(release: Path, bundle: Path | None, signers: Path | None, signer: str, as_json: bool) -> None:
     """See that a release is as it was made: every file by its sha256, the digest, and with --signers who signed it.
 
     \b
@@ -148,10 +161,12 @@ def curate_check(release: Path, signers: Path | None, signer: str, as_json: bool
       repoassay curate check release-2026Q4
       repoassay curate check release-2026Q4 --signers signers.txt --signer me@example.org
     """
-    from repoassay.curate import check_release
+    from repoassay.curate import check_release, private_problems, read_release
     from repoassay.text import printable
 
     problems = check_release(release, signers, signer)
+    if bundle is not None:
+        problems += [*check_release(bundle), *private_problems(read_release(release), bundle)]
     if as_json:
         print_document({"sound": not problems}, problems)
     else:

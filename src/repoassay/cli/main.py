@@ -51,7 +51,7 @@ _VERBS: dict[str, tuple[str, str]] = {
 
 
 _SECTIONS = {
-    "You have an agent": ("run", "resume", "agents"),
+    "You have an agent": ("run", "resume", "agents", "models"),
     "You have outputs, patches or predictions": ("grade", "submit", "serve"),
     "You have runs": ("view", "report", "compare", "show", "diagnose", "signals", "export", "leaderboard"),
     "You have people, or models, who review": ("review", "judge"),

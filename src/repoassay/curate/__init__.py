@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         find_candidates as find_candidates,
     )
     from repoassay.curate.contamination import AuditFinding as AuditFinding
-    from repoassay.curate.draft_file import DRAFT as DRAFT
+    from repoassay.curate.draft_file import DRAFT as DRAFT, read_draft_file as read_draft_file
     from repoassay.curate.drafting import DraftedTask as DraftedTask, draft_task as draft_task
     from repoassay.curate.evidence import read_toml as read_toml
     from repoassay.curate.layout import today as today
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         open_pooled as open_pooled,
         was_selected as was_selected,
     )
+    from repoassay.curate.private_share import private_problems as private_problems
     from repoassay.curate.proving import (
         CuratedProof as CuratedProof,
         is_proven as is_proven,
@@ -74,12 +75,13 @@ else:
             "contamination": ("AuditFinding",),
             "auditing": ("audit_suite", "saturated_tasks", "search_canary"),
             "candidates": ("RepositoryCandidate", "find_candidates"),
-            "draft_file": ("DRAFT",),
+            "draft_file": ("DRAFT", "read_draft_file"),
             "drafting": ("DraftedTask", "draft_task"),
             "evidence": ("read_toml",),
             "layout": ("today",),
             "model_draft": ("draft_by_model",),
             "pool": ("PooledRepository", "open_pooled", "was_selected"),
+            "private_share": ("private_problems",),
             "proving": ("CuratedProof", "is_proven", "prove_suite"),
             "linking": ("LinkedScore", "ScoredAttempt", "link_scores"),
             "releasing": ("Release", "check_release", "read_release", "release_suite"),

@@ -23,16 +23,18 @@ from repoassay.curate.draft_file import (
 )
 from repoassay.curate.evidence import toml_document, write_toml
 from repoassay.curate.layout import prepare, today
+from repoassay.curate.measured_draft import MeasuredDraft
 from repoassay.curate.outputs import make_outputs
 from repoassay.curate.pool import PooledRepository
-from repoassay.curate.thresholds import MARGIN, MeasuredCriterion, Threshold, measure_thresholds
+from repoassay.curate.thresholds import MeasuredCriterion, Threshold, measure_thresholds
 from repoassay.curate.verification import read_completeness
 from repoassay.errors import BadInput, BadTask
 from repoassay.formats import REQUIREMENTS
 from repoassay.grading import Job, grade_deliverables, names
+from repoassay.mutants import run_battery
 from repoassay.sandbox import Cache, Sandbox, remove_tree
 from repoassay.tasks import TaskFolder, digest_folder, read_task, task_from_toml
-from repoassay.types import Environment, Outcome, Verdict
+from repoassay.types import Environment, Verdict
 from repoassay.workspace import PreparedTask
 
 __all__ = ["OUTPUTS", "DraftedTask", "draft_task", "grade_outputs_of"]
@@ -44,21 +46,10 @@ _FORMATS = {
     ".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".pdf": "pdf",
 }  # fmt: skip
 _TEXT = (
-    ".txt",
-    ".md",
-    ".srt",
-    ".vtt",
-    ".ics",
-    ".vcf",
-    ".bib",
-    ".xml",
-    ".yaml",
-    ".yml",
-    ".toml",
-    ".rst",
-    ".diff",
-    ".gpx",
-)
+    ".txt", ".md", ".srt", ".vtt", ".ics", ".vcf", ".bib", ".xml", ".yaml", ".yml", ".toml", ".rst", ".diff", ".gpx",
+)  # fmt: skip
+_MUTANTS = 100
+"""Outputs made wrong from the reference's that a draft must refuse; more are sampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +101,14 @@ def draft_task(
         if not found.problems:
             folder = maker.write(found.thresholds)
             found = found.checked(grade_outputs_of(folder, sandbox))
+            if not found.problems:
+                step("trying mutants of the reference's outputs")
+                found = found.mutated(run_battery(folder, maker.outputs / "reference", sandbox, most=_MUTANTS))
         if found.problems:
             reasons = tuple(found.problems)
             write_toml(evidence, found.facts(draft), "Written by `repoassay curate draft`. The draft was refused.")
             return DraftedTask(draft.task.id, None, reasons, tuple(found.notes), found.margin, evidence)
+        write_toml(evidence, found.facts(draft), "Written by `repoassay curate draft`.")
         _place(folder.path, suite, pooled)
     return DraftedTask(draft.task.id, place, (), tuple(found.notes), found.margin, evidence)
 
@@ -129,49 +124,6 @@ def grade_outputs_of(folder: TaskFolder, sandbox: Sandbox) -> list[tuple[str, st
 
 def _folders(place: Path) -> list[Path]:
     return sorted(path for path in place.iterdir() if path.is_dir()) if place.is_dir() else []
-
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """What was measured of all outputs, the thresholds that follow, and what speaks against the draft."""
-
-    criteria: tuple[MeasuredCriterion, ...]
-    thresholds: tuple[Threshold | None, ...]
-    problems: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def margin(self) -> float | None:
-        """The smallest margin of a criterion that refuses something."""
-        return min((each.margin for each in self.thresholds if each), default=None)
-
-    def checked(self, verdicts: Sequence[tuple[str, str, Verdict]]) -> _Measured:
-        """With what graders make of every output with these thresholds."""
-        wrong = [
-            f"{name} is to be {'accepted' if kind == 'accepting' else 'refused'} and ended as {verdict.outcome.value}"
-            for kind, name, verdict in verdicts
-            if (verdict.outcome is Outcome.PASSED) != (kind == "accepting")
-        ]
-        return _Measured(self.criteria, self.thresholds, (*self.problems, *wrong), self.notes)
-
-    def facts(self, draft: DraftFile) -> dict[str, Any]:
-        """The evidence."""
-        entries = []
-        for asked, measured, threshold in zip(draft.criterion, self.criteria, self.thresholds, strict=True):
-            entries.append({
-                "metric": asked.metric, "of": asked.of, "side": measured.side,
-                "threshold": threshold.value if threshold else None,
-                "worst_accepting": threshold.worst_good if threshold else None,
-                "best_refusing": threshold.best_bad if threshold else None,
-                "margin": round(threshold.margin, 4) if threshold else None,
-                "refuses": list(threshold.refuses) if threshold else [],
-                "accepting": {name: "none" if value is None else value for name, value in measured.good.items()},
-                "refusing": {name: "none" if value is None else value for name, value in measured.bad.items()},
-            })  # fmt: skip
-        return {
-            "task": draft.task.id, "admitted": not self.problems, "problems": list(self.problems),
-            "notes": list(self.notes), "least_margin": MARGIN, "margin": self.margin, "criterion": entries,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +150,7 @@ class _Maker:
         shutil.copytree(inputs, folder / "inputs")
         return prepare(self.pooled, environment, str(self.complete["requirements"]), folder, cache, sandbox)
 
-    def measure(self, sandbox: Sandbox) -> _Measured:
+    def measure(self, sandbox: Sandbox) -> MeasuredDraft:
         """Measure every criterion on every output."""
         good = {"reference": self.outputs / "reference"}
         good |= {each.name: self.outputs / "accepting" / each.name for each in self.draft.accepting}
@@ -220,7 +172,7 @@ class _Maker:
             f"{each.name} refuses nothing and was left out"
             for each, threshold in zip(criteria, thresholds, strict=True) if threshold is None
         ]  # fmt: skip
-        return _Measured(tuple(criteria), tuple(thresholds), (*problems, *thin), () if thin else tuple(idle))
+        return MeasuredDraft(tuple(criteria), tuple(thresholds), (*problems, *thin), () if thin else tuple(idle))
 
     def write(self, thresholds: Sequence[Threshold | None]) -> TaskFolder:
         """The task folder with measured thresholds, with the outputs they were measured from."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -35,12 +35,13 @@ _MOST_LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class InstalledRepository:
-    """A repository that could be installed: its environment as task.toml has it, and it laid out."""
+    """A repository that could be installed: its environment as task.toml has it, it laid out, and for which Python."""
 
     environment: Environment
     requirements: str
     layout: PreparedTask
     said: tuple[str, ...]
+    line: str
 
 
 def inference_of(pooled: PooledRepository) -> tuple[Project, Inference]:
@@ -62,8 +63,9 @@ def inference_of(pooled: PooledRepository) -> tuple[Project, Inference]:
 
 
 def install_pooled(
-    pooled: PooledRepository, into: Path, cache: Cache, sandbox: Sandbox, step: Callable[[str], None]
-) -> tuple[InstalledRepository | None, tuple[str, ...]]:
+    pooled: PooledRepository, into: Path, cache: Cache, sandbox: Sandbox, step: Callable[[str], None],
+    apart_from: Collection[str] = (),
+) -> tuple[InstalledRepository | None, tuple[str, ...]]:  # fmt: skip
     """Install a repository as of its day, with the likeliest Python first.
 
     Args:
@@ -72,13 +74,14 @@ def install_pooled(
         cache: Where checkouts and environments are kept.
         sandbox: Where they are built.
         step: Told of each attempt.
+        apart_from: Release lines of Python that are not tried.
 
     Returns:
         It installed, or None; and a sentence for each recipe that was given up.
     """
     _, inference = inference_of(pooled)
     given_up: list[str] = []
-    for line in inference.lines[:_MOST_LINES]:
+    for line in [each for each in inference.lines if each not in apart_from][:_MOST_LINES]:
         recipe = inference.recipe(line)
         step(f"installing for Python {line}, packages as of {recipe.exclude_newer}")
         environment = environment_of(recipe)
@@ -88,7 +91,7 @@ def install_pooled(
         except InfraFault as error:
             given_up.append(f"Python {line}: {printable(' '.join(error.message.split())[-600:], 600)}")
             continue
-        return InstalledRepository(environment, listed, layout, recipe.said), tuple(given_up)
+        return InstalledRepository(environment, listed, layout, recipe.said, line), tuple(given_up)
     return None, tuple(given_up)
 
 

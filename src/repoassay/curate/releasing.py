@@ -8,12 +8,13 @@ import re
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from repoassay.curate.draft_file import files_below
 from repoassay.curate.evidence import read_toml, write_toml
+from repoassay.curate.private_share import choose_private, earlier_private
 from repoassay.curate.proving import is_proven
 from repoassay.errors import BadInput
 from repoassay.formats import toml_string
@@ -28,11 +29,15 @@ RELEASE, DIGEST = "release/release.toml", "release/digest.txt"
 _MANIFEST, _CHANGES = "release/manifest.tsv", "release/changes.md"
 _QUARTER = re.compile(r"\d{4}Q[1-4]")
 _MOST_ANCHORS = 10
+_STAYS_PRIVATE = "it stays private"
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What a release holds: tasks added, kept and retired (with reasons), anchors, and those left out with reasons."""
+    """What a release holds: tasks added, kept and retired (with reasons), anchors, and those left out with reasons.
+
+    `private` are tasks of which it holds the digests alone, `private_path` the bundle with them.
+    """
 
     path: Path
     quarter: str
@@ -43,13 +48,16 @@ class Release:
     anchors: tuple[str, ...]
     left_out: Mapping[str, str]
     signature: Path | None
+    private: tuple[str, ...] = ()
+    private_path: Path | None = None
 
 
 def release_suite(
     suite: SuiteFolder, place: Path, quarter: str, *, today: datetime.date, previous: Path | None = None,
     retirements: Mapping[str, str] | None = None, anchors: int = _MOST_ANCHORS, key: Path | None = None,
+    private_share: float = 0.0, private_before: Path | None = None,
 ) -> Release:  # fmt: skip
-    """Write a quarter's release into a new folder.
+    """Write a quarter's release into a new folder, and its private tasks, where there are any, into one beside it.
 
     Args:
         suite: Tasks that may be added; only those that are proven are.
@@ -60,33 +68,51 @@ def release_suite(
         retirements: Task -> why it is retired now.
         anchors: How many tasks of the quarter before link the scores, at most.
         key: The private key that signs the digest; None leaves it unsigned.
+        private_share: The share of added tasks that go into the bundle `PLACE-private` instead, 0 to 1.
+        private_before: The private bundle of the quarter before, whose tasks stay private.
 
     Raises:
         BadInput: When a task to retire is none, a task was changed since it was released, or nothing would be live.
     """
     if not _QUARTER.fullmatch(quarter):
         raise BadInput(f"{quote(quarter)} is no quarter.", "Write one as 2026Q4.")
-    if place.exists():
-        raise BadInput(f"The folder {printable(str(place), 300)} exists.", "Choose another with --out.")
+    bundle = place.with_name(f"{place.name}-private")
+    for each in (place, bundle):
+        if each.exists():
+            raise BadInput(f"The folder {printable(str(each), 300)} exists.", "Choose another with --out.")
     earlier = read_release(previous) if previous else {}
     if earlier and str(earlier["quarter"]) >= quarter:
         raise BadInput(f"The release before is of {earlier['quarter']}, not earlier than {quarter}.", "Check --before.")
+    kept_private = earlier_private(earlier, private_before)
     old = find_suite(previous, metrics=names()).tasks if previous else ()
-    writer = _Writer(suite, quarter, today, {each["id"]: each for each in earlier.get("task", [])})
-    plan = writer.plan(old, dict(retirements or {}))
-    part = place.with_name(f".{place.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
+    writer = _Writer(suite, quarter, today, _entries_by_id(earlier))
+    plan, hidden = writer.plan(old, dict(retirements or {}), kept_private, private_share)
+    part, private_part = (each.with_name(f".{each.name}.part") for each in (place, bundle))
     try:
-        writer.write(part, plan, previous, anchors)
+        for each in (part, private_part):
+            shutil.rmtree(each, ignore_errors=True)
+        private = {}
+        if hidden.added or hidden.kept:
+            secret = replace(writer, earlier=_entries_by_id(read_release(private_before) if private_before else {}))
+            private = secret.write(private_part, hidden, private_before, 0, published_on=None)
+        writer.write(part, plan, previous, anchors, published_on=today, private=sorted(private.values()))
         signature = sign_file(part / DIGEST, key) if key else None
+        if private:
+            private_part.rename(bundle)
         part.rename(place)
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        for each in (part, private_part):
+            shutil.rmtree(each, ignore_errors=True)
     facts = read_release(place)
     return Release(
         place, quarter, str(facts["digest"]), tuple(facts["added"]), tuple(facts["kept"]), plan.retired,
-        tuple(facts["anchors"]), plan.left_out, place / f"{DIGEST}.sig" if signature else None,
+        tuple(facts["anchors"]), plan.left_out, place / f"{DIGEST}.sig" if signature else None, tuple(sorted(private)),
+        bundle if private else None,
     )  # fmt: skip
+
+
+def _entries_by_id(release: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {each["id"]: each for each in release.get("task", [])}
 
 
 def read_release(path: Path) -> dict[str, Any]:
@@ -141,8 +167,12 @@ class _Writer:
     today: datetime.date
     earlier: Mapping[str, Mapping[str, Any]]
 
-    def plan(self, earlier_tasks: Sequence[TaskFolder], retirements: dict[str, str]) -> _Plan:
-        """Decide what is added, kept, retired and left out."""
+    def plan(
+        self, earlier_tasks: Sequence[TaskFolder], retirements: dict[str, str], private: Sequence[TaskFolder],
+        share: float,
+    ) -> tuple[_Plan, _Plan]:  # fmt: skip
+        """Decide what is added, kept, retired and left out, of the public tasks and of the private ones."""
+        secret = {folder.task.id: folder for folder in private}
         before = {folder.task.id: folder for folder in earlier_tasks}
         unknown = sorted(retirements.keys() - before.keys())
         if unknown:
@@ -156,20 +186,36 @@ class _Writer:
             if name in before:
                 if self.earlier.get(name, {}).get("drafted_digest") != folder.digest:
                     left_out[name] = "it was changed since it was released; a changed task needs a new id"
+            elif name in secret:
+                left_out[name] = _STAYS_PRIVATE
             elif folder.task.status == "retired":
                 left_out[name] = "it is retired"
             elif not is_proven(self.suite.path, folder):
                 left_out[name] = "it is not proven as it is now"
             else:
                 added[name] = folder
+        chosen = choose_private(added, share, self.quarter)
+        hidden = _Plan({name: added.pop(name) for name in chosen}, secret, {}, {}, {})
         if not added and not kept:
             why = f": {join_names([f'{name} ({reason})' for name, reason in left_out.items()], 5)}" if left_out else ""
             raise BadInput(f"No task would be live{why}.", "Prove the suite: repoassay curate prove SUITE.")
         gone |= {name: before[name] for name in retirements}
-        return _Plan(added, kept, gone, retirements, left_out)
+        return _Plan(added, kept, gone, retirements, left_out), hidden
 
-    def write(self, part: Path, plan: _Plan, previous: Path | None, anchors: int) -> None:
-        """Write everything below a folder of its own."""
+    def write(
+        self, part: Path, plan: _Plan, previous: Path | None, anchors: int, *, published_on: datetime.date | None,
+        private: Sequence[str] = (),
+    ) -> dict[str, str]:  # fmt: skip
+        """Write everything below a folder of its own; returns each task's digest there.
+
+        Args:
+            part: The folder.
+            plan: Which task goes where.
+            previous: The release of the quarter before.
+            anchors: How many tasks link the scores, at most.
+            published_on: The day on which added tasks are first published; None where they are not.
+            private: Digests of tasks that are kept private.
+        """
         own = self.suite.suite
         before = find_suite(previous).suite if previous else own
         canary = before.canary or own.canary or f"{own.name} canary {uuid.uuid4()}"
@@ -182,24 +228,31 @@ class _Writer:
             for name, folder in several.items():
                 self._copy(folder, part / "tasks" / name)
         for name in plan.added:
-            _edit(part / "tasks" / name, {"first_published": self.today.isoformat()}, "[dates]", canary)
+            day = {"first_published": published_on.isoformat()} if published_on else {}
+            _edit(part / "tasks" / name, day, "[dates]", canary)
         for name, why in plan.retired.items():
             _edit(part / "tasks" / name, {"status": "retired", "since": self.quarter, "why": why}, "[task]")
-        for source in (previous / "repositories" if previous else None, self.suite.repositories):
-            if source is not None and source.is_dir():
-                shutil.copytree(source, part / "repositories", symlinks=True, dirs_exist_ok=True)
+        sources = [folder.task.repository.source for several in (plan.kept, plan.gone, plan.added)
+                   for folder in several.values()]  # fmt: skip
+        for name in sorted({each.removeprefix("bundled:") for each in sources if each.startswith("bundled:")}):
+            for place in (previous / "repositories" if previous else None, self.suite.repositories):
+                if place is not None and (place / name).is_dir() and not (part / "repositories" / name).exists():
+                    shutil.copytree(place / name, part / "repositories" / name, symlinks=True)
         released = find_suite(part, metrics=names())
         chosen = sorted(plan.kept, key=lambda name: hashlib.sha256(f"{self.quarter} {name}".encode()).digest())[
             :anchors
         ]
-        self._record(part, plan, released, sorted(chosen))
+        self._record(part, plan, released, sorted(chosen), private)
+        return {folder.task.id: folder.digest for folder in released.tasks}
 
     def _copy(self, folder: TaskFolder, to: Path) -> None:
         shutil.copytree(folder.path, to, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
 
-    def _record(self, part: Path, plan: _Plan, released: SuiteFolder, anchors: list[str]) -> None:
+    def _record(
+        self, part: Path, plan: _Plan, released: SuiteFolder, anchors: list[str], private: Sequence[str]
+    ) -> None:
         (part / "release").mkdir()
-        (part / _CHANGES).write_text(self._changes(plan, anchors), "utf-8")
+        (part / _CHANGES).write_text(self._changes(plan, anchors, private), "utf-8")
         lines = "".join(f"{size}\t{digest}\t{name}\n" for name, (size, digest) in sorted(_entries(part).items()))
         manifest = f"size\tsha256\tpath\n{lines}"
         (part / _MANIFEST).write_text(manifest, "utf-8")
@@ -218,16 +271,18 @@ class _Writer:
             })  # fmt: skip
         write_toml(part / RELEASE, {
             "quarter": self.quarter, "day": self.today, "digest": digest, "added": sorted(plan.added),
-            "kept": sorted(plan.kept), "retired": sorted(plan.retired), "anchors": anchors, "task": entries,
+            "kept": sorted(plan.kept), "retired": sorted(plan.retired), "anchors": anchors,
+            "private": list(private), "task": entries,
         }, "Written by `repoassay curate release`. The digest is of release/manifest.tsv.")  # fmt: skip
 
-    def _changes(self, plan: _Plan, anchors: Sequence[str]) -> str:
+    def _changes(self, plan: _Plan, anchors: Sequence[str], private: Sequence[str]) -> str:
         lines = [f"# {self.quarter}", "", f"Released on {self.today.isoformat()}.", ""]
         for title, told in (
             ("Added", {name: folder.task.title for name, folder in plan.added.items()}),
             ("Retired", plan.retired),
             ("Kept", {name: "anchor task" if name in anchors else "" for name in plan.kept}),
-            ("Left out", plan.left_out),
+            ("Private", dict.fromkeys(private, "")),
+            ("Left out", {name: why for name, why in plan.left_out.items() if why != _STAYS_PRIVATE}),
         ):
             lines += [f"## {title}", ""]
             lines += [f"* {name}: {printable(why, 500)}" if why else f"* {name}" for name, why in sorted(told.items())]

@@ -67,6 +67,8 @@ class Completeness:
     seconds: float
     path: Path
     kept: bool = False
+    pythons: Mapping[str, str] = field(default_factory=dict)
+    """Release lines of Python it was tried on: why it is not complete there, empty where it is."""
 
 
 @dataclass(slots=True)
@@ -84,6 +86,11 @@ class _Steps:
             "bytes": len(completed.stdout) + len(completed.stderr), **more, **(cause or {}),
         })  # fmt: skip
 
+    def beside(self, line: str, other: _Steps) -> None:
+        """Add what was run on another Python."""
+        self.seconds += other.seconds
+        self.entries += [{**entry, "python": line} for entry in other.entries]
+
 
 def read_completeness(pooled: PooledRepository) -> dict[str, Any]:
     """The evidence of verification.
@@ -97,7 +104,7 @@ def read_completeness(pooled: PooledRepository) -> dict[str, Any]:
 
 def verify_pooled(
     pooled: PooledRepository, cache: Cache, sandbox: Sandbox, *, times: int = 2, again: bool = False,
-    step: Callable[[str], None] = lambda _: None,
+    minors: int = 1, step: Callable[[str], None] = lambda _: None,
 ) -> Completeness:  # fmt: skip
     """Run what a user of the repository would run, and write `completeness.toml`.
 
@@ -107,15 +114,17 @@ def verify_pooled(
         sandbox: Where everything runs, with no network.
         times: Runs of README and tests.
         again: Run again though nothing has changed since the evidence was written.
+        minors: On how many release lines of Python, the likeliest first; that one decides, the others are told.
         step: Told what is being done.
     """
-    identity = evidence_digest(pooled.source.get("tree"), times, "3")
+    identity = evidence_digest(pooled.source.get("tree"), times, minors, "4")
     place = pooled.path / COMPLETENESS
     if place.is_file() and not again:
         data = read_completeness(pooled)
         if data.get("looked_at") == identity:
             complete, why = data.get("verdict") == "complete", str(data.get("why", ""))
-            return Completeness(pooled.name, complete, why, float(data.get("seconds", 0)), place, kept=True)
+            pythons = {str(each["python"]): str(each["why"]) for each in data.get("tried_on", [])}
+            return Completeness(pooled.name, complete, why, float(data.get("seconds", 0)), place, True, pythons)
     with tempfile.TemporaryDirectory(prefix="repoassay-verify-", ignore_cleanup_errors=True) as scratch:
         installed, given_up = install_pooled(pooled, Path(scratch), cache, sandbox, step)
         found: dict[str, Any] = {}
@@ -125,9 +134,18 @@ def verify_pooled(
         else:
             data |= _environment(installed)
             why, steps, found = _runs(pooled, installed, sandbox, times, step)
+        pythons = {installed.line: why} if installed else {}
+        while installed is not None and len(pythons) < minors:
+            other, _ = install_pooled(pooled, Path(scratch, "beside"), cache, sandbox, step, tuple(pythons))
+            if other is None:
+                found["tried_on_no_other"] = "no other Python of this machine has all its packages as of its day"
+                break
+            pythons[other.line], more, _ = _runs(pooled, other, sandbox, times, step)
+            steps.beside(other.line, more)
+    found["tried_on"] = [{"python": line, "why": reason} for line, reason in pythons.items()]
     data |= {"verdict": "incomplete" if why else "complete", "why": why, "seconds": round(steps.seconds, 2), **found}
     write_toml(place, {**data, "step": steps.entries}, _INTRODUCTION)
-    return Completeness(pooled.name, not why, why, steps.seconds, place)
+    return Completeness(pooled.name, not why, why, steps.seconds, place, pythons=pythons)
 
 
 def _environment(installed: InstalledRepository) -> dict[str, Any]:
@@ -257,17 +275,9 @@ class _Runner:
     def tests(self, number: int) -> _TestCounts:
         """Run the package's own tests once."""
         argv = (
-            "/env/bin/python",
-            "-m",
-            "pytest",
-            "-q",
-            "-rfE",
-            "-p",
-            "no:cacheprovider",
-            "--tb=short",
-            "--continue-on-collection-errors",
-            "--no-header",
-        )
+            "/env/bin/python", "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider", "--tb=short",
+            "--continue-on-collection-errors", "--no-header",
+        )  # fmt: skip
         done = self._run(argv, _LIMITS)
         text = (done.stdout + b"\n" + done.stderr).decode(errors="replace")
         last = next((line for line in reversed(text.splitlines()) if _COUNT.search(line)), "")

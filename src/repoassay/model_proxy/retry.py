@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+import time
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ __all__ = ["UNTOLD_FAULTS", "AllAttemptsFailed", "OpenResponse", "open_patiently
 _PASSING = frozenset({429, 500, 502, 503, 504, 529})
 _PASSING_FAULTS = frozenset({"unreachable", "cut", "silence", "bad_http", "malformed", "wrong_type"})
 _LONGEST_ERROR = 1 << 20
+_HELD_BACK = 10.0
 UNTOLD_FAULTS = frozenset({"cut", "silence", "malformed"})
 """Faults of tries that the upstream may have worked on, without telling what they cost."""
 
@@ -125,9 +127,10 @@ async def _once(wire: UpstreamClient, ask: UpstreamRequest, limits: CallLimits) 
 async def _first_event(chunks: AsyncIterator[bytes]) -> tuple[bytes, JsonObject | None, bytes]:
     """A stream to the end of its first event that has data, and that event where it is an object, with its data.
 
-    Comments before it are held back with it: nobody has been sent anything, so that an error can still be retried.
+    Comments before it are held back with it: nobody has been sent anything, so that an error can still be retried. They
+    keep a connection alive, so that they are not held back for long.
     """
-    reader, begun = EventReader(), bytearray()
+    reader, begun, started = EventReader(), bytearray(), time.monotonic()
     async for chunk in chunks:
         begun += chunk
         for _, data in reader.feed(chunk):
@@ -138,7 +141,7 @@ async def _first_event(chunks: AsyncIterator[bytes]) -> tuple[bytes, JsonObject 
             except orjson.JSONDecodeError:
                 event = None  # the end of the stream, or what only whoever reads on can judge
             return bytes(begun), event if isinstance(event, dict) else None, data
-        if len(begun) > _LONGEST_ERROR:
+        if len(begun) > _LONGEST_ERROR or time.monotonic() - started > _HELD_BACK:
             break
     return bytes(begun), None, b""
 

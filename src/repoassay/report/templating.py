@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import hashlib
 import os
 import tempfile
@@ -33,8 +34,9 @@ def escape_value(value: object) -> object:
     return _escape(value) if type(value) is str else value
 
 
+@functools.cache
 def environment() -> Environment:
-    """Templates with autoescape, in which every string filled in is made harmless to read."""
+    """Templates with autoescape, in which every string filled in is made harmless to read; each compiled once."""
     made = Environment(
         loader=PackageLoader("repoassay.report"),
         autoescape=True,

@@ -13,8 +13,9 @@ import pytest
 
 from browser import Opened
 from repoassay.errors import BadInput
-from repoassay.records import RunFolder
+from repoassay.records import RunFolder, write_strengths
 from repoassay.report.leaderboard import build_site, rows_of
+from repoassay.types import MutantKind, MutantTrial, SuiteStrength, TaskStrength
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -67,6 +68,23 @@ def test_a_run_of_a_part_stands_below_every_whole_one(make_run: MakeRun, tmp_pat
     data = {one["name"]: one for one in json.loads((page.parent / "leaderboard.json").read_text())}
     assert (data["lucky"]["rank"], data["lucky"]["tasks_covered"], data["lucky"]["tasks_of_suite"]) == (None, 1, 4)
     assert data["careful"]["rank"] == 1
+
+
+def test_strength_of_tests_stands_beside_rates_of_the_same_tasks(
+    make_run: MakeRun, handed_in: Path, tmp_path: Path
+) -> None:
+    own = make_run("other", "careful", "2", days=1)
+    first, *_ = own.plan.tasks
+    left = MutantTrial(name="m", kind=MutantKind.CONSTANT, path="a.py", line=1, was="1", now="2", fate="survived")
+    told = TaskStrength(task=first.id, task_digest=first.digest, drawn=10, killed=7, survivors=(left,) * 3)
+    other = TaskStrength(task="else", task_digest="0" * 64, drawn=10, killed=1)
+    write_strengths(own.path, SuiteStrength(tasks=(told, other)))
+    page = build_site(rows_of([handed_in, own.path]), tmp_path / "site", NOW)
+    cell = f"70.0%<small>1 of {len(own.plan.tasks)} tasks, 1 weak</small>"
+    assert page.read_text().count(cell) == 2  # the submission is of the same tasks
+    data = json.loads((page.parent / "leaderboard.json").read_text())
+    assert {row["strength"]["median"] for row in data} == {0.7}
+    assert data[0]["strength"]["weak"] == [first.id]
 
 
 def test_every_row_links_to_its_evidence(site: Path) -> None:

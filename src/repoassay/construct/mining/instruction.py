@@ -130,9 +130,9 @@ def _issue(facts: CommitFacts, merge: str, issues: Mapping[int, str]) -> str:
     for text in (facts.message, merge):
         for number in map(int, _CLOSES.findall(text)):
             if number in issues:
-                return issues[number]
+                return _posted(issues[number])
     numbers = [int(each) for each in _NUMBER.findall(facts.message) if int(each) != _request(facts, merge)]
-    return next((issues[number] for number in numbers if number in issues), "")
+    return next((_posted(issues[number]) for number in numbers if number in issues), "")
 
 
 def _request(facts: CommitFacts, merge: str) -> int | None:
@@ -179,9 +179,22 @@ def _heading(line: str) -> bool:
 def _pull_request(facts: CommitFacts, merge: str, issues: Mapping[int, str]) -> str:
     number = _request(facts, merge)
     if number is not None and number in issues:
-        return issues[number]
+        return _posted(issues[number])
     _, _, words = merge.partition("\n")
     return "\n".join(_plain(row) for row in words.strip().splitlines() if not _TRAILER.match(row.strip())).strip()
+
+
+def _posted(text: str) -> str:
+    """What somebody wrote at a forge, without trailers, comments of forms, and references outside of its code."""
+    kept: list[str] = []
+    fenced = False
+    for row in re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL).splitlines():
+        fence = row.lstrip().startswith(("```", "~~~"))
+        fenced ^= fence
+        code = fence or fenced or row.startswith(("    ", "\t", "> "))
+        if code or not _TRAILER.match(row.strip()):
+            kept.append(row.rstrip() if code else _plain(row))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
 
 
 def _message(facts: CommitFacts) -> str:

@@ -118,8 +118,9 @@ def _of_file(path: str, before: str | None, after: str, used: _Use) -> Iterator[
     had = _strings(old_tree) if old_tree is not None else set()
     brought = _strings(new_tree) - had
     for text in used.texts:
-        if not _made_of(text, had) and (_made_of(text, brought) or _shares(text, brought)):
-            shown = " ".join(text.split())
+        told = "" if _made_of(text, had) else text if _made_of(text, brought) else _shared(text, brought)
+        if told:
+            shown = " ".join(told.split())
             yield NeededFact("text", shown, f"The tests expect this text: `{shown}`")
     raised = _raised(new_tree) - (_raised(old_tree) if old_tree is not None else set())
     for name in used.exceptions & raised & set(dir(builtins)):
@@ -312,9 +313,15 @@ def _fits(parts: list[str], text: str) -> bool:
     return True
 
 
-def _shares(text: str, brought: set[str]) -> bool:
-    """Whether a text of a test has a longer one that the solution brings within it, or lies within that."""
+def _shared(text: str, brought: set[str]) -> str:
+    """A text of a test that has a longer one which the solution brings within it, or lies within that, else empty.
+
+    Of one that is mostly something else, which is rather given to the code than expected of it, only what it brings.
+    """
     if len(text) < _LEAST_TEXT:
-        return False
+        return ""
     plain = (_FILLED.sub("", each).strip() for each in brought)
-    return any(len(each) >= _LEAST_TEXT and re.search(_WORD, each) and (each in text or text in each) for each in plain)
+    alike = [each for each in plain if len(each) >= _LEAST_TEXT and re.search(_WORD, each)]
+    if any(text in each or (each in text and 2 * len(each) >= len(text)) for each in alike):
+        return text
+    return max((each for each in alike if each in text), key=len, default="")

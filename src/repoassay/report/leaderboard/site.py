@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +21,7 @@ from repoassay.report.figures import figure
 from repoassay.report.leaderboard.entry import RUN, SUBMISSION
 from repoassay.report.leaderboard.figures import figures_of
 from repoassay.report.leaderboard.plans import isolation_note, suite_tasks
+from repoassay.report.leaderboard.strengths import KnownStrengths, strength_document
 from repoassay.report.leaderboard.validate import validate
 from repoassay.report.matrix import outcome_parts
 from repoassay.report.page_files import write_html
@@ -32,7 +33,7 @@ from repoassay.report.tables.groups import rates
 from repoassay.report.templating import environment, policy_hash, source
 from repoassay.tasks import locate
 from repoassay.text import one_line
-from repoassay.types import Plan, Reading
+from repoassay.types import Plan, Reading, SuiteStrength
 
 __all__ = ["DATA", "RankedBoard", "RankedEntry", "boards", "build_site", "rows_of"]
 
@@ -65,6 +66,8 @@ class RankedEntry:
     attempted: tuple[ResultRow, ...] = field(repr=False)
     reading: str = ""
     """How criteria were read and repositories laid out, where not as usual: rows of two readings are not compared."""
+    strengths: SuiteStrength | None = None
+    """What is known of the tests behind its rates."""
 
     @property
     def cost(self) -> float | None:
@@ -98,7 +101,8 @@ def rows_of(paths: Sequence[Path], cut_offs: Mapping[str, date] | None = None) -
         if key in seen:
             raise BadInput(f"{seen[key]} and {row.run} are the same run of {one_line(row.system, 80)}.")
         seen[key] = row.run
-    return sorted(rows, key=_rank)
+    known = KnownStrengths(row.run for row in rows if not row.checked)
+    return sorted((replace(row, strengths=known.of(row.run)) for row in rows), key=_rank)
 
 
 def _rank(row: RankedEntry) -> tuple[object, ...]:
@@ -248,6 +252,7 @@ def _document(row: RankedEntry, ranked: Sequence[RankedBoard]) -> dict[str, Any]
         "notes": row.notes,
         "evidence": row.evidence,
         "figures": dict(row.figures),
+        "strength": strength_document(row.strengths),
     }
 
 

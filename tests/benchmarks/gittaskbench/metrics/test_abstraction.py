@@ -16,13 +16,13 @@ from PIL import Image
 from repoassay.benchmarks.gittaskbench.metrics.abstraction import (
     flatness,
     image_flatness,
-    image_likeness,
     image_redrawn,
     image_structure,
     likeness,
     redrawn,
     structure,
 )
+from repoassay.benchmarks.gittaskbench.metrics.places import image_likeness
 from repoassay.errors import InfraFault
 from repoassay.grading.protocol import Measurement, UnreadableOutput
 

@@ -77,8 +77,11 @@ class TestLength:
         found = video_length_match(film(tmp_path / "a.avi", frames()[::step], 12 / step), original)
         assert found.value == pytest.approx(value, abs=0.01)
 
-    def test_the_same_frames_at_another_pace_are_all_of_it(self, original: Path, tmp_path: Path) -> None:
-        assert video_length_match(film(tmp_path / "a.avi", frames(), 24), original).value == 1
+    @pytest.mark.parametrize("rate", [6, 24])
+    def test_the_same_frames_at_another_pace_last_another_time(
+        self, original: Path, tmp_path: Path, rate: float
+    ) -> None:
+        assert video_length_match(film(tmp_path / "a.avi", frames(), rate), original).value == pytest.approx(0.5)
 
 
 class TestScenes:

@@ -30,6 +30,7 @@ __all__ = [
 
 _PACKAGES = ("numpy", "pillow", "opencv-python-headless")
 _MOMENTS, _WIDTH = 8, 400
+_FEWEST = 0.3
 
 
 def _clips(of: Path, against: Path) -> tuple[Clip, Clip]:
@@ -53,20 +54,20 @@ def _each(clips: tuple[Clip, Clip], measure: Callable[[Any, Any], float]) -> lis
     span="[0, 1]",
     better="higher",
     needs_reference=True,
-    source="frames that decode, and seconds, the shorter over the longer",
+    source="seconds, from the frames that decode and their rate, the shorter over the longer",
     packages=_PACKAGES,
 )
 def video_length_match(of: Path, against: Path) -> Measurement:
-    """How far two videos have the same number of frames or, at another frame rate, the same duration; the better one.
+    """How far two videos last equally long, at whatever frame rate; frames count where one tells no rate.
 
-    A duration counts only with at least three tenths of the frames: a few frames shown for long are no video.
+    Too few frames are no video however long they are shown: below three tenths of the other's, their share counts.
     """
     ours, theirs = _clips(of, against)
     frames = min(ours.count, theirs.count) / max(ours.count, theirs.count)
     longest = max(ours.seconds, theirs.seconds)
-    seconds = min(ours.seconds, theirs.seconds) / longest if longest else 0.0
+    timed = min(ours.seconds, theirs.seconds) > 0 and frames >= _FEWEST
     note = f"{ours.count} frames in {ours.seconds:.2f} s for {theirs.count} in {theirs.seconds:.2f} s"
-    return Measurement(max(frames, seconds if frames >= 0.3 else 0.0), note)
+    return Measurement(min(ours.seconds, theirs.seconds) / longest if timed else frames, note)
 
 
 @metric(

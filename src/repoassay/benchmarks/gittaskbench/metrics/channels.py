@@ -50,12 +50,15 @@ def colour_likeness(ours: Any, theirs: Any) -> float:
     source="cosine of R, G and B less their mean, smoothed, over the whole picture at 256 pixels",
     packages=_PACKAGES,
 )
-def image_colour_kept(of: Path, against: Path) -> Measurement:
+def image_colour_kept(of: Path, against: Path, *, grey: bool = False) -> Measurement:
     """Whether the colours are the original's, whatever their strength; see `colour_likeness`.
 
     An exchange of channels, another cast and a picture without colour score low; exposure, contrast, saturation and
-    small shifts of the white point do not.
+    small shifts of the white point do not. With `grey` a picture without any colour counts as 1.
     """
     ours, theirs = read_small(of, _SIDE)[0], reference(lambda path: read_small(path, _SIDE), against)[0]
     height, width = (max(16, min(sides)) for sides in zip(ours.shape[:2], theirs.shape[:2], strict=True))
-    return Measurement(colour_likeness(fit(ours, width, height), fit(theirs, width, height)))
+    ours, theirs = fit(ours, width, height), fit(theirs, width, height)
+    if grey and float((chroma(ours) ** 2).sum(axis=2).mean()) < _FAINT**2:
+        return Measurement(1.0, "it is grey")
+    return Measurement(colour_likeness(ours, theirs))

@@ -32,6 +32,8 @@ __all__ = [
 _SIDE = 480
 _VISIBLE = 2.0
 _APART = 45
+_BLACK, _WHITE = 2.0, 97.0
+"""L* beyond which there is no room for colour."""
 _PACKAGES = ("numpy", "pillow", "opencv-python-headless", "scikit-image")
 
 
@@ -102,7 +104,8 @@ def colour_change_spread(
 ) -> Measurement:
     """Share of the cells of a grid of 6 x 4, or `cells` x `cells`, whose mean colour difference is `least` or more.
 
-    With `chroma` only a* and b* count, and the cell must be as far from grey: neither light nor bleaching is colour.
+    With `chroma` only a* and b* count, and the cell must be as far from grey: neither light nor bleaching is colour;
+    cells that are black or white in the original are left out of account.
     """
     numpy, (ours, theirs) = need("numpy"), _pair(of, against)
     if chroma:
@@ -111,8 +114,16 @@ def colour_change_spread(
     else:
         apart = need("skimage.color").deltaE_ciede2000(ours, theirs)
     rows, columns = (cells, cells) if cells else (6, 4)
-    split = [cell for row in numpy.array_split(apart, rows) for cell in numpy.array_split(row, columns, 1)]
-    return Measurement(float(numpy.mean([cell.mean() >= least for cell in split if cell.size])))
+    split, light = (
+        [cell for row in numpy.array_split(each, rows) for cell in numpy.array_split(row, columns, 1)]
+        for each in (apart, theirs[..., 0])
+    )
+    counted = [
+        cell.mean() >= least
+        for cell, there in zip(split, light, strict=True)
+        if cell.size and not (chroma and (there.mean() > _WHITE or there.mean() < _BLACK))
+    ]
+    return Measurement(float(numpy.mean(counted)) if counted else 0.0)
 
 
 @metric(

@@ -7,7 +7,9 @@ from typing import Any
 
 from repoassay.grading import Measurement, metric, need, pixels, reference
 
-__all__ = ["mask_dice", "mask_iou"]
+__all__ = ["mask_dice", "mask_iou", "mask_levels"]
+
+_NEAR = 40
 
 
 def _marks(of: Path, against: Path, level: float) -> tuple[Any, Any]:
@@ -50,3 +52,17 @@ def mask_dice(of: Path, against: Path, *, level: float = 127.5) -> Measurement:
     ours, theirs = _marks(of, against, level)
     marked = int(ours.sum()) + int(theirs.sum())
     return Measurement(2 * float((ours & theirs).sum()) / marked if marked else 1.0)
+
+
+@metric(
+    "mask_levels",
+    unit="ratio",
+    span="[0, 1]",
+    better="higher",
+    source="share of pixels within 40 levels of black or of white",
+    packages=("numpy", "pillow"),
+)
+def mask_levels(of: Path) -> Measurement:
+    """How far a picture is a mask and no photo: 1 for two levels, 0.97 or more after JPEG."""
+    ours = pixels(of, "L")
+    return Measurement(float(((ours <= _NEAR) | (ours >= 255 - _NEAR)).mean()))

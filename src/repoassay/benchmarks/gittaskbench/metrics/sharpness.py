@@ -23,6 +23,8 @@ _MOST_SAMPLES = 4000
 _TILES = 8
 _SHIFT = 1.5
 """Pixels by which a cut margin may move an output."""
+_LEAST, _WINDOW = 16, 1024
+"""Shortest side at which, and longest within which, that is looked for."""
 
 
 @metric(
@@ -96,7 +98,9 @@ def image_edge_gain(of: Path, against: Path, *, share: float | None = None) -> M
     this share of the original's edges: 1 where a half was interpolated.
     """
     numpy, cv2 = need("numpy"), need("cv2")
-    ours, plain = _together(*_greys(of, against))
+    ours, plain = _greys(of, against)
+    if share is not None:
+        ours, plain = _together(ours, plain)
     found, wanted = _gradient(ours), _gradient(plain)
     along = sum(a * b for a, b in zip(found, wanted, strict=True))
     power = sum(part * part for part in wanted)
@@ -124,12 +128,20 @@ def image_edge_gain(of: Path, against: Path, *, share: float | None = None) -> M
 def _together(ours: Any, plain: Any) -> tuple[Any, Any]:
     """The second moved upon the first by a fraction of a pixel, as where a row of pixels was cut off."""
     cv2, numpy = need("cv2"), need("numpy")
-    window = cv2.createHanningWindow(ours.shape[::-1], cv2.CV_64F)
-    (across, down), _ = cv2.phaseCorrelate(plain.astype(numpy.float64), ours.astype(numpy.float64), window)
+    height, width = ours.shape
+    if min(height, width) < _LEAST:
+        return ours, plain
+    top, left = max(0, (height - _WINDOW) // 2), max(0, (width - _WINDOW) // 2)
+    middles = [
+        numpy.ascontiguousarray(each[top : height - top, left : width - left], dtype=numpy.float64)
+        for each in (plain, ours)
+    ]
+    window = cv2.createHanningWindow(middles[0].shape[::-1], cv2.CV_64F)
+    (across, down), _ = cv2.phaseCorrelate(*middles, window)
     if not 0.1 < max(abs(across), abs(down)) < _SHIFT:
         return ours, plain
     moved = numpy.array([[1.0, 0.0, across], [0.0, 1.0, down]])
-    return ours, cv2.warpAffine(plain, moved, plain.shape[::-1], flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    return ours, cv2.warpAffine(plain, moved, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
 
 
 @metric(
