@@ -47,7 +47,6 @@ def strength_document(strengths: SuiteStrength | None) -> dict[str, Any] | None:
     if strengths is None or strengths.median is None:
         return None
     return {
-        "median": round(strengths.median, 9), "tasks": len(strengths.known),
+        "median": round(strengths.median, 9), "tasks": len(strengths.known), "tolerance": strengths.tolerance,
         "weak": [task.task for task in strengths.weak],
-        "tolerance": strengths.tolerance,
     }  # fmt: skip
