@@ -81,7 +81,9 @@ class TestLength:
     def test_the_same_frames_at_another_pace_last_another_time(
         self, original: Path, tmp_path: Path, rate: float
     ) -> None:
-        assert video_length_match(film(tmp_path / "a.avi", frames(), rate), original).value == pytest.approx(0.5)
+        paced = film(tmp_path / "a.avi", frames(), rate)
+        assert video_length_match(paced, original).value == pytest.approx(0.5)
+        assert video_length_match(paced, original, pace=False).value == 1
 
 
 class TestScenes:

@@ -17,6 +17,7 @@ __all__ = [
     "aligned",
     "fitted",
     "flatness",
+    "grey_psnr",
     "image_flatness",
     "image_longer_side",
     "image_redrawn",
@@ -24,7 +25,6 @@ __all__ = [
     "likeness",
     "redrawn",
     "structure",
-    "told",
     "unexplained",
 ]
 
@@ -233,10 +233,10 @@ def likeness(ours: Any, theirs: Any) -> float:
     Brightening, contrast and tint leave nothing; blur and damage remain. Both are (height, width, 3) of one size, and
     compared as they are and as `aligned`; the larger value counts.
     """
-    return max(told(ours, theirs), told(*aligned(ours, theirs)))
+    return max(grey_psnr(ours, theirs), grey_psnr(*aligned(ours, theirs)))
 
 
-def told(ours: Any, theirs: Any) -> float:
+def grey_psnr(ours: Any, theirs: Any) -> float:
     """As `likeness`, without any alignment."""
     numpy = need("numpy")
     a, b = (grey(each).astype(numpy.float64).ravel() for each in (ours, theirs))

@@ -57,17 +57,19 @@ def _each(clips: tuple[Clip, Clip], measure: Callable[[Any, Any], float]) -> lis
     source="seconds, from the frames that decode and their rate, the shorter over the longer",
     packages=_PACKAGES,
 )
-def video_length_match(of: Path, against: Path) -> Measurement:
+def video_length_match(of: Path, against: Path, *, pace: bool = True) -> Measurement:
     """How far two videos last equally long, at whatever frame rate; frames count where one tells no rate.
 
     Too few frames are no video however long they are shown: below three tenths of the other's, their share counts.
+    Without `pace` the same number of frames is as good as the same time, so they may be shown quicker or more slowly.
     """
     ours, theirs = _clips(of, against)
     frames = min(ours.count, theirs.count) / max(ours.count, theirs.count)
     longest = max(ours.seconds, theirs.seconds)
     timed = min(ours.seconds, theirs.seconds) > 0 and frames >= _FEWEST
     note = f"{ours.count} frames in {ours.seconds:.2f} s for {theirs.count} in {theirs.seconds:.2f} s"
-    return Measurement(min(ours.seconds, theirs.seconds) / longest if timed else frames, note)
+    lasting = min(ours.seconds, theirs.seconds) / longest if timed else frames
+    return Measurement(lasting if pace else max(lasting, frames), note)
 
 
 @metric(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from repoassay.benchmarks.gittaskbench.metrics.abstraction import aligned, fitted, likeness, told, unexplained
+from repoassay.benchmarks.gittaskbench.metrics.abstraction import aligned, fitted, grey_psnr, likeness, unexplained
 from repoassay.benchmarks.gittaskbench.metrics.pictures import aspect_slip, fit, grey
 from repoassay.grading import Measurement, metric, need, pixels, reference
 
@@ -231,5 +231,5 @@ def image_likeness(of: Path, against: Path, *, share: float | None = None) -> Me
     if share is None:
         return Measurement(likeness(ours, theirs))
     shown = [cut for cut in cuts(*theirs.shape[:2]) if float(grey(theirs[cut]).std()) >= 2 * _PLAIN]
-    found = _share([told(ours[cut], theirs[cut]) for cut in shown], 1 - share)
+    found = _share([grey_psnr(ours[cut], theirs[cut]) for cut in shown], 1 - share)
     return Measurement(found, f"in {share:.0%} of {len(shown)} tiles")
