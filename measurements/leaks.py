@@ -1,11 +1,11 @@
 """Whether an agent could find the fix: searches what it sees of each task of a suite for lines of the solution.
 
 The search is an agent itself, so it sees just what one sees: every file it may read, every object of every git
-repository, reachable or not, the index, its environment, the instruction; the system below /usr, the same for all, is
-read once. It is sent the lines of code that only the solution or the hidden tests bring (of 20 characters or more, in
-no file of the base) and the names that git gives the changed files. A line in the instruction, one of git's names, or
-half of a changed file's lines in one place is a leak; other hits are kept for a reader, since short lines of code stand
-in many packages.
+repository, reachable or not, the index, its environment, the instruction; the host's programs and our interpreter, the
+same for all, are read once, and again where they hold a line. It is sent the lines of code that only the solution or
+the hidden tests bring (of 20 characters or more, in no file of the base) and the names that git gives the changed
+files. A line in the instruction, one of git's names, or half of a changed file's lines in one place is a leak; other
+hits are kept for a reader, since short lines of code stand in many packages.
 
     python measurements/leaks.py ./mined --json leaks.jsonl
 """
@@ -16,6 +16,7 @@ import argparse
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 import tomllib
 from pathlib import Path
@@ -38,7 +39,8 @@ def look(text, where):
     read[0] += 1
     read[1] += len(text)
     there = {line.strip() for line in text.split(b"\n")} & lines.keys()
-    there |= {line for line in lines if len(line) > 60 and line in text}
+    if len(lines) <= 100:  # of more, whole lines must do
+        there |= {line for line in lines if len(line) > 60 and line in text}
     if there:
         found.append([where, sorted(lines[line] for line in there)])
 
@@ -59,20 +61,24 @@ def search_git(place):
         if len(row) == 3 and row[1] in (b"blob", b"commit", b"tag"):
             look(git(place, "cat-file", row[1].decode(), row[0].decode()), place + " object " + row[0].decode())
 
-skip = {"/proc", "/sys", "/dev"} | set(sent["skip"])
-for top, folders, files in os.walk(sent["top"]):
-    folders[:] = [name for name in folders if os.path.join(top, name) not in skip]
-    if "objects" in folders and "refs" in folders:
-        search_git(top)
-    for name in files:
-        path = os.path.join(top, name)
-        try:
-            if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > 64 * 2**20:
-                continue
+def look_into(path):
+    try:
+        if not os.path.islink(path) and os.path.isfile(path) and os.path.getsize(path) <= 64 * 2**20:
             with open(path, "rb") as stream:
                 look(stream.read(), path)
-        except OSError:
-            pass
+    except OSError:
+        pass
+
+skip = {"/proc", "/sys", "/dev"} | set(sent["skip"])
+for place in sent["tops"]:
+    for top, folders, files in os.walk(place):
+        folders[:] = [name for name in folders if os.path.join(top, name) not in skip]
+        if "objects" in folders and "refs" in folders:
+            search_git(top)
+        for name in files:
+            look_into(os.path.join(top, name))
+for path in sent["files"]:
+    look_into(path)
 look("\n".join("%s=%s" % pair for pair in os.environ.items()).encode(), "environment")
 print(json.dumps({"files": read[0], "bytes": read[1], "found": found}))
 """
@@ -111,10 +117,13 @@ def _lines(path: Path) -> list[str]:
     return path.read_bytes().decode(errors="replace").splitlines()
 
 
-def search(suite: str, task: str, lines: set[str], objects: list[str], top: str, skip: list[str]) -> dict[str, Any]:
-    """What an agent at one task finds below a folder: `files` and `bytes` read, `found` as pairs of place and lines."""
+def search(suite: str, task: str, lines: set[str], objects: list[str], **where: list[str]) -> dict[str, Any]:
+    """What an agent at one task finds: `files` and `bytes` read, `found` as pairs of place and lines.
+
+    `where` has `tops`, folders to search but for those of `skip`, and `files`.
+    """
     with ra.open_workspace(suite, task=task, timeout=1800) as workspace:
-        sent = json.dumps({"lines": sorted(lines), "objects": objects, "top": top, "skip": skip})
+        sent = json.dumps({"lines": sorted(lines), "objects": objects, "tops": [], "skip": [], "files": [], **where})
         workspace.write("/tmp/search.py", _SEARCH)
         done = workspace.run(["/env/bin/python", "-I", "/tmp/search.py"], input=sent)
     if not done.ok:
@@ -141,13 +150,16 @@ def main() -> None:
     folders = [each for each in sorted((given.suite / "tasks").iterdir()) if each.name in (given.task or [each.name])]
     told = {folder.name: secrets(folder) for folder in folders}
     every = {line for lines, _ in told.values() for each in lines.values() for line in each}
-    host = search(str(given.suite), folders[0].name, every, [], "/usr", [])
+    host = search(str(given.suite), folders[0].name, every, [], tops=["/usr", sys.base_prefix])
     records = []
     for folder in folders:
         lines, objects = told[folder.name]
         own = {line for each in lines.values() for line in each}
-        seen = search(str(given.suite), folder.name, own, objects, "/", ["/usr", "/lib", "/lib64", "/bin", "/sbin"])
-        hits = seen["found"] + [[where, sorted(own & {*found})] for where, found in host["found"] if own & {*found}]
+        # What the system shows is the same for all, save copies of a task's own project, which are covered in it.
+        again = [where for where, found in host["found"] if own & {*found}]
+        skip = ["/usr", "/lib", "/lib64", "/bin", "/sbin", sys.base_prefix]
+        seen = search(str(given.suite), folder.name, own, objects, tops=["/"], skip=skip, files=again)
+        hits = seen["found"]
         record = {"task": folder.name, "lines": len(own), "files": seen["files"], "bytes": seen["bytes"]}
         record |= {"leaks": leaks_among(hits, lines), "hits": hits}
         records.append(record)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from repoassay.errors import Interrupted, RepoAssayError
+from repoassay.errors import Interrupted, MissingExtra, RepoAssayError
 from repoassay.json_output import print_failure
 
 if TYPE_CHECKING:
@@ -78,6 +78,9 @@ def exit_with(program: str, command: Callable[[], object], *, fault: int = 1) ->
         if isinstance(error, OSError) and (sentence := _of_the_disk(error)):
             _say(program, sentence)
             sys.exit(_LACKING)
+        if isinstance(error, ModuleNotFoundError) and (sentence := _of_an_extra(error)):
+            _say(program, sentence)
+            sys.exit(_LACKING)
         sys.exit(_interrupted() if _is_interrupt(error) else _unexpected(program, error))
 
 
@@ -132,6 +135,22 @@ def _of_the_disk(error: OSError) -> str | None:
     names = [str(name) for name in (error.filename, error.filename2) if isinstance(name, (str, os.PathLike))]
     verb = "opened" if error.errno in (errno.EACCES, errno.EPERM) else "written"
     return f"{quote(names[-1]) if names else 'A file'} cannot be {verb}: {error.strerror}. {remedy}"
+
+
+def _of_an_extra(error: ModuleNotFoundError) -> str | None:
+    """Which extra brings a package that is not installed; None for other packages."""
+    import re
+    from importlib.metadata import requires
+
+    package = (error.name or "").partition(".")[0]
+    named = {"PIL": "pillow", "cv2": "opencv-python-headless", "multipart": "python-multipart"}
+    project = named.get(package, package).replace("_", "-").lower()
+    extras: dict[str, list[str]] = {}
+    for each in requires("repoassay") or ():
+        if found := re.match(r"([\w.-]+).*extra == ['\"]([\w-]+)['\"]", each):
+            extras.setdefault(found[2], []).append(found[1].lower())
+    bringing = [extra for extra, projects in extras.items() if project in projects]
+    return str(MissingExtra(package, min(bringing, key=lambda extra: len(extras[extra])))) if bringing else None
 
 
 def _say(program: str, sentence: str) -> None:

@@ -77,11 +77,11 @@ def test_an_agent_that_never_started_is_no_failure_of_its_own(folder: Path) -> N
     assert outcomes["failed"] == "no_output"
     assert outcomes["worked"] == "failed"  # it left a file, so that it had started
 
-    for name, words in (("absent", "my-agent: not found"), ("needy", "No module named"), ("worked", "my-agent:")):
+    for name, reason in (("absent", "my-agent: not found"), ("needy", "No module named"), ("worked", "my-agent:")):
         attempt = next(line.split()[0] for line in shown.splitlines() if line.endswith(f" by {name}"))
         for verb in ("show", "diagnose"):
             told = repoassay(verb, f"latest/{attempt}", cwd=folder.parent).stdout
-            assert "The agent printed last" in told and words in told, told
+            assert "The agent printed last" in told and reason in told, told
     whole = repoassay("diagnose", "latest", cwd=folder.parent).stdout
     assert "the agent could not start: there is no program my-agent (exit code 127: command not found)" in whole
     pages = [path.read_text() for path in place.glob("report*/*.html")]

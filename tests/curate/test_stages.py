@@ -219,7 +219,7 @@ def test_a_made_up_package_is_complete(tmp_path: Path) -> None:
     place = make_pool(tmp_path, complete=False)
     done = repoassay("curate", "verify", place, "--minors", "2", "--json", cwd=tmp_path, seconds=500)
     assert done.returncode == 0, done.stderr
-    pythons = json.loads(done.stdout)[0]["pythons"]
+    pythons = json.loads(done.stdout)["data"][0]["pythons"]
     assert set(pythons.values()) == {""}
     assert len(pythons) == min(2, len(release_lines()))
     told = tomllib.loads((place / "completeness.toml").read_text())

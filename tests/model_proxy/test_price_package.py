@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from json_answers import data_of
 from repoassay.cli.main import cli
 from repoassay.errors import BadInput
 from repoassay.model_proxy import Prices
@@ -80,6 +81,9 @@ def test_a_table_made_of_it_says_the_same(wheel: Path, tmp_path: Path) -> None:
         assert again.find(model, date(2026, 6, 1)) == before.find(model, date(2026, 6, 1)) is not None
     done = CliRunner().invoke(cli, ["models", "prices", "gemini/dated", "vllm/own", "--prices", str(out)])
     assert "in 4, out 4" in done.output and "genai-prices 9.8.7" in done.output and "no price" in done.output
+    done = CliRunner().invoke(cli, ["models", "prices", "gemini/g-pro", "vllm/own", "--prices", str(out), "--json"])
+    known, unknown = data_of(done.output)
+    assert known["price"]["tier"][0]["above"] == 200_000 and unknown == {"model": "vllm/own", "price": None}
 
 
 @pytest.mark.parametrize(

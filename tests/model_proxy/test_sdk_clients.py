@@ -6,7 +6,8 @@ Each is asked the same: to use a tool twice at once, then to go on with what the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -38,82 +39,88 @@ def place(build: Any) -> Any:
     return rig, entry, entry.urls(rig.gateway.origin)
 
 
-def with_anthropic(url: str, key: str, *, stream: bool) -> Iterator[Told]:
-    client = pytest.importorskip("anthropic").Anthropic(base_url=url, api_key=key, max_retries=0)
+def with_anthropic(url: str, key: str, *, stream: bool) -> Generator[Told]:
     tools = [{"name": "bash", "description": "Run", "input_schema": SCHEMA}]
     messages: list[Any] = [{"role": "user", "content": TASK}]
-    while True:
-        asked = {"model": "any", "max_tokens": 500, "system": SYSTEM, "messages": messages, "tools": tools}
-        if stream:
-            with client.messages.stream(**asked) as streamed:
-                assert "".join(streamed.text_stream)
-                answer = streamed.get_final_message()
-        else:
-            answer = client.messages.create(**asked)
-        uses = [block for block in answer.content if block.type == "tool_use"]
-        assert answer.stop_reason == ("tool_use" if uses else "end_turn")
-        usage = answer.usage
-        read = usage.input_tokens + (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
-        text = "".join(block.text for block in answer.content if block.type == "text")
-        yield text, [use.input["command"] for use in uses], (read, usage.cache_read_input_tokens, usage.output_tokens)
-        results = [
-            {"type": "tool_result", "tool_use_id": use.id, "content": said}
-            for use, said in zip(uses, RESULTS, strict=True)
-        ]
-        messages += [{"role": "assistant", "content": answer.content}, {"role": "user", "content": results}]
+    with closing(pytest.importorskip("anthropic").Anthropic(base_url=url, api_key=key, max_retries=0)) as client:
+        while True:
+            asked = {"model": "any", "max_tokens": 500, "system": SYSTEM, "messages": messages, "tools": tools}
+            if stream:
+                with client.messages.stream(**asked) as streamed:
+                    assert "".join(streamed.text_stream)
+                    answer = streamed.get_final_message()
+            else:
+                answer = client.messages.create(**asked)
+            uses = [block for block in answer.content if block.type == "tool_use"]
+            assert answer.stop_reason == ("tool_use" if uses else "end_turn")
+            usage = answer.usage
+            read = usage.input_tokens + (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
+            text = "".join(block.text for block in answer.content if block.type == "text")
+            yield (
+                text,
+                [use.input["command"] for use in uses],
+                (read, usage.cache_read_input_tokens, usage.output_tokens),
+            )
+            results = [
+                {"type": "tool_result", "tool_use_id": use.id, "content": said}
+                for use, said in zip(uses, RESULTS, strict=True)
+            ]
+            messages += [{"role": "assistant", "content": answer.content}, {"role": "user", "content": results}]
 
 
-def with_responses(url: str, key: str, *, stream: bool) -> Iterator[Told]:
-    client = pytest.importorskip("openai").OpenAI(base_url=url, api_key=key, max_retries=0)
+def with_responses(url: str, key: str, *, stream: bool) -> Generator[Told]:
     tools = [{"type": "function", "name": "bash", "description": "Run", "parameters": SCHEMA, "strict": False}]
     items: list[Any] = [{"role": "user", "content": TASK}]
-    while True:
-        asked = {"model": "any", "instructions": SYSTEM, "input": items, "tools": tools}
-        if stream:
-            with client.responses.stream(**asked) as streamed:
-                assert {"response.created", "response.completed"} <= {event.type for event in streamed}
-                answer = streamed.get_final_response()
-        else:
-            answer = client.responses.create(**asked)
-        assert answer.status == "completed"
-        calls = [item for item in answer.output if item.type == "function_call"]
-        usage = answer.usage
-        counts = (usage.input_tokens, usage.input_tokens_details.cached_tokens, usage.output_tokens)
-        yield answer.output_text, [json.loads(call.arguments)["command"] for call in calls], counts
-        items += [item.model_dump(exclude_none=True, exclude={"parsed_arguments"}) for item in answer.output]
-        items += [
-            {"type": "function_call_output", "call_id": call.call_id, "output": said}
-            for call, said in zip(calls, RESULTS, strict=True)
-        ]
+    with closing(pytest.importorskip("openai").OpenAI(base_url=url, api_key=key, max_retries=0)) as client:
+        while True:
+            asked = {"model": "any", "instructions": SYSTEM, "input": items, "tools": tools}
+            if stream:
+                with client.responses.stream(**asked) as streamed:
+                    assert {"response.created", "response.completed"} <= {event.type for event in streamed}
+                    answer = streamed.get_final_response()
+            else:
+                answer = client.responses.create(**asked)
+            assert answer.status == "completed"
+            calls = [item for item in answer.output if item.type == "function_call"]
+            usage = answer.usage
+            counts = (usage.input_tokens, usage.input_tokens_details.cached_tokens, usage.output_tokens)
+            yield answer.output_text, [json.loads(call.arguments)["command"] for call in calls], counts
+            items += [item.model_dump(exclude_none=True, exclude={"parsed_arguments"}) for item in answer.output]
+            items += [
+                {"type": "function_call_output", "call_id": call.call_id, "output": said}
+                for call, said in zip(calls, RESULTS, strict=True)
+            ]
 
 
-def with_genai(url: str, key: str, *, stream: bool) -> Iterator[Told]:
+def with_genai(url: str, key: str, *, stream: bool) -> Generator[Told]:
     genai = pytest.importorskip("google.genai")
     types = genai.types
-    client = genai.Client(api_key=key, http_options=types.HttpOptions(base_url=url))
     declared = types.FunctionDeclaration(name="bash", description="Run", parameters_json_schema=SCHEMA)
     config = types.GenerateContentConfig(
         system_instruction=SYSTEM, tools=[types.Tool(function_declarations=[declared])]
     )
     contents: list[Any] = [types.Content(role="user", parts=[types.Part(text=TASK)])]
-    while True:
-        asked = {"model": "any", "contents": contents, "config": config}
-        if stream:
-            chunks = list(client.models.generate_content_stream(**asked))
-        else:
-            chunks = [client.models.generate_content(**asked)]
-        parts = [part for chunk in chunks for part in chunk.candidates[0].content.parts or []]
-        calls = [part.function_call for part in parts if part.function_call]
-        usage = chunks[-1].usage_metadata
-        assert chunks[-1].candidates[0].finish_reason == "STOP"
-        written = usage.candidates_token_count + usage.thoughts_token_count
-        counts = (usage.prompt_token_count, usage.cached_content_token_count, written)
-        yield "".join(part.text or "" for part in parts), [call.args["command"] for call in calls], counts
-        answers = [
-            types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response={"output": said}))
-            for call, said in zip(calls, RESULTS, strict=True)
-        ]
-        contents += [types.Content(role="model", parts=parts), types.Content(role="user", parts=answers)]
+    with closing(genai.Client(api_key=key, http_options=types.HttpOptions(base_url=url))) as client:
+        while True:
+            asked = {"model": "any", "contents": contents, "config": config}
+            if stream:
+                chunks = list(client.models.generate_content_stream(**asked))
+            else:
+                chunks = [client.models.generate_content(**asked)]
+            parts = [part for chunk in chunks for part in chunk.candidates[0].content.parts or []]
+            calls = [part.function_call for part in parts if part.function_call]
+            usage = chunks[-1].usage_metadata
+            assert chunks[-1].candidates[0].finish_reason == "STOP"
+            written = usage.candidates_token_count + usage.thoughts_token_count
+            counts = (usage.prompt_token_count, usage.cached_content_token_count, written)
+            yield "".join(part.text or "" for part in parts), [call.args["command"] for call in calls], counts
+            answers = [
+                types.Part(
+                    function_response=types.FunctionResponse(id=call.id, name=call.name, response={"output": said})
+                )
+                for call, said in zip(calls, RESULTS, strict=True)
+            ]
+            contents += [types.Content(role="model", parts=parts), types.Content(role="user", parts=answers)]
 
 
 CLIENTS = {"messages": with_anthropic, "responses": with_responses, "gemini": with_genai}
@@ -123,9 +130,9 @@ CLIENTS = {"messages": with_anthropic, "responses": with_responses, "gemini": wi
 @pytest.mark.parametrize("dialect", CLIENTS)
 def test_published_clients(place: Any, dialect: str, stream: bool) -> None:
     rig, entry, urls = place
-    speak: Callable[..., Iterator[Told]] = CLIENTS[dialect]
-    told = speak(urls[dialect], entry.key, stream=stream)
-    first, second = next(told), next(told)
+    speak: Callable[..., Generator[Told]] = CLIENTS[dialect]
+    with closing(speak(urls[dialect], entry.key, stream=stream)) as told:
+        first, second = next(told), next(told)
     assert first == (SAID, ["ls a", "ls b"], (300, 200, 40))
     assert second == ("Two files.", [], (400, 300, 9))
     entry.close()

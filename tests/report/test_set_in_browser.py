@@ -9,6 +9,8 @@ import pytest
 
 from browser import VIEWS, Opened
 from repoassay.report.export import write_figured
+from repoassay.report.page import PageParts
+from repoassay.report.page_files import write_results
 from repoassay.report.report_tables import TableSelection, figure_out
 from repoassay.report.results import ResultRow
 from repoassay.types import Outcome
@@ -123,4 +125,23 @@ def test_many_attempts_are_loaded_from_files_beside_the_page(browser: Browser, t
     opened = Opened(browser, path, (1200, 900), "light")
     opened.page.locator("#list").scroll_into_view_if_needed()
     opened.page.locator("#loading", has_text="not beside").wait_for()
+    opened.close()
+
+
+@pytest.mark.exhaustive
+def test_a_hundred_thousand_attempts_make_a_page_of_bounded_size(browser: Browser, tmp_path: Path) -> None:
+    tasks = [task(f"t{number:03d}") for number in range(500)]
+    rows = [
+        row(Outcome.PASSED if (n * 7 + place) % 3 else Outcome.FAILED, of=one, number=n, by=entry(f"agent-{n % 4}"))
+        for place, one in enumerate(tasks)
+        for n in range(1, 201)
+    ]
+    path = write_results(rows, tmp_path / "r.html", PageParts(), "--out")[0]
+    assert path.stat().st_size < 2_000_000
+    opened = Opened(browser, path)
+    assert opened.page.evaluate("document.querySelectorAll('*').length") < 30_000
+    opened.page.locator("#list").scroll_into_view_if_needed()
+    opened.page.locator("#where", has_text="of 100,000").wait_for()
+    assert opened.page.locator("#attempts tbody tr").count() == 50
+    assert opened.complaints == []
     opened.close()

@@ -95,6 +95,16 @@ def test_runs_are_listed_opened_and_compared(folder: Path) -> None:
         assert "<script>alert" not in text and "\u202e" not in text
 
 
+def test_an_attempt_that_was_made_again_says_so(folder: Path) -> None:
+    run = RunFolder(folder / "one")
+    first, again = attempt_id("one", 0), attempt_id("one", 9)
+    found = next(item for item in run.finished() if item.attempt.id == first)
+    run.record(found.attempt.model_copy(update={"id": again, "retry_of": first}), found.verdict)
+    viewer = RunViewer(folder)
+    assert "Superseded by a retry" in get(viewer, f"/run/one/report_files/{first}.html")
+    assert "Superseded" not in get(viewer, f"/run/one/report_files/{again}.html")
+
+
 @pytest.mark.parametrize(
     "target",
     [

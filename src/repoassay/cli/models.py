@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repoassay.options import PATH
+from repoassay.json_output import print_document
+from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
     from repoassay.model_proxy import Price
@@ -33,12 +34,14 @@ def models() -> None:
               "price map, or the name of one of these packages where it is installed.")  # fmt: skip
 @click.option("--provider", "providers", multiple=True, metavar="NAME", help="Of --refresh, models of these alone.")
 @click.option("--out", "target", type=PATH, metavar="FILE", help="Where --refresh writes.")
+@json_option
 def prices(
     names: tuple[str, ...],
     tables: tuple[Path, ...],
     refresh: str | None,
     providers: tuple[str, ...],
     target: Path | None,
+    as_json: bool,
 ) -> None:
     """Print the prices of models, each with its source, or renew a table from a data source.
 
@@ -54,16 +57,26 @@ def prices(
     from repoassay.model_proxy import Prices
 
     if refresh is not None:
-        if target is None or names:
+        if target is None or names or as_json:
             raise BadInput("--refresh writes a table and prints none.", "Say where with --out FILE.")
         _refresh(refresh, providers, target)
         return
     if not names:
         raise BadInput("No model is named.", "Name some as PROVIDER/NAME, or give --refresh SOURCE.")
     table, today = Prices.shipped(*tables), datetime.now(UTC).date()
-    for name in names:
-        price = table.find(name, today)
+    found = {name: table.find(name, today) for name in names}
+    if as_json:
+        print_document([{"model": name, "price": _facts(price)} for name, price in found.items()])
+        return
+    for name, price in found.items():
         click.echo(f"{name:<40} " + ("no price" if price is None else _line(price)))
+
+
+def _facts(price: Price | None) -> dict[str, object] | None:
+    if price is None:
+        return None
+    facts = price.model_dump(mode="json", by_alias=True)
+    return {"pattern": facts.pop("model"), **facts}
 
 
 def _line(price: Price) -> str:

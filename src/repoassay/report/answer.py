@@ -68,7 +68,7 @@ def _name(text: str, most: int = 160) -> AnswerPart:
 def _count(one: SystemResult) -> str:
     """`14 of 24 tasks`, of several attempts a task `40 of 72 attempts`."""
     word = "task" if one.rows[0].run.attempts == 1 else "attempt"
-    return f"{one.passed.successes} of {one.planned} {word}{'' if one.planned == 1 else 's'}"
+    return f"{one.passed.successes:,} of {one.planned:,} {word}{'' if one.planned == 1 else 's'}"
 
 
 def _of_one(one: SystemResult) -> ResultAnswer:
@@ -184,7 +184,7 @@ def _remarks(systems: Sequence[SystemResult], *, alone: bool = False) -> Iterato
     unknown = sum(one.result.unknown for one in systems)
     if unknown:
         what = "attempt is" if unknown == 1 else "attempts are"
-        yield (AnswerPart(f"{unknown} {what} unknown, counted as not passed."),)
+        yield (AnswerPart(f"{unknown:,} {what} unknown, counted as not passed."),)
 
 
 def _prices(systems: Sequence[SystemResult]) -> Iterator[AnswerPart]:

@@ -15,7 +15,7 @@ from repoassay.types import Outcome
 
 __all__ = ["MOST_CELLS", "MatrixCell", "MatrixRow", "TaskMatrix", "outcome_parts", "task_matrix"]
 
-MOST_CELLS = 3_000
+MOST_CELLS = 1_200
 """Cells on a page; of more, tasks on which systems differ come first."""
 _KINDS: dict[Outcome | None, OutcomeLabel] = {outcome: kind for outcome, kind in OUTCOMES.items()}  # noqa: C416 - of None as well
 _KINDS[None] = UNFINISHED

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.records import ALL, FinishedAttempt, RunFolder, places, read_attempt
+from repoassay.records import ALL, AttemptStatus, FinishedAttempt, RunFolder, Slot, SlotStatus, read_attempt
 from repoassay.report.attempt_page import Neighbour, attempt_page
 from repoassay.report.browse import MOST_INSIDE, parts as browse_parts
 from repoassay.report.charts.build import charts
@@ -77,11 +77,16 @@ def attempt_html(run: RunFolder, attempt: str, back: str) -> str:
     Raises:
         BadInput: When it cannot be read back.
     """
-    row = _read(run, attempt)
     rows = read_rows([run.path]) if run.plan.size <= _MOST_WHOLE else []
-    others = [one for one in rows if one.task == row.attempt.task]
-    linked = frozenset(one.attempt for one in others)
-    return attempt_page(row, back, neighbours_of(attempt, others, linked), Diagnoser(run))
+    found = _read(run, attempt)
+    slot = found.place.slot
+    fills = next((row for row in rows if (row.task, row.agent, row.number) == slot[:3]), None)
+    if rows and (fills is None or fills.attempt != attempt):
+        aside = AttemptStatus.OUTSIDE_PLAN if fills is None else AttemptStatus.SUPERSEDED
+        found = replace(found, place=SlotStatus(slot, aside, fills.attempt if fills is not None else None))
+    others = [row for row in rows if row.task == found.attempt.task]
+    linked = frozenset(row.attempt for row in others)
+    return attempt_page(found, back, neighbours_of(attempt, others, linked), Diagnoser(run))
 
 
 def page_parts(summary: Summary) -> PageParts:
@@ -187,11 +192,12 @@ def _beside(
 
 
 def _read(run: RunFolder, name: str) -> SummaryRow:
-    """An attempt that counts, whole."""
+    """An attempt, whole, as one that counts."""
     found = FinishedAttempt(*read_attempt(run.path, name, ALL), run.attempt_folder(name))
-    planned = next((task for task in run.plan.tasks if task.id == found.attempt.task), None)
-    (place,) = places(run.plan, [found.attempt])
-    return SummaryRow(found, place, planned)
+    attempt = found.attempt
+    planned = next((task for task in run.plan.tasks if task.id == attempt.task), None)
+    slot = Slot(attempt.task, attempt.agent, attempt.number)
+    return SummaryRow(found, SlotStatus(slot, AttemptStatus.COUNTS), planned)
 
 
 def neighbours_of(attempt: str, others: Sequence[ResultRow], linked: frozenset[str]) -> list[Neighbour]:

@@ -42,11 +42,11 @@ class KnownStrengths:
         return told if told.median is not None else None
 
 
-def strength_document(told: SuiteStrength | None) -> dict[str, Any] | None:
+def strength_document(strengths: SuiteStrength | None) -> dict[str, Any] | None:
     """Median, number of tasks and weak tasks, for JSON."""
-    if told is None or told.median is None:
+    if strengths is None or strengths.median is None:
         return None
     return {
-        "median": round(told.median, 9), "tasks": len(told.known), "weak": [task.task for task in told.weak],
-        "tolerance": told.tolerance,
+        "median": round(strengths.median, 9), "tasks": len(strengths.known), "tolerance": strengths.tolerance,
+        "weak": [task.task for task in strengths.weak],
     }  # fmt: skip
