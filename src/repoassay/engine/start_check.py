@@ -88,7 +88,10 @@ def _try(name: str, agent: Agent, entry: AgentEntry, plan: Plan, layout: Prepare
     with tempfile.TemporaryDirectory(prefix="repoassay-preflight-") as place:
         into = Path(place)
         patience = _PATIENCE_MODEL if entry.model else _PATIENCE
-        command = _command(agent, entry, layout, sandbox, policy, into, came, patience)
+        try:
+            command = _command(agent, entry, layout, sandbox, policy, into, came, patience)
+        except InfraFault:
+            return  # each attempt will say it, and costs itself alone
         if command is None:
             return
         done = sandbox.run(replace(command, network=network_of(policy), collect=(), log=into / "log.txt"), came)
