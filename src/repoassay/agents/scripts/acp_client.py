@@ -11,8 +11,10 @@ be brought into every task's environment.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -247,8 +249,12 @@ def main() -> int:
     try:
         client = Client(sys.argv[2:], sys.argv[1])
     except OSError as error:
-        sys.stderr.write(f"{sys.argv[2]}: {error.strerror}\n")
-        return 127 if isinstance(error, FileNotFoundError) else 126
+        # A folder of PATH that may not be searched is no program that may not be run.
+        absent = isinstance(error, FileNotFoundError) or (
+            "/" not in sys.argv[2] and not shutil.which(sys.argv[2], os.F_OK)
+        )
+        sys.stderr.write(f"{sys.argv[2]}: {os.strerror(errno.ENOENT) if absent else error.strerror}\n")
+        return 127 if absent else 126
     session, failed = open_session(client)
     done = None
     if session is not None:
