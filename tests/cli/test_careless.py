@@ -6,7 +6,8 @@ import os
 import re
 import subprocess
 import sys
-from importlib.metadata import requires
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,6 @@ class Absent:
 
 sys.meta_path.insert(0, Absent())
 """
-IMPORTED = {"opencv-python-headless": "cv2", "pillow": "PIL", "python-multipart": "multipart"}
 LINES = """
 run|run starter|run nope --agent reference|run starter --agent nope|run starter --agent reference --task nope
 run starter --agent reference --attempts 0|run starter --agent reference --workers x
@@ -67,12 +67,22 @@ def place(tmp_path: Path) -> Path:
 
 
 def names_of_extras() -> set[str]:
-    """What a bare installation cannot import."""
-    found: dict[bool, set[str]] = {True: set(), False: set()}
-    for each in requires("repoassay") or ():
-        name = re.split(r"[^\w.-]", each)[0]
-        found["extra ==" in each].add(IMPORTED.get(name, name.replace("-", "_")))
-    return found[True] - found[False] - {"repoassay"}
+    """What a bare installation cannot import: everything but what it needs, and what that needs."""
+    needed, waiting = set[str](), ["repoassay"]
+    while waiting:
+        name = canonical(waiting.pop())
+        if name not in needed:
+            needed.add(name)
+            with suppress(PackageNotFoundError):
+                waiting += [re.split(r"[^\w.-]", each)[0] for each in requires(name) or () if "extra ==" not in each]
+    return {
+        package for package, owners in packages_distributions().items()
+        if not {canonical(owner) for owner in owners} & needed
+    }  # fmt: skip
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def assert_sentence(line: str, code: int | None, said: str) -> None:

@@ -45,7 +45,8 @@ def review(
     try:
         from repoassay.server import address_of, hosts_for, listen, open_desk, serve_review
     except ImportError as error:
-        if (error.name or "").partition(".")[0] in {"fastapi", "multipart", "pygments", "starlette", "uvicorn"}:
+        package = (error.name or "").partition(".")[0]
+        if package in {"anyio", "fastapi", "multipart", "pygments", "starlette", "uvicorn"}:
             raise MissingExtra(str(error.name), "review") from None
         raise
     desk, token = open_desk(database or "", runs, rubrics, hosts_for(host, allowed), secure=secure_cookies)
