@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.cli.default_group import DefaultGroup
 from repoassay.cli.diagnose_labels import add_label, list_labels, score_labels
 from repoassay.cli.diagnose_options import classifier_options, classify_first, find_subjects, runs_option
 from repoassay.completion import complete_runs
@@ -20,27 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["diagnose"]
 
-_FOLLOWING = "attempts"
 
-
-class _Diagnose(click.Group):
-    """A group whose first word may be a run or an attempt: then `attempts` is meant."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            args = [_FOLLOWING, *args]
-        return super().parse_args(ctx, args)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        whole = self.commands[_FOLLOWING]
-        given = [each for each in whole.get_params(ctx) if isinstance(each, click.Option)]
-        told = [record for each in given if (record := each.get_help_record(ctx))]
-        with formatter.section("Options"):
-            formatter.write_dl(told)
-        self.format_commands(ctx, formatter)
-
-
-@click.group(cls=_Diagnose, subcommand_metavar="RUN|ATTEMPT | COMMAND ...")
+@click.group(
+    cls=DefaultGroup,
+    default_command="attempts",
+    show_default_options=True,
+    subcommand_metavar="RUN|ATTEMPT | COMMAND ...",
+)
 def diagnose() -> None:
     """Say why attempts failed (classes E1 to E5, or unclear) and whether they took shortcuts, with the evidence.
 
@@ -72,7 +59,7 @@ diagnose.add_command(list_labels)
 diagnose.add_command(score_labels)
 
 
-@diagnose.command(_FOLLOWING, hidden=True)
+@diagnose.command("attempts", hidden=True)
 @click.argument("where", metavar="RUN|ATTEMPT", shell_complete=complete_runs)
 @runs_option
 @json_option

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from repoassay.cli.default_group import DefaultGroup
 from repoassay.options import PATH, json_option
 
 if TYPE_CHECKING:
@@ -18,34 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["judge"]
 
 
-class _Group(click.Group):
-    """`judge STUDY_DB ...` is `judge run STUDY_DB ...`; `calibrate` is in a file of its own."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return ["run", "calibrate"]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name == "calibrate":
-            from repoassay.cli import judge_calibrate
-
-            return judge_calibrate.calibrate
-        return super().get_command(ctx, cmd_name)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self.list_commands(ctx):
-            args = ["run", *args]
-        return super().resolve_command(ctx, args)
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # Options before the database belong to `run` as well.
-        if args and args[0].startswith("-") and args[0] not in {"-h", "--help"}:
-            args = ["run", *args]
-        return super().parse_args(ctx, args)
-
-
-@click.group(cls=_Group)
+@click.group(cls=DefaultGroup, default_command="run", modules={"calibrate": "repoassay.cli.judge_calibrate:calibrate"})
 def judge() -> None:
     """Let a model rate the items of a study, beside people; `calibrate` holds it against them.
 

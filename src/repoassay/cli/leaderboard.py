@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from repoassay.cli.default_group import DefaultGroup
 from repoassay.completion import complete_runs
 from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option, workers_option
@@ -14,16 +15,7 @@ from repoassay.options import PATH, isolation_option, json_option, workers_optio
 __all__ = ["leaderboard"]
 
 
-class _BuildsByDefault(click.Group):
-    """`leaderboard RUN...` builds; `pack` and `validate` are named."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            args = ["build", *args]
-        return super().parse_args(ctx, args)
-
-
-@click.group(cls=_BuildsByDefault)
+@click.group(cls=DefaultGroup, default_command="build")
 def leaderboard() -> None:
     """Build a static leaderboard of RUNS (run folders and submission folders), or make and check submissions.
 

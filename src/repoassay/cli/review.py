@@ -7,28 +7,25 @@ from pathlib import Path
 
 import click
 
+from repoassay.cli.default_group import DefaultGroup
 from repoassay.completion import complete_runs
 from repoassay.options import PATH
 
 __all__ = ["review"]
 
+_MODULES: dict[str, str] = {}
+"""Commands beside `serve`, as module:attribute by name."""
 
-@click.command()
-@click.argument("runs", nargs=-1, type=PATH, metavar="[RUN]...", shell_complete=complete_runs)
-@click.option("--database", metavar="URL", envvar="REPOASSAY_REVIEW_DATABASE", show_envvar=True,
-              help="Where ratings lie: postgresql://... or a file for SQLite; a file in the data folder when not "
-              "given.")  # fmt: skip
-@click.option("--rubric", "rubrics", multiple=True, metavar="FILE", help="Offer this rubric too; may be repeated.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0, the default, takes a free one.")
-@click.option("--allow-host", "allowed", multiple=True, metavar="NAME",
-              help="Name raters reach this server by; needed where it listens beyond this machine.")  # fmt: skip
-@click.option("--secure-cookies", is_flag=True, help="Cookies for HTTPS alone: behind a proxy that speaks it.")
-@click.option("--browser/--no-browser", default=True, show_default=True, help="Whether to open the owner's page.")
-def review(
-    runs: tuple[Path, ...], database: str | None, rubrics: tuple[str, ...], host: str, port: int,
-    allowed: tuple[str, ...], secure_cookies: bool, browser: bool,
-) -> None:  # fmt: skip
+
+@click.group(
+    cls=DefaultGroup,
+    default_command="serve",
+    modules=_MODULES,
+    show_default_options=True,
+    without_arguments=True,
+    subcommand_metavar="[RUN]... | COMMAND ...",
+)
+def review() -> None:
     """Let people review the submissions of RUNs: blind, by a rubric, from the keyboard.
 
     Starts the review application and opens it with the link of its owner, who makes studies of the runs and invites
@@ -40,6 +37,25 @@ def review(
       repoassay review runs/* --rubric my-rubric.toml --port 8800 --no-browser
       repoassay review --database postgresql://lead@db/reviews --host 0.0.0.0 --allow-host review.example.org
     """
+
+
+@review.command("serve", hidden=True)
+@click.argument("runs", nargs=-1, type=PATH, metavar="[RUN]...", shell_complete=complete_runs)
+@click.option("--database", metavar="URL", envvar="REPOASSAY_REVIEW_DATABASE", show_envvar=True,
+              help="Where ratings lie: postgresql://... or a file for SQLite; a file in the data folder when not "
+              "given.")  # fmt: skip
+@click.option("--rubric", "rubrics", multiple=True, metavar="FILE", help="Offer this rubric too; may be repeated.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="0, the default, takes a free one.")
+@click.option("--allow-host", "allowed_hosts", multiple=True, metavar="NAME",
+              help="Name raters reach this server by; needed where it listens beyond this machine.")  # fmt: skip
+@click.option("--secure-cookies", is_flag=True, help="Cookies for HTTPS alone: behind a proxy that speaks it.")
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Whether to open the owner's page.")
+def serve_reviews(
+    runs: tuple[Path, ...], database: str | None, rubrics: tuple[str, ...], host: str, port: int,
+    allowed_hosts: tuple[str, ...], secure_cookies: bool, browser: bool,
+) -> None:  # fmt: skip
+    """Let people review the submissions of RUNs; what `review` does where no other command is named."""
     from repoassay.errors import MissingExtra
 
     try:
@@ -49,7 +65,7 @@ def review(
         if package in {"anyio", "fastapi", "multipart", "pygments", "starlette", "uvicorn"}:
             raise MissingExtra(str(error.name), "review") from None
         raise
-    desk, token = open_desk(database or "", runs, rubrics, hosts_for(host, allowed), secure=secure_cookies)
+    desk, token = open_desk(database or "", runs, rubrics, hosts_for(host, allowed_hosts), secure=secure_cookies)
     bound = listen(host, port)
     address = address_of(host, bound)
 
