@@ -50,6 +50,16 @@ if TYPE_CHECKING:
         failure_table as failure_table,
         problems_per_submission as problems_per_submission,
     )
+    from repoassay.review.instructions import (
+        Expertise as Expertise,
+        confirm_instructions as confirm_instructions,
+        declare_expertise as declare_expertise,
+        expertise_of as expertise_of,
+        instructions_of as instructions_of,
+        must_read as must_read,
+        repositories_to_ask as repositories_to_ask,
+        write_instructions as write_instructions,
+    )
     from repoassay.review.item_summary import (
         ItemSummary as ItemSummary,
         set_aside as set_aside,
@@ -66,6 +76,20 @@ if TYPE_CHECKING:
     )
     from repoassay.review.mergeability_gap import controls as controls, gap as gap
     from repoassay.review.minutes import minutes_to_fix as minutes_to_fix
+    from repoassay.review.preparation import (
+        AnswerKey as AnswerKey,
+        ItemUse as ItemUse,
+        RaterStage as RaterStage,
+        check_key as check_key,
+        key_for as key_for,
+    )
+    from repoassay.review.qualification import (
+        allow_another_try as allow_another_try,
+        preparation_of as preparation_of,
+        require_agreement as require_agreement,
+        required_agreement as required_agreement,
+        use_item as use_item,
+    )
     from repoassay.review.rater_accounts import (
         Rater as Rater,
         RaterRole as RaterRole,
@@ -98,8 +122,10 @@ if TYPE_CHECKING:
         items_of as items_of,
         payload_of as payload_of,
         read_rubric_of as read_rubric_of,
+        reopen_study as reopen_study,
         study_names as study_names,
         study_of as study_of,
+        uses_of as uses_of,
     )
     from repoassay.review.study import (
         Golden as Golden,
@@ -143,6 +169,30 @@ else:
             "exchange": ("FORMATS", "ratings_to_jsonl", "read_ratings", "write_ratings"),
             "failures": ("failure_table", "problems_per_submission"),
             "item_summary": ("ItemSummary", "summarize_items", "set_aside"),
+            "instructions": (
+                "Expertise",
+                "confirm_instructions",
+                "declare_expertise",
+                "expertise_of",
+                "instructions_of",
+                "must_read",
+                "repositories_to_ask",
+                "write_instructions",
+            ),
+            "preparation": (
+                "AnswerKey",
+                "ItemUse",
+                "RaterStage",
+                "check_key",
+                "key_for",
+            ),
+            "qualification": (
+                "allow_another_try",
+                "preparation_of",
+                "require_agreement",
+                "required_agreement",
+                "use_item",
+            ),
             "leases": ("LeasedItem", "open_item", "open_next", "place_of", "queue_of", "release", "renew"),
             "mergeability_gap": (
                 "gap",
@@ -172,8 +222,10 @@ else:
                 "items_of",
                 "payload_of",
                 "read_rubric_of",
+                "reopen_study",
                 "study_names",
                 "study_of",
+                "uses_of",
             ),
             "study": (
                 "Golden",

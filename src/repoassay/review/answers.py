@@ -40,6 +40,7 @@ class Context(Record):
     version: int = 1
     amends: Identifier | None = None
     position: int = 1
+    instructions: int | None = None
     created: datetime
     submitted: datetime
 

@@ -7,7 +7,7 @@ What is kept in it is said in `tables`, and how it got its shape in `migrations`
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -86,9 +86,13 @@ def append(
     connection.execute(sa.insert(events), row)
 
 
-def event_log(database: Database, study: str, after: int = 0, most: int = 100_000) -> tuple[Event, ...]:
-    """Return a study's events with numbers above `after`, in order."""
+def event_log(
+    database: Database, study: str, after: int = 0, most: int = 100_000, kinds: Sequence[str] = ()
+) -> tuple[Event, ...]:
+    """Return a study's events with numbers above `after`, in order; of some kinds only, if any are named."""
     query = sa.select(events).where(events.c.study == study, events.c.number > after)
+    if kinds:
+        query = query.where(events.c.kind.in_(kinds))
     with database.reading() as connection:
         rows = connection.execute(query.order_by(events.c.number).limit(most)).all()
     return tuple(

@@ -14,7 +14,7 @@ from repoassay.review.database import Conflict, append, stamp
 from repoassay.review.rater_accounts import Rater, RaterRole
 from repoassay.review.studies import study_of
 from repoassay.review.study import StudyMode
-from repoassay.review.tables import assignments, raters, studies
+from repoassay.review.tables import assignments, item_uses, raters, studies
 from repoassay.text import printable
 
 __all__ = ["LeasedItem", "open_item", "open_next", "place_of", "queue_of", "release", "renew"]
@@ -136,13 +136,17 @@ def _take(connection: sa.Connection, rater: Rater, found: LeasedItem, now: datet
 
 
 def _others(connection: sa.Connection, rater: Rater, now: datetime) -> dict[str, int]:
-    """Count, for each item, the people other than this rater who have submitted or hold it."""
+    """Count, for each item, the people other than this rater who have submitted or hold it.
+
+    What trains and qualifies is not counted: everybody rates it.
+    """
     counted = sa.or_(assignments.c.submitted.is_(True), assignments.c.lease_until > now.timestamp())
     query = (
         sa.select(assignments.c.item, sa.func.count())
         .join(raters, raters.c.id == assignments.c.rater)
         .where(assignments.c.study == rater.study, assignments.c.rater != rater.id)
         .where(raters.c.role == RaterRole.RATER.value, counted)
+        .where(assignments.c.item.not_in(sa.select(item_uses.c.item).where(item_uses.c.study == rater.study)))
         .group_by(assignments.c.item)
     )
     return {str(item): int(count) for item, count in connection.execute(query)}

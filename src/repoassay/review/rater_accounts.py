@@ -15,12 +15,16 @@ from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.assignment import design, order
 from repoassay.review.database import append, stamp
-from repoassay.review.studies import study_of
-from repoassay.review.study import StudyMode
-from repoassay.review.tables import assignments, items, raters, studies
+from repoassay.review.preparation import ItemUse, RaterStage
+from repoassay.review.studies import study_of, uses_in
+from repoassay.review.study import Study, StudyMode
+from repoassay.review.tables import assignments, events, items, raters, studies
 from repoassay.text import printable
 
-__all__ = ["Invitation", "Rater", "RaterRole", "add_rater", "assign", "disable_rater", "rater_by_token", "raters_of"]
+__all__ = [
+    "Invitation", "Rater", "RaterRole", "add_rater", "assign", "deal", "deal_live", "disable_rater", "rater_by_token",
+    "raters_of", "stage_in",
+]  # fmt: skip
 
 
 class RaterRole(StrEnum):
@@ -74,10 +78,7 @@ def add_rater(
         row = {"id": identity, "study": study, "number": rater.number, "name": name, "role": role.value}
         connection.execute(sa.insert(raters), row | {"token": _digest(token), "created": stamp(at), "active": True})
         append(connection, study, at, "rater_added", by or identity, rater=identity, role=role.value)
-        if role in {RaterRole.RATER, RaterRole.JUDGE} and (
-            settings.mode is not StudyMode.BALANCED or role is RaterRole.JUDGE
-        ):
-            _give(connection, rater, settings.seed, None)
+        deal(connection, rater, settings)
         return rater
 
     return Invitation(database.write(work), token)
@@ -135,12 +136,12 @@ def assign(database: Database, study: str, *, at: datetime, by: str) -> int:
                 .order_by(raters.c.number)
             )
         ]
-        active = [person.id for person in people if person.active]
-        names = list(connection.scalars(sa.select(items.c.id).where(items.c.study == study).order_by(items.c.number)))
+        active = [person.id for person in people if person.active and stage_in(connection, person) is RaterStage.LIVE]
+        names = _live(connection, study)
         everybody = {person.id for person in people}
         given: dict[str, set[str]] = {name: set() for name in names}
         for row in connection.execute(sa.select(assignments).where(assignments.c.study == study)):
-            if row.rater in everybody and (row.submitted or row.rater in active):
+            if row.item in given and row.rater in everybody and (row.submitted or row.rater in active):
                 given[row.item].add(row.rater)
         added = design(settings.seed, active, names, settings.overlap, given)
         for person in people:
@@ -153,10 +154,56 @@ def assign(database: Database, study: str, *, at: datetime, by: str) -> int:
     return database.write(work)
 
 
-def _give(connection: sa.Connection, rater: Rater, seed: int, only: set[str] | None) -> None:
+def deal(connection: sa.Connection, rater: Rater, settings: Study) -> None:
+    """Give somebody new what comes first: items that train, then those that qualify; without such, live ones."""
+    if rater.role not in {RaterRole.RATER, RaterRole.JUDGE}:
+        return
+    uses = uses_in(connection, rater.study) if rater.role is RaterRole.RATER else {}
+    for use in (ItemUse.TRAINING, ItemUse.QUALIFICATION):
+        if mine := {item for item, (each, _) in uses.items() if each is use}:
+            _give(connection, rater, settings.seed, mine)
+    if not uses:
+        deal_live(connection, rater, settings)
+
+
+def deal_live(connection: sa.Connection, rater: Rater, settings: Study) -> None:
+    """Give live items to whoever is ready for them; in the mode `balanced`, `assign` gives them to people."""
+    if settings.mode is not StudyMode.BALANCED or rater.role is RaterRole.JUDGE:
+        _give(connection, rater, settings.seed, set(_live(connection, rater.study)))
+
+
+def stage_in(connection: sa.Connection, rater: Rater) -> RaterStage:
+    """Return where somebody stands: what is not submitted yet, and how the last qualification ended."""
+    uses = uses_in(connection, rater.study)
+    if rater.role is not RaterRole.RATER or not uses:
+        return RaterStage.LIVE
+    mine = sa.select(assignments.c.item).where(assignments.c.rater == rater.id, assignments.c.submitted.is_(False))
+    waiting = {uses[item][0] for item in connection.scalars(mine) if item in uses}
+    if ItemUse.TRAINING in waiting:
+        return RaterStage.TRAINING
+    if ItemUse.QUALIFICATION in waiting:
+        return RaterStage.QUALIFICATION
+    if all(use is not ItemUse.QUALIFICATION for use, _ in uses.values()):
+        return RaterStage.LIVE
+    ended = sa.and_(
+        events.c.study == rater.study,
+        events.c.actor == rater.id,
+        events.c.kind.in_(("qualification_passed", "qualification_failed")),
+    )
+    last = connection.scalar(sa.select(events.c.kind).where(ended).order_by(events.c.number.desc()).limit(1))
+    return RaterStage.LIVE if last == "qualification_passed" else RaterStage.FAILED
+
+
+def _live(connection: sa.Connection, study: str) -> list[str]:
+    uses = uses_in(connection, study)
+    names = connection.scalars(sa.select(items.c.id).where(items.c.study == study).order_by(items.c.number))
+    return [name for name in names if name not in uses]
+
+
+def _give(connection: sa.Connection, rater: Rater, seed: int, only: set[str]) -> None:
     """Add items to the end of a rater's queue, in the rater's own order."""
     known = connection.execute(sa.select(items.c.id, items.c.system).where(items.c.study == rater.study)).all()
-    line = order(seed, rater.number, [(row.id, row.system) for row in known if only is None or row.id in only])
+    line = order(seed, rater.number, [(row.id, row.system) for row in known if row.id in only])
     mine = sa.and_(assignments.c.study == rater.study, assignments.c.rater == rater.id)
     last = connection.scalar(sa.select(sa.func.max(assignments.c.position)).where(mine)) or 0
     rows = [

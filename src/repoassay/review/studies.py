@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.database import append, stamp
+from repoassay.review.preparation import AnswerKey, ItemUse
 from repoassay.review.rubric import Rubric
 from repoassay.review.study import HiddenPart, Item, ItemPayload, Study, check_study
-from repoassay.review.tables import items, studies
+from repoassay.review.tables import item_uses, items, studies
 from repoassay.text import printable
 
 __all__ = [
@@ -24,8 +25,11 @@ __all__ = [
     "items_of",
     "payload_of",
     "read_rubric_of",
+    "reopen_study",
     "study_names",
     "study_of",
+    "uses_in",
+    "uses_of",
 ]  # fmt: skip
 
 
@@ -49,6 +53,11 @@ def create_study(
         }
         for number, item in enumerate(given)
     ]
+    uses = [
+        {"study": study.name, "item": item.id, "use": item.use.value, "reference": item.key.model_dump_json()}
+        for item in given
+        if item.use is not ItemUse.LIVE and item.key is not None
+    ]
 
     def work(connection: sa.Connection) -> None:
         if connection.execute(sa.select(studies.c.name).where(studies.c.name == study.name)).first():
@@ -61,6 +70,8 @@ def create_study(
         }
         connection.execute(sa.insert(studies), row)
         connection.execute(sa.insert(items), rows)
+        if uses:
+            connection.execute(sa.insert(item_uses), uses)
         append(connection, study.name, at, "study_created", by, items=len(rows), rubric=rubric.digest)
 
     database.write(work)
@@ -112,6 +123,34 @@ def close_study(database: Database, name: str, *, at: datetime, by: str) -> None
     database.write(work)
 
 
+def reopen_study(database: Database, name: str, *, at: datetime, by: str) -> None:
+    """Undo `close_study`: blind ratings are taken again. What was revealed meanwhile stays in the log as it was.
+
+    Raises:
+        BadInput: When there is no such study.
+    """
+    study_of(database, name)
+
+    def work(connection: sa.Connection) -> None:
+        shut = sa.and_(studies.c.name == name, studies.c.closed.is_not(None))
+        if connection.execute(sa.update(studies).where(shut).values(closed=None)).rowcount:
+            append(connection, name, at, "study_reopened", by)
+
+    database.write(work)
+
+
+def uses_of(database: Database, study: str) -> dict[str, tuple[ItemUse, AnswerKey]]:
+    """Return the items of a study that train or qualify raters, with their keys; all others are live."""
+    with database.reading() as connection:
+        return uses_in(connection, study)
+
+
+def uses_in(connection: sa.Connection, study: str) -> dict[str, tuple[ItemUse, AnswerKey]]:
+    """Return the same within a transaction."""
+    rows = connection.execute(sa.select(item_uses).where(item_uses.c.study == study))
+    return {row.item: (ItemUse(row.use), AnswerKey.model_validate_json(row.reference)) for row in rows}
+
+
 def item_names(database: Database, study: str) -> tuple[str, ...]:
     """Return the opaque names of a study's items, in the order they were given."""
     with database.reading() as connection:
@@ -122,11 +161,14 @@ def items_of(database: Database, study: str) -> tuple[Item, ...]:
     """Return whole items, hidden halves included: for leads, figures and exports, never for a rater's page."""
     with database.reading() as connection:
         rows = connection.execute(sa.select(items).where(items.c.study == study).order_by(items.c.number)).all()
+        uses = uses_in(connection, study)
     return tuple(
         Item(
             id=row.id,
             payload=ItemPayload.model_validate_json(row.payload),
             hidden=HiddenPart.model_validate_json(row.hidden),
+            use=uses[row.id][0] if row.id in uses else ItemUse.LIVE,
+            key=uses[row.id][1] if row.id in uses else None,
         )
         for row in rows
     )

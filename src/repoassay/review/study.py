@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from repoassay.errors import BadInput
+from repoassay.review.preparation import AnswerKey, ItemUse, check_key
 from repoassay.review.rubric import Rubric
 from repoassay.review.scrub import scrub_diff, scrub_text
 from repoassay.types import Identifier, RatingPhase, Record, Sha256
@@ -131,6 +132,7 @@ class HiddenPart(Record):
     """
 
     task: Annotated[str, Field(min_length=1, max_length=200)]
+    repository: Annotated[str, Field(max_length=500)] = ""
     system: Annotated[str, Field(max_length=300)] = ""
     agent: Annotated[str, Field(max_length=300)] = ""
     model: Annotated[str, Field(max_length=300)] = ""
@@ -145,11 +147,13 @@ class HiddenPart(Record):
 
 
 class Item(Record):
-    """One submission in a study, under an opaque name."""
+    """One submission in a study, under an opaque name. `key` is there where it trains or qualifies raters."""
 
     id: Identifier
     payload: ItemPayload = ItemPayload()
     hidden: HiddenPart
+    use: ItemUse = ItemUse.LIVE
+    key: AnswerKey | None = None
 
 
 class RaterView(Record):
@@ -231,8 +235,12 @@ def check_study(study: Study, rubric: Rubric, items: Sequence[Item]) -> None:
         if item.id in seen:
             raise BadInput(f"The item {item.id!r} appears twice in the study {study.name!r}.", "Name each once.")
         seen.add(item.id)
-    if study.reference == "blind" and any(item.hidden.golden is Golden.GOOD for item in items):
+        if item.use is not ItemUse.LIVE:
+            check_key(item.key or AnswerKey(), rubric)
+    if all(item.use is not ItemUse.LIVE for item in items):
+        raise BadInput(f"The study {study.name!r} has no items that count.", "Give one that neither trains nor tests.")
+    if study.reference == "blind" and any(item.hidden.golden is not None for item in items):
         raise BadInput(
-            f"The study {study.name!r} shows the human change while rating, beside controls that are that change.",
+            f"The study {study.name!r} shows the human change while rating, beside controls made of that change.",
             'Set `reference = "revealed"`, or leave the controls out.',
         )

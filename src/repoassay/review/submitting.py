@@ -13,10 +13,12 @@ from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.answers import Answers, Context, check_rating, rated
 from repoassay.review.database import Conflict, append
+from repoassay.review.instructions import confirmed_in
+from repoassay.review.qualification import advance, required_agreement
 from repoassay.review.rater_accounts import Rater, RaterRole
 from repoassay.review.studies import read_rubric_of, study_of
 from repoassay.review.study import Reveal, Study
-from repoassay.review.tables import assignments, drafts, items, raters, ratings, studies
+from repoassay.review.tables import assignments, drafts, item_uses, items, raters, ratings, studies
 from repoassay.text import printable
 from repoassay.types import Rating, RatingPhase
 
@@ -56,7 +58,7 @@ def submit(
     if not 8 <= len(key) <= 200:
         raise BadInput("A submission needs a key of 8 to 200 characters.", "Make one when the form is opened.")
     study, rubric = study_of(database, rater.study), read_rubric_of(database, rater.study)
-    identity = str(ULID())
+    identity, needed = str(ULID()), required_agreement(database, rater.study)
 
     def work(connection: sa.Connection) -> Rating:
         place = connection.execute(sa.select(assignments).where(_assigned(rater, item)).with_for_update()).first()
@@ -66,7 +68,8 @@ def submit(
         if (stored := connection.scalar(used)) is not None:
             return _same(Rating.model_validate_json(stored), item, phase, answers)
         before = _versions(connection, rater, item)
-        _check_phase(connection, study, phase, before, answers)
+        # A qualification that may be tried again asks for another blind rating: its assignment is open again.
+        _check_phase(connection, study, item, phase, before if place.submitted else (), answers)
         rating = rated(
             answers,
             rubric,
@@ -79,6 +82,7 @@ def submit(
                 version=len(before) + 1,
                 amends=before[-1].id if before else None,
                 position=place.position,
+                instructions=confirmed_in(connection, rater),
                 created=now if place.opened is None else datetime.fromisoformat(place.opened),
                 submitted=now,
             ),
@@ -90,6 +94,8 @@ def submit(
         connection.execute(sa.delete(drafts).where(draft, drafts.c.phase == phase.value))
         details = {"rating": rating.id, "version": rating.version, "phase": phase.value}
         append(connection, rater.study, now, "submitted", rater.id, item, **details)
+        if phase is RatingPhase.BLIND:
+            advance(connection, rater, item, study, needed, now)
         return rating
 
     return database.write(work)
@@ -100,17 +106,20 @@ def may_reveal(database: Database, rater: Rater, item: str) -> bool:
     study = study_of(database, rater.study)
     with database.reading() as connection:
         rated_it = bool(_versions(connection, rater, item))
-        return rated_it and _revealed(connection, study)
+        return rated_it and _revealed(connection, study, item)
 
 
 def ratings_of(
-    database: Database, study: str, phase: RatingPhase | None = None, *, judges: bool = False
+    database: Database, study: str, phase: RatingPhase | None = None, *, judges: bool = False, preparing: bool = False
 ) -> tuple[Rating, ...]:
     """Return a study's ratings, oldest first; of one phase only, if given. For leads, figures and exports.
 
     Those of judges are left out unless asked for: no consensus, figure or queue may count a program as one of people.
+    So are those of `preparing` items, which train and qualify raters: they never count.
     """
     query = sa.select(ratings.c.rating).where(ratings.c.study == study)
+    if not preparing:
+        query = query.where(ratings.c.item.not_in(sa.select(item_uses.c.item).where(item_uses.c.study == study)))
     if not judges:
         programs = sa.select(raters.c.id).where(raters.c.study == study, raters.c.role == RaterRole.JUDGE.value)
         query = query.where(ratings.c.rater.not_in(programs))
@@ -173,7 +182,7 @@ def import_ratings(database: Database, study: str, given: Iterable[Rating], *, a
 
 
 def _check_phase(
-    connection: sa.Connection, study: Study, phase: RatingPhase, before: tuple[Rating, ...], answers: Answers
+    connection: sa.Connection, study: Study, item: str, phase: RatingPhase, before: tuple[Rating, ...], answers: Answers
 ) -> None:
     closed = connection.scalar(sa.select(studies.c.closed).where(studies.c.name == study.name)) is not None
     if phase is RatingPhase.BLIND:
@@ -186,12 +195,15 @@ def _check_phase(
         raise BadInput(f"The study {study.name!r} has no revealed phase.", "Its blind ratings are final.")
     if not before:
         raise BadInput("An item is rated blind before it is revealed.", "Submit the blind rating first.")
-    if not _revealed(connection, study):
+    if not _revealed(connection, study, item):
         raise BadInput(f"The study {study.name!r} reveals when it is closed.", "Wait for its lead.")
 
 
-def _revealed(connection: sa.Connection, study: Study) -> bool:
-    """Whether what a rater has submitted blind may be revealed to that rater."""
+def _revealed(connection: sa.Connection, study: Study, item: str) -> bool:
+    """Whether what a rater has submitted blind may be revealed to that rater; never of what trains or qualifies."""
+    prepares = sa.select(item_uses.c.use).where(item_uses.c.study == study.name, item_uses.c.item == item)
+    if connection.scalar(prepares) is not None:
+        return False
     if study.reveal is Reveal.AFTER_CLOSE:
         return connection.scalar(sa.select(studies.c.closed).where(studies.c.name == study.name)) is not None
     return study.reveal is Reveal.AFTER_SUBMISSION

@@ -20,8 +20,8 @@ from sqlalchemy import (
 )
 
 __all__ = [
-    "adjudications", "assignments", "comments", "drafts", "events", "items", "metadata", "raters", "ratings",
-    "sessions", "studies",
+    "adjudications", "assignments", "comments", "drafts", "events", "invitations", "item_uses", "items", "metadata",
+    "raters", "ratings", "sessions", "studies",
 ]  # fmt: skip
 
 metadata = MetaData()
@@ -51,6 +51,16 @@ items = Table(
     Column("hidden", Text, nullable=False),
 )
 
+# Items that prepare raters instead of being counted: no row for those that are counted. `reference` is JSON.
+item_uses = Table(
+    "review_item_uses",
+    metadata,
+    Column("study", _NAME, ForeignKey(studies.c.name), primary_key=True),
+    Column("item", _NAME, primary_key=True),
+    Column("use", String(16), nullable=False),
+    Column("reference", Text, nullable=False),
+)
+
 raters = Table(
     "review_raters",
     metadata,
@@ -64,6 +74,19 @@ raters = Table(
     Column("active", Boolean, nullable=False),
     UniqueConstraint("study", "number"),
     UniqueConstraint("study", "name"),
+)
+
+# How long a rater's link is good, and whose it is: no row for a link without end that anybody who holds it may use.
+invitations = Table(
+    "review_invitations",
+    metadata,
+    Column("rater", _NAME, ForeignKey(raters.c.id), primary_key=True),
+    Column("expires", Double),
+    Column("single_use", Boolean, nullable=False),
+    Column("used", _TIME),
+    Column("email", Text, nullable=False),
+    Column("issuer", Text),
+    Column("subject", Text),
 )
 
 assignments = Table(
@@ -168,6 +191,7 @@ events = Table(
     sqlite_autoincrement=True,
 )
 Index("review_events_of_study", events.c.study, events.c.number)
+Index("review_events_of_kind", events.c.study, events.c.kind)
 
 # Who is logged in to the application: a digest of the cookie's secret. Without a rater it is the owner of the server.
 sessions = Table(

@@ -56,7 +56,8 @@ class Rating(Record):
     `submission` is the opaque name under which the study shows it. `mergeable` is derived by the rubric's rule (None
     where an axis left it open, or the rubric has no rule); `would_merge` was asked. `position` counts from 1 in the
     rater's order. `active_seconds` is time with the page in use, `wall_seconds` from opening to submitting. `others`
-    holds answers to questions only this rubric asks.
+    holds answers to questions only this rubric asks. `instructions` is the version of the study's instructions that the
+    rater had confirmed to have read, None where there were none.
     """
 
     id: Identifier
@@ -78,6 +79,7 @@ class Rating(Record):
     active_seconds: _Elapsed = 0.0
     wall_seconds: _Elapsed = 0.0
     position: Annotated[int, Field(ge=1, le=10**7)] = 1
+    instructions: Annotated[int, Field(ge=1, le=10**6)] | None = None
     created: AwareDatetime
     submitted: AwareDatetime
 
