@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from repoassay.benchmarks.gittaskbench.metrics.decoding import decode_text, similarity
 from repoassay.grading import Measurement, metric, need, normal, reference
 
-__all__ = ["article_recall", "article_similarity", "block_tags", "plain_prose", "text_indel"]
+__all__ = [
+    "article_recall",
+    "article_similarity",
+    "block_tags",
+    "numbers_kept",
+    "plain_prose",
+    "text_indel",
+    "text_worst_part",
+]
 
 _COMPLETE = 0.98
 _MOST = 60_000
@@ -109,3 +118,53 @@ def text_indel(of: Path, against: Path, *, spaces: bool = True) -> Measurement:
     if not spaces:
         ours, theirs = ours.replace(" ", ""), theirs.replace(" ", "")
     return Measurement(similarity(ours, theirs), f"{len(ours)} characters against {len(theirs)}")
+
+
+_PARTS = 20
+_NUMBER = re.compile(r"\d+")
+
+
+@metric(
+    "text_worst_part",
+    unit="ratio",
+    span="[0, 1]",
+    better="higher",
+    needs_reference=True,
+    source="longest common subsequence (rapidfuzz) within each twentieth of the reference, over its length; the lowest",
+    packages=("rapidfuzz",),
+)
+def text_worst_part(of: Path, against: Path) -> Measurement:
+    """Share of the characters that the output has in their order of the twentieth of the reference that it keeps least.
+
+    White space, and the case of letters, are left out of account. Each part is looked for where the edits of least cost
+    put it, so that text too much elsewhere costs nothing: a mean over the text hides a paragraph that is missing.
+    """
+    ours, theirs = (
+        normal(text, casefold=True)[:_MOST].replace(" ", "") for text in (_read(of), reference(_read, against))
+    )
+    if not theirs:
+        return Measurement(1.0)
+    kept = [0] * _PARTS
+    for block in need("rapidfuzz.distance.LCSseq").editops(theirs, ours).as_matching_blocks():
+        for place in range(block.a, block.a + block.size):
+            kept[place * _PARTS // len(theirs)] += 1
+    sizes = [0] * _PARTS
+    for place in range(len(theirs)):
+        sizes[place * _PARTS // len(theirs)] += 1
+    shares = [have / size for have, size in zip(kept, sizes, strict=True) if size]
+    return Measurement(min(shares), f"in part {shares.index(min(shares)) + 1} of {len(shares)}")
+
+
+@metric(
+    "numbers_kept",
+    unit="ratio",
+    span="[0, 1]",
+    better="higher",
+    needs_reference=True,
+    source="recall over the multiset of runs of digits",
+)
+def numbers_kept(of: Path, against: Path) -> Measurement:
+    """Share of the reference's numbers (runs of digits, as often as they occur) that the output has, in any order."""
+    ours, theirs = (Counter(_NUMBER.findall(normal(text))) for text in (_read(of), reference(_read, against)))
+    shared, wanted = (ours & theirs).total(), theirs.total()
+    return Measurement(shared / wanted if wanted else 1.0, f"{shared} of {wanted} numbers")
