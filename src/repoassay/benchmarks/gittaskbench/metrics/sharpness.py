@@ -98,8 +98,8 @@ def image_edge_gain(of: Path, against: Path, *, share: float | None = None, cris
     Gradients are projected on those of the interpolated original, so noise and edges in other places count nothing
     (noise alone gives 0), and a change of contrast is divided out. Interpolation gives 0.82 to 1.08 and doubled
     pixels up to 1.14, whatever the factor. With a `share`, what the tiles of a grid of 8 x 8 reach that hold at least
-    this share of the original's edges: 1 where a half was interpolated. With `crisp`, so many times what contours became
-    crisper is added (see `crispness_maps`), by which networks are known that steepen few gradients.
+    this share of the original's edges: 1 where a half was interpolated. `crisp` times what contours became crisper is
+    added (see `crispness_maps`), by which networks are known that steepen few gradients.
     """
     numpy, cv2 = need("numpy"), need("cv2")
     ours, plain = _greys(of, against)
