@@ -19,27 +19,27 @@ _REACH = 0.75
 _TINY = 1e-6
 
 
-def crispness_maps(ours: Any, plain: Any, small: Any) -> tuple[Any, Any]:
+def crispness_maps(ours: Any, bicubic: Any, original: Any) -> tuple[Any, Any]:
     """Two maps: how far each pixel went the way of a crisper contour, and how far it could have gone.
 
     The sum of the first over that of the second is 0.00 to 0.01 for linear filters, noise and the traces of
-    compression, 0.04 to 0.10 for a network. `plain` is the original `small`, enlarged by bicubic interpolation to the
-    size of `ours`; all are grey. The way of a crisper contour is that of toggle mapping (Kramer and Bruckner 1975):
+    compression, 0.04 to 0.10 for a network. `bicubic` is the `original`, enlarged by bicubic interpolation to the size
+    of `ours`; all are grey. The way of a crisper contour is that of toggle mapping (Kramer and Bruckner 1975):
     towards the brightest or the darkest neighbour, whichever is nearer in lightness. What blurs, slopes and other
     interpolations of the original explain of either is taken off by least squares.
     """
     numpy, cv2 = need("numpy"), need("cv2")
-    ours, plain = (numpy.ascontiguousarray(each, dtype=numpy.float32) for each in (ours, plain))
-    factor = plain.shape[0] / small.shape[0]
+    ours, bicubic = (numpy.ascontiguousarray(each, dtype=numpy.float32) for each in (ours, bicubic))
+    factor = bicubic.shape[0] / original.shape[0]
     side = 2 * max(1, round(factor * _REACH)) + 1
     square = numpy.ones((side, side), numpy.uint8)
-    brightest, darkest = cv2.dilate(plain, square), cv2.erode(plain, square)
-    way = numpy.where(brightest - plain < plain - darkest, brightest, darkest) - plain
-    size = plain.shape[1::-1]
-    linear = [plain, numpy.ones_like(plain), *(cv2.Sobel(plain, cv2.CV_32F, *axis) for axis in ((1, 0), (0, 1)))]
-    linear += [cv2.GaussianBlur(plain, (0, 0), sigma * factor) for sigma in _BLURS]
+    brightest, darkest = cv2.dilate(bicubic, square), cv2.erode(bicubic, square)
+    way = numpy.where(brightest - bicubic < bicubic - darkest, brightest, darkest) - bicubic
+    size = bicubic.shape[1::-1]
+    linear = [bicubic, numpy.ones_like(bicubic), *(cv2.Sobel(bicubic, cv2.CV_32F, *axis) for axis in ((1, 0), (0, 1)))]
+    linear += [cv2.GaussianBlur(bicubic, (0, 0), sigma * factor) for sigma in _BLURS]
     kinds = (cv2.INTER_LINEAR, cv2.INTER_LANCZOS4)
-    linear += [cv2.resize(small.astype(numpy.float32), size, interpolation=kind) for kind in kinds]
+    linear += [cv2.resize(original.astype(numpy.float32), size, interpolation=kind) for kind in kinds]
     gone, could = _unexplained([ours, way], linear)
     return gone * could, could * could
 

@@ -223,8 +223,8 @@ def pose_repeats(of: Path) -> Measurement:
     lags of up to two thirds of the frames.
     """
 
-    def repeats(found: Any) -> float:
-        inner = (found - found.mean(axis=1, keepdims=True)).reshape(len(found), -1)
+    def repeats(figure: Any) -> float:
+        inner = (figure - figure.mean(axis=1, keepdims=True)).reshape(len(figure), -1)
         inner = inner - inner.mean(axis=0)
         best, apart = 0.0, False
         for lag in range(1, len(inner) * 2 // 3 + 1):
