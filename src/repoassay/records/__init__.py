@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         places as places,
         slots_of as slots_of,
     )
+    from repoassay.records.steps import STEPS as STEPS, read_steps as read_steps, steps_file as steps_file
     from repoassay.records.strengths import read_strengths as read_strengths, write_strengths as write_strengths
     from repoassay.records.verdicts import VerdictCache as VerdictCache, verdict_key as verdict_key
     from repoassay.records.versions import (
@@ -82,6 +83,7 @@ else:
             "lines": ("Codec", "JsonLines", "LinesRead", "OBJECTS", "append_line", "numbered_lines", "record_codec"),
             "runs": ("FinishedAttempt", "RunFolder"),
             "slots": ("SlotStatus", "Slot", "AttemptStatus", "counting_attempts", "places", "slots_of"),
+            "steps": ("STEPS", "read_steps", "steps_file"),
             "strengths": ("read_strengths", "write_strengths"),
             "verdicts": ("VerdictCache", "verdict_key"),
             "versions": (
