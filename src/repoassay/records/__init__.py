@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     )
     from repoassay.records.calls import (
         JOURNAL as JOURNAL,
+        STEPS as STEPS,
         journal_spent as journal_spent,
         read_calls as read_calls,
+        read_steps as read_steps,
         run_spent as run_spent,
+        steps_file as steps_file,
     )
     from repoassay.records.durable_write import write_once as write_once
     from repoassay.records.files import read_regular as read_regular, reason as reason
@@ -52,7 +55,6 @@ if TYPE_CHECKING:
         places as places,
         slots_of as slots_of,
     )
-    from repoassay.records.steps import STEPS as STEPS, read_steps as read_steps, steps_file as steps_file
     from repoassay.records.strengths import read_strengths as read_strengths, write_strengths as write_strengths
     from repoassay.records.verdicts import VerdictCache as VerdictCache, verdict_key as verdict_key
     from repoassay.records.versions import (
@@ -75,6 +77,9 @@ else:
                 "JOURNAL",
                 "journal_spent",
                 "run_spent",
+                "STEPS",
+                "read_steps",
+                "steps_file",
             ),
             "durable_write": ("write_once",),
             "files": ("read_regular", "reason"),
@@ -83,7 +88,6 @@ else:
             "lines": ("Codec", "JsonLines", "LinesRead", "OBJECTS", "append_line", "numbered_lines", "record_codec"),
             "runs": ("FinishedAttempt", "RunFolder"),
             "slots": ("SlotStatus", "Slot", "AttemptStatus", "counting_attempts", "places", "slots_of"),
-            "steps": ("STEPS", "read_steps", "steps_file"),
             "strengths": ("read_strengths", "write_strengths"),
             "verdicts": ("VerdictCache", "verdict_key"),
             "versions": (
