@@ -15,7 +15,7 @@ from repoassay.agents import Agent, in_workspace
 from repoassay.engine.change import crossing
 from repoassay.engine.model_access import AttemptAccess, ModelAccess
 from repoassay.engine.starts import Excuse, Starts
-from repoassay.engine.verdict_adjustment import adjust_verdict, started_elsewhere, failure_told_by, unstarted
+from repoassay.engine.verdict_adjustment import adjust_verdict, failure_told_by, started_elsewhere, unstarted
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading import Oracle, fault, judge, not_gradable
 from repoassay.sandbox import Cache, Command, Sandbox

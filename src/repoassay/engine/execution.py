@@ -144,8 +144,8 @@ def execute(
 
     An attempt that a fault of ours spoiled is made again as a new one, as often as the plan says. Ctrl-C, which comes
     as a KeyboardInterrupt, goes to `stop`; what is finished is kept. `budget_usd` replaces the plan's budget of the
-    whole run, `own` has the agents by kind that were handed over as objects, and `known_starts` the names of those that are
-    known to start.
+    whole run, `own` has the agents by kind that were handed over as objects, and `known_starts` the names of those
+    that are known to start.
 
     Raises:
         NoIsolation: When the planned sandbox cannot be had.

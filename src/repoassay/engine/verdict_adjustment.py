@@ -11,7 +11,7 @@ from repoassay.records import JOURNAL, read_calls, read_regular
 from repoassay.tasks import TaskFolder
 from repoassay.types import Call, Ended, Outcome, Spending, Submission, Verdict
 
-__all__ = ["adjust_verdict", "started_elsewhere", "failure_told_by", "unstarted"]
+__all__ = ["adjust_verdict", "failure_told_by", "started_elsewhere", "unstarted"]
 
 _STAY = (Outcome.INFRA_FAULT, Outcome.NOT_GRADABLE, Outcome.TAMPERING)
 _SETTLED = (*_STAY, Outcome.PASSED)
