@@ -129,3 +129,10 @@ def test_resume_looks_first_as_well(place: Path) -> None:
     done = repoassay("resume", "latest", cwd=place)
     assert done.returncode == 2 and "cannot start: exit code 127: command not found" in done.stderr
     assert sorted(path.name for path in (place / "runs").glob("*/attempts/*")) == before
+
+
+def test_a_model_that_no_agent_asks_is_refused(place: Path) -> None:
+    done = repoassay("run", "suite", "--agent", "reference,nothing", "--model", "scripted/x", cwd=place)
+    assert done.returncode == 2
+    assert "No agent of reference, nothing asks a model, and scripted/x is named" in done.stderr
+    assert not (place / "runs").exists()
