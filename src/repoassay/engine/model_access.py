@@ -84,6 +84,8 @@ class AttemptAccess:
         self.calls: int | None = None
         self.outside = False
         """Whether the agent is a function of this process, which starts whatever the sandbox says."""
+        self.ran: tuple[Command, PreparedTask] | None = None
+        """What was started, and where."""
         self._placed: PlacedAgent | None = None
 
     def command(self, agent: Agent, layout: PreparedTask, limits: AttemptLimits) -> Command:
