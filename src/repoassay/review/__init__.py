@@ -66,6 +66,30 @@ if TYPE_CHECKING:
     )
     from repoassay.review.mergeability_gap import controls as controls, gap as gap
     from repoassay.review.minutes import minutes_to_fix as minutes_to_fix
+    from repoassay.review.plan import (
+        PlanAnswers as PlanAnswers,
+        StudyPlan as StudyPlan,
+        complete_plan as complete_plan,
+        parse_plan as parse_plan,
+        plan_digest as plan_digest,
+        plan_from_toml as plan_from_toml,
+        system_of as system_of,
+    )
+    from repoassay.review.plan_store import (
+        Amendment as Amendment,
+        Inclusion as Inclusion,
+        StoredPlan as StoredPlan,
+        amend_plan as amend_plan,
+        amendments_of as amendments_of,
+        decide_item as decide_item,
+        excluded_items as excluded_items,
+        freeze_plan as freeze_plan,
+        inclusions_of as inclusions_of,
+        note_inclusions as note_inclusions,
+        plan_hash as plan_hash,
+        plan_of as plan_of,
+        save_plan as save_plan,
+    )
     from repoassay.review.rater_accounts import (
         Rater as Rater,
         RaterRole as RaterRole,
@@ -149,6 +173,30 @@ else:
                 "controls",
             ),
             "minutes": ("minutes_to_fix",),
+            "plan": (
+                "PlanAnswers",
+                "StudyPlan",
+                "complete_plan",
+                "parse_plan",
+                "plan_digest",
+                "plan_from_toml",
+                "system_of",
+            ),
+            "plan_store": (
+                "Amendment",
+                "Inclusion",
+                "StoredPlan",
+                "amend_plan",
+                "amendments_of",
+                "decide_item",
+                "excluded_items",
+                "freeze_plan",
+                "inclusions_of",
+                "note_inclusions",
+                "plan_hash",
+                "plan_of",
+                "save_plan",
+            ),
             "rater_accounts": (
                 "Rater",
                 "RaterRole",
