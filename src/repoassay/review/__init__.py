@@ -139,6 +139,13 @@ if TYPE_CHECKING:
         opaque_names as opaque_names,
         rater_view as rater_view,
     )
+    from repoassay.review.study_figures import (
+        StudyFigures as StudyFigures,
+        SystemDifference as SystemDifference,
+        SystemFigures as SystemFigures,
+        TaskDifference as TaskDifference,
+        study_figures as study_figures,
+    )
     from repoassay.review.submitting import (
         import_ratings as import_ratings,
         may_reveal as may_reveal,
@@ -237,6 +244,7 @@ else:
                 "opaque_names",
                 "rater_view",
             ),
+            "study_figures": ("StudyFigures", "SystemDifference", "SystemFigures", "TaskDifference", "study_figures"),
             "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
             "tables": ("events", "judgements", "judges", "raters", "ratings", "sessions"),
         },

@@ -60,6 +60,11 @@ if TYPE_CHECKING:
     from repoassay.stats.rates import Proportion as Proportion, Rate as Rate
     from repoassay.stats.repeated_attempts import PassAtK as PassAtK, pass_at_k as pass_at_k, pass_hat_k as pass_hat_k
     from repoassay.stats.tables import fisher as fisher
+    from repoassay.stats.task_intervals import (
+        clustered_difference as clustered_difference,
+        clustered_proportion as clustered_proportion,
+        clustered_test as clustered_test,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -95,5 +100,6 @@ else:
             "rates": ("Proportion", "Rate"),
             "repeated_attempts": ("PassAtK", "pass_at_k", "pass_hat_k"),
             "tables": ("fisher",),
+            "task_intervals": ("clustered_difference", "clustered_proportion", "clustered_test"),
         },
     )
