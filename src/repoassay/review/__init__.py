@@ -3,10 +3,10 @@
 Knows nothing of web pages, run folders, signals or judges: what is to be reviewed is given to it, and it keeps what
 raters answer.
 
-The questions: `rubric`, `answers`. What raters see, and when: `study`, `scrub`, `assignment`. Storage (these import
+The questions: `plan`, `rubric`, `answers`. What raters see, and when: `study`, `scrub`, `assignment`. Storage (these import
 SQLAlchemy, the others do not): `database`, `tables`, `studies`, `rater_accounts`, `leases`, `drafts`, `submitting`,
-`comments`, `adjudication_store`; `migrations` holds files of SQL. What follows: `adjudication`, `item_summary`, and of
-its rows `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`. Which runs are
+`comments`, `adjudication_store`, `plan_store`; `migrations` holds files of SQL. What follows: `adjudication`, `item_summary`, and of
+its rows `figures_document`: `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`. Which runs are
 reviewed: `sampling`. In and out: `exchange`, `simple_table`.
 """
 
@@ -49,6 +49,13 @@ if TYPE_CHECKING:
     from repoassay.review.failures import (
         failure_table as failure_table,
         problems_per_submission as problems_per_submission,
+    )
+    from repoassay.review.figures_document import (
+        StudyFigures as StudyFigures,
+        SystemDifference as SystemDifference,
+        SystemFigures as SystemFigures,
+        TaskDifference as TaskDifference,
+        study_figures as study_figures,
     )
     from repoassay.review.item_summary import (
         ItemSummary as ItemSummary,
@@ -138,13 +145,6 @@ if TYPE_CHECKING:
         check_study as check_study,
         opaque_names as opaque_names,
         rater_view as rater_view,
-    )
-    from repoassay.review.study_figures import (
-        StudyFigures as StudyFigures,
-        SystemDifference as SystemDifference,
-        SystemFigures as SystemFigures,
-        TaskDifference as TaskDifference,
-        study_figures as study_figures,
     )
     from repoassay.review.submitting import (
         import_ratings as import_ratings,
@@ -244,7 +244,13 @@ else:
                 "opaque_names",
                 "rater_view",
             ),
-            "study_figures": ("StudyFigures", "SystemDifference", "SystemFigures", "TaskDifference", "study_figures"),
+            "figures_document": (
+                "StudyFigures",
+                "SystemDifference",
+                "SystemFigures",
+                "TaskDifference",
+                "study_figures",
+            ),
             "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
             "tables": ("events", "judgements", "judges", "raters", "ratings", "sessions"),
         },

@@ -1,10 +1,10 @@
 """Intervals of rates and differences whose observations come in tasks: the task is what was sampled.
 
 Several runs of a task are worth fewer independent observations than they are runs. How many is estimated from how far
-tasks lie apart, and corrected for how few tasks that estimate rests on, as E. L. Korn and B. I. Graubard do ("Confidence
+tasks lie apart, and corrected for how few tasks that estimate rests on (E. L. Korn and B. I. Graubard, "Confidence
 intervals for proportions with small expected number of positive counts estimated from survey data", Survey Methodology
-24 (1998), 193-201). An interval for independent observations is then taken of so many: Clopper and Pearson's of a rate,
-Tango's of a difference. Where tasks do not differ at all nothing can be estimated, and each task counts once.
+24 (1998), 193-201). An interval for independent observations is then taken of so many: Clopper and Pearson's of a
+rate, Tango's of a difference. Where tasks do not differ at all nothing can be estimated, and each task counts once.
 """
 
 from __future__ import annotations

@@ -81,7 +81,6 @@ _ENVIRONMENT = jinja2.Environment(
 )
 _ENVIRONMENT.tests["collapsed"] = is_collapsed
 _ENVIRONMENT.filters |= {
-    "figure": _figure, "interval": _interval, "moment": _moment, "number": _number, "p_value": _p_value, "percent": _percent,
-    "points": _points,
-    "seconds": _seconds, "seen": block, "visible": visible,
+    "figure": _figure, "interval": _interval, "moment": _moment, "number": _number, "p_value": _p_value,
+    "percent": _percent, "points": _points,    "seconds": _seconds, "seen": block, "visible": visible,
 }  # fmt: skip
