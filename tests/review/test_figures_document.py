@@ -46,7 +46,7 @@ def made(database: Database) -> None:
 
 def test_two_agents_differ_as_an_independent_computation_says(database: Database) -> None:
     made(database)
-    found = study_figures(database, "st", draws=100)
+    found = study_figures(database, "st")
     assert [each.name for each in found.systems] == ["a (m)", "b (m)"] and found.plan_hash == plan_hash(database, "st")
     [pair] = found.differences
     by_task = [x.count("1") - y.count("1") for x, y in zip(A, B, strict=True)]
@@ -62,13 +62,13 @@ def test_two_agents_differ_as_an_independent_computation_says(database: Database
     assert ends.low == pytest.approx(low, abs=0.12) and ends.high == pytest.approx(high, abs=0.12)
     assert ends.n == 8 == pair.mergeable.tasks
     assert json.loads(json.dumps(found.to_dict()))["differences"][0]["first"] == "a (m)"
-    assert study_figures(database, "st", grouping="model", draws=100).differences == ()
+    assert study_figures(database, "st", grouping="model").differences == ()
 
 
 def test_items_taken_out_are_in_no_figure(database: Database) -> None:
     made(database)
     decide_item(database, "st", "a00", included=False, reason="leak", at=NOW, actor="lead")
-    found = study_figures(database, "st", draws=100)
+    found = study_figures(database, "st")
     assert found.items == 47 == found.gap.n and found.excluded == {"a00": "leak"}
     with pytest.raises(BadInput, match="no study"):
         study_figures(database, "other")

@@ -7,12 +7,14 @@ from random import Random
 import pytest
 
 from repoassay.stats import (
+    agreement_by_task,
     clopper_pearson,
     clustered_difference,
     clustered_proportion,
     clustered_test,
     mcnemar,
     pass_at_k,
+    percent_agreement,
     tango,
 )
 
@@ -41,7 +43,7 @@ def test_the_rate_is_that_of_statsmodels_with_the_effective_number() -> None:
 
 def test_tasks_that_do_not_differ_count_once_each() -> None:
     found, expected = clustered_proportion([[True] * 5] * 6), clopper_pearson(6, 6)
-    assert (found.low, found.high) == (pytest.approx(expected.low), 1.0)
+    assert found.low == pytest.approx(expected.low) and found.high == 1.0
     ends, wanted = clustered_difference([[0.0] * 5] * 6), tango(0, 0, 6)
     assert (ends.low, ends.high) == pytest.approx((wanted.low, wanted.high))
     assert clustered_proportion([]).undefined and clustered_difference([[]]).undefined
@@ -73,3 +75,23 @@ def test_a_study_under_the_null_is_seldom_significant_and_mostly_covered(runs: i
         ends = clustered_difference(values)
         covered += (ends.low or 0) <= 0 <= (ends.high or 0)
     assert wrong <= 0.08 * 300 and covered >= 0.92 * 300
+
+
+def test_agreement_by_task_is_the_jackknife_on_its_scale() -> None:
+    np = pytest.importorskip("numpy", reason="needs numpy")
+    stats = pytest.importorskip("scipy.stats", reason="needs scipy")
+    draw = Random(3)
+    tasks = [[[draw.random() < 0.5 + 0.04 * task for _ in range(3)] for _ in range(2)] for task in range(10)]
+
+    def flat(left: int | None = None) -> list[list[bool]]:
+        return [unit for number, task in enumerate(tasks) if number != left for unit in task]
+
+    whole = percent_agreement(flat()).value
+    parts = np.log([1 - (percent_agreement(flat(left)).value or 0) for left in range(10)])
+    error = np.sqrt(np.var(parts) * 9)
+    assert whole is not None
+    ends = 1 - np.exp(np.log(1 - whole) + np.array([1, -1]) * stats.t.ppf(0.975, 9) * error)
+    found = agreement_by_task(tasks, percent_agreement)
+    assert (found.low, found.high) == pytest.approx((max(-1, ends[0]), ends[1])) and found.n == 10
+    assert "fewer than 8 tasks" in agreement_by_task(tasks[:7], percent_agreement).undefined
+    assert "too little" in agreement_by_task([[[True, True]]] * 9, percent_agreement).undefined

@@ -3,11 +3,11 @@
 Knows nothing of web pages, run folders, signals or judges: what is to be reviewed is given to it, and it keeps what
 raters answer.
 
-The questions: `plan`, `rubric`, `answers`. What raters see, and when: `study`, `scrub`, `assignment`. Storage (these import
-SQLAlchemy, the others do not): `database`, `tables`, `studies`, `rater_accounts`, `leases`, `drafts`, `submitting`,
-`comments`, `adjudication_store`, `plan_store`; `migrations` holds files of SQL. What follows: `adjudication`, `item_summary`, and of
-its rows `figures_document`: `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`. Which runs are
-reviewed: `sampling`. In and out: `exchange`, `simple_table`.
+The questions: `plan`, `rubric`, `answers`. What raters see, and when: `study`, `scrub`, `assignment`. Storage (these
+import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `plan_store`, `rater_accounts`, `leases`,
+`drafts`, `submitting`, `comments`, `adjudication_store`; `migrations` holds files of SQL. What follows: `adjudication`,
+`item_summary`, and of its rows `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`; all of it
+in one document: `figures_document`. Which runs are reviewed: `sampling`. In and out: `exchange`, `simple_table`.
 """
 
 from __future__ import annotations

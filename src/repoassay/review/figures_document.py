@@ -102,7 +102,6 @@ def study_figures(
     study: str,
     phase: RatingPhase = RatingPhase.BLIND,
     grouping: Grouping = "system",
-    draws: int = 300,
 ) -> StudyFigures:
     """Compute every figure of a study.
 
@@ -111,7 +110,6 @@ def study_figures(
         study: Its name.
         phase: `blind` for first answers; `revealed` for the last, blind ones included where nobody amended.
         grouping: What systems are: agent with model, or either alone.
-        draws: Of each bootstrap of agreement.
 
     Raises:
         BadInput: When there is no such study.
@@ -147,7 +145,7 @@ def study_figures(
         problems=problems_per_submission(kept, rubric),
         minutes=minutes_to_fix(kept),
         controls=controls(kept),
-        agreement=agreement(counted, rubric, draws=draws) if counted else (),
+        agreement=agreement(counted, rubric, tasks={each.id: each.hidden.task for each in items}) if counted else (),
         severity=severity(counted, rubric),
         order=order_effects(counted, rubric),
     )

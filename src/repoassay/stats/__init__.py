@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from repoassay.stats.agreement.gwet import gwet_ac1 as gwet_ac1, gwet_ac2 as gwet_ac2
     from repoassay.stats.agreement.krippendorff import krippendorff_alpha as krippendorff_alpha
     from repoassay.stats.agreement.leave_one_out import LeaveOneOut as LeaveOneOut, leave_one_out as leave_one_out
+    from repoassay.stats.agreement.over_tasks import agreement_by_task as agreement_by_task
     from repoassay.stats.agreement.over_units import agreement_interval as agreement_interval
     from repoassay.stats.agreement.percent import percent_agreement as percent_agreement
     from repoassay.stats.agreement.ratings import Ratings as Ratings
@@ -75,6 +76,7 @@ else:
             "agreement.gwet": ("gwet_ac1", "gwet_ac2"),
             "agreement.krippendorff": ("krippendorff_alpha",),
             "agreement.leave_one_out": ("LeaveOneOut", "leave_one_out"),
+            "agreement.over_tasks": ("agreement_by_task",),
             "agreement.over_units": ("agreement_interval",),
             "agreement.percent": ("percent_agreement",),
             "agreement.ratings": ("Ratings",),

@@ -26,7 +26,6 @@ from repoassay.types import RatingPhase
 __all__ = ["figures_of", "router"]
 
 router = APIRouter(prefix="/studies/{study}")
-_DRAWS = 300
 
 
 @router.get("/figures")
@@ -43,8 +42,8 @@ def figures(desk: Here, led: AsLead, phase: RatingPhase = RatingPhase.BLIND) -> 
 
 
 def figures_of(desk: ReviewState, study: str, known: LeadData) -> dict[str, Any]:
-    """Compute what the page shows; some seconds for 2,000 ratings, nearly all of it the bootstrap of agreement."""
-    found = study_figures(desk.database, study, known.phase, draws=_DRAWS)
+    """Compute what the page shows."""
+    found = study_figures(desk.database, study, known.phase)
     rows = summarize_items(items_of(desk.database, study), known.ratings, known.rubric, known.settled)
     kept, out = set_aside(rows, found.excluded)
     short = [row for row in kept if row.raters < known.study.min_raters]
