@@ -11,8 +11,10 @@ import sqlalchemy as sa
 from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.database import append, stamp
-from repoassay.review.plan import StudyPlan, plan_digest
-from repoassay.review.tables import amendments, inclusions, plans, ratings, studies
+from repoassay.review.plan import StudyPlan, plan_digest, system_of
+from repoassay.review.study import HiddenPart
+from repoassay.review.tables import amendments, inclusions, items, plans, ratings, studies
+from repoassay.text import printable
 
 __all__ = [
     "Amendment",
@@ -218,12 +220,13 @@ def decide_item(
     Raises:
         BadInput: When the reason is empty, or the study has no such item.
     """
-    from repoassay.review.plan import system_of
-    from repoassay.review.studies import hidden_of
-
     if not reason.strip():
         raise BadInput("An item is taken out or back in for a reason.", "Write it.")
-    hidden = hidden_of(database, study, item)
+    with database.reading() as connection:
+        found = connection.scalar(sa.select(items.c.hidden).where(items.c.study == study, items.c.id == item))
+    if found is None:
+        raise BadInput(f"The study {printable(study)!r} has no item {printable(item)!r}.", "See its page of items.")
+    hidden = HiddenPart.model_validate_json(found)
     line = Inclusion(hidden.attempt, hidden.task, system_of(hidden), included, reason, item)
     note_inclusions(database, study, [line], at=at, actor=actor)
 
