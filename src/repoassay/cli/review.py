@@ -13,7 +13,7 @@ from repoassay.options import PATH
 
 __all__ = ["review"]
 
-_MODULES: dict[str, str] = {}
+_MODULES: dict[str, str] = {"figures": "repoassay.cli.review_figures:review_figures"}
 """Commands beside `serve`, as module:attribute by name."""
 
 

@@ -10,6 +10,8 @@ import sqlalchemy as sa
 from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.database import append, stamp
+from repoassay.review.plan import PlanAnswers, complete_plan
+from repoassay.review.plan_store import put_plan
 from repoassay.review.rubric import Rubric
 from repoassay.review.study import HiddenPart, Item, ItemPayload, Study, check_study
 from repoassay.review.tables import items, studies
@@ -30,14 +32,22 @@ __all__ = [
 
 
 def create_study(
-    database: Database, study: Study, rubric: Rubric, given: Sequence[Item], *, at: datetime, by: str = ""
+    database: Database,
+    study: Study,
+    rubric: Rubric,
+    given: Sequence[Item],
+    *,
+    at: datetime,
+    by: str = "",
+    plan: PlanAnswers | None = None,
 ) -> None:
-    """Keep a new study with its rubric and items, which never change afterwards.
+    """Keep a new study with its rubric and items, which never change afterwards, and its plan, which may until frozen.
 
     Raises:
-        BadInput: When the study cannot work (see `check_study`), or the name is taken.
+        BadInput: When the study cannot work (see `check_study`), the name is taken, or the plan contradicts the study.
     """
     check_study(study, rubric, given)
+    whole = complete_plan(study, rubric, given, plan)
     rows = [
         {
             "study": study.name,
@@ -62,6 +72,7 @@ def create_study(
         connection.execute(sa.insert(studies), row)
         connection.execute(sa.insert(items), rows)
         append(connection, study.name, at, "study_created", by, items=len(rows), rubric=rubric.digest)
+        put_plan(connection, study.name, whole, at=at, actor=by)
 
     database.write(work)
 
