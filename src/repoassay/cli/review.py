@@ -13,7 +13,10 @@ from repoassay.options import PATH
 
 __all__ = ["review"]
 
-_MODULES: dict[str, str] = {}
+_MODULES: dict[str, str] = {
+    "import-pr": "repoassay.cli.review_pulls:import_pulls",
+    "export-pr": "repoassay.cli.review_pulls:export_reviews",
+}
 """Commands beside `serve`, as module:attribute by name."""
 
 
