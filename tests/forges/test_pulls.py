@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from repoassay.cli.main import cli
 from repoassay.forges import read_export
+from repoassay.forges.pull_items import author_kind
 from repoassay.review import add_comment, add_rater, items_of, open_database, open_item, payload_of, submit
 from repoassay.types import Anchor
 from review.samples import NOW, answers, later
@@ -112,3 +113,15 @@ def test_a_merge_request_of_gitlab_is_read(tmp_path: Path) -> None:
     (found,) = read_export(export(tmp_path, request)).pulls
     assert found.name == "acme/tools/shop!9" and found.was_merged and found.files == ("b.py",)
     assert "rename from a.py" in found.diff and found.start == "c" * 40
+
+
+def test_an_author_is_told_by_stated_rules_with_what_shows_it(tmp_path: Path) -> None:
+    credited = "Fix\n\nGenerated with [Claude Code](https://claude.example)\n\nCo-Authored-By: Claude <x@y.example>"
+    given = [
+        pull(1), pull(2, user={"login": "dependabot[bot]", "type": "Bot"}), pull(3, body=credited), pull(4, user="zoe"),
+        pull(5, head={"ref": "codex/till"}), pull(6, user={"login": "openhands-agent", "type": "User"}),
+    ]  # fmt: skip
+    found = {each.number: author_kind(each) for each in read_export(export(tmp_path, *given)).pulls}
+    assert [found[number][0] for number in range(1, 7)] == ["person", "app", "agent", "", "agent", "agent"]
+    assert any(each.startswith("trailer: Claude") for each in found[3][1])
+    assert found[5][1] == ("branch: codex",)
