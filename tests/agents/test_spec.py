@@ -101,7 +101,7 @@ def test_files_that_are_no_toml_or_not_there_are_told(tmp_path: Path) -> None:
     (tmp_path / "agent.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(BadInput, match="cannot be read"):
         read_spec(tmp_path / "agent.toml")
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(BadInput, match="There is no agent file"):
         read_spec(tmp_path / "none.toml")
     assert "larger than" in wrong(tmp_path, GOOD + "#" * (1 << 20))
 

@@ -35,6 +35,7 @@ from repoassay.construct.mining.instruction import (
 )
 from repoassay.construct.mining.rules import CommitFacts, TouchedFile
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
+from repoassay.construct.mining.told_names_javascript import needed_javascript_facts
 from repoassay.errors import BadInput
 from repoassay.model_proxy import ScriptedUpstream, open_model
 from repoassay.sandbox.cache import Cache
@@ -224,6 +225,30 @@ def test_texts_that_are_filled_in_are_told_and_short_ones_that_are_alike() -> No
     )
     found = needed_facts(base, solution, {"test_a.py": ("", test)}, ["test_a.py::test_a"])
     assert {each.word for each in found if each.kind == "text"} == {"uke", "38 uker", "over 3 år", "week"}
+
+
+def test_names_that_tests_in_typescript_need_are_told() -> None:
+    before = "export class Queue {\n\tsize = 0;\n\tadd(job: Job): void { this.size = job.length; }\n}\n"
+    base = {"source/index.ts": before}
+    solution = {
+        "source/index.ts": base["source/index.ts"].replace("\tsize", "\treadonly isFull: boolean = false;\n\tsize")
+        + "export type Options = {readonly strict?: boolean; wide?: number};\n"
+        + "export const check = (o: Options) => {\n"
+        "\tif (!o.strict) { throw new Error(`The limit of ${o.wide} is odd`); }\n};\n",
+        "source/limit.ts": "export default class RateLimit {}\n",
+    }
+    test = (
+        "import Queue, {check} from '../source/index.js';\nimport Limit from '../source/limit.js';\n"
+        "test('all', t => {\n\tconst wide = 3;\n\tt.is(new Queue({strict: true}).isFull, false);\n"
+        "\tt.throws(() => check(), {message: 'The limit of 3 is odd'});\n\tt.is(wide.length, 0);\n});\n"
+    )
+    found = needed_javascript_facts(base, solution, {"test/all.ts": ("", test), "test/all.py": ("", "isFull")})
+    assert {(each.kind, each.word) for each in found} == {
+        ("name", "isFull"), ("name", "strict"), ("name", "check"), ("module", "source/limit.ts"),
+        ("text", "The limit of 3 is odd"),
+    }  # fmt: skip
+    assert "The tests use the name `strict` of `source/index.ts`." in {each.sentence for each in found}
+    assert not needed_javascript_facts({"a.ts": before}, {"a.ts": before}, {"test/all.ts": ("", test)})
 
 
 def test_issues_come_from_a_folder_or_from_json(tmp_path: Path) -> None:

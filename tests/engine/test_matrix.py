@@ -135,7 +135,7 @@ def test_the_queue_hands_out_everything_once_and_what_comes_back_again() -> None
             time.sleep(0.001)
             with lock:
                 busy[slot.agent] -= 1
-            again = Slot(slot.task, slot.agent, 1, "old", 1) if slot.task == "t7" and not slot.tries else None
+            again = [Slot(slot.task, slot.agent, 1, "old", 1)] if slot.task == "t7" and not slot.tries else []
             waiting.done(slot, again)
 
     threads = [threading.Thread(target=work) for _ in range(8)]

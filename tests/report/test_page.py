@@ -16,12 +16,12 @@ from rich.console import Console
 
 from hidden_texts import HIDDEN
 from repoassay.errors import BadInput
-from repoassay.records import RunFolder
+from repoassay.records import RunFolder, write_strengths
 from repoassay.report import page_files, print_table, render, summarise, write_html
 from repoassay.report.attempt_page import attempt_page
 from repoassay.report.attempt_timeline import find_attempts, lines, read_story
 from repoassay.text import is_hidden
-from repoassay.types import Attempt, CriterionResult, Outcome, Verdict
+from repoassay.types import Attempt, CriterionResult, Outcome, SuiteStrength, TaskStrength, Verdict
 
 MakeRun = Callable[..., RunFolder]
 Put = Callable[..., Attempt]
@@ -269,3 +269,13 @@ def test_where_it_cannot_be_written_is_one_sentence(varied: RunFolder, tmp_path:
     with pytest.raises(BadInput, match="cannot be written to"):
         write_html(summarise(varied), tmp_path / place)
     assert not list(tmp_path.glob(".report-*"))
+
+
+def test_the_strength_of_tests_stands_beside_the_rates(make_run: MakeRun, put: Put) -> None:
+    run = make_run()
+    first, *others = run.plan.tasks
+    write_strengths(run.path, SuiteStrength(tasks=(TaskStrength(task=first.id, task_digest=first.digest, killed=4),)))
+    put(run, first.id, Outcome.FAILED)
+    text = render(summarise(run))
+    assert ">Strength</abbr>" in text and 'data-v="1.0">100%' in text
+    assert f"over 1 of {1 + len(others)} tasks; 0 weak" in text

@@ -49,6 +49,8 @@ def test_a_lead_that_may_be_chance_is_no_lead() -> None:
     assert test.startswith("The difference may well be chance (p = 0.5, McNemar test")
     assert price == "hare: $0.5000 an attempt; the cheapest is snail with $0.1000."
     assert common == "All have p/m in common."
+    tied = told(of("hare", 5), of("snail", 5), of("mole", 4))[0]
+    assert tied == "hare and snail passed most, 5 of 24 tasks each, but not significantly more than the other one."
     assert told(of("hare", 3), of("snail", 3))[0] == "hare and snail both passed 3 of 24 tasks: none of them is better."
 
 

@@ -88,6 +88,6 @@ def test_a_study_must_fit_its_items() -> None:
     with pytest.raises(BadInput, match="appears twice"):
         check_study(study(), RUBRIC, [*items(1), *items(1)])
     control = Item(id="g1", hidden=HiddenPart(task="t", golden=Golden.GOOD))
-    with pytest.raises(BadInput, match="controls that are that change"):
+    with pytest.raises(BadInput, match="controls made of that change"):
         check_study(study(), RUBRIC, [control])
     check_study(study(reference="revealed"), RUBRIC, [control])

@@ -37,7 +37,8 @@ def test_a_rating_is_kept_as_given(database: Database) -> None:
     assert ratings_of(database, "st") == (stored,) == ratings_by(database, ana.rater, "s2")
     assert (stored.mergeable, stored.position, stored.version) == (False, opened.position, 1)
     assert (stored.created, stored.submitted) == (later(1), later(9))
-    assert [event.kind for event in event_log(database, "st")][-2:] == ["lease_taken", "submitted"]
+    kinds = [event.kind for event in event_log(database, "st")]
+    assert kinds[-3:] == ["lease_taken", "plan_frozen", "submitted"]
 
 
 def test_repeating_a_submission_changes_nothing(database: Database) -> None:

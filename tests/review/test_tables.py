@@ -12,9 +12,10 @@ import pytest
 import sqlalchemy as sa
 
 from old_databases import restored, rows_of
-from repoassay.db import Database
+from repoassay.db import Database, connect_database
 from repoassay.errors import BadInput, Unavailable
 from repoassay.judges.store import judgements_of, judges_of
+from repoassay.review import tables
 from repoassay.review.adjudication_store import adjudications_of
 from repoassay.review.comments import comments_on
 from repoassay.review.database import event_log, open_database
@@ -26,6 +27,8 @@ from repoassay.review.tables import metadata
 from repoassay.types import RatingPhase
 from review.samples import answers, later
 
+MIGRATIONS = Path(tables.__file__).with_name("migrations")
+NEWEST = max(int(path.name[:4]) for path in MIGRATIONS.glob("*.sql"))
 PROGRAM = """
 import sys
 from repoassay.review.database import open_database
@@ -65,7 +68,8 @@ def test_what_version_0_1_wrote_is_read_the_same(place: str) -> None:
     before = rows_of(place, "review_")
     assert sum(map(len, before.values())) == 39 and len(before) == 12
     database = open_database(place)
-    assert version(database) == 1 and rows_of(place, "review_") == before
+    assert version(database) == NEWEST
+    assert {name: rows for name, rows in rows_of(place, "review_").items() if name in before} == before
     assert study_of(database, "st").name == "st" and item_names(database, "st") == ("s0", "s1", "s2")
     assert [each.name for each in raters_of(database, "st")][:2] == ["Ana", "Bén ✓"]
     ratings = ratings_of(database, "st")
@@ -91,9 +95,9 @@ def test_a_database_without_the_tables_of_later_days_gets_them(place: str) -> No
     """Version 0.1 grew: who began before there were judges has no tables for them."""
     restored("review", place)
     before = rows_of(place, "review_")
-    database = open_database(place)
+    database = connect_database(place, "review database")
     with database.writing() as connection:
-        for table in ("review_schema", "review_judgements", "review_judges"):
+        for table in ("review_judgements", "review_judges"):
             connection.exec_driver_sql(f"DROP TABLE {table}")
         if database.kind == "postgresql":
             for name in ("judgements", "judges"):
@@ -102,7 +106,8 @@ def test_a_database_without_the_tables_of_later_days_gets_them(place: str) -> No
     database.close()
     database = open_database(place)
     after = rows_of(place, "review_")
-    assert after == {**before, "review_judgements": [], "review_judges": []} and version(database) == 1
+    assert {name: after[name] for name in before} == {**before, "review_judgements": [], "review_judges": []}
+    assert version(database) == NEWEST
     database.close()
 
 
@@ -139,16 +144,16 @@ def test_programs_that_open_an_old_database_at_once_all_read_it(place: str) -> N
     programs = [subprocess.Popen(line, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [program.communicate(timeout=120)[0] for program in programs] == ["3\n"] * 3
     database = open_database(place)
-    assert version(database) == 1
+    assert version(database) == NEWEST
     database.close()
 
 
 def test_a_newer_database_names_both_versions_and_the_remedy(place: str) -> None:
     database = open_database(place)
     with database.writing() as connection:
-        connection.exec_driver_sql("UPDATE review_schema SET version = 9")
+        connection.exec_driver_sql("UPDATE review_schema SET version = 9000")
     database.close()
-    with pytest.raises(BadInput, match=r"The review database in .* of version 9, this .* up to 1\. Install the newest"):
+    with pytest.raises(BadInput, match=r"The review database in .* of version 9000, this .* Install the newest"):
         open_database(place)
 
 

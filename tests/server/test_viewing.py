@@ -17,10 +17,21 @@ from urllib.parse import quote
 import pytest
 
 from browser import Opened, chromium
-from repoassay.records import RunFolder
+from repoassay.records import STEPS, RunFolder, steps_file
 from repoassay.server.listening import listen
 from repoassay.server.viewing import RunViewer, ViewServer
-from repoassay.types import Attempt, Plan, PlannedTask, Submission, TaskKind, Verdict
+from repoassay.types import (
+    Attempt,
+    Observation,
+    Plan,
+    PlannedTask,
+    Source,
+    StepCall,
+    Submission,
+    TaskKind,
+    TrajectoryStep,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -154,7 +165,16 @@ def test_a_run_at_work_is_followed(folder: Path) -> None:
         assert [one["task"] for one in state["running"]] == ["t2"]
         (place / "log.txt").write_text(f"thinking {HOSTILE}\n")
         text = get(viewer, f"/run/deep/two/report_files/{name}.html")
-        assert "thinking &lt;script&gt;" in text and "is at work" in text
+        assert "thinking &lt;script&gt;" in text and "is at work" in text and 'id="step-' not in text
+        said = TrajectoryStep(index=1, source=Source.AGENT, text=HOSTILE, calls=(StepCall(name="bash", id="c"),))
+        answered = Observation(call="c", text="README.md")
+        steps_file(place / STEPS).append(said)
+        steps_file(place / STEPS).append(TrajectoryStep(index=2, source=Source.TOOL, observations=(answered,)))
+        with (place / STEPS).open("ab") as half:
+            half.write(b'{"index": 3, "sour')
+        text = get(viewer, f"/run/deep/two/report_files/{name}.html")
+        assert 'id="step-1"' in text and "README.md" in text and 'id="step-2"' not in text
+        assert "<script>alert" not in text and "\u202e" not in text
     get(viewer, f"/run/deep/two/report_files/{name}.html", 404)
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from repoassay.agents.session import CommandResult as CommandResult, WorkspaceSession as WorkspaceSession
     from repoassay.agents.spec import AgentSpec as AgentSpec, builtin_specs as builtin_specs, read_spec as read_spec
+    from repoassay.agents.start_proof import lacks as lacks
     from repoassay.agents.transcripts.search_replace import search_replace_calls as search_replace_calls
 else:
     __getattr__, __dir__, __all__ = attach(
@@ -58,6 +59,7 @@ else:
             "spec": ("AgentSpec", "builtin_specs", "read_spec"),
             "agent_folder": ("NewAgent", "write_agent_folder"),
             "exit_status": ("QUICK", "StartFailure", "exit_meaning", "last_lines", "start_failure"),
+            "start_proof": ("lacks",),
             "transcripts.search_replace": ("search_replace_calls",),
         },
     )

@@ -34,6 +34,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+_WHERE = "its module must lie in the current folder or be installed."
+
+
 class CommandMaker(Protocol):
     """An agent as anybody may write one: a class with this one method.
 
@@ -157,7 +160,7 @@ def import_agent(kind: str, digest: str = "") -> object:
             thing = getattr(thing, part)
     except Exception as error:  # whatever somebody's module raises while it is imported
         why = f"{type(error).__name__}: {str(error)[:300]}"
-        raise BadInput(f"The agent {kind} cannot be imported ({why}).", f"Check its name. {again}") from error
+        raise BadInput(f"The agent {kind} cannot be imported ({why}).", f"Check its name; {_WHERE} {again}") from error
     check_source(kind, thing, digest)
     return thing
 

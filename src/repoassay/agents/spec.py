@@ -240,6 +240,8 @@ def read_spec(path: Path) -> AgentSpec:
         if first["type"] == "extra_forbidden":
             what = "is not a key an agent's file has"
         raise BadInput(f"The agent file {path} is wrong at {place}: {what}.", "See docs/real-agents.md.") from error
+    except FileNotFoundError as error:
+        raise BadInput(f"There is no agent file {path}.", "Write one with `repoassay agents new`.") from error
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"The agent file {path} cannot be read: {error}.", "See docs/real-agents.md.") from error
 

@@ -170,15 +170,14 @@ def evaluate(
     events = EventSender(on_event)
     events.send(RunPlanned(plan, bound_of(plan)))
     prepare(agents.values(), cache, sandbox)
-    if look_first:
-        preflight(plan, found, agents, cache, sandbox)
+    started = preflight(plan, found, agents, cache, sandbox) if look_first else ()
     folder = open_run(plan, Path(out))
     if (strengths := known_strengths(found, cache.path)).tasks:
         write_strengths(folder.path, strengths)
     run = Run(folder.path)
     with _naming(run), run_lock(folder):
         events.send(RunOpened(folder.path, plan.size))
-        execute(folder, found, all_slots(folder), events, cache, own=chosen.own, stop=stop)
+        execute(folder, found, all_slots(folder), events, cache, own=chosen.own, stop=stop, known_starts=started)
     return run
 
 
@@ -198,6 +197,7 @@ def resume(
     dialogue: str | Path | None = None,
     prices: Paths = (),
     spend: bool = False,
+    look_first: bool = True,
     on_event: OnEvent | None = None,
     stop: Stop | None = None,
 ) -> Run:
@@ -215,6 +215,7 @@ def resume(
         network: "open" accepts that agents reach everything.
         suite: Where the tasks of a received run are; the arguments up to `prices` are its other files, by name.
         spend: Spend what a received run may cost.
+        look_first: See `evaluate`.
         on_event: See `evaluate`.
         stop: See `evaluate`.
 
@@ -242,7 +243,9 @@ def resume(
     )  # fmt: skip
     events = EventSender(on_event)
     with _naming(opened):
-        kept = resume_run(folder, events, outcomes, money("budget_usd", budget_usd), grants, own, stop)
+        kept = resume_run(
+            folder, events, outcomes, money("budget_usd", budget_usd), grants, own, stop, look_first=look_first
+        )
     if kept.left == 0:
         events.send(RunResumed(kept.kept, kept.recovered, kept.torn, 0))
     return opened

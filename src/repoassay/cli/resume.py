@@ -18,9 +18,16 @@ __all__ = ["resume"]
 @click.argument("run", type=PATH, shell_complete=complete_runs)
 @click.option("--only", metavar="OUTCOME,...", help="Make attempts with these outcomes again, such as timed_out.")
 @click.option("--budget-usd", metavar="USD", help="Dollars the whole run may spend, what was spent before included.")
+@click.option(
+    "--preflight/--no-preflight",
+    "look_first",
+    default=True,
+    show_default=True,
+    help="Start each agent once, and knock at its model's server, before the run goes on.",
+)
 @granting_options
 @json_option
-def resume(run: Path, only: str | None, budget_usd: str | None, as_json: bool, **named: Any) -> None:
+def resume(run: Path, only: str | None, budget_usd: str | None, look_first: bool, as_json: bool, **named: Any) -> None:
     """Continue RUN (a run folder, or `latest`) where it stopped.
 
     Finished attempts are kept and never made again. Attempts that were under way, and those a fault of ours spoiled,
@@ -51,6 +58,7 @@ def resume(run: Path, only: str | None, budget_usd: str | None, as_json: bool, *
             isolation=named["isolation"], network=named["network"], suite=named["suite"],
             command=named["agent_command"], agent_folder=named["agent_dir"], prompt_template=named["template"],
             upstreams=named["upstreams"], dialogue=named["dialogue"], prices=named["prices"], spend=named["yes"],
+            look_first=look_first,
             on_event=live, stop=Stop(patient=True, announce=live.announce),
         )  # fmt: skip
     if live.nothing_left:

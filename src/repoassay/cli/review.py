@@ -13,7 +13,12 @@ from repoassay.options import PATH
 
 __all__ = ["review"]
 
-_MODULES: dict[str, str] = {}
+_MODULES: dict[str, str] = {
+    "figures": "repoassay.cli.review_figures:review_figures",
+    "export": "repoassay.cli.review_export:export_study",
+    "import-pr": "repoassay.cli.review_pulls:import_pulls",
+    "export-pr": "repoassay.cli.review_pulls:export_reviews",
+}
 """Commands beside `serve`, as module:attribute by name."""
 
 

@@ -14,13 +14,15 @@ from pathlib import Path
 from repoassay.agents import Agent, in_workspace
 from repoassay.engine.change import crossing
 from repoassay.engine.model_access import AttemptAccess, ModelAccess
-from repoassay.engine.verdict_adjustment import adjust_verdict, unstarted
+from repoassay.engine.starts import Excuse, Starts
+from repoassay.engine.verdict_adjustment import adjust_verdict, failure_told_by, started_elsewhere, unstarted
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading import Oracle, fault, judge, not_gradable
 from repoassay.sandbox import Cache, Command, Sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.types import (
     AgentEntry,
+    Ended,
     Limits,
     Reading,
     SkippedFile,
@@ -41,8 +43,8 @@ _START = 2.0
 class AttemptResult:
     """The result of one attempt.
 
-    `dropped`: it was cancelled and must not count. `over_run`: see `AttemptAccess`. `unstarted`: the agent could not
-    start, and would not when the attempt is made again.
+    `dropped`: it was cancelled and must not count. `over_run`: see `AttemptAccess`. `excuse`: why its agent could not
+    start, and would not when the attempt is made again. `started_well`: whether it did start.
     """
 
     submission: Submission
@@ -52,7 +54,8 @@ class AttemptResult:
     dropped: bool = False
     spent: Spending | None = None
     over_run: str = ""
-    unstarted: bool = False
+    excuse: Excuse | None = None
+    started_well: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,10 @@ class AttemptContext:
     graded: bool = True
     admitted: Callable[[AttemptAccess], None] = lambda _: None
     """Told of the attempt's account as soon as there is one."""
+    agent: str = ""
+    """The agent's name in the plan."""
+    starts: Starts | None = None
+    """Who knows which agents of the run start; without, no end is taken for a failed start."""
 
 
 def work(
@@ -119,11 +126,28 @@ def work(
     except (InfraFault, Unavailable) as error:
         verdict = fault(folder, error, bench.reading)
     verdict = adjust_verdict(verdict, folder, submission, account)
-    never = unstarted(verdict, folder, submission, account)
+    verdict, excuse, well = _with_start(verdict, folder, submission, account, entry)
     spent, over = (account.spent, account.over_run) if account else (None, "")
     return AttemptResult(
-        submission, never or verdict, started, datetime.now(UTC), cancel.is_set(), spent, over, never is not None
+        submission, verdict, started, datetime.now(UTC), cancel.is_set(), spent, over, excuse, started_well=well
     )
+
+
+def _with_start(
+    verdict: Verdict, folder: TaskFolder, submission: Submission, account: AttemptAccess | None, entry: AttemptContext
+) -> tuple[Verdict, Excuse | None, bool]:
+    """The verdict with what is known of the agent's start, why it is excused, and whether it started."""
+    ran = submission.exit is not None and submission.exit.ended is not Ended.CANCELLED
+    failure = failure_told_by(verdict, submission, account)
+    if failure is None or account is None or account.ran is None or entry.starts is None:
+        return verdict, None, ran and failure is None
+    try:
+        excuse = entry.starts.excuse(entry.agent, *account.ran, failure)
+    except (InfraFault, Unavailable) as error:
+        return fault(folder, error, verdict.reading), None, False
+    if excuse is None:
+        return started_elsewhere(verdict, failure), None, False
+    return unstarted(verdict, folder, excuse.why, failure.remedy, account), excuse, False
 
 
 def ungraded(folder: TaskFolder, reading: Reading) -> Verdict:
@@ -162,6 +186,7 @@ def _submit(
     layout: PreparedTask, agent: Agent, bench: GradingContext, into: Path, limits: Limits, account: AttemptAccess
 ) -> Submission:
     command = _without_copies(account.command(agent, layout, limits), layout, bench)
+    account.ran = (command, layout)
     with crossing(layout, into / "submission") as crossed:
         command = replace(command, collect=(*crossed.collect, *command.collect), log=into / "log.txt")
         done = account.ended(bench.sandbox.run(command, account.cancel))

@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -20,6 +20,7 @@ from repoassay.engine.attempt import AttemptContext, AttemptResult, GradingConte
 from repoassay.engine.model_access import AttemptAccess, ModelAccess, needs_model
 from repoassay.engine.models import check_models, provider_of
 from repoassay.engine.scheduler import Scheduler
+from repoassay.engine.starts import Starts
 from repoassay.engine.stop import Stop
 from repoassay.errors import BadInput, Interrupted, RepoAssayError
 from repoassay.records import RunFolder, Slot
@@ -137,12 +138,14 @@ def prepare(agents: Iterable[Agent], cache: Cache, sandbox: Sandbox) -> None:
 def execute(
     run: RunFolder, suite: SuiteFolder, slots: Sequence[Slot], progress: Progress, cache: Cache | None = None,
     budget_usd: Decimal | None = None, own: Mapping[str, Agent] | None = None, stop: Stop | None = None,
+    known_starts: Collection[str] = (),
 ) -> None:  # fmt: skip
     """Fill the slots; return when all are done.
 
     An attempt that a fault of ours spoiled is made again as a new one, as often as the plan says. Ctrl-C, which comes
     as a KeyboardInterrupt, goes to `stop`; what is finished is kept. `budget_usd` replaces the plan's budget of the
-    whole run, and `own` has the agents by kind that were handed over as objects.
+    whole run, `own` has the agents by kind that were handed over as objects, and `known_starts` the names of those
+    that are known to start.
 
     Raises:
         NoIsolation: When the planned sandbox cannot be had.
@@ -163,12 +166,13 @@ def execute(
     failures: list[BaseException] = []
     over: list[str] = []
     with ModelAccess(plan, run.path, budget_usd) as meter:
-        shop = _Shop(run, folders, agents, bench, meter, progress, stop)
+        starts = Starts(plan, agents, cache, sandbox, {*known_starts, *_started_before(run)})
+        shop = _Shop(run, folders, agents, bench, meter, progress, stop, starts)
 
         def serve(ended: threading.Event) -> None:
             try:
                 while (slot := waiting.take(stop.starting)) is not None:
-                    again = None
+                    again: Sequence[Slot] = ()
                     try:
                         if why := meter.over():
                             over.append(why)
@@ -228,9 +232,10 @@ class _Shop:
     meter: ModelAccess
     progress: Progress
     stop: Stop
+    starts: Starts
 
-    def fill(self, slot: Slot) -> Slot | None:
-        """Make one attempt; returns what is to be made again for it."""
+    def fill(self, slot: Slot) -> Sequence[Slot]:
+        """Make one attempt; returns what is to be made again because of it."""
         run, plan = self.run, self.run.plan
         folder, settings = self.folders[slot.task], plan.agents[slot.agent]
         attempt_id = str(ULID())
@@ -240,20 +245,35 @@ class _Shop:
         run.journal.append("started", attempt=attempt_id, task=slot.task, agent=slot.agent, number=slot.number, **retry)
         self.progress.started(slot)
         entry = AttemptContext(
-            attempt_id, settings, self.meter, plan.graded, lambda account: self.progress.admitted(slot, account)
-        )
+            attempt_id, settings, self.meter, plan.graded, lambda account: self.progress.admitted(slot, account),
+            slot.agent, self.starts,
+        )  # fmt: skip
         worked = work(folder, self.agents[slot.agent], self.bench, place, self.stop.working, entry)
         if worked.dropped:
             run.journal.append("dropped", attempt=attempt_id)
             self.progress.dropped(slot)
-            return None
+            return ()
         attempt = _attempt(run, slot, folder, attempt_id, worked)
         run.record(attempt, worked.verdict)
         self.progress.finished(slot, attempt, worked.verdict)
-        final = worked.over_run or worked.unstarted or slot.tries >= plan.metering.retries
-        if worked.verdict.outcome is not Outcome.INFRA_FAULT or final:
-            return None
-        return Slot(slot.task, slot.agent, slot.number, attempt_id, slot.tries + 1)
+        again = Slot(slot.task, slot.agent, slot.number, attempt_id, slot.tries + 1)
+        if worked.excuse is not None:
+            if not worked.excuse.proven:
+                self.starts.doubted(again)
+            return ()
+        others = self.starts.saw(slot.agent) if worked.started_well else []
+        final = worked.over_run or slot.tries >= plan.metering.retries
+        return others if worked.verdict.outcome is not Outcome.INFRA_FAULT or final else [*others, again]
+
+
+def _started_before(run: RunFolder) -> set[str]:
+    """Agents of which an attempt counts for or against them, or came to a model."""
+    return {
+        done.attempt.agent
+        for done in run.finished()
+        if done.verdict.outcome is not Outcome.INFRA_FAULT
+        or (done.attempt.spent is not None and done.attempt.spent.calls)
+    }
 
 
 def _attempt(run: RunFolder, slot: Slot, folder: TaskFolder, attempt_id: str, worked: AttemptResult) -> Attempt:

@@ -65,8 +65,8 @@ def spread(
         sweeps: Values of what is swept; they replace `limits`.
 
     Raises:
-        BadInput: A model names no provider, limits of model use are given without a model, a setting is unknown or
-            impossible, or there are too many.
+        BadInput: A model names no provider, no agent takes one, limits of model use are given without a model, a
+            setting is unknown or impossible, or there are too many.
     """
     for model in models:
         split_model(model)
@@ -85,6 +85,11 @@ def spread(
                 title = f"{name} @ {model}" if model else name
                 title = ", ".join([title, *(f"{key}={value}" for key, value in swept.items())])
                 found[title] = _with(name, entry, {**({"model": model} if model else {}), **kept, **swept})
+    if models and agents and not any(entry.model for entry in found.values()):
+        raise BadInput(
+            f"No agent of {', '.join(agents)} asks a model, and {models[0]} is named.",
+            "Leave --model out, or add an agent that asks one.",
+        )
     if len(found) > _MOST:
         raise BadInput(f"That makes {len(found)} combinations; at most {_MOST} are possible.", "Sweep less at once.")
     return found

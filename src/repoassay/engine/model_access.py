@@ -21,7 +21,7 @@ from repoassay.engine.models import attempt_budget, prices_of, upstreams_of
 from repoassay.engine.packages import PackageDoors, Packages
 from repoassay.errors import BadInput
 from repoassay.model_proxy import VENDORS, AttemptSession, CallLimits, open_budgeted
-from repoassay.records import JOURNAL, run_spent
+from repoassay.records import JOURNAL, STEPS, run_spent
 from repoassay.sandbox import Cache, Command, Completed, PortForward, Sandbox, network_of, open_door, permitted_hosts
 from repoassay.types import AgentEntry, Ended, Limits as AttemptLimits, NetworkPolicy, Plan, Spending
 from repoassay.workspace import PreparedTask
@@ -84,6 +84,8 @@ class AttemptAccess:
         self.calls: int | None = None
         self.outside = False
         """Whether the agent is a function of this process, which starts whatever the sandbox says."""
+        self.ran: tuple[Command, PreparedTask] | None = None
+        """What was started, and where."""
         self._placed: PlacedAgent | None = None
 
     def command(self, agent: Agent, layout: PreparedTask, limits: AttemptLimits) -> Command:
@@ -208,7 +210,7 @@ class ModelAccess:
             grace.start()
 
         entry = gateway.admit(
-            attempt, model=settings.model, journal=found.into / JOURNAL, budget=budget,
+            attempt, model=settings.model, journal=found.into / JOURNAL, steps=found.into / STEPS, budget=budget,
             context_window=settings.context_window,
             closed_world=found.policy is not NetworkPolicy.OPEN, on_exhausted=exhausted,
         )  # fmt: skip

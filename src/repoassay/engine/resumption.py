@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
 from repoassay.agents import Agent
-from repoassay.engine.execution import Progress, execute, run_lock
+from repoassay.engine.execution import Progress, check, execute, prepare, run_lock
 from repoassay.engine.own_plans import planned_here
 from repoassay.engine.permissions import Grants, permit
 from repoassay.engine.plan import check_sane
 from repoassay.engine.scheduler import open_slots
+from repoassay.engine.start_check import preflight
 from repoassay.engine.stop import Stop
 from repoassay.errors import BadInput
-from repoassay.records import ALL, NewerRecord, RunFolder, check_sound, finished_ids, read_attempt
+from repoassay.records import ALL, NewerRecord, RunFolder, Slot, check_sound, finished_ids, read_attempt
+from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import SuiteFolder, find_suite
 from repoassay.types import Outcome
 
@@ -35,6 +37,7 @@ class Resumed:
 def resume_run(
     run: RunFolder, progress: Progress, only: Collection[Outcome] = (), budget_usd: Decimal | None = None,
     grants: Grants | None = None, own: Mapping[str, Agent] | None = None, stop: Stop | None = None,
+    *, look_first: bool = True,
 ) -> Resumed:  # fmt: skip
     """Fill every open slot of a run.
 
@@ -46,6 +49,7 @@ def resume_run(
         grants: What the command line repeats by name of what the plan may not have by itself.
         own: Agents by kind that are handed over as objects.
         stop: Where requests to stop come from.
+        look_first: Start each agent that has something left to do once before anything is made.
 
     Raises:
         BadInput: When the folder is none that a run leaves, its plan asks for what was not granted,
@@ -64,14 +68,32 @@ def resume_run(
         found = Resumed(sum(1 for _ in run.finished()), recovered, torn, len(slots))
         if slots:
             suite = suite_of(run)
+            started = _look(run, suite, slots, own) if look_first else ()
             told = {"only": sorted(only)} if only else {}
             money = {"budget_usd": str(budget_usd)} if budget_usd is not None else {}
             run.journal.append(
                 "resumed", kept=found.kept, recovered=recovered, torn=list(torn), left=len(slots), **told, **money
             )
             progress.resuming(found.kept, found.recovered, found.torn, found.left)
-            execute(run, suite, slots, progress, budget_usd=budget_usd, own=own, stop=stop)
+            execute(run, suite, slots, progress, budget_usd=budget_usd, own=own, stop=stop, known_starts=started)
     return found
+
+
+def _look(run: RunFolder, suite: SuiteFolder, slots: Sequence[Slot], own: Mapping[str, Agent] | None) -> frozenset[str]:
+    """Do the preflight of what is left to do; returns the agents that started.
+
+    Raises:
+        BadInput: One cannot work; the run stays as it was.
+    """
+    names, tasks = {slot.agent for slot in slots}, {slot.task for slot in slots}
+    entries = {name: entry for name, entry in run.plan.agents.items() if name in names}
+    plan = run.plan.model_copy(update={"agents": entries})
+    rest = replace(suite, tasks=tuple(folder for folder in suite.tasks if folder.task.id in tasks))
+    cache = Cache()
+    sandbox = open_sandbox(plan.isolation, cache)
+    agents = check(plan, rest, sandbox, own)
+    prepare(agents.values(), cache, sandbox)
+    return preflight(plan, rest, agents, cache, sandbox)
 
 
 def check_finished(run: RunFolder) -> None:

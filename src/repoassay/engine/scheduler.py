@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from repoassay.errors import BadInput
@@ -45,13 +45,12 @@ class Scheduler:
                 self._changed.wait(0.2)
         return None
 
-    def done(self, slot: Slot, again: Slot | None = None) -> None:
+    def done(self, slot: Slot, again: Sequence[Slot] = ()) -> None:
         """A slot taken before has ended; `again` is made after those still waiting, when a trouble may have passed."""
         with self._changed:
             self._busy[self._provider_of(slot)] -= 1
             self._under_way -= 1
-            if again is not None:
-                self._slots.append(again)
+            self._slots.extend(again)
             self._changed.notify_all()
 
 

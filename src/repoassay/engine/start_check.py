@@ -1,9 +1,10 @@
 """Before a plan is carried out: does every agent start in the sandbox, and does every model's server let us in?
 
-Each agent is started once in the workspace of the plan's first task. It has started when it comes to the port where its
-model would be, when it ends well, or when it has not ended after a moment; then it is ended. No model answers, so that
-nothing is spent. A server of models is asked for its list, which costs nothing anywhere; only where the list lacks the
-model is that asked for one token, since lists leave names out.
+Each agent is started once in the workspace of the plan's first task, and of the first task of each further environment,
+as long as these are few. It has started when it comes to the port where its model would be, when it ends well, or when
+it has not ended after a moment; then it is ended. No model answers, so that nothing is spent. A server of models is
+asked for its list, which costs nothing anywhere; only where the list lacks the model is that asked for one token, since
+lists leave names out.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import socket
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,24 +27,33 @@ from repoassay.tasks import SuiteFolder
 from repoassay.types import AgentEntry, Ended, Limits, NetworkPolicy, Plan
 from repoassay.workspace import PreparedTask, lay_out
 
-__all__ = ["preflight"]
+__all__ = ["preflight", "start_once"]
 
 _PATIENCE = 0.8
 """Seconds in which an agent without a model shows that it cannot start."""
 _PATIENCE_MODEL = 15.0
 """The same for one that is to ask a model, which ends with its first call; programs on Node take seconds for that."""
+_ENVIRONMENTS = 4
+"""Environments in which agents are started; each has to be built before anything is worked on."""
+_LOOKED_AT = 40
+"""Tasks that are laid out to find these; large suites have hundreds of repositories."""
 _SKIP = "`--no-preflight` skips this look."
 
 
-def preflight(plan: Plan, suite: SuiteFolder, agents: Mapping[str, Agent], cache: Cache, sandbox: Sandbox) -> None:
+def preflight(
+    plan: Plan, suite: SuiteFolder, agents: Mapping[str, Agent], cache: Cache, sandbox: Sandbox
+) -> frozenset[str]:
     """Start every agent of a plan once, and knock at every model's server.
 
     Args:
         plan: The plan.
-        suite: Its tasks; agents are started in the workspace of the first that can be laid out.
+        suite: Its tasks; agents are started in the workspaces of those that can be laid out.
         agents: By the plan's names, prepared.
         cache: Where checkouts and environments are.
-        sandbox: What they run in; where nothing is isolated, nothing is started.
+        sandbox: What they run in.
+
+    Returns:
+        The names of the agents that started.
 
     Raises:
         BadInput: One cannot work, in one sentence with the remedy.
@@ -53,50 +63,56 @@ def preflight(plan: Plan, suite: SuiteFolder, agents: Mapping[str, Agent], cache
         if isinstance(upstream, Upstream):
             check_reachable(upstream, model)
     own = {name: agent for name, agent in agents.items() if is_own(plan.agents[name].kind or name)}
-    if not own or not sandbox.network_is_private:
-        return
-    layout = _layout(suite, cache, sandbox)
-    tried = set[tuple[str, str]]()
-    for name, agent in own.items() if layout is not None else ():
-        entry = plan.agents[name]
-        what = (entry.kind or name, str(sorted(entry.options.items())) + str(bool(entry.model)))
-        if what not in tried and layout is not None:
-            tried.add(what)
-            _try(name, agent, entry, plan, layout, sandbox)
+    started = set[str]()
+    for layout in _layouts(suite, cache, sandbox) if own else ():
+        tried = set[tuple[str, str]]()
+        for name, agent in own.items():
+            entry = plan.agents[name]
+            what = (entry.kind or name, str(sorted(entry.options.items())) + str(bool(entry.model)))
+            if what not in tried:
+                tried.add(what)
+                done = start_once(agent, entry, plan, layout, sandbox)
+                if done is not None:
+                    place = f" in the environment of {layout.folder.task.id}" if started else ""
+                    _judge(name + place, done, asks=isinstance(agent, AsksModel) and bool(entry.model))
+        started |= own.keys()
+    return frozenset(started)
 
 
-def _layout(suite: SuiteFolder, cache: Cache, sandbox: Sandbox) -> PreparedTask | None:
-    """The first task's workspace; None where it cannot be had, which its attempts will say."""
-    for folder in suite.tasks:
-        if not folder.absent:
-            with suppress(InfraFault, Unavailable):
-                return lay_out(folder, suite.repositories, cache, sandbox)
-            return None
-    return None
+def _layouts(suite: SuiteFolder, cache: Cache, sandbox: Sandbox) -> Iterator[PreparedTask]:
+    """The workspaces of the first tasks of the first environments; what cannot be laid out, its attempts will say."""
+    seen = set[Path]()
+    for folder in suite.tasks[:_LOOKED_AT]:
+        if folder.absent:
+            continue
+        try:
+            layout = lay_out(folder, suite.repositories, cache, sandbox)
+        except (InfraFault, Unavailable):
+            continue
+        if layout.environment not in seen:
+            seen.add(layout.environment)
+            yield layout
+        if len(seen) == _ENVIRONMENTS:
+            return
 
 
-def _try(name: str, agent: Agent, entry: AgentEntry, plan: Plan, layout: PreparedTask, sandbox: Sandbox) -> None:
-    """Start one agent.
-
-    Raises:
-        BadInput: It could not start.
-    """
+def start_once(agent: Agent, entry: AgentEntry, plan: Plan, layout: PreparedTask, sandbox: Sandbox) -> Completed | None:
+    """Start an agent once and end it; how it ended, or None when it came to its model, or starts in this process."""
     policy = permitted_hosts(
         layout.folder.task.network_policy, sandbox, needs_model=bool(entry.model), asked=plan.metering.network
     )
     came = threading.Event()
-    with tempfile.TemporaryDirectory(prefix="repoassay-preflight-") as place:
+    with tempfile.TemporaryDirectory(prefix="repoassay-preflight-", ignore_cleanup_errors=True) as place:
         into = Path(place)
         patience = _PATIENCE_MODEL if entry.model else _PATIENCE
         try:
             command = _command(agent, entry, layout, sandbox, policy, into, came, patience)
         except InfraFault:
-            return  # each attempt will say it, and costs itself alone
+            return None  # each attempt will say it, and costs itself alone
         if command is None:
-            return
+            return None
         done = sandbox.run(replace(command, network=network_of(policy), collect=(), log=into / "log.txt"), came)
-    if not came.is_set():
-        _judge(name, done, asks=isinstance(agent, AsksModel) and bool(entry.model))
+    return None if came.is_set() else done
 
 
 def _command(

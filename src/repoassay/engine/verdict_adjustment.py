@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repoassay.agents import QUICK, last_lines, start_failure
+from repoassay.agents import QUICK, StartFailure, last_lines, start_failure
 from repoassay.engine.model_access import AttemptAccess
 from repoassay.errors import InfraFault
 from repoassay.grading import fault
@@ -11,7 +11,7 @@ from repoassay.records import JOURNAL, read_calls, read_regular
 from repoassay.tasks import TaskFolder
 from repoassay.types import Call, Ended, Outcome, Spending, Submission, Verdict
 
-__all__ = ["adjust_verdict", "unstarted"]
+__all__ = ["adjust_verdict", "failure_told_by", "started_elsewhere", "unstarted"]
 
 _STAY = (Outcome.INFRA_FAULT, Outcome.NOT_GRADABLE, Outcome.TAMPERING)
 _SETTLED = (*_STAY, Outcome.PASSED)
@@ -87,14 +87,11 @@ def _stall(last: Call, submission: Submission, account: AttemptAccess) -> str:
     return f"silence at call {last.seq}, for the last {waited:.0f} of {ending.wall:.0f} seconds"
 
 
-def unstarted(
-    verdict: Verdict, folder: TaskFolder, submission: Submission, account: AttemptAccess | None
-) -> Verdict | None:
-    """The verdict on an attempt whose agent could not start; None for every other.
+def failure_told_by(verdict: Verdict, submission: Submission, account: AttemptAccess | None) -> StartFailure | None:
+    """Why the agent could not start, as it tells by its exit status and last lines; None where it did start.
 
-    Such an attempt is a fault of the set-up, never counted against the agent. The agent had started when it asked a
-    model, left or changed a file, or was at it for longer than a start takes: then the same exit status is its own
-    doing. A function of this process starts whatever it prints.
+    It had started when it asked a model, left or changed a file, or was at it for longer than a start takes: then the
+    same exit status is its own doing. A function of this process starts whatever it prints.
     """
     ending = submission.exit
     if account is None or account.outside or ending is None or verdict.outcome in _SETTLED:
@@ -104,15 +101,30 @@ def unstarted(
     left = any(file.size for file in submission.files) or submission.rejected
     if worked or left or ending.wall > QUICK:
         return None
-    try:
-        output = read_regular(account.into / "log.txt", _LARGEST_LOG).decode("utf-8", "replace")
-    except OSError:
-        output = ""
-    failure = start_failure(ending, output)
-    if failure is None or not failure.ours:
-        return None
-    told = fault(folder, InfraFault(f"The agent could not start: {failure.why}.", failure.remedy), verdict.reading)
-    lines = last_lines(output)
+    failure = start_failure(ending, _printed(account))
+    return failure if failure is not None and failure.ours else None
+
+
+def unstarted(verdict: Verdict, folder: TaskFolder, why: str, remedy: str, account: AttemptAccess) -> Verdict:
+    """The verdict on an attempt whose agent could not start: a fault of the set-up, never counted against the agent."""
+    told = fault(folder, InfraFault(f"The agent could not start: {why}.", remedy), verdict.reading)
+    lines = last_lines(_printed(account))
     return told.model_copy(
         update={"comments": (*told.comments, *((f"It printed: {' | '.join(lines)}",) if lines else ()))}
     )
+
+
+def started_elsewhere(verdict: Verdict, failure: StartFailure) -> Verdict:
+    """The verdict as it stands on an agent that ended as if it could not start, and can."""
+    note = (
+        f"It ended like a program that cannot start: {failure.why}. But it did start elsewhere in this run or without "
+        f"a task, and nothing that RepoAssay looked for is missing, so that this end is its own. {failure.remedy}"
+    )
+    return verdict.model_copy(update={"comments": (*verdict.comments, note)})
+
+
+def _printed(account: AttemptAccess) -> str:
+    try:
+        return read_regular(account.into / "log.txt", _LARGEST_LOG).decode("utf-8", "replace")
+    except OSError:
+        return ""

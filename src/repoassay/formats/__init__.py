@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         Text as Text,
         checked_id as checked_id,
     )
-    from repoassay.formats.json_records import parse_json as parse_json
+    from repoassay.formats.json_records import parse_json as parse_json, read_json_records as read_json_records
     from repoassay.formats.junit import (
         JUnitCase as JUnitCase,
         JUnitSuite as JUnitSuite,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         write_junit_file as write_junit_file,
     )
     from repoassay.formats.mirrors import is_git as is_git, mirrors_of as mirrors_of, read_mirrors as read_mirrors
+    from repoassay.formats.record_problems import Problems as Problems, kind_of as kind_of
     from repoassay.formats.results import (
         ResultLog as ResultLog,
         read_results as read_results,
@@ -81,7 +82,8 @@ else:
             "base_trees": ("BaseTrees",),
             "dataset_figures": ("DEFINITIONS", "DatasetStats", "QUARTILES", "Spread", "TOKENISER", "dataset_stats"),
             "edit_row": ("EditRow", "Row", "RowId", "TaskParts", "Text", "checked_id"),
-            "json_records": ("parse_json",),
+            "json_records": ("parse_json", "read_json_records"),
+            "record_problems": ("Problems", "kind_of"),
             "junit": ("JUnitCase", "JUnitSuite", "junit_document", "write_junit_file"),
             "results": ("ResultLog", "read_results", "write_results_junit"),
             "mirrors": ("is_git", "mirrors_of", "read_mirrors"),

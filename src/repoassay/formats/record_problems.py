@@ -1,4 +1,4 @@
-"""Records of somebody's file, each with its place, and every problem of the first rows that have any."""
+"""Records of somebody's file, each with its place, and row problems: every problem of the first rows with any."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class Exchange:
     def keep(self, data: bytes) -> None:
         """Count, and if asked for keep, what the client is sent."""
         self.sent += len(data)
-        if self.entry is not None and (self.entry.keep_bodies or self.entry.recorder is not None):
+        if self.entry is not None and self.entry.keeps_answers:
             self.kept += data
 
     def clean(self, data: bytes) -> bytes:

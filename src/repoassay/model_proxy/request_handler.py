@@ -87,6 +87,9 @@ class RequestHandler:
         call = await exchange.finish(self.prices)
         if entry.recorder is not None and call.answered:
             entry.recorder.note(call, bytes(exchange.kept))
+        answers = call.answered and exchange.route is not None and exchange.route.asks is Asks.REPLY
+        if entry.steps is not None and answers:
+            entry.steps.note(call, exchange.raw, bytes(exchange.kept))
 
     def _who(self, request: web.BaseRequest, bound: AttemptSession | None) -> tuple[str, AttemptSession | None, str]:
         """The path without its secret, the session, and why there is none."""

@@ -24,6 +24,7 @@ from repoassay.model_proxy.record import CallRecorder
 from repoassay.model_proxy.request_handler import RequestHandler
 from repoassay.model_proxy.scripted_provider import ScriptedUpstream, ScriptedWire
 from repoassay.model_proxy.sessions import AttemptSession
+from repoassay.model_proxy.step_recorder import StepRecorder
 from repoassay.model_proxy.upstream_client import UpstreamClient
 from repoassay.model_proxy.upstreams import Upstream, split_model
 from repoassay.model_proxy.vendors import VENDORS
@@ -109,6 +110,7 @@ class Gateway:
         context_window: int | None = None,
         keep_bodies: bool = False,
         record: Path | None = None,
+        steps: Path | None = None,
         closed_world: bool = True,
         on_exhausted: Callable[[str], None] | None = None,
     ) -> AttemptSession:
@@ -122,6 +124,7 @@ class Gateway:
             context_window: The longest prompt, tokens; longer ones get the vendor's own error.
             keep_bodies: Whether to keep bodies, compressed, in `usage.bodies/`.
             record: File to write a dialogue to, for the scripted upstream, when the session is closed.
+            steps: File to write what is said to, step by step, while the attempt works; see `StepRecorder`.
             closed_world: Whether the attempt may reach its model alone: what the vendor would do for it beyond
                 answering is refused or taken out. Without it such requests pass, and the journal says what has no
                 price.
@@ -146,7 +149,8 @@ class Gateway:
         entry = AttemptSession(
             self, attempt=attempt, upstream=provider, model=name, budget=budget, journal=calls,
             context_window=context_window, keep_bodies=keep_bodies,
-            recorder=CallRecorder(record) if record is not None else None, closed_world=closed_world,
+            recorder=CallRecorder(record) if record is not None else None,
+            steps=StepRecorder(steps, calls.scrub) if steps is not None else None, closed_world=closed_world,
             on_exhausted=on_exhausted,
         )  # fmt: skip
         calls.hide(entry.key, entry.token)
@@ -224,6 +228,8 @@ class Gateway:
             await asyncio.wait(list(entry.tasks), timeout=2)
         if entry.recorder is not None:
             entry.recorder.write()
+        if entry.steps is not None:
+            await asyncio.to_thread(entry.steps.close)
         entry.journal.close()
 
     async def _site(self, listening: socket.socket, bound: AttemptSession | None) -> None:

@@ -18,6 +18,7 @@ from repoassay.types import Call, Spending
 
 if TYPE_CHECKING:
     from repoassay.model_proxy.record import CallRecorder
+    from repoassay.model_proxy.step_recorder import StepRecorder
 
 __all__ = ["AttemptSession"]
 
@@ -51,6 +52,7 @@ class AttemptSession:
         context_window: int | None,
         keep_bodies: bool,
         recorder: CallRecorder | None,
+        steps: StepRecorder | None,
         closed_world: bool,
         on_exhausted: Callable[[str], None] | None,
     ) -> None:
@@ -64,6 +66,7 @@ class AttemptSession:
         self.context_window = context_window
         self.keep_bodies = keep_bodies
         self.recorder = recorder
+        self.steps = steps
         self.closed_world = closed_world
         self.estimator = Estimator()
         self.exhausted = threading.Event()
@@ -78,6 +81,11 @@ class AttemptSession:
         self._gateway = gateway
         self._lock = threading.Lock()
         self._spending = Spending()
+
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether what the agent is answered is wanted again once it was sent."""
+        return self.keep_bodies or self.recorder is not None or self.steps is not None
 
     @property
     def journal_path(self) -> Path:

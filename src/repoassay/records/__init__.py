@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     )
     from repoassay.records.calls import (
         JOURNAL as JOURNAL,
+        STEPS as STEPS,
         journal_spent as journal_spent,
         read_calls as read_calls,
+        read_steps as read_steps,
         run_spent as run_spent,
+        steps_file as steps_file,
     )
     from repoassay.records.durable_write import write_once as write_once
     from repoassay.records.files import read_regular as read_regular, reason as reason
@@ -74,6 +77,9 @@ else:
                 "JOURNAL",
                 "journal_spent",
                 "run_spent",
+                "STEPS",
+                "read_steps",
+                "steps_file",
             ),
             "durable_write": ("write_once",),
             "files": ("read_regular", "reason"),

@@ -126,7 +126,14 @@ def _together(best: Sequence[SystemResult], rest: Sequence[SystemResult]) -> Ite
         every = "each" if len(best) > 2 else "both"
         yield AnswerPart(f" {every} passed {_count(best[0])}: none of them is better.")
         return
-    top, others = best[0], best[1:]
+    top = best[0]
+    level = [one for one in best if one.passed == top.passed]
+    others = [one for one in best if one not in level]
+    if len(level) > 1:
+        yield from _listed(level)
+        named = "the other one" if len(others) == 1 else f"the other {len(others)}"
+        yield AnswerPart(f" passed most, {_count(top)} each, but not significantly more than {named}.")
+        return
     yield _name(top.short)
     yield AnswerPart(f" passed most, {_count(top)}, but not significantly more than ")
     yield from _listed(others)

@@ -74,7 +74,7 @@ def running_page(folder: Path, title: str, since: str, back: str) -> str:
     calls = read_calls(folder / JOURNAL).calls
     return _fill(
         "running.html", title=title, since=since, back=back, calls=calls, spent=_spent(calls),
-        tail=log_tail(folder), told=lay_out_transcript(read_trajectory(folder), calls),
+        tail=log_tail(folder), told=lay_out_transcript(read_trajectory(folder), calls, newest=True),
     )  # fmt: skip
 
 

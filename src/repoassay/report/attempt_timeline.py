@@ -24,6 +24,7 @@ from repoassay.records import (
     read_attempt,
     read_calls,
     read_regular,
+    read_steps,
 )
 from repoassay.report.agent_log import printed_last
 from repoassay.report.document import plain_value
@@ -101,12 +102,20 @@ def read_story(run: RunFolder, attempt: str) -> AttemptTimeline:
 
 
 def read_trajectory(folder: Path) -> Trajectory | None:
-    """What the agent did, as kept in an attempt's folder; None where nothing can be read."""
+    """What the agent did, as kept in an attempt's folder; None where nothing can be read.
+
+    It is the agent's own record, else what the model proxy saw of it (then without an agent's name), which is there
+    while an attempt works, too.
+    """
     path = folder / "trajectory.json"
     try:
-        return parse(Trajectory, read_regular(path, _MOST_FILE), str(path))
+        own = parse(Trajectory, read_regular(path, _MOST_FILE), str(path))
     except (OSError, ValidationError):
-        return None
+        own = None
+    if own is not None and own.steps:
+        return own
+    seen = read_steps(folder)
+    return Trajectory(agent="", steps=seen, problems=own.problems if own else ()) if seen else own
 
 
 def story_document(story: AttemptTimeline) -> dict[str, Any]:

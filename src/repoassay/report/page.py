@@ -7,7 +7,7 @@ when the reader comes to it. Opened from a file or a web server, it sends no req
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -27,9 +27,11 @@ from repoassay.report.matrix import TaskMatrix, outcome_parts, task_matrix
 from repoassay.report.outcomes import OUTCOMES, UNFINISHED
 from repoassay.report.results import ResultRow, RunInfo
 from repoassay.report.standings import Standings, standings_by_suite
+from repoassay.report.strength_lines import strength_sentence, strengths_of_rows
 from repoassay.report.tables.value import Cell, Estimate, Table
 from repoassay.report.templating import environment, policy_hash, source
 from repoassay.stats import Proportion
+from repoassay.types import SuiteStrength
 
 if TYPE_CHECKING:
     from repoassay.report.summary import Summary
@@ -100,6 +102,19 @@ class _Suite:
     answer: ResultAnswer
     matrix: TaskMatrix
     failures: tuple[FailureGroup, ...]
+    strengths: SuiteStrength | None
+
+    @property
+    def strength_sentence(self) -> str:
+        """What its tests are worth; empty where nothing is known."""
+        return strength_sentence(self.strengths, len(self.found.tasks))
+
+    def strength(self, rows: Sequence[ResultRow]) -> float | None:
+        """Median share of wrong solutions that the tests of these rows' tasks refuse; None where not known."""
+        planned = {row.planned.digest for row in rows}
+        told = self.strengths
+        kept = tuple(task for task in told.known if task.task_digest in planned) if told is not None else ()
+        return SuiteStrength(tasks=kept).median
 
 
 def files_folder(target: Path) -> str:
@@ -114,7 +129,7 @@ def page(rows: Sequence[ResultRow], parts: PageParts) -> str:
         return f"{parts.folder}/{row.attempt}.html" if row.attempt in parts.linked else ""
 
     found = standings_by_suite(rows)
-    suites = [_Suite(one, answer_of(one), task_matrix(one, link), failures(one, link, parts.causes)) for one in found]
+    suites = [_suite(one, link, parts.causes) for one in found]
     few = max((len(one.tasks) for one in found), default=0) < _FEW_TASKS
     prices = [] if few else [price_curve(one.systems) for one in found]
     telling = [] if few else [chart for chart in parts.plots if _tells(chart, rows)]
@@ -143,6 +158,11 @@ def page(rows: Sequence[ResultRow], parts: PageParts) -> str:
         style_hash=policy_hash(style),
         script_hash=policy_hash(script),
     )
+
+
+def _suite(found: Standings, link: Callable[[ResultRow], str], causes: Mapping[str, str]) -> _Suite:
+    strengths = strengths_of_rows(row for one in found.systems for row in one.rows)
+    return _Suite(found, answer_of(found), task_matrix(found, link), failures(found, link, causes), strengths)
 
 
 def _data(rows: Sequence[ResultRow], parts: PageParts, inside: bool) -> dict[str, object]:

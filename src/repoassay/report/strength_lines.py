@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from repoassay.records import read_strengths
 from repoassay.types import SuiteStrength
 
-__all__ = ["strength_sentence", "strengths_of"]
+if TYPE_CHECKING:
+    from repoassay.report.results import ResultRow
+
+__all__ = ["strength_sentence", "strengths_of", "strengths_of_rows"]
 
 _NAMED = 10
 """Weak tasks that are named; the others are counted."""
@@ -23,6 +27,20 @@ def strengths_of(run: Path, task_digests: Collection[str]) -> SuiteStrength | No
     found = read_strengths(run)
     kept = tuple(task for task in found.tasks if task.task_digest in task_digests) if found else ()
     return found.model_copy(update={"tasks": kept}) if found and kept else None
+
+
+def strengths_of_rows(rows: Iterable[ResultRow]) -> SuiteStrength | None:
+    """Strengths of the tasks of rows, as their runs took them along; None where none is known.
+
+    Raises:
+        BadInput: When the `strength.json` of a run cannot be read.
+    """
+    digests: dict[Path, set[str]] = {}
+    for row in rows:
+        digests.setdefault(row.run.path, set()).add(row.planned.digest)
+    found = [one for run, planned in digests.items() if (one := strengths_of(run, planned)) is not None]
+    tasks = {task.task_digest: task for one in found for task in one.tasks}
+    return found[-1].model_copy(update={"tasks": tuple(tasks.values())}) if found else None
 
 
 def strength_sentence(strengths: SuiteStrength | None, tasks: int) -> str:

@@ -83,33 +83,47 @@ class ShownStep:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptLayout:
-    """The steps that are shown, how many are left out, and what of the record could not be read."""
+    """The steps that are shown, how many are left out, and what of the record could not be read.
+
+    `by_proxy` is whether the record is the model proxy's, for want of one of the agent's.
+    """
 
     steps: tuple[ShownStep, ...]
     left_out: int
     problems: tuple[str, ...]
+    by_proxy: bool = False
 
 
-def lay_out_transcript(trajectory: Trajectory | None, calls: Sequence[Call]) -> TranscriptLayout:
-    """Lay out what an attempt did; `calls` are its calls of models as the gateway journalled them."""
+def lay_out_transcript(
+    trajectory: Trajectory | None, calls: Sequence[Call], *, newest: bool = False
+) -> TranscriptLayout:
+    """Lay out what an attempt did, where it is too much its beginning.
+
+    Args:
+        trajectory: Its steps.
+        calls: Its calls of models as the gateway journalled them.
+        newest: Whether to keep the end instead, as for an attempt that is followed while it works.
+    """
     if trajectory is None:
         return TranscriptLayout((), 0, ())
     spoken = [step.index for step in trajectory.steps if step.source is Source.AGENT]
     answered = [call for call in calls if call.answered]
     # Each answer of a model is one step of an agent, or nobody can say which belongs to which.
     by_step = dict(zip(spoken, answered, strict=True)) if len(spoken) == len(answered) else {}
+    by_proxy = not trajectory.agent
     shown: list[ShownStep] = []
     room = LAYOUT_CHARACTERS
-    for step in trajectory.steps:
-        one = _step(step, by_step.get(step.index))
+    for step in reversed(trajectory.steps) if newest else trajectory.steps:
+        one = _step(step, by_step.get(step.index), by_proxy)
         room -= _size(one)
         if room < 0:
             break
         shown.append(one)
-    return TranscriptLayout(tuple(shown), len(trajectory.steps) - len(shown), trajectory.problems[:20])
+    left_out = len(trajectory.steps) - len(shown)
+    return TranscriptLayout(tuple(reversed(shown) if newest else shown), left_out, trajectory.problems[:20], by_proxy)
 
 
-def _step(step: TrajectoryStep, call: Call | None) -> ShownStep:
+def _step(step: TrajectoryStep, call: Call | None, by_proxy: bool) -> ShownStep:
     waiting = list(step.observations)
     calls = tuple(_call(step.index, number, one, waiting) for number, one in enumerate(step.calls[:200]))
     told = call is not None and call.usage is not None
@@ -123,7 +137,7 @@ def _step(step: TrajectoryStep, call: Call | None) -> ShownStep:
         outputs=tuple(_output(one) for one in waiting),
         usage=call.usage if call and told else step.usage,
         dollars=call.price if call and call.price is not None else step.dollars,
-        counted=told,
+        counted=told or by_proxy,
     )
 
 

@@ -3,11 +3,11 @@
 Knows nothing of web pages, run folders, signals or judges: what is to be reviewed is given to it, and it keeps what
 raters answer.
 
-The questions: `rubric`, `answers`. What raters see, and when: `study`, `scrub`, `assignment`. Storage (these import
-SQLAlchemy, the others do not): `database`, `tables`, `studies`, `rater_accounts`, `leases`, `drafts`, `submitting`,
-`comments`, `adjudication_store`; `migrations` holds files of SQL. What follows: `adjudication`, `item_summary`, and of
-its rows `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`. Which runs are
-reviewed: `sampling`. In and out: `exchange`, `simple_table`.
+The questions: `plan`, `rubric`, `answers`. What raters see, and when: `study`, `scrub`, `assignment`. Storage (these
+import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `plan_store`, `rater_accounts`, `leases`,
+`drafts`, `submitting`, `comments`, `adjudication_store`; `migrations` holds files of SQL. What follows: `adjudication`,
+`item_summary`, and of its rows `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`; all of it
+in one document: `figures_document`. Which runs are reviewed: `sampling`. In and out: `exchange`, `simple_table`.
 """
 
 from __future__ import annotations
@@ -50,6 +50,13 @@ if TYPE_CHECKING:
         failure_table as failure_table,
         problems_per_submission as problems_per_submission,
     )
+    from repoassay.review.figures_document import (
+        StudyFigures as StudyFigures,
+        SystemDifference as SystemDifference,
+        SystemFigures as SystemFigures,
+        TaskDifference as TaskDifference,
+        study_figures as study_figures,
+    )
     from repoassay.review.instructions import (
         Expertise as Expertise,
         confirm_instructions as confirm_instructions,
@@ -76,6 +83,30 @@ if TYPE_CHECKING:
     )
     from repoassay.review.mergeability_gap import controls as controls, gap as gap
     from repoassay.review.minutes import minutes_to_fix as minutes_to_fix
+    from repoassay.review.plan import (
+        PlanAnswers as PlanAnswers,
+        StudyPlan as StudyPlan,
+        complete_plan as complete_plan,
+        parse_plan as parse_plan,
+        plan_digest as plan_digest,
+        plan_from_toml as plan_from_toml,
+        system_of as system_of,
+    )
+    from repoassay.review.plan_store import (
+        Amendment as Amendment,
+        Inclusion as Inclusion,
+        StoredPlan as StoredPlan,
+        amend_plan as amend_plan,
+        amendments_of as amendments_of,
+        decide_item as decide_item,
+        excluded_items as excluded_items,
+        freeze_plan as freeze_plan,
+        inclusions_of as inclusions_of,
+        note_inclusions as note_inclusions,
+        plan_hash as plan_hash,
+        plan_of as plan_of,
+        save_plan as save_plan,
+    )
     from repoassay.review.preparation import (
         AnswerKey as AnswerKey,
         ItemUse as ItemUse,
@@ -112,7 +143,7 @@ if TYPE_CHECKING:
         read_rubric as read_rubric,
     )
     from repoassay.review.sampling import Candidate as Candidate, Sample as Sample, draw as draw, siblings as siblings
-    from repoassay.review.scrub import scrub_text as scrub_text
+    from repoassay.review.scrub import leaks_name as leaks_name, scrub_text as scrub_text
     from repoassay.review.studies import (
         close_study as close_study,
         create_study as create_study,
@@ -199,6 +230,30 @@ else:
                 "controls",
             ),
             "minutes": ("minutes_to_fix",),
+            "plan": (
+                "PlanAnswers",
+                "StudyPlan",
+                "complete_plan",
+                "parse_plan",
+                "plan_digest",
+                "plan_from_toml",
+                "system_of",
+            ),
+            "plan_store": (
+                "Amendment",
+                "Inclusion",
+                "StoredPlan",
+                "amend_plan",
+                "amendments_of",
+                "decide_item",
+                "excluded_items",
+                "freeze_plan",
+                "inclusions_of",
+                "note_inclusions",
+                "plan_hash",
+                "plan_of",
+                "save_plan",
+            ),
             "rater_accounts": (
                 "Rater",
                 "RaterRole",
@@ -212,7 +267,7 @@ else:
             "reliability": ("agreement", "beside_tests"),
             "rubric": ("BUNDLED", "AnswerRole", "Rubric", "read_rubric"),
             "sampling": ("Candidate", "Sample", "draw", "siblings"),
-            "scrub": ("scrub_text",),
+            "scrub": ("leaks_name", "scrub_text"),
             "studies": (
                 "close_study",
                 "is_closed",
@@ -240,6 +295,13 @@ else:
                 "check_study",
                 "opaque_names",
                 "rater_view",
+            ),
+            "figures_document": (
+                "StudyFigures",
+                "SystemDifference",
+                "SystemFigures",
+                "TaskDifference",
+                "study_figures",
             ),
             "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
             "tables": ("events", "judgements", "judges", "raters", "ratings", "sessions"),

@@ -50,7 +50,7 @@ class Instructions:
     by: str
 
 
-def write_instructions(database: Database, study: str, text: str, *, at: datetime, by: str) -> Instructions:
+def write_instructions(database: Database, study: str, text: str, *, at: datetime, actor: str) -> Instructions:
     """Add a version; raters confirm it before their next item. The same text again adds none.
 
     Raises:
@@ -63,8 +63,8 @@ def write_instructions(database: Database, study: str, text: str, *, at: datetim
     def work(connection: sa.Connection) -> Instructions:
         # The study's row is locked by nothing else here: two versions at once would be told apart by their numbers.
         count = connection.scalar(_of_kind(study, _WRITTEN).with_only_columns(sa.func.count())) or 0
-        append(connection, study, at, _WRITTEN, by, version=count + 1, text=text)
-        return Instructions(count + 1, text, at, by)
+        append(connection, study, at, _WRITTEN, actor, version=count + 1, text=text)
+        return Instructions(count + 1, text, at, actor)
 
     before = instructions_of(database, study)
     return before[-1] if before and before[-1].text == text else database.write(work)
@@ -98,8 +98,8 @@ def confirm_instructions(database: Database, rater: Rater, version: int, *, at: 
 
 def confirmed_in(connection: sa.Connection, rater: Rater) -> int | None:
     """Return the newest version a rater has confirmed, within a transaction; None for none."""
-    line = connection.scalars(_of_kind(rater.study, _READ).where(events.c.actor == rater.id))
-    return max((int(json.loads(details)["version"]) for details in line), default=None)
+    line = connection.execute(_of_kind(rater.study, _READ).where(events.c.actor == rater.id))
+    return max((int(json.loads(row.details)["version"]) for row in line), default=None)
 
 
 def declare_expertise(database: Database, rater: Rater, repository: str, level: Expertise, *, at: datetime) -> None:

@@ -18,9 +18,10 @@ from repoassay.stats import (
     Proportion,
     Significance,
     agresti_min,
+    clustered_difference,
+    clustered_proportion,
+    clustered_test,
     discordant_needed,
-    mcnemar,
-    tango,
     wilson,
 )
 
@@ -33,7 +34,9 @@ class Gap:
 
     `left_out` submissions are in neither rate, because one of the answers is unknown. `tests_only` passed but would not
     be merged, `people_only` the other way round; `difference` is the first rate minus the second, None without any.
-    `enough` is how many discordant pairs, all one way, a p-value under 0.05 takes.
+    `interval` and `test` take the task as what was sampled, and so do `tests_interval` and `people_interval`:
+    several runs of a task are not independent. `adjusted` (Agresti and Min) treats them so, and is for comparison.
+    `enough` is how many discordant tasks, all one way, a p-value under 0.05 takes.
     """
 
     n: int
@@ -49,6 +52,9 @@ class Gap:
     adjusted: Interval
     test: Significance
     enough: int
+    tests_interval: Interval
+    people_interval: Interval
+    tasks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +84,12 @@ def gap(rows: Iterable[ItemSummary], asked: bool = False) -> Gap:
         asked: Take what raters answered to "would you merge it", instead of what the axes imply.
     """
     line = [row for row in rows if row.golden is None]
-    pairs = [
-        (row.tests, people) for row in line if row.tests is not None and (people := _people(row, asked)) is not None
-    ]
+    by_task: dict[str, list[tuple[bool, bool]]] = {}
+    for row in line:
+        if row.tests is not None and (people := _people(row, asked)) is not None:
+            by_task.setdefault(row.task, []).append((row.tests, people))
+    pairs = [pair for task in by_task.values() for pair in task]
+    differences = [[float(tests) - float(people) for tests, people in task] for task in by_task.values()]
     n = len(pairs)
     both, tests_only = pairs.count((True, True)), pairs.count((True, False))
     people_only, neither = pairs.count((False, True)), pairs.count((False, False))
@@ -94,10 +103,13 @@ def gap(rows: Iterable[ItemSummary], asked: bool = False) -> Gap:
         people_only=people_only,
         neither=neither,
         difference=(tests_only - people_only) / n if n else None,
-        interval=tango(tests_only, people_only, n),
+        interval=clustered_difference(differences),
         adjusted=agresti_min(tests_only, people_only, n),
-        test=mcnemar(tests_only, people_only, n),
+        test=clustered_test(differences),
         enough=discordant_needed(),
+        tests_interval=clustered_proportion([[tests for tests, _ in task] for task in by_task.values()]),
+        people_interval=clustered_proportion([[people for _, people in task] for task in by_task.values()]),
+        tasks=len(by_task),
     )
 
 
@@ -188,16 +200,20 @@ def controls(rows: Iterable[ItemSummary], asked: bool = True) -> Controls:
     """
     line = list(rows)
     good, bad, others = (_accepted(line, kind, asked) for kind in (Golden.GOOD, Golden.BAD, None))
-    figure, interval = normalised(others, good)
+    ends = [clustered_proportion(_answers_by_task(line, kind, asked)) for kind in (None, Golden.GOOD)]
+    figure, interval = normalised(others, good, *ends)
     return Controls(good, bad, others, figure, interval)
 
 
-def normalised(rate: Proportion, golden: Proportion) -> tuple[Figure, Interval]:
+def normalised(
+    rate: Proportion, golden: Proportion, of_rate: Interval | None = None, of_golden: Interval | None = None
+) -> tuple[Figure, Interval]:
     """Return a rate over the acceptance of good controls: 34 % beside 68 % is 50 %.
 
     The interval of the ratio is that of A. Donner and G. Zou, "Closed-form confidence intervals for functions of the
     normal mean and standard deviation", Statistical Methods in Medical Research 21 (2012), 347-359, equation 9, from
-    the two Wilson intervals. It may exceed 1: agents can be accepted more often than people.
+    the intervals of both rates: Wilson's where none is given. It may exceed 1: agents can be accepted more often than
+    people.
     """
     method = f"{rate.successes}/{rate.n} over {golden.successes}/{golden.n} of good controls"
     if not rate.n or not golden.n or not golden.successes:
@@ -206,10 +222,10 @@ def normalised(rate: Proportion, golden: Proportion) -> tuple[Figure, Interval]:
         return Figure(None, method, rate.n, nothing), Interval(None, None, method, rate.n, nothing)
     top, bottom = rate.successes / rate.n, golden.successes / golden.n
     figure = Figure(top / bottom, method, rate.n)
-    above, below = rate.interval, golden.interval
+    above, below = of_rate or rate.interval, of_golden or golden.interval
     low = _limit(top, bottom, above.low or 0.0, below.high or 1.0, -1)
     high = _limit(top, bottom, 1.0 if above.high is None else above.high, below.low or 0.0, 1)
-    return figure, Interval(max(0.0, low), high, "ratio, MOVER of Wilson, 95%", rate.n)
+    return figure, Interval(max(0.0, low), high, "ratio, MOVER, 95%", rate.n)
 
 
 def _limit(top: float, bottom: float, own: float, other: float, sign: int) -> float:
@@ -218,7 +234,14 @@ def _limit(top: float, bottom: float, own: float, other: float, sign: int) -> fl
     return (product + sign * sqrt(under)) / (other * (2 * bottom - other))
 
 
+def _answers_by_task(rows: Iterable[ItemSummary], kind: Golden | None, asked: bool) -> list[list[bool]]:
+    tasks: dict[str, list[bool]] = {}
+    for row in rows:
+        if row.golden is kind and (answer := _people(row, asked)) is not None:
+            tasks.setdefault(row.task, []).append(answer)
+    return list(tasks.values())
+
+
 def _accepted(rows: Iterable[ItemSummary], kind: Golden | None, asked: bool) -> Proportion:
-    answers = [row.would_merge if asked else row.mergeable for row in rows if row.golden is kind]
-    known = [answer for answer in answers if answer is not None]
+    known = [answer for task in _answers_by_task(rows, kind, asked) for answer in task]
     return Proportion(sum(known), len(known))

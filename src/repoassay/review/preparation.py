@@ -87,22 +87,22 @@ def agreement_with(pairs: Iterable[tuple[Rating, AnswerKey]]) -> KeyAgreement:
     return KeyAgreement(matched=matched, of=of)
 
 
-def key_for(rubric: Rubric, problem: str | None, *, good: bool, feedback: str = "") -> AnswerKey:
+def key_for(rubric: Rubric, problem: str | None, *, acceptable: bool, feedback: str = "") -> AnswerKey:
     """Return the key that a control made on purpose has by itself.
 
     Args:
         rubric: The study's.
         problem: The axis a fault was put into; None where nothing was, or the rubric does not ask for it.
-        good: Whether the change is known to be acceptable: then every axis is clear.
+        acceptable: Whether the change is known to be acceptable: then every axis is clear.
         feedback: What to tell.
     """
 
     def state(axis: str, role: AnswerRole) -> str | None:
         return next((level.key for level in rubric.levels(axis) if level.role is role), None)
 
-    wanted = {axis.key: AnswerRole.CLEAR for axis in rubric.axes} if good else {}
+    wanted = {axis.key: AnswerRole.CLEAR for axis in rubric.axes} if acceptable else {}
     if problem in {axis.key for axis in rubric.axes}:
         wanted = {str(problem): AnswerRole.PROBLEM}
     states = {axis: found for axis, role in wanted.items() if (found := state(axis, role)) is not None}
     asks = any(question.key == "would_merge" for question in rubric.questions)
-    return AnswerKey(states=states, would_merge=good if asks else None, feedback=feedback)
+    return AnswerKey(states=states, would_merge=acceptable if asks else None, feedback=feedback)

@@ -51,7 +51,7 @@ class RaterPreparation:
 
 
 def use_item(
-    database: Database, study: str, item: str, use: ItemUse, key: AnswerKey | None, *, at: datetime, by: str
+    database: Database, study: str, item: str, use: ItemUse, key: AnswerKey | None, *, at: datetime, actor: str
 ) -> None:
     """Say what an item is for, before anybody has opened one; everybody's items are then given out anew.
 
@@ -77,12 +77,12 @@ def use_item(
         connection.execute(sa.delete(assignments).where(assignments.c.study == study))
         for person in people:
             deal(connection, person, settings)
-        append(connection, study, at, "item_use", by, item, use=use.value)
+        append(connection, study, at, "item_use", actor, item, use=use.value)
 
     database.write(work)
 
 
-def require_agreement(database: Database, study: str, share: float, *, at: datetime, by: str) -> None:
+def require_agreement(database: Database, study: str, share: float, *, at: datetime, actor: str) -> None:
     """State how well raters must agree with the keys of qualification items; before anybody has opened an item.
 
     Raises:
@@ -93,7 +93,7 @@ def require_agreement(database: Database, study: str, share: float, *, at: datet
 
     def work(connection: sa.Connection) -> None:
         _not_begun(connection, study)
-        append(connection, study, at, _RULE, by, agreement=share)
+        append(connection, study, at, _RULE, actor, agreement=share)
 
     database.write(work)
 
@@ -114,7 +114,7 @@ def preparation_of(database: Database, rater: Rater) -> RaterPreparation:
         return RaterPreparation(stage_in(connection, rater), required_agreement(database, rater.study), results)
 
 
-def allow_another_try(database: Database, rater: Rater, *, at: datetime, by: str) -> None:
+def allow_another_try(database: Database, rater: Rater, *, at: datetime, actor: str) -> None:
     """Let somebody who failed rate the qualification items again; what was answered before is kept.
 
     Raises:
@@ -127,7 +127,7 @@ def allow_another_try(database: Database, rater: Rater, *, at: datetime, by: str
         again = [item for item, (use, _) in uses_in(connection, rater.study).items() if use is ItemUse.QUALIFICATION]
         mine = sa.and_(assignments.c.rater == rater.id, assignments.c.item.in_(again))
         connection.execute(sa.update(assignments).where(mine).values(submitted=False, opened=None))
-        append(connection, rater.study, at, "qualification_again", by, rater=rater.id)
+        append(connection, rater.study, at, "qualification_again", actor, rater=rater.id)
 
     database.write(work)
 

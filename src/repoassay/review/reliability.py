@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,6 +13,7 @@ from repoassay.stats import (
     Interval,
     LeaveOneOut,
     Ratings,
+    agreement_by_task,
     agreement_interval,
     cohen_kappa,
     gwet_ac1,
@@ -34,8 +35,8 @@ class Agreement:
 
     Unsure answers are missing; "not applicable" is an answer like any other, so that it agrees with neither a problem
     nor its absence. `chance_free` is Gwet's AC1 (AC2 with ordinal weights on a scale of values): where nearly everybody
-    finds a problem, alpha collapses though raters agree, and AC1 does not. Intervals draw submissions. `baseline` holds
-    each rater against the majority of the others.
+    finds a problem, alpha collapses though raters agree, and AC1 does not. Intervals take tasks or submissions as the
+    sample, as their method says. `baseline` holds each rater against the majority of the others.
     """
 
     key: str
@@ -65,7 +66,13 @@ class BesideTests:
     alpha: Figure
 
 
-def agreement(ratings: Iterable[Rating], rubric: Rubric, draws: int = _DRAWS, seed: int = 0) -> tuple[Agreement, ...]:
+def agreement(
+    ratings: Iterable[Rating],
+    rubric: Rubric,
+    draws: int = _DRAWS,
+    seed: int = 0,
+    tasks: Mapping[str, str] | None = None,
+) -> tuple[Agreement, ...]:
     """Return agreement on every axis, and on `mergeable` and `would_merge` where the rubric has them.
 
     Args:
@@ -74,8 +81,11 @@ def agreement(ratings: Iterable[Rating], rubric: Rubric, draws: int = _DRAWS, se
         draws: Of each bootstrap, at least 100. They are nearly all of the time this takes: some seconds for 500 draws
             over 2,000 ratings.
         seed: Of each bootstrap.
+        tasks: The task of each item. With it intervals take tasks as the sample, by a jackknife; without it they draw
+            items, which is right only where no two items are of one task.
     """
     line = list(ratings)
+    of_item = [tasks.get(item, item) for item in sorted({each.submission for each in line})] if tasks else None
     table = []
     for axis in rubric.axes:
         levels = [level for level in rubric.levels(axis.key) if level.role is not AnswerRole.UNSURE]
@@ -83,15 +93,15 @@ def agreement(ratings: Iterable[Rating], rubric: Rubric, draws: int = _DRAWS, se
         units = _units(line, partial(_state, axis=axis.key, known=known))
         if rubric.ordered(axis.key):
             order = [level.key for level in sorted(levels, key=lambda level: level.value or 0.0)]
-            table.append(_agreement(axis.key, axis.title, units, order, draws, seed, ordinal=True))
+            table.append(_agreement(axis.key, axis.title, units, order, draws, seed, of_item, ordinal=True))
         else:
-            table.append(_agreement(axis.key, axis.title, units, [each.key for each in levels], draws, seed))
+            table.append(_agreement(axis.key, axis.title, units, [each.key for each in levels], draws, seed, of_item))
     if rubric.rule != "none":
         derived = _units(line, lambda rating: rating.mergeable)
-        table.append(_agreement("mergeable", "Mergeable, from the axes", derived, [True, False], draws, seed))
+        table.append(_agreement("mergeable", "Mergeable, from the axes", derived, [True, False], draws, seed, of_item))
     if any(question.key == "would_merge" for question in rubric.questions):
         asked = _units(line, lambda rating: rating.would_merge)
-        table.append(_agreement("would_merge", "Would merge, as asked", asked, [True, False], draws, seed))
+        table.append(_agreement("would_merge", "Would merge, as asked", asked, [True, False], draws, seed, of_item))
     return tuple(table)
 
 
@@ -128,6 +138,7 @@ def _agreement(
     categories: Sequence[str | bool],
     draws: int,
     seed: int,
+    tasks: Sequence[str] | None,
     *,
     ordinal: bool = False,
 ) -> Agreement:
@@ -138,7 +149,12 @@ def _agreement(
         return gwet_ac2(given, "ordinal", categories) if ordinal else gwet_ac1(given, categories)
 
     def interval(coefficient: Callable[[Ratings], Figure]) -> Interval:
-        return agreement_interval(units, coefficient, draws=draws, seed=seed)
+        if tasks is None:
+            return agreement_interval(units, coefficient, draws=draws, seed=seed)
+        groups: dict[str, list[list[str | bool | None]]] = {}
+        for task, unit in zip(tasks, units, strict=True):
+            groups.setdefault(task, []).append(unit)
+        return agreement_by_task(list(groups.values()), coefficient)
 
     return Agreement(
         key=key,

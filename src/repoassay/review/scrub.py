@@ -12,7 +12,7 @@ from itertools import zip_longest
 
 from repoassay.diffs import walk
 
-__all__ = ["REMOVED", "leaks", "scrub_diff", "scrub_text"]
+__all__ = ["REMOVED", "leaks", "leaks_name", "scrub_diff", "scrub_text"]
 
 REMOVED = "[removed]"
 
@@ -94,6 +94,11 @@ def leaks(text: str, names: Iterable[str] = ()) -> tuple[str, ...]:
     pattern = _pattern([*_KNOWN, *names], loose=True)
     found = [match[0] for match in pattern.finditer(text)] + [match[0] for match in _MAIL.finditer(text)]
     return tuple(dict.fromkeys(found))
+
+
+def leaks_name(text: str) -> bool:
+    """Whether a text names an agent, a model or its maker that is known by name."""
+    return _pattern(_KNOWN, loose=True).search(text) is not None
 
 
 def _opens_file(lines: list[str], number: int, line: str) -> bool:

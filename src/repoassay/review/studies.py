@@ -10,6 +10,8 @@ import sqlalchemy as sa
 from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.database import append, stamp
+from repoassay.review.plan import PlanAnswers, complete_plan
+from repoassay.review.plan_store import put_plan
 from repoassay.review.preparation import AnswerKey, ItemUse
 from repoassay.review.rubric import Rubric
 from repoassay.review.study import HiddenPart, Item, ItemPayload, Study, check_study
@@ -34,14 +36,22 @@ __all__ = [
 
 
 def create_study(
-    database: Database, study: Study, rubric: Rubric, given: Sequence[Item], *, at: datetime, by: str = ""
+    database: Database,
+    study: Study,
+    rubric: Rubric,
+    given: Sequence[Item],
+    *,
+    at: datetime,
+    by: str = "",
+    plan: PlanAnswers | None = None,
 ) -> None:
-    """Keep a new study with its rubric and items, which never change afterwards.
+    """Keep a new study with its rubric and items, which never change afterwards, and its plan, which may until frozen.
 
     Raises:
-        BadInput: When the study cannot work (see `check_study`), or the name is taken.
+        BadInput: When the study cannot work (see `check_study`), the name is taken, or the plan contradicts the study.
     """
     check_study(study, rubric, given)
+    whole = complete_plan(study, rubric, given, plan)
     rows = [
         {
             "study": study.name,
@@ -73,6 +83,7 @@ def create_study(
         if uses:
             connection.execute(sa.insert(item_uses), uses)
         append(connection, study.name, at, "study_created", by, items=len(rows), rubric=rubric.digest)
+        put_plan(connection, study.name, whole, at=at, actor=by)
 
     database.write(work)
 
@@ -123,7 +134,7 @@ def close_study(database: Database, name: str, *, at: datetime, by: str) -> None
     database.write(work)
 
 
-def reopen_study(database: Database, name: str, *, at: datetime, by: str) -> None:
+def reopen_study(database: Database, name: str, *, at: datetime, actor: str) -> None:
     """Undo `close_study`: blind ratings are taken again. What was revealed meanwhile stays in the log as it was.
 
     Raises:
@@ -134,7 +145,7 @@ def reopen_study(database: Database, name: str, *, at: datetime, by: str) -> Non
     def work(connection: sa.Connection) -> None:
         shut = sa.and_(studies.c.name == name, studies.c.closed.is_not(None))
         if connection.execute(sa.update(studies).where(shut).values(closed=None)).rowcount:
-            append(connection, name, at, "study_reopened", by)
+            append(connection, name, at, "study_reopened", actor)
 
     database.write(work)
 

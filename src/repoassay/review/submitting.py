@@ -14,6 +14,7 @@ from repoassay.errors import BadInput
 from repoassay.review.answers import Answers, Context, check_rating, rated
 from repoassay.review.database import Conflict, append
 from repoassay.review.instructions import confirmed_in
+from repoassay.review.plan_store import freeze_at_first_rating
 from repoassay.review.qualification import advance, required_agreement
 from repoassay.review.rater_accounts import Rater, RaterRole
 from repoassay.review.studies import read_rubric_of, study_of
@@ -88,6 +89,7 @@ def submit(
             ),
         )
         _insert(connection, rating, key)
+        freeze_at_first_rating(connection, rater.study, at=now, actor=rater.id)
         done = {"submitted": True, "lease_until": None}
         connection.execute(sa.update(assignments).where(_assigned(rater, item)).values(done))
         draft = sa.and_(drafts.c.study == rater.study, drafts.c.item == item, drafts.c.rater == rater.id)
@@ -170,6 +172,7 @@ def import_ratings(database: Database, study: str, given: Iterable[Rating], *, a
                     )
                 continue
             _insert(connection, rating, f"import:{rating.id}")
+            freeze_at_first_rating(connection, study, at=at, actor=by)
             where = (assignments.c.study == study, assignments.c.item == rating.submission)
             connection.execute(
                 sa.update(assignments).where(*where, assignments.c.rater == rating.rater).values(submitted=True)

@@ -20,8 +20,8 @@ from sqlalchemy import (
 )
 
 __all__ = [
-    "adjudications", "assignments", "comments", "drafts", "events", "invitations", "item_uses", "items", "metadata",
-    "raters", "ratings", "sessions", "studies",
+    "adjudications", "amendments", "assignments", "comments", "drafts", "events", "inclusions", "invitations",
+    "item_uses", "items", "metadata", "plans", "raters", "ratings", "sessions", "studies",
 ]  # fmt: skip
 
 metadata = MetaData()
@@ -59,6 +59,46 @@ item_uses = Table(
     Column("item", _NAME, primary_key=True),
     Column("use", String(16), nullable=False),
     Column("reference", Text, nullable=False),
+)
+
+# What a study set out to do, as the very text its digest is of. It may change until `frozen` holds a time.
+plans = Table(
+    "review_plans",
+    metadata,
+    Column("study", _NAME, ForeignKey(studies.c.name), primary_key=True),
+    Column("plan", Text, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("saved", _TIME, nullable=False),
+    Column("frozen", _TIME),
+)
+
+amendments = Table(
+    "review_amendments",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("study", _NAME, ForeignKey(studies.c.name), nullable=False),
+    Column("at", _TIME, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("change", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+# Every attempt that could have been reviewed; the last line of an attempt or item holds.
+inclusions = Table(
+    "review_inclusions",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("study", _NAME, ForeignKey(studies.c.name), nullable=False),
+    Column("at", _TIME, nullable=False),
+    Column("actor", _NAME, nullable=False),
+    Column("attempt", Text, nullable=False),
+    Column("item", _NAME, nullable=False),
+    Column("task", Text, nullable=False),
+    Column("system", Text, nullable=False),
+    Column("included", Boolean, nullable=False),
+    Column("reason", Text, nullable=False),
+    sqlite_autoincrement=True,
 )
 
 raters = Table(

@@ -13,12 +13,13 @@ import re
 import socket
 import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from repoassay.errors import BadInput, RepoAssayError
+from repoassay.package_proxy import BoundedServer
 from repoassay.records import RunFolder
 from repoassay.report import (
     RunProgress,
@@ -176,36 +177,14 @@ def _message(text: str) -> str:
     )
 
 
-class ViewServer(ThreadingHTTPServer):
+class ViewServer(BoundedServer):
     """Serves one viewer at a socket of this machine that already listens."""
 
-    daemon_threads = True
-    block_on_close = False
-
     def __init__(self, listening: socket.socket, viewer: RunViewer) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler, bind_and_activate=False)
-        self.socket.close()
-        self.socket, self.viewer = listening, viewer
+        super().__init__(listening, _Handler, _AT_ONCE)
+        self.viewer = viewer
         port = listening.getsockname()[1]
         self.hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
-        self._free = threading.BoundedSemaphore(_AT_ONCE)
-
-    def process_request(self, request: object, client_address: object) -> None:
-        """Start a thread for a connection; one too many is closed."""
-        if self._free.acquire(blocking=False):
-            super().process_request(request, client_address)  # type: ignore[arg-type]  # as it comes
-        else:
-            self.shutdown_request(request)  # type: ignore[arg-type]  # the same
-
-    def process_request_thread(self, request: object, client_address: object) -> None:
-        """Answer one connection to its end."""
-        try:
-            super().process_request_thread(request, client_address)  # type: ignore[arg-type]  # as it comes
-        finally:
-            self._free.release()
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a browser may break off as it likes."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from repoassay.stats.agreement.gwet import gwet_ac1 as gwet_ac1, gwet_ac2 as gwet_ac2
     from repoassay.stats.agreement.krippendorff import krippendorff_alpha as krippendorff_alpha
     from repoassay.stats.agreement.leave_one_out import LeaveOneOut as LeaveOneOut, leave_one_out as leave_one_out
+    from repoassay.stats.agreement.over_tasks import agreement_by_task as agreement_by_task
     from repoassay.stats.agreement.over_units import agreement_interval as agreement_interval
     from repoassay.stats.agreement.percent import percent_agreement as percent_agreement
     from repoassay.stats.agreement.ratings import Ratings as Ratings
@@ -60,6 +61,11 @@ if TYPE_CHECKING:
     from repoassay.stats.rates import Proportion as Proportion, Rate as Rate
     from repoassay.stats.repeated_attempts import PassAtK as PassAtK, pass_at_k as pass_at_k, pass_hat_k as pass_hat_k
     from repoassay.stats.tables import fisher as fisher
+    from repoassay.stats.task_intervals import (
+        clustered_difference as clustered_difference,
+        clustered_proportion as clustered_proportion,
+        clustered_test as clustered_test,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -70,6 +76,7 @@ else:
             "agreement.gwet": ("gwet_ac1", "gwet_ac2"),
             "agreement.krippendorff": ("krippendorff_alpha",),
             "agreement.leave_one_out": ("LeaveOneOut", "leave_one_out"),
+            "agreement.over_tasks": ("agreement_by_task",),
             "agreement.over_units": ("agreement_interval",),
             "agreement.percent": ("percent_agreement",),
             "agreement.ratings": ("Ratings",),
@@ -95,5 +102,6 @@ else:
             "rates": ("Proportion", "Rate"),
             "repeated_attempts": ("PassAtK", "pass_at_k", "pass_hat_k"),
             "tables": ("fisher",),
+            "task_intervals": ("clustered_difference", "clustered_proportion", "clustered_test"),
         },
     )

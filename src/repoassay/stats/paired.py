@@ -14,7 +14,7 @@ from statistics import NormalDist
 from repoassay.stats.figure import Significance
 from repoassay.stats.intervals import NOTHING, Interval
 
-__all__ = ["agresti_min", "discordant_needed", "mcnemar", "paired_wald", "tango"]
+__all__ = ["agresti_min", "discordant_needed", "mcnemar", "paired_wald", "tango", "tango_of_shares"]
 
 
 def mcnemar(b: int, c: int, n: int | None = None) -> Significance:
@@ -72,18 +72,29 @@ def tango(b: int, c: int, n: int, confidence: float = 0.95) -> Interval:
     method = f"Tango score, paired difference, {confidence * 100:g}%"
     if n == 0:
         return Interval(None, None, method, 0, NOTHING)
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    seen = (b - c) / n
+    return Interval(*tango_of_shares(b / n, c / n, n, confidence), method, n)
+
+
+def tango_of_shares(first: float, second: float, number: float, confidence: float = 0.95) -> tuple[float, float]:
+    """The ends of Tango's interval of `first` - `second`, of so many observations, which need not be a whole number.
+
+    Args:
+        first: The share of pairs that only the first system solved.
+        second: The share that only the second solved.
+        number: Observations, or what correlated ones are worth; more than 0.
+        confidence: Two-sided level.
+    """
+    z2, seen = NormalDist().inv_cdf(0.5 + confidence / 2) ** 2, first - second
 
     def accepted(difference: float) -> bool:
-        linear = (2 * n - b + c) * difference - b - c
-        constant = -c * difference * (1 - difference)
+        linear = (2 - seen) * difference - first - second
+        constant = -second * difference * (1 - difference)
         # What the second system alone would solve, by maximum likelihood under this difference.
-        alone = (sqrt(max(0.0, linear**2 - 8 * n * constant)) - linear) / (4 * n)
-        variance = n * (2 * alone + difference * (1 - difference))
-        return (b - c - n * difference) ** 2 <= z * z * max(0.0, variance)
+        alone = (sqrt(max(0.0, linear**2 - 8 * constant)) - linear) / 4
+        variance = 2 * alone + difference * (1 - difference)
+        return number * (seen - difference) ** 2 <= z2 * max(0.0, variance)
 
-    return Interval(_edge(accepted, -1.0, seen), _edge(accepted, 1.0, seen), method, n)
+    return _edge(accepted, -1.0, seen), _edge(accepted, 1.0, seen)
 
 
 def agresti_min(b: int, c: int, n: int, confidence: float = 0.95) -> Interval:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import comb, sqrt
 from statistics import NormalDist, fmean, stdev
 
+from repoassay.stats.incomplete_beta import t_quantile
 from repoassay.stats.intervals import NOTHING, Interval
 
 __all__ = ["PassAtK", "pass_at_k", "pass_hat_k", "unbiased", "unbiased_all"]
@@ -65,7 +66,8 @@ def pass_at_k(counts: Iterable[tuple[int, int]], k: int, confidence: float = 0.9
 
     The interval is Wilson's score interval for the mean over tasks, with the number of tasks replaced by the number of
     independent yes-or-no draws that would have the variance seen between tasks. It keeps a width where all tasks
-    agree, and is Wilson's own where every task is simply passed or not.
+    agree, and is Wilson's own where every task has one attempt. Where tasks have several, Student's t with one degree
+    of freedom fewer than tasks stands for the normal quantile.
 
     Args:
         counts: Attempts n and passes c of each task.
@@ -97,10 +99,14 @@ def _over_tasks(
     tasks = len(values)
     variance = stdev(values) ** 2 * (tasks - 1) / tasks if tasks > 1 else 0.0
     effective = tasks * mean * (1 - mean) / variance if variance else float(tasks)
-    z2 = NormalDist().inv_cdf(0.5 + confidence / 2) ** 2
+    level = 0.5 + confidence / 2
+    # The variance between tasks is itself estimated from them, which Student's t allows for. Of one attempt a task it
+    # follows from the mean alone.
+    estimated = tasks > 1 and any(n > 1 for n, _ in given)
+    z2 = (t_quantile(level, tasks - 1) if estimated else NormalDist().inv_cdf(level)) ** 2
     centre = (mean + z2 / (2 * effective)) / (1 + z2 / effective)
     half = sqrt(z2 * (mean * (1 - mean) / effective + z2 / (4 * effective**2))) / (1 + z2 / effective)
     low = 0.0 if mean == 0 else max(0.0, centre - half)
     high = 1.0 if mean == 1 else min(1.0, centre + half)
-    method = f"Wilson score over tasks, clustered, {confidence * 100:g}%"
+    method = f"Wilson score over tasks, clustered, {f't({tasks - 1}), ' if estimated else ''}{confidence * 100:g}%"
     return PassAtK(k, mean, Interval(low, high, method, tasks), tasks, left_out, f"{name}, unbiased")

@@ -83,9 +83,19 @@ def _(desk: Desk) -> None:
     write_json(desk, quotes()[:1])
 
 
-@case("Scrapy_01", "first-page", True, False, (True, True))
+@case("Scrapy_01", "first-page", True, True, (True, True))
 def _(desk: Desk) -> None:
     write_json(desk, quotes()[:10])
+
+
+@case("Scrapy_01", "other-encoding", True, False)
+def _(desk: Desk) -> None:
+    write_json(desk, [{**each, "text": each["text"].encode().decode("cp1252", "replace")} for each in quotes()])
+
+
+@case("Scrapy_01", "eight-of-ten", True, False, (True, True))
+def _(desk: Desk) -> None:
+    write_json(desk, quotes()[:8])
 
 
 @case("Scrapy_01", "twice", True, False, (True, True))
@@ -177,6 +187,11 @@ def _(desk: Desk) -> None:
 @case("Scrapy_02", "header-only", True, False, (False, False))
 def _(desk: Desk) -> None:
     desk.write("output.csv", "author,text\n")
+
+
+@case("Scrapy_02", "first-page", True, True, (True, True))
+def _(desk: Desk) -> None:
+    desk.write("output.csv", desk.table(rows("author", "text")[:11]))
 
 
 @case("Scrapy_02", "two-wrong", True, False)

@@ -14,7 +14,7 @@ from repoassay.review.studies import items_of, study_of
 from repoassay.review.study import Golden
 from repoassay.server.review.from_runs import RunSelection, choose, make_items
 from repoassay.server.review.review_state import ReviewState
-from server.review.samples import AGENT, TASKS, Person, answers, make_run
+from server.review.samples import AGENT, MODEL, TASKS, Person, answers, make_run
 
 
 def rate_all(person: Person, states: str, **more: object) -> list[str]:
@@ -35,7 +35,7 @@ def test_a_study_is_made_of_runs(owner: Person, desk: ReviewState) -> None:
     controls = [item for item in items if item.hidden.golden is Golden.GOOD]
     assert len(controls) == 2 and all(item.hidden.system == "human" for item in controls)
     agents = [item for item in items if item.hidden.golden is None]
-    assert {item.hidden.system for item in agents} == {AGENT}
+    assert {item.hidden.system for item in agents} == {f"{AGENT} ({MODEL})"}
     assert [item.hidden.tests for item in sorted(agents, key=lambda item: item.hidden.attempt)] == [True, False] * 3
     assert all(item.payload.diff and item.payload.issue and item.payload.rules for item in items)
     assert all("zebrawolf" not in item.payload.model_dump_json().lower() for item in items)

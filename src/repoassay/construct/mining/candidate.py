@@ -18,6 +18,8 @@ from repoassay.construct.mining.journal import CommitStatus, Difficulty, MinedCo
 from repoassay.construct.mining.rewriting import InstructionRewriter, RewordedInstruction
 from repoassay.construct.mining.rules import CommitFacts, MiningRules
 from repoassay.construct.mining.told_names import NeededFact, needed_facts, untold
+from repoassay.construct.mining.told_names_javascript import needed_javascript_facts
+from repoassay.construct.node.tests import JAVASCRIPT_SUFFIXES
 from repoassay.construct.prove import ProofFinding, ProofRole, ProvenTask
 from repoassay.construct.submodules import Submodule, needed_submodule, submodules_of
 from repoassay.construct.task_draft import TEST_PATCH, TaskDraft
@@ -160,12 +162,12 @@ class MinedCandidate:
         tests = {path: (base.get(path, ""), after[path]) for path in hidden if path in after}
         changed = {path: text for path, text in after.items() if path not in tests}
         before = {path: text for path, text in base.items() if path not in hidden}
-        return needed_facts(before, changed, tests, self.must_pass)
+        return [*needed_facts(before, changed, tests, self.must_pass), *needed_javascript_facts(before, changed, tests)]
 
     def _texts(self, commit: str, paths: tuple[str, ...]) -> dict[str, str]:
-        """Python files of a commit by path, as far as it has them."""
+        """Python and JavaScript files of a commit by path, as far as it has them."""
         tree = self.history.tree(commit)
-        files = ((path, tree[path]) for path in paths if path.endswith(".py") and path in tree)
+        files = ((path, tree[path]) for path in paths if path.endswith((".py", *JAVASCRIPT_SUFFIXES)) and path in tree)
         return {path: self.history.content(entry).decode(errors="replace") for path, entry in files if entry.regular}
 
     def row(self, constructed: Constructed | None, seconds: float) -> MinedCommit:

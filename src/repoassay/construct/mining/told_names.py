@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["NeededFact", "needed_facts", "untold"]
+__all__ = ["NeededFact", "needed_facts", "tell_text", "untold"]
 
 _LEAST_TEXT = 8
 _MOST_TEXT = 300
@@ -64,14 +64,19 @@ def needed_facts(
     """What the tests need of what the solution brings.
 
     Args:
-        base: Texts of the changed Python files of source at the base, by path; absent where the file is new.
+        base: Texts of the changed source files at the base, by path; absent where the file is new. Those in
+            Python are read.
         solution: The same with the solution.
         tests: Texts of the changed test files at the base (empty where new) and with the solution, by path.
         must_pass: Ids of tests that must pass, `FILE::NAME`.
     """
+    base = {path: text for path, text in base.items() if path.endswith(".py")}
+    solution = {path: text for path, text in solution.items() if path.endswith(".py")}
     used = _Use()
     wanted = list(must_pass)
     for path, (before, after) in tests.items():
+        if not path.endswith(".py"):
+            continue
         functions = {each.partition("::")[2].partition("[")[0].split("::")[-1] for each in wanted
                      if each.startswith(f"{path}::")}  # fmt: skip
         used.read(before, after, functions)
@@ -102,6 +107,19 @@ def untold(facts: Sequence[NeededFact], instruction: str) -> list[NeededFact]:
     return missing
 
 
+def tell_text(text: str, base_texts: set[str], new_texts: set[str]) -> str:
+    """What of a test's text has to be told, in one line: all of it, the part that only the solution has, or nothing.
+
+    Args:
+        text: A text of a test.
+        base_texts: Texts of the sources at the base; what they hold or can be filled in to be is known.
+        new_texts: Texts that only the solution has.
+    """
+    if len(text) > _MOST_TEXT or not re.search(_WORD, text) or _made_of(text, base_texts):
+        return ""
+    return " ".join((text if _made_of(text, new_texts) else _shared(text, new_texts)).split())
+
+
 def _of_file(path: str, before: str | None, after: str, used: _Use) -> Iterator[NeededFact]:
     new_tree = _parsed(after)
     old_tree = _parsed(before or "")
@@ -118,10 +136,8 @@ def _of_file(path: str, before: str | None, after: str, used: _Use) -> Iterator[
     had = _strings(old_tree) if old_tree is not None else set()
     brought = _strings(new_tree) - had
     for text in used.texts:
-        told = "" if _made_of(text, had) else text if _made_of(text, brought) else _shared(text, brought)
-        if told:
-            shown = " ".join(told.split())
-            yield NeededFact("text", shown, f"The tests expect this text: `{shown}`")
+        if told := tell_text(text, had, brought):
+            yield NeededFact("text", told, f"The tests expect this text: `{told}`")
     raised = _raised(new_tree) - (_raised(old_tree) if old_tree is not None else set())
     for name in used.exceptions & raised & set(dir(builtins)):
         yield NeededFact("exception", name, f"The tests expect the exception `{name}`.")

@@ -13,9 +13,9 @@ from repoassay.errors import BadInput
 from repoassay.grading import count_tests
 from repoassay.text import quote
 
-__all__ = ["NodeTests", "find_node_tests", "string_values"]
+__all__ = ["JAVASCRIPT_SUFFIXES", "NodeTests", "find_node_tests", "string_values"]
 
-_SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+JAVASCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 _NAMED = re.compile(r".+[._-](?:test|spec)\.[mc]?[jt]sx?|test\.[mc]?[jt]sx?|test-.+\.[mc]?[jt]sx?")
 _FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing", "test-d", "__snapshots__", "__mocks__"})
 _BESIDE = frozenset({"fixtures", "fixture", "helpers", "helper", "__fixtures__", "__helpers__", "node_modules"})
@@ -53,7 +53,11 @@ class NodeTests:
     def is_test(self, path: str) -> bool:
         """Whether the runner would find tests in a file."""
         place = PurePosixPath(path)
-        if not path.endswith(_SUFFIXES) or path.endswith((".d.ts", ".test-d.ts")) or place.name.startswith("_"):
+        if (
+            not path.endswith(JAVASCRIPT_SUFFIXES)
+            or path.endswith((".d.ts", ".test-d.ts"))
+            or place.name.startswith("_")
+        ):
             return False
         named = _NAMED.fullmatch(place.name) is not None
         if not named and (not self.inside(path) or not _BESIDE.isdisjoint(place.parts)):
@@ -104,9 +108,9 @@ def _named_set_up(project: Project) -> tuple[str, ...]:
     for file in project.matching(*_SETTINGS):
         for name in re.findall(r"""["']((?:\./|<rootDir>/)?[\w@./-]{3,200})["']""", project.text(file)):
             plain = name.removeprefix("<rootDir>/").removeprefix("./")
-            for path in (plain, *(f"{plain}{suffix}" for suffix in _SUFFIXES)):
+            for path in (plain, *(f"{plain}{suffix}" for suffix in JAVASCRIPT_SUFFIXES)):
                 place = PurePosixPath(path)
                 called = _SET_UP.fullmatch(place.name) or place.parts[0] in _TOOLS
-                if called and path.endswith(_SUFFIXES) and project.has(path):
+                if called and path.endswith(JAVASCRIPT_SUFFIXES) and project.has(path):
                     found[path] = None
     return tuple(found)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from repoassay.model_proxy.request_rules.parts import JsonObject
 from repoassay.types import Usage
@@ -29,6 +29,7 @@ __all__ = [
     "Untranslatable",
     "new_id",
     "pieces_of",
+    "whole_answer",
 ]
 
 
@@ -261,3 +262,20 @@ def pieces_of(answer: Answer, size: int = 24) -> Iterator[Piece]:
         for start in range(0, len(call.arguments), size):
             yield CallGoesOn(call.arguments[start : start + size])
     yield AnswerEnds(answer.reason, answer.usage)
+
+
+def whole_answer(pieces: Iterable[Piece]) -> Answer:
+    """The whole answer that the pieces of a stream make."""
+    text = thinking = ""
+    calls: list[CallPart] = []
+    for piece in pieces:
+        match piece:
+            case TextPart():
+                text += piece.text
+            case ThinkingPart():
+                thinking += piece.text
+            case CallBegins():
+                calls.append(CallPart(piece.id, piece.name, ""))
+            case CallGoesOn() if calls:
+                calls[-1] = replace(calls[-1], arguments=calls[-1].arguments + piece.text)
+    return Answer(thinking=thinking, text=text, calls=tuple(calls))

@@ -169,9 +169,8 @@ class ResponsesFormat(Format):
                     said += "".join(string(part.get("text")) for part in objects(item.get("content"), "'content'"))
                 case "reasoning":
                     thought += _thought(item)
-                case "function_call":
-                    given = string(item.get("arguments"))
-                    calls.append(CallPart(string(item.get("call_id")), string(item.get("name")), given))
+                case "function_call" | "custom_tool_call" | "local_shell_call":
+                    calls.append(_call_of(item))
         details = object_of(answer.get("incomplete_details"))
         cut = "length" if details.get("reason") == "max_output_tokens" else "filter"
         reason = cut if answer.get("status") == "incomplete" else "tools" if calls else "stop"
@@ -211,21 +210,14 @@ def _content(prompt: Conversation, content: object) -> list[TextPart | ImagePart
 
 def _hear(prompt: Conversation, item: JsonObject) -> None:
     kind = string(item.get("type")) or "message"
-    told, name = string(item.get("call_id")) or string(item.get("id")), string(item.get("name"))
+    told = string(item.get("call_id")) or string(item.get("id"))
     if kind == "message":
         prompt.say(string(item.get("role")), *_content(prompt, item.get("content")))
     elif kind == "reasoning":
         if thought := _thought(item):
             prompt.say("assistant", ThinkingPart(thought))
-    elif kind == "function_call":
-        called = flat_name(string(item.get("namespace")), name)
-        prompt.say("assistant", CallPart(told, called, string(item.get("arguments"))))
-    elif kind == "custom_tool_call":
-        prompt.say("assistant", CallPart(told, name, arguments_text({"input": string(item.get("input"))})))
-    elif kind == "local_shell_call":
-        action = object_of(item.get("action"))
-        given = {name: action[name] for name in ("command", "working_directory", "timeout_ms") if action.get(name)}
-        prompt.say("assistant", CallPart(told, "local_shell", arguments_text(given)))
+    elif kind in {"function_call", "custom_tool_call", "local_shell_call"}:
+        prompt.say("assistant", _call_of(item))
     elif kind in {"function_call_output", "custom_tool_call_output", "local_shell_call_output"}:
         output = item.get("output")
         if isinstance(output, dict):
@@ -236,6 +228,18 @@ def _hear(prompt: Conversation, item: JsonObject) -> None:
         )
     else:
         raise Untranslatable(f"An input item of the type {kind[:40]!r} cannot be said in the upstream's dialect.")
+
+
+def _call_of(item: JsonObject) -> CallPart:
+    """A call of a tool of any kind, its arguments as a function's would be."""
+    told, name = string(item.get("call_id")) or string(item.get("id")), string(item.get("name"))
+    if item.get("type") == "custom_tool_call":
+        return CallPart(told, name, arguments_text({"input": string(item.get("input"))}))
+    if item.get("type") == "local_shell_call":
+        action = object_of(item.get("action"))
+        given = {name: action[name] for name in ("command", "working_directory", "timeout_ms") if action.get(name)}
+        return CallPart(told, "local_shell", arguments_text(given))
+    return CallPart(told, flat_name(string(item.get("namespace")), name), string(item.get("arguments")))
 
 
 def flat_name(namespace: str, name: str) -> str:

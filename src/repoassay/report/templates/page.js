@@ -99,7 +99,8 @@
   if (!byId("data")) return; // no page of results
 
   // Served while its run works: how far it is, and the page anew where nobody is reading or typing in it.
-  const live = JSON.parse(byId("data").textContent).live;
+  const data = JSON.parse(byId("data").textContent);
+  const { live } = data;
   if (live) {
     let before = null;
     const ask = async () => {
@@ -127,7 +128,6 @@
   // The list of attempts: all rows in memory, one page of them in the document.
   const table = byId("attempts");
   if (!table) return;
-  const data = JSON.parse(byId("data").textContent);
   const PAGE = 50;
   const { names } = data;
   const several = names.runs.length > 1;
@@ -139,7 +139,7 @@
     "$" + sum.toLocaleString("en", { minimumFractionDigits: digits(sum), maximumFractionDigits: digits(sum) }));
   const whole = (value) => shown(value, (count) => count.toLocaleString("en"));
   const answer = (value) => (value === null ? "unknown" : value ? "yes" : "no");
-  const columns = [
+  let columns = [
     { title: "Outcome", key: (row) => names.outcomes[row[4]][2], outcome: true },
     ...(several ? [{ title: "Run", key: (row) => names.runs[row[0]] }] : []),
     { title: "Task", key: (row) => names.tasks[row[2]][0], link: true },
@@ -149,8 +149,8 @@
     { title: "ECR", key: (row) => row[5], number: true, show: answer, left: true },
     { title: "TPR", key: (row) => row[6], number: true, show: answer, left: true },
     { title: "Seconds", key: (row) => row[7], number: true, show: (value) => (value === null ? "-" : value.toFixed(1)) },
-    { title: "Tokens", key: (row) => row[8], number: true, show: whole },
-    { title: "Cost", key: (row) => row[9], number: true, show: money },
+    { title: "Tokens", key: (row) => row[8], number: true, show: whole, metered: true },
+    { title: "Cost", key: (row) => row[9], number: true, show: money, metered: true },
     { title: "Comment", key: (row) => row[11], comment: true },
     { title: "Attempt", key: (row) => row[10], code: true },
   ];
@@ -197,6 +197,7 @@
     byId("count").textContent = whole(kept.length) + " of " + whole(rows.length) + " shown";
     byId("back").disabled = start === 0;
     byId("forth").disabled = start + PAGE >= kept.length;
+    byId("back").hidden = byId("forth").hidden = kept.length <= PAGE;
   };
   const arrange = () => {
     const wanted = wordsOf(byId("find").value);
@@ -227,6 +228,8 @@
     select.addEventListener("input", arrange);
   };
   const open = () => {
+    // Where no attempt asked a model, a column of dashes would say nothing.
+    columns = columns.filter((column) => !column.metered || rows.some((row) => column.key(row) !== null));
     columns.forEach((column) => {
       const head = document.createElement("th");
       head.scope = "col";

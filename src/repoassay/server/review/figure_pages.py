@@ -7,18 +7,14 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from repoassay.review import (
-    agreement,
+    amendments_of,
     anchoring,
     beside_tests,
-    controls,
-    failure_table,
-    gap,
+    inclusions_of,
     items_of,
-    minutes_to_fix,
-    order_effects,
-    problems_per_submission,
+    plan_of,
     set_aside,
-    severity,
+    study_figures,
     summarize_items,
 )
 from repoassay.server.review.auth import AsLead, Here
@@ -30,37 +26,45 @@ from repoassay.types import RatingPhase
 __all__ = ["figures_of", "router"]
 
 router = APIRouter(prefix="/studies/{study}")
-_DRAWS = 300
 
 
 @router.get("/figures")
 def figures(desk: Here, led: AsLead, phase: RatingPhase = RatingPhase.BLIND) -> Response:
     """Every figure, with its denominator and interval."""
     known = gather(desk.database, led.study, phase)
-    state = (len(known.versions), len(known.settled))
+    state = (
+        len(known.versions), len(known.settled), len(inclusions_of(desk.database, led.study)),
+        len(amendments_of(desk.database, led.study)),
+    )  # fmt: skip
     values = desk.cached(f"{led.study} {phase.value}", state, lambda: figures_of(desk, led.study, known))
     assert isinstance(values, dict)
     return page("figures.html", viewer=led.viewer, study=known.study, known=known, tab="figures", **values)
 
 
 def figures_of(desk: ReviewState, study: str, known: LeadData) -> dict[str, Any]:
-    """Compute what the page shows; some seconds for 2,000 ratings, nearly all of it the bootstrap of agreement."""
+    """Compute what the page shows."""
+    found = study_figures(desk.database, study, known.phase)
     rows = summarize_items(items_of(desk.database, study), known.ratings, known.rubric, known.settled)
-    kept, out = set_aside(rows)
+    kept, out = set_aside(rows, found.excluded)
     short = [row for row in kept if row.raters < known.study.min_raters]
+    plan = plan_of(desk.database, study)
     return {
+        "document": found,
+        "digest": found.plan_hash,
+        "frozen": None if plan is None else plan.frozen,
+        "amendments": found.amendments,
         "rows": kept,
         "out": out,
         "short": len(short),
-        "derived": gap(kept),
-        "asked": gap(kept, asked=True),
+        "derived": found.gap,
+        "asked": found.asked,
         "beside": beside_tests(kept, known.rubric),
-        "failures": failure_table(kept, known.rubric),
-        "problems": problems_per_submission(kept, known.rubric),
-        "minutes": minutes_to_fix(kept),
-        "agreement": agreement(known.ratings, known.rubric, draws=_DRAWS) if known.ratings else (),
-        "controls": controls(kept),
-        "order": order_effects(known.ratings, known.rubric),
-        "severity": severity(known.ratings, known.rubric),
+        "failures": found.failures,
+        "problems": found.problems,
+        "minutes": found.minutes,
+        "agreement": found.agreement,
+        "controls": found.controls,
+        "order": found.order,
+        "severity": found.severity,
         "anchoring": anchoring(known.versions),
     }

@@ -67,11 +67,32 @@ def choose(wanted: RunSelection) -> SelectedAttempts:
         for name, (_, story) in stories.items():
             if reason := _shortcut(story):
                 flagged.setdefault(name, reason)
+    systems = _systems(stories)
     line = [
-        Candidate(name, story.found.attempt.task, story.found.attempt.agent, flagged.get(name, ""))
+        Candidate(name, story.found.attempt.task, systems[name], flagged.get(name, ""))
         for name, (_, story) in stories.items()
     ]
     return SelectedAttempts(draw(line, wanted.seed, wanted.each), stories, siblings(line, flagged))
+
+
+def _systems(stories: Mapping[str, tuple[RunFolder, AttemptTimeline]]) -> dict[str, str]:
+    """Name what made each attempt: agent and model, and the run where two entries of that name differ otherwise.
+
+    Two runs of `--agent command` with other commands share the name `command`, and are not one system.
+    """
+    parts: dict[str, tuple[str, str]] = {}
+    kinds: dict[str, dict[str, str]] = {}
+    for name, (run, story) in stories.items():
+        attempt = story.found.attempt
+        model = attempt.settings.get("model", "")
+        title = f"{attempt.agent} ({model})" if model and model not in attempt.agent else attempt.agent
+        entry = run.plan.agents.get(attempt.agent)
+        parts[name] = (title, run.plan.id)
+        kinds.setdefault(title, {})[run.plan.id] = "" if entry is None else entry.model_dump_json()
+    return {
+        name: f"{title} of {run}"[:300] if len(set(kinds[title].values())) > 1 else title[:300]
+        for name, (title, run) in parts.items()
+    }
 
 
 def make_items(chosen: SelectedAttempts, wanted: RunSelection, blobs: Blobs) -> list[Item]:
@@ -89,7 +110,7 @@ def make_items(chosen: SelectedAttempts, wanted: RunSelection, blobs: Blobs) -> 
         side = task_side(run, found.attempt.task)
         tasks.setdefault(found.attempt.task, (side, run.plan.id))
         payload = blinded(payload_for(side, found, blobs), names, _branches(found.folder))
-        halves.append((payload, _hidden(side, run, found.attempt, found.verdict, story)))
+        halves.append((payload, _hidden(side, run, found.attempt, found.verdict, story, candidate.system)))
     if not halves:
         raise BadInput("These runs hold nothing to review.", "Choose runs with finished attempts that are not flagged.")
     able = sorted(task for task, (side, _) in tasks.items() if side.solution)
@@ -110,11 +131,13 @@ def make_items(chosen: SelectedAttempts, wanted: RunSelection, blobs: Blobs) -> 
     ]
 
 
-def _hidden(side: TaskSide, run: RunFolder, attempt: Attempt, verdict: Verdict, story: AttemptTimeline) -> HiddenPart:
+def _hidden(
+    side: TaskSide, run: RunFolder, attempt: Attempt, verdict: Verdict, story: AttemptTimeline, system: str
+) -> HiddenPart:
     model = attempt.settings.get("model", "")
     return HiddenPart(
         task=attempt.task,
-        system=attempt.agent[:300],
+        system=system,
         agent=attempt.settings.get("agent", attempt.agent)[:300],
         model=model[:300],
         run=run.plan.id,

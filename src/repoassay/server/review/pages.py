@@ -45,6 +45,18 @@ def _figure(value: Figure | Significance, digits: int = 2) -> str:
     return "undefined" if number is None else f"{number:.{digits}f}"
 
 
+def _p_value(value: Significance) -> str:
+    if value.p_value is None:
+        return "not known"
+    return "p < 0.0001" if value.p_value < 0.0001 else f"p = {value.p_value:.4f}"
+
+
+def _points(value: float, digits: int = 1) -> str:
+    # What rounds to nothing has no sign.
+    rounded = round(100 * value, digits) + 0.0
+    return f"{rounded:+.{digits}f} points" if rounded else f"{0:.{digits}f} points"
+
+
 def _seconds(value: float | None) -> str:
     if value is None:
         return ""
@@ -69,6 +81,6 @@ _ENVIRONMENT = jinja2.Environment(
 )
 _ENVIRONMENT.tests["collapsed"] = is_collapsed
 _ENVIRONMENT.filters |= {
-    "figure": _figure, "interval": _interval, "moment": _moment, "number": _number, "percent": _percent,
-    "seconds": _seconds, "seen": block, "visible": visible,
+    "figure": _figure, "interval": _interval, "moment": _moment, "number": _number, "p_value": _p_value,
+    "percent": _percent, "points": _points,    "seconds": _seconds, "seen": block, "visible": visible,
 }  # fmt: skip

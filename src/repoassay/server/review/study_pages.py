@@ -12,12 +12,16 @@ from pydantic import ValidationError
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.records import RunFolder
 from repoassay.review import (
+    Inclusion,
     RaterRole,
     Study,
     add_rater,
     append,
     check_study,
     create_study,
+    note_inclusions,
+    parse_plan,
+    plan_from_toml,
     read_rubric,
     study_names,
     study_of,
@@ -83,7 +87,9 @@ def _form(desk: ReviewState, viewer: Anyone, values: Mapping[str, str], wrong: s
         "name": f"study-{desk.now():%Y%m%d}-{len(study_names(desk.database)) + 1}", "title": "", "rubric": "mergeable",
         "mode": "all", "overlap": "2", "seed": "1", "each": "1", "controls": "0", "reference": "revealed",
         "reveal": "after_submission", "two": "on" if not wrong else "", "checked": "on" if not wrong else "",
-        "lease": "30", "flagged": "", "runs": " ".join(str(number) for number, *_ in runs), **values,
+        "lease": "30", "flagged": "",
+        "question": "", "sampling_frame": "", "raters": "", "analysis": "", "plan": "",
+        "runs": " ".join(str(number) for number, *_ in runs), **values,
     }  # fmt: skip
     return page(
         "new_study.html", status, viewer=viewer, runs=runs, rubrics=desk.rubrics, given=given, wrong=wrong,
@@ -122,8 +128,17 @@ def _make(desk: ReviewState, viewer: Viewer, given: Mapping[str, str]) -> Study:
     chosen = choose(wanted)
     items = make_items(chosen, wanted, desk.blobs)
     check_study(study, rubric, items)
-    create_study(desk.database, study, rubric, items, at=desk.now(), by=viewer.id)
+    words = {key: given[key] for key in ("question", "sampling_frame", "raters", "analysis") if given.get(key)}
+    plan = parse_plan(words)
+    if given.get("plan"):
+        plan = plan_from_toml(given["plan"], "the plan's TOML").model_copy(update=words)
+    create_study(desk.database, study, rubric, items, at=desk.now(), by=viewer.id, plan=plan)
     _note_excluded(desk, study, chosen, viewer)
+    names = {item.hidden.attempt: item.id for item in items if item.hidden.golden is None}
+    drawn = f"drawn by the seed {seed}"
+    log = [Inclusion(run.id, run.task, run.system, True, drawn, names[run.id]) for run in chosen.sample.chosen]
+    log += [Inclusion(run.id, run.task, run.system, False, reason) for run, reason in chosen.sample.excluded]
+    note_inclusions(desk.database, study.name, log, at=desk.now(), actor=viewer.id)
     return study
 
 

@@ -1,4 +1,4 @@
-"""The relay's web server: GET and HEAD, a thread a connection, and few connections at once."""
+"""The relay's web server: GET and HEAD."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import contextlib
 import os
 import socket
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, ClassVar
 
 from repoassay.errors import RepoAssayError
+from repoassay.package_proxy import BoundedServer
 from repoassay.workspace.build_index.upstream import IndexDenied, NotThere
 
 if TYPE_CHECKING:
@@ -21,18 +22,12 @@ _AT_ONCE = 128
 _MOST_TROUBLES = 100
 
 
-class RelayServer(ThreadingHTTPServer):
+class RelayServer(BoundedServer):
     """Serves one relay at a socket that already listens."""
 
-    daemon_threads = True
-    block_on_close = False
-
     def __init__(self, listening: socket.socket, relay: Relay) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler, bind_and_activate=False)
-        self.socket.close()
-        self.socket, self.relay = listening, relay
-        listening.setblocking(True)
-        self._free = threading.BoundedSemaphore(_AT_ONCE)
+        super().__init__(listening, _Handler, _AT_ONCE)
+        self.relay = relay
         self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), name="relay", daemon=True)
         self._thread.start()
 
@@ -41,23 +36,6 @@ class RelayServer(ThreadingHTTPServer):
         self.shutdown()
         self._thread.join()
         self.server_close()
-
-    def process_request(self, request: object, client_address: object) -> None:
-        """Start a thread for a connection; one too many is closed."""
-        if self._free.acquire(blocking=False):
-            super().process_request(request, client_address)  # type: ignore[arg-type]  # as it comes
-        else:
-            self.shutdown_request(request)  # type: ignore[arg-type]  # the same
-
-    def process_request_thread(self, request: object, client_address: object) -> None:
-        """Answer one connection to its end."""
-        try:
-            super().process_request_thread(request, client_address)  # type: ignore[arg-type]  # as it comes
-        finally:
-            self._free.release()
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a build may break off as it likes."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -217,3 +217,13 @@ class TestFiles:
                 measure(bad, photo)
             with pytest.raises(InfraFault, match=r"bad\.png"):
                 measure(photo, bad)
+
+
+def test_few_levels_are_a_recolouring(tmp_path: Path) -> None:
+    photo, few = tmp_path / "photo.png", tmp_path / "few.png"
+    pixels = np.clip(scene(2), 0, 255).astype(np.uint8)
+    Image.fromarray(pixels).save(photo)
+    Image.fromarray(pixels // 86 * 86 + 42).save(few)
+    assert image_redrawn(few, photo).value > 2 * image_redrawn(few, photo, tones=True).value
+    Image.fromarray(cv2.bilateralFilter(pixels[::-1].copy(), 9, 60, 9)).save(few)
+    assert image_redrawn(few, photo, tones=True).value > 0.5

@@ -12,7 +12,9 @@ from repoassay.benchmarks.gittaskbench.metrics.articles import (
     article_recall,
     article_similarity,
     block_tags,
+    numbers_kept,
     text_indel,
+    text_worst_part,
 )
 
 LINES = [
@@ -71,3 +73,15 @@ def test_indel_is_difflib_without_junk(tmp_path: Path) -> None:
 )
 def test_hostile_texts_are_measured(text: str, tmp_path: Path) -> None:
     assert article_similarity(*both(tmp_path, text)).value < 0.1
+
+
+def test_a_lost_part_and_lost_numbers_show_wherever_the_rest_stands(tmp_path: Path) -> None:
+    whole = both(tmp_path, "\n".join(LINES).upper())
+    assert (text_worst_part(*whole).value, numbers_kept(*whole).value) == (1, 1)
+    moved = both(tmp_path, "\n".join(LINES[20:] + LINES[:20]))
+    assert text_worst_part(*moved).value > 0.9
+    lost = both(tmp_path, "\n".join(LINES[:10] + LINES[13:]))
+    assert text_worst_part(*lost).value < 0.75
+    assert text_indel(*lost).value > 0.95
+    wordy = both(tmp_path, "".join(sign for sign in "\n".join(LINES) if not sign.isdigit()))
+    assert numbers_kept(*wordy).value == 0

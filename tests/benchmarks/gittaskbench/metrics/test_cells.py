@@ -130,3 +130,13 @@ def test_print_is_compared_with_the_workbooks(two: str, tmp_path: Path) -> None:
 )
 def test_what_is_missing_costs(text: str, tmp_path: Path) -> None:
     assert frames_printed(put(tmp_path, "output.txt", text), book(tmp_path)).value < 0.75
+
+
+def test_the_weakest_field_shows_what_a_mean_hides(tmp_path: Path) -> None:
+    full = [{**each, "sheet": "A1", "f_name": "a.xlsx"} for each in FLAT]
+    theirs = put(tmp_path, "gt.txt", full)
+    unnamed = put(tmp_path, "o.txt", [{**each, "sheet": ""} for each in full])
+    fields = ["row", "column", "value", "sheet", "f_name"]
+    assert cell_fields(unnamed, theirs, fields=fields).value == pytest.approx(4 / 5)
+    assert cell_fields(unnamed, theirs, fields=fields, weakest=True).value == 0
+    assert cell_fields(theirs, theirs, fields=fields, weakest=True).value == 1

@@ -77,3 +77,13 @@ def test_dumps_have_no_precision(tmp_path: Path) -> None:
 
 def test_a_longer_address_is_another(tmp_path: Path) -> None:
     assert addresses_recall(*lists(tmp_path, "joann@a.org bob.b@b.co.uk")).value == 0.5
+
+
+def test_the_weakest_column_shows_what_a_mean_hides(tmp_path: Path) -> None:
+    towns = [row[2] for row in ROWS[1:]]
+    moved = [ROWS[0], *([*row[:2], town] for row, town in zip(ROWS[1:], [towns[-1], *towns], strict=False))]
+    files = both(tmp_path, table(moved))
+    assert grid_recall(*files).value == pytest.approx((10 + 10 + 1) / 30)
+    assert grid_recall(*files, weakest=True).value == pytest.approx(1 / 10)
+    assert grid_recall(*both(tmp_path, table(ROWS)), weakest=True).value == 1
+    assert grid_recall(*both(tmp_path, table(ROWS[:4] + ROWS[5:])), weakest=True).value == pytest.approx(0.9)

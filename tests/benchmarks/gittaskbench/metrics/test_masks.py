@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from repoassay.benchmarks.gittaskbench.metrics.masks import mask_dice, mask_iou, mask_levels
+from repoassay.benchmarks.gittaskbench.metrics.masks import mask_dice, mask_iou, mask_levels, mask_parts
 from repoassay.errors import InfraFault
 from repoassay.grading.protocol import UnreadableOutput
 
@@ -68,3 +68,18 @@ def test_a_photo_shown_through_is_no_mask(left: Path, tmp_path: Path) -> None:
     shown = np.asarray(Image.open(left)) / 2 + np.linspace(60, 120, 40)[None]
     assert mask_levels(left).value == 1
     assert mask_levels(_save(tmp_path / "shown.png", shown)).value < 0.5
+
+
+def test_a_side_left_out_shows(tmp_path: Path) -> None:
+    marks = np.zeros((30, 30))
+    marks[::3, :] = 255
+    truth = _save(tmp_path / "truth.png", marks)
+    half = marks.copy()
+    half[:, 20:] = 0
+    assert mask_iou(_save(tmp_path / "half.png", half), truth).value == pytest.approx(2 / 3)
+    assert mask_parts(tmp_path / "half.png", truth).value == 0
+    thin = marks.copy()
+    thin[::6, :] = 0
+    assert mask_parts(_save(tmp_path / "thin.png", thin), truth).value >= 0.25
+    assert mask_parts(truth, truth).value == 1
+    assert mask_parts(truth, _save(tmp_path / "none.png", np.zeros((30, 30)))).value == 1

@@ -19,12 +19,13 @@ from repoassay.benchmarks.gittaskbench.metrics.poses import (
     pose_frames,
     pose_looseness,
     pose_motion,
+    pose_repeats,
     poses,
 )
 from repoassay.grading.protocol import Measurement, UnreadableOutput
 
 Save = Callable[..., Path]
-EVERY: tuple[Callable[[Path], Measurement], ...] = (pose_frames, pose_motion, pose_depth, pose_looseness)
+EVERY: tuple[Callable[[Path], Measurement], ...] = (pose_frames, pose_motion, pose_depth, pose_looseness, pose_repeats)
 
 
 @pytest.fixture
@@ -268,3 +269,17 @@ def test_no_regular_file(tmp_path: Path, save: Save) -> None:
     for path in (link, tmp_path, tmp_path / "absent.npy"):
         with pytest.raises(UnreadableOutput):
             poses(path)
+
+
+def test_a_cycle_repeats_and_a_drift_does_not(save: Save) -> None:
+    chance = np.random.default_rng(5)
+    bones, phases = chance.normal(0, 1, (17, 3)), chance.uniform(0, 6, (17, 3))
+    time = np.arange(100)[:, None, None]
+    cycle = bones + 0.3 * np.sin(2 * np.pi * time / 25 + phases)
+    assert pose_repeats(save(cycle)).value == pytest.approx(1)
+    assert pose_repeats(save(cycle + chance.normal(0, 0.02, cycle.shape))).value > 0.9
+    assert pose_repeats(save(bones + time * phases / 100)).value < 0.6
+    noise = chance.normal(0, 1, (130, 17, 3))
+    smooth = np.stack([noise[start : start + 30].mean(axis=0) for start in range(100)])
+    assert pose_repeats(save(bones + smooth)).value < 0.6
+    assert pose_repeats(save(np.repeat(walk(1), 30, axis=0))).value == 0

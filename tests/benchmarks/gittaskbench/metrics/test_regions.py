@@ -161,3 +161,22 @@ def test_hostile_files(photo: Path, tmp_path: Path, content: bytes) -> None:
     for call in calls:
         with pytest.raises(UnreadableOutput):
             call()
+
+
+def test_a_share_of_the_cells_may_be_spared(tmp_path: Path, photo: Path) -> None:
+    pixels = np.asarray(Image.open(photo).convert("RGB"), float)
+    marred = pixels.copy()
+    marred[:20, :30] = 255 - marred[:20, :30]
+    ours = _save(tmp_path / "marred.png", marred)
+    assert region_difference(ours, photo, worst=True).value > 20
+    assert region_difference(ours, photo, worst=True, spare=0.05).value == 0
+
+
+def test_plain_cells_count_where_they_are_asked_for(tmp_path: Path, chance: np.random.Generator) -> None:
+    strength = np.where(np.arange(300) < 150, 30.0, 3.0)[None, :, None]
+    pixels = 128 + strength * chance.normal(0, 1, SIZE)
+    photo = _save(tmp_path / "photo.png", pixels)
+    pixels[:, 200:] = 128
+    ours = _save(tmp_path / "plain.png", pixels)
+    assert region_detail(ours, photo, quantile=0.1).value == pytest.approx(1, abs=0.05)
+    assert region_detail(ours, photo, quantile=0.1, rich=1.0).value < 0.1

@@ -241,3 +241,30 @@ class TestPlaces:
         found = {name: image_grain(save(tmp_path / f"{name}.png", each), small).value for name, each in made.items()}
         assert found["sharp"] < 1
         assert min(found["chequered"], found["boxed"]) > 8
+
+
+def test_crisper_contours_are_no_linear_filter(tmp_path: Path) -> None:
+    chance = np.random.default_rng(3)
+    small = np.kron(chance.integers(40, 220, (12, 16)), np.ones((5, 5)))
+    small = np.asarray(Image.fromarray(small.astype(np.uint8)).filter(ImageFilter.GaussianBlur(1)), float)
+    truth = save(tmp_path / "small.png", np.repeat(small[..., None], 3, 2))
+    large = Image.open(truth).resize((320, 240), Image.Resampling.BICUBIC)
+    filters = (
+        large,
+        Image.open(truth).resize((320, 240), Image.Resampling.LANCZOS),
+        large.filter(ImageFilter.UnsharpMask(4, 80, 0)),
+    )
+    for made in filters:
+        ours = save(tmp_path / "linear.png", np.asarray(made, float))
+        added = image_edge_gain(ours, truth, crisp=1).value - image_edge_gain(ours, truth).value
+        assert abs(added) < 0.06
+    pixels = np.asarray(large.convert("L"), float)
+    high = np.asarray(large.convert("L").filter(ImageFilter.MaxFilter(7)), float)
+    low = np.asarray(large.convert("L").filter(ImageFilter.MinFilter(7)), float)
+    crisp = pixels + 0.5 * (np.where(high - pixels < pixels - low, high, low) - pixels)
+    ours = save(tmp_path / "crisp.png", np.repeat(crisp[..., None], 3, 2))
+    for share in (None, 0.9):
+        assert (
+            image_edge_gain(ours, truth, share=share, crisp=1).value - image_edge_gain(ours, truth, share=share).value
+            > 0.2
+        )

@@ -108,16 +108,18 @@ def redrawn(ours: Any, theirs: Any) -> float:
     return min(unexplained(ours, theirs), unexplained(*aligned(ours, theirs)))
 
 
-def unexplained(ours: Any, *theirs: Any) -> float:
+def unexplained(ours: Any, *theirs: Any, tones: bool = False) -> float:
     """Standard deviation of `ours` that the fit of `redrawn` leaves, over the whole; without any alignment.
 
-    Of several originals any mixture is tried, and their product, as when one is laid over the other.
+    Of several originals any mixture is tried, and their product, as when one is laid over the other. With `tones`, any
+    curve of a channel's levels is, too: few levels, solarisation and false colours are recolouring as well.
     """
     cv2, numpy = need("cv2"), need("numpy")
     layers = []
     for each in theirs:
         layers += [each, each**2 / 255, numpy.sqrt(each * 255)]
         layers += [cv2.GaussianBlur(each, (0, 0), sigma) for sigma in (1.0, 2.0, 4.0)]
+        layers += [_toned(ours, each)] if tones else []
     if len(theirs) > 1:
         layers += [theirs[0] * theirs[1] / 255, grey(theirs[0])[..., None] * theirs[1] / 255]
     inputs = numpy.concatenate([layer.reshape(-1, 3) for layer in layers], axis=1).astype(numpy.float64)
@@ -129,6 +131,19 @@ def unexplained(ours: Any, *theirs: Any) -> float:
     rest = wanted - inputs @ numpy.linalg.solve(products, inputs.T @ wanted)
     whole = float((wanted**2).mean())
     return float((rest**2).mean() / whole) ** 0.5 if whole > 1e-6 else 0.0
+
+
+def _toned(ours: Any, theirs: Any) -> Any:
+    """`theirs` with the levels of each channel replaced by the mean that `ours` has where they stand."""
+    numpy = need("numpy")
+    made = numpy.empty_like(ours)
+    for channel in range(3):
+        level = numpy.clip(theirs[..., channel], 0, 255).astype(numpy.int64) // 2
+        count, total = (
+            numpy.bincount(level.ravel(), weights, minlength=128) for weights in (None, ours[..., channel].ravel())
+        )
+        made[..., channel] = (total / numpy.maximum(count, 1))[level]
+    return made
 
 
 def flatness(ours: Any, theirs: Any) -> float:
@@ -193,9 +208,16 @@ def image_structure(of: Path, against: Path, *, slip: float = 0.25) -> Measureme
     source="standard deviation left by a least-squares fit from the original and its blurs",
     packages=_PACKAGES,
 )
-def image_redrawn(of: Path, against: Path) -> Measurement:
-    """How much of the output no filter or recolouring of the original explains; see `redrawn`."""
-    return Measurement(redrawn(*fitted(of, against)))
+def image_redrawn(of: Path, against: Path, *, tones: bool = False) -> Measurement:
+    """How much of the output no filter or recolouring of the original explains; see `redrawn`.
+
+    With `tones` at a larger size, where few levels a channel count as a recolouring; see `unexplained`.
+    """
+    if not tones:
+        return Measurement(redrawn(*fitted(of, against)))
+    ours, theirs, _ = _pair(of, against)
+    pairs = ((ours, theirs), aligned(ours, theirs))
+    return Measurement(min(unexplained(*pair, tones=True) for pair in pairs))
 
 
 @metric(

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from repoassay.benchmarks.gittaskbench.metrics.decoding import decode_text, similarity
 from repoassay.grading import Measurement, metric, need, normal, reference
 
-__all__ = ["article_recall", "article_similarity", "block_tags", "plain_prose", "text_indel"]
+__all__ = [
+    "article_recall",
+    "article_similarity",
+    "block_tags",
+    "numbers_kept",
+    "plain_prose",
+    "text_indel",
+    "text_worst_part",
+]
 
 _COMPLETE = 0.98
 _MOST = 60_000
@@ -109,3 +118,49 @@ def text_indel(of: Path, against: Path, *, spaces: bool = True) -> Measurement:
     if not spaces:
         ours, theirs = ours.replace(" ", ""), theirs.replace(" ", "")
     return Measurement(similarity(ours, theirs), f"{len(ours)} characters against {len(theirs)}")
+
+
+_PARTS, _RUN = 20, 6
+_NUMBER = re.compile(r"\d+")
+
+
+@metric(
+    "text_worst_part",
+    unit="ratio",
+    span="[0, 1]",
+    better="higher",
+    needs_reference=True,
+    source="share of runs of six characters found anywhere, in each twentieth of the reference; the lowest",
+)
+def text_worst_part(of: Path, against: Path) -> Measurement:
+    """Share of what is read in the twentieth of the reference of which least is there, white space and case aside.
+
+    A part is there wherever it stands, because extractors order columns, labels and footers in different ways; a mean
+    over the text hides a paragraph that is missing.
+    """
+    ours, theirs = (
+        normal(text, casefold=True)[:_MOST].replace(" ", "") for text in (_read(of), reference(_read, against))
+    )
+    there = {ours[place : place + _RUN] for place in range(len(ours) - _RUN + 1)}
+    size = max(_RUN, -(-len(theirs) // _PARTS))
+    shares = []
+    for start in range(0, max(1, len(theirs) - _RUN), size):
+        runs = [theirs[place : place + _RUN] for place in range(start, min(start + size, len(theirs) - _RUN + 1))]
+        shares.append(sum(run in there for run in runs) / len(runs) if runs else 1.0)
+    worst = min(shares, default=1.0)
+    return Measurement(worst, f"in part {shares.index(worst) + 1} of {len(shares)}" if shares else "")
+
+
+@metric(
+    "numbers_kept",
+    unit="ratio",
+    span="[0, 1]",
+    better="higher",
+    needs_reference=True,
+    source="recall over the multiset of runs of digits",
+)
+def numbers_kept(of: Path, against: Path) -> Measurement:
+    """Share of the reference's numbers (runs of digits, as often as they occur) that the output has, in any order."""
+    ours, theirs = (Counter(_NUMBER.findall(normal(text))) for text in (_read(of), reference(_read, against)))
+    shared, wanted = (ours & theirs).total(), theirs.total()
+    return Measurement(shared / wanted if wanted else 1.0, f"{shared} of {wanted} numbers")

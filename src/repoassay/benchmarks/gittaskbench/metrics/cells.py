@@ -180,12 +180,15 @@ def _right(field: str, mine: Any, other: Any, sheets: list[str], offset: int) ->
     needs_reference=True,
     source="share of fields right over cells matched by place",
 )
-def cell_fields(of: Path, against: Path, *, fields: list[str], sheets: list[str] | None = None) -> Measurement:
+def cell_fields(
+    of: Path, against: Path, *, fields: list[str], sheets: list[str] | None = None, weakest: bool = False
+) -> Measurement:
     """Share of the given fields that are right, over the cells of the reference or of the output, whichever are more.
 
     Both are JSON objects, one a line, in any order, matched by coordinate or row and column, which may count from
     nought or one. Types are compared by kind (number, text, date), file names without folders; `sheets` are names of
-    the sheet that are as right as the reference's. A field that a record lacks is wrong.
+    the sheet that are as right as the reference's. A field that a record lacks is wrong. With `weakest` the share of
+    the field that is right least often, which a mean over fields hides.
     """
     ours, theirs = _records(of), reference(_records, against)
     waiting = {_key(record): record for record in theirs}
@@ -195,7 +198,7 @@ def cell_fields(of: Path, against: Path, *, fields: list[str], sheets: list[str]
         )
         for field in ("row", "column")
     }
-    right = 0
+    right = dict.fromkeys(fields, 0)
     wrong: dict[str, int] = {}
     for record in ours:
         other = waiting.pop(_key(record), None)
@@ -205,9 +208,10 @@ def cell_fields(of: Path, against: Path, *, fields: list[str], sheets: list[str]
             low = field.casefold()
             present = record.get(low) is not None
             good = present and _right(field, record[low], other[low], sheets or [], offsets.get(field, 0))
-            right += good
+            right[field] += good
             if not good:
                 wrong[field] = wrong.get(field, 0) + 1
-    most = max(len(ours), len(theirs)) * len(fields)
+    each = max(len(ours), len(theirs))
     note = "".join(f", {field} wrong {count} times" for field, count in wrong.items())
-    return Measurement(right / most if most else 0.0, f"{len(ours)} records, {len(theirs)} expected{note}")
+    share = min(right.values()) if weakest else sum(right.values()) / len(fields)
+    return Measurement(share / each if each else 0.0, f"{len(ours)} records, {len(theirs)} expected{note}")

@@ -49,23 +49,54 @@ def _cells(rows: list[Row]) -> int:
     return sum(map(len, rows))
 
 
-def _aligned(ours: list[Row], theirs: list[Row]) -> int:
-    """Most cells alike, by place in their rows, under a matching of rows that keeps their order."""
-    best = [0] * (len(theirs) + 1)
+def _alike(one: Row, other: Row) -> int:
+    return sum(mine == theirs for mine, theirs in zip(one, other, strict=False))
+
+
+def _table(ours: list[Row], theirs: list[Row]) -> list[list[int]]:
+    """Most cells alike, by place in their rows, of the first rows of both under a matching that keeps their order."""
+    table = [[0] * (len(theirs) + 1)]
     for mine in ours:
         row = [0]
         for place, other in enumerate(theirs):
-            alike = sum(one == two for one, two in zip(mine, other, strict=False))
-            row.append(max(best[place] + alike, best[place + 1], row[place]))
-        best = row
-    return best[-1]
+            row.append(max(table[-1][place] + _alike(mine, other), table[-1][place + 1], row[place]))
+        table.append(row)
+    return table
+
+
+def _pairs(ours: list[Row], theirs: list[Row]) -> list[tuple[Row, Row]]:
+    """The rows that the best matching puts side by side."""
+    table, found = _table(ours, theirs), []
+    i, j = len(ours), len(theirs)
+    while i and j:
+        if table[i][j] == table[i - 1][j]:
+            i -= 1
+        elif table[i][j] == table[i][j - 1]:
+            j -= 1
+        else:
+            i, j = i - 1, j - 1
+            found.append((ours[i], theirs[j]))
+    return found
 
 
 def _share(of: Path, against: Path) -> tuple[int, int, int, str]:
     ours, theirs = read_grid(of), reference(read_grid, against)
-    shared = _aligned(ours, theirs)
+    shared = _table(ours, theirs)[-1][-1]
     note = f"{shared} cells alike of {_cells(ours)} in {len(ours)} rows, {_cells(theirs)} in {len(theirs)} expected"
     return shared, _cells(ours), _cells(theirs), note
+
+
+def _weakest(of: Path, against: Path) -> Measurement:
+    ours, theirs = read_grid(of), reference(read_grid, against)
+    pairs = _pairs(ours, theirs)
+    shares = [
+        sum(place < len(mine) and mine[place] == other[place] for mine, other in pairs) / len(theirs)
+        for place in range(len(theirs[0]) if theirs else 0)
+    ]
+    if not shares:
+        return Measurement(1.0)
+    worst = shares.index(min(shares))
+    return Measurement(shares[worst], f"in column {worst + 1}, {theirs[0][worst]!r}")
 
 
 @metric(
@@ -76,12 +107,15 @@ def _share(of: Path, against: Path) -> tuple[int, int, int, str]:
     needs_reference=True,
     source="recall of cells under the best order-keeping alignment of rows",
 )
-def grid_recall(of: Path, against: Path) -> Measurement:
+def grid_recall(of: Path, against: Path, *, weakest: bool = False) -> Measurement:
     """Share of the reference table's cells that the output has in their row and column.
 
     Rows are aligned in their order (dynamic programming), blank rows and white space within cells left out, so that a
-    row too many or too few costs itself and no other.
+    row too many or too few costs itself and no other. With `weakest` the share of the column that has fewest, under the
+    same matching.
     """
+    if weakest:
+        return _weakest(of, against)
     shared, _, wanted, note = _share(of, against)
     return Measurement(shared / wanted if wanted else 1.0, note)
 

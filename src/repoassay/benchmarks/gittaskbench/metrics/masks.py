@@ -7,9 +7,11 @@ from typing import Any
 
 from repoassay.grading import Measurement, metric, need, pixels, reference
 
-__all__ = ["mask_dice", "mask_iou", "mask_levels"]
+__all__ = ["mask_dice", "mask_iou", "mask_levels", "mask_parts"]
 
 _NEAR = 40
+_PARTS, _HOLDS = 3, 1 / 15
+"""Parts of each side, and the share of the marks from which a part is looked at."""
 
 
 def _marks(of: Path, against: Path, level: float) -> tuple[Any, Any]:
@@ -52,6 +54,32 @@ def mask_dice(of: Path, against: Path, *, level: float = 127.5) -> Measurement:
     ours, theirs = _marks(of, against, level)
     marked = int(ours.sum()) + int(theirs.sum())
     return Measurement(2 * float((ours & theirs).sum()) / marked if marked else 1.0)
+
+
+@metric(
+    "mask_parts",
+    unit="ratio",
+    span="[0, 1]",
+    better="higher",
+    needs_reference=True,
+    source="recall in each ninth of the picture that holds a fifteenth of the reference's marks or more; the lowest",
+    packages=("numpy", "pillow"),
+)
+def mask_parts(of: Path, against: Path, *, level: float = 127.5) -> Measurement:
+    """Share of the reference's marks that are marked, in the part of the picture where fewest are; 1 for no marks.
+
+    Overlap over the whole hides a side of the picture that was never looked at.
+    """
+    numpy = need("numpy")
+    ours, theirs = _marks(of, against, level)
+    found = []
+    for rows in numpy.array_split(numpy.arange(theirs.shape[0]), _PARTS):
+        for columns in numpy.array_split(numpy.arange(theirs.shape[1]), _PARTS):
+            part = numpy.ix_(rows, columns)
+            marked = int(theirs[part].sum())
+            if marked and marked >= _HOLDS * int(theirs.sum()):
+                found.append(float((ours & theirs)[part].sum()) / marked)
+    return Measurement(min(found, default=1.0), f"of {len(found)} parts")
 
 
 @metric(

@@ -15,12 +15,14 @@ from typing import Any
 
 from repoassay.grading import Measurement, UnreadableOutput, content, mapped, metric, need
 
-__all__ = ["arrays", "pose_depth", "pose_frames", "pose_looseness", "pose_motion", "poses"]
+__all__ = ["arrays", "pose_depth", "pose_frames", "pose_looseness", "pose_motion", "pose_repeats", "poses"]
 
 _PACKAGES = ("numpy",)
 _MOST = 128 * 2**20
 _MOST_ARRAYS = 64
 _MOST_JOINTS = 200
+_APART, _STILL = 0.5, 1e-18
+"""Autocorrelation below which poses have moved on, and power below which nothing moves."""
 _SOURCE = "RepoAssay"
 
 
@@ -204,3 +206,34 @@ def pose_looseness(of: Path) -> Measurement:
         return float(total / (joints - 1))
 
     return _measure(of, looseness)
+
+
+@metric(
+    "pose_repeats",
+    unit="correlation",
+    span="[0, 1]",
+    better="lower",
+    source="autocorrelation of the poses over time, its highest value after it first fell below 0.5",
+    packages=_PACKAGES,
+)
+def pose_repeats(of: Path) -> Measurement:
+    """How nearly the poses repeat after a while: 1 for a cycle, at most 0.5 for poses of key points that never repeat.
+
+    A slow movement is like itself a moment later, but does not come back: what counts is a likeness that returns, for
+    lags of up to two thirds of the frames.
+    """
+
+    def repeats(figure: Any) -> float:
+        inner = (figure - figure.mean(axis=1, keepdims=True)).reshape(len(figure), -1)
+        inner = inner - inner.mean(axis=0)
+        best, apart = 0.0, False
+        for lag in range(1, len(inner) * 2 // 3 + 1):
+            early, late = inner[:-lag], inner[lag:]
+            power = float((early**2).sum() + (late**2).sum())
+            alike = 1 - float(((early - late) ** 2).sum()) / power if power > _STILL else 0.0
+            apart = apart or alike < _APART
+            if apart:
+                best = max(best, alike)
+        return best
+
+    return _measure(of, repeats)

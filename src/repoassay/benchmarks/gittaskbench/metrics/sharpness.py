@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from repoassay.benchmarks.gittaskbench.metrics.contours import crispness_maps
 from repoassay.benchmarks.gittaskbench.metrics.places import cuts
 from repoassay.grading import Measurement, metric, need, pixels, reference
 
@@ -20,6 +21,8 @@ __all__ = ["image_edge_gain", "image_enlargement", "image_grain", "image_shrunk_
 _PACKAGES = ("numpy", "pillow", "opencv-python-headless")
 _MOST_SAMPLES = 4000
 """Longest side at which gradients are taken; a larger output is first averaged down to it."""
+_MOST_CRISP = 1600
+"""Longest side at which contours are looked at."""
 _TILES = 8
 _SHIFT = 1.5
 """Pixels by which a cut margin may move an output."""
@@ -86,16 +89,17 @@ def _shrink(image: Any, width: int, height: int) -> Any:
     better="higher",
     needs_reference=True,
     source="sum(g . b) / sum(b . b) of the gradients g of the output and b of the original enlarged by bicubic "
-    "interpolation, divided by the slope of the two at low frequency",
+    "interpolation, divided by the slope of the two at low frequency; plus a weight times the crispness of contours",
     packages=_PACKAGES,
 )
-def image_edge_gain(of: Path, against: Path, *, share: float | None = None) -> Measurement:
+def image_edge_gain(of: Path, against: Path, *, share: float | None = None, crisp: float = 0.0) -> Measurement:
     """How much steeper the output's edges are than those of plain bicubic interpolation; 1 for that itself.
 
     Gradients are projected on those of the interpolated original, so noise and edges in other places count nothing
     (noise alone gives 0), and a change of contrast is divided out. Interpolation gives 0.82 to 1.08 and doubled
     pixels up to 1.14, whatever the factor. With a `share`, what the tiles of a grid of 8 x 8 reach that hold at least
-    this share of the original's edges: 1 where a half was interpolated.
+    this share of the original's edges: 1 where a half was interpolated. `crisp` times what contours became crisper is
+    added (see `crispness_maps`), by which networks are known that steepen few gradients.
     """
     numpy, cv2 = need("numpy"), need("cv2")
     ours, plain = _greys(of, against)
@@ -115,14 +119,36 @@ def image_edge_gain(of: Path, against: Path, *, share: float | None = None) -> M
     if not numpy.isfinite(contrast) or contrast < 0.1:
         return Measurement(0.0, f"the contrast is {contrast:.2f} of the original's")
     told = f"contrast {contrast:.2f} of the original's"
+    crisper = crisp * _crispness(of, against, share) if crisp else 0.0
     if share is None:
-        return Measurement(float(along.sum()) / float(power.sum()) / contrast, told)
-    tiles = [(float(along[cut].sum()), float(power[cut].sum())) for cut in cuts(ours.shape[0], ours.shape[1], _TILES)]
-    gains = sorted((up / there, there) for up, there in tiles if there > 0)
-    missing = (1 - share) * sum(there for _, there in gains)
-    reached = itertools.accumulate(there for _, there in gains)
-    gain = next(gain for (gain, _), below in zip(gains, reached, strict=True) if below > missing)
-    return Measurement(gain / contrast, told)
+        return Measurement(float(along.sum()) / float(power.sum()) / contrast + crisper, told)
+    return Measurement(_least(along, power, share) / contrast + crisper, told)
+
+
+def _least(parts: Any, wholes: Any, share: float) -> float:
+    """What the part over the whole reaches in tiles that hold at least this share of the whole."""
+    tiles = [
+        (float(parts[cut].sum()), float(wholes[cut].sum())) for cut in cuts(wholes.shape[0], wholes.shape[1], _TILES)
+    ]
+    found = sorted((part / whole, whole) for part, whole in tiles if whole > 0)
+    missing = (1 - share) * sum(whole for _, whole in found)
+    reached = itertools.accumulate(whole for _, whole in found)
+    return next(value for (value, _), below in zip(found, reached, strict=True) if below > missing)
+
+
+def _crispness(of: Path, against: Path, share: float | None) -> float:
+    """How far contours became crisper than a linear filter makes them, in all or in a share of the places."""
+    cv2 = need("cv2")
+    ours, plain = _greys(of, against)
+    scale = min(1.0, _MOST_CRISP / max(ours.shape))
+    if scale < 1:
+        size = tuple(max(1, round(side * scale)) for side in ours.shape[::-1])
+        ours, plain = (cv2.resize(each, size, interpolation=cv2.INTER_AREA) for each in (ours, plain))
+    gone, could = crispness_maps(ours, plain, reference(lambda path: pixels(path, "L"), against))
+    whole = float(could.sum())
+    if whole <= 0:
+        return 0.0
+    return float(gone.sum()) / whole if share is None else _least(gone, could, share)
 
 
 def _together(ours: Any, plain: Any) -> tuple[Any, Any]:

@@ -1,0 +1,99 @@
+"""Whether an agent that ended like a program that cannot start could indeed not start.
+
+Its exit status and what it printed are its own word, and an agent that gets on badly could say them to leave the
+figures. So they excuse nothing by themselves. What does: our own look, which finds that the program, its interpreter or
+a module it begins with is not there (`agents/start_proof.py`); or that the agent was never seen to start in the whole
+run, and fails in the same way when it is started once more without a task to look at. The latter holds only as long as
+it never starts: once it does, the attempts that were excused so are made again, and count.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from repoassay.agents import Agent, StartFailure, lacks, start_failure
+from repoassay.engine.start_check import start_once
+from repoassay.records import Slot
+from repoassay.sandbox import Cache, Command, Sandbox, settle
+from repoassay.types import Plan
+from repoassay.workspace import PreparedTask
+
+__all__ = ["Excuse", "Starts"]
+
+_NOTHING_TO_DO = "Say that you are there. There is nothing to do.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Excuse:
+    """Why an attempt is no failure of the agent; `proven` unless it may turn out that the agent can start."""
+
+    why: str
+    proven: bool
+
+
+@dataclass
+class Starts:
+    """What is known of the starts of a run's agents. Used from any thread.
+
+    Args:
+        plan: The plan.
+        agents: By the plan's names, prepared.
+        cache: For empty folders.
+        sandbox: What agents run in.
+        started: Names of agents that are known to start.
+    """
+
+    plan: Plan
+    agents: Mapping[str, Agent]
+    cache: Cache
+    sandbox: Sandbox
+    started: Collection[str] = ()
+    _seen: set[str] = field(init=False)
+    _controls: dict[tuple[str, Path], bool] = field(default_factory=dict)
+    _excused: list[Slot] = field(default_factory=list)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def __post_init__(self) -> None:
+        self._seen = set(self.started)
+
+    def excuse(self, name: str, command: Command, layout: PreparedTask, failure: StartFailure) -> Excuse | None:
+        """Why an attempt that ended with `failure`, having asked and left nothing, counts as a fault of the set-up."""
+        if missing := lacks(command, self.sandbox):
+            return Excuse(f"{missing}, as RepoAssay found by its own look", proven=True)
+        with self._lock:
+            if name in self._seen:
+                return None
+            key = (name, layout.environment)
+            if key not in self._controls:
+                self._controls[key] = self._fails_without_task(name, layout)
+            if self._controls[key]:
+                return Excuse(f"{failure.why}, without a task as well", proven=False)
+            self._seen.add(name)
+            return None
+
+    def _fails_without_task(self, name: str, layout: PreparedTask) -> bool:
+        """Start the agent in the same environment with nothing to do."""
+        task = layout.folder.task.model_copy(update={"id": "nothing-to-do", "rules": ""})
+        empty = self.cache.entry("checkouts", "empty", settle)
+        folder = replace(layout.folder, task=task, instruction=_NOTHING_TO_DO)
+        bare = replace(layout, folder=folder, base=empty, inputs=empty)
+        done = start_once(self.agents[name], self.plan.agents[name], self.plan, bare, self.sandbox)
+        if done is None:
+            return False
+        return start_failure(done.exit, (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace")) is not None
+
+    def doubted(self, slot: Slot) -> None:
+        """Remember an attempt that is excused until its agent starts; `retry_of` is the attempt itself."""
+        with self._lock:
+            self._excused.append(slot)
+
+    def saw(self, name: str) -> list[Slot]:
+        """Note that an agent started; returns what was excused so far and is to be made again."""
+        with self._lock:
+            self._seen.add(name)
+            again = [slot for slot in self._excused if slot.agent == name]
+            self._excused = [slot for slot in self._excused if slot.agent != name]
+            return again

@@ -1,0 +1,77 @@
+"""Items of a study made of pull requests: blinded, under opaque names, with what became of each in the hidden half."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+
+from repoassay.forges.pull import ForgePull
+from repoassay.review import HiddenPart, Item, ItemPayload, blinded, leaks_name, opaque_names
+from repoassay.text import clip, one_line
+
+__all__ = ["author_kind", "items_of_pulls"]
+
+_TRAILER = re.compile(r"^(?:co-authored-by|generated-by|assisted-by):\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+_CREDIT = re.compile(r"\b(?:generated|created|written) (?:with|by)\b.{0,200}", re.IGNORECASE)
+
+
+def items_of_pulls(pulls: Sequence[ForgePull], seed: int) -> list[Item]:
+    """Return one item a pull request that has a diff, in an order that says nothing.
+
+    Accounts, names and addresses of all authors and all branches are taken out of every text. `evidence["forge"]`
+    keeps who made it and what became of it: `merged`, and `hours_to_merge`.
+    """
+    shown = [pull for pull in pulls if pull.diff]
+    names = sorted({name for pull in shown for name in _people(pull) if len(name) > 2})
+    branches = sorted({pull.branch for pull in shown if len(pull.branch) > 4 and pull.branch != pull.target})
+    halves = [(blinded(_payload(pull), names, branches), _hidden(pull)) for pull in shown]
+    random.Random(f"items:{seed}").shuffle(halves)  # noqa: S311 - to be repeated
+    opaque = opaque_names(seed, len(halves))
+    return [
+        Item(id=name, payload=payload, hidden=hidden) for name, (payload, hidden) in zip(opaque, halves, strict=True)
+    ]
+
+
+def author_kind(pull: ForgePull) -> tuple[str, tuple[str, ...]]:
+    """Tell who made a pull request: `agent`, `app`, `person`, or empty where nothing says, with what shows it.
+
+    A known coding agent or model named by the account, at the start of the branch, in a trailer or in a credit makes
+    it an agent's, also under a person's account. What the forge calls a program is an app otherwise.
+    """
+    told = [("account", pull.author.login), ("branch", pull.branch.partition("/")[0] if "/" in pull.branch else "")]
+    for text in (pull.body, *(commit.message for commit in pull.commits)):
+        told += [("trailer", found[1]) for found in _TRAILER.finditer(text)]
+        told += [("credit", found[0]) for found in _CREDIT.finditer(text)]
+    evidence = tuple(dict.fromkeys(f"{where}: {one_line(text)}" for where, text in told if text and leaks_name(text)))
+    if evidence:
+        return "agent", evidence
+    if pull.author.app is None:
+        return "", ()
+    word = "a program" if pull.author.app else "a person"
+    return ("app" if pull.author.app else "person"), (f"account: the forge calls {one_line(pull.author.login)} {word}",)
+
+
+def _people(pull: ForgePull) -> set[str]:
+    accounts = [pull.author, *(commit.author for commit in pull.commits)]
+    return {
+        text.strip() for each in accounts for text in (each.login.removesuffix("[bot]"), each.name, each.mail) if text
+    }
+
+
+def _payload(pull: ForgePull) -> ItemPayload:
+    return ItemPayload(title=clip(pull.title, 1000), issue=pull.issue_text, description=pull.body, diff=pull.diff)
+
+
+def _hidden(pull: ForgePull) -> HiddenPart:
+    system, evidence = author_kind(pull)
+    hours = None
+    if pull.opened is not None and pull.merged is not None:
+        hours = (pull.merged - pull.opened).total_seconds() / 3600
+    kept = {
+        "kind": pull.forge, "repository": pull.repository, "number": pull.number, "author": pull.author.login,
+        "author_kind": system, "author_evidence": list(evidence),
+        "base": pull.base, "start": pull.start, "head": pull.head,
+        "merged": pull.was_merged, "hours_to_merge": hours,
+    }  # fmt: skip
+    return HiddenPart(task=clip(pull.name, 200), system=system, origin=clip(pull.name, 200), evidence={"forge": kept})

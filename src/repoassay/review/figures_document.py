@@ -1,0 +1,210 @@
+"""All figures of a study in one document: over all, by agent or model, and the systems' differences by task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from enum import Enum
+from itertools import combinations
+from statistics import fmean
+from typing import Any, Literal
+
+from repoassay.db import Database
+from repoassay.review.adjudication import latest
+from repoassay.review.adjudication_store import adjudications_of
+from repoassay.review.failures import AxisFailures, ReviewProblems, failure_table, problems_per_submission
+from repoassay.review.item_summary import ItemSummary, set_aside, summarize_items
+from repoassay.review.mergeability_gap import Controls, Gap, controls, gap
+from repoassay.review.minutes import Minutes, minutes_to_fix
+from repoassay.review.plan import system_of
+from repoassay.review.plan_store import Amendment, amendments_of, excluded_items, inclusions_of, plan_of
+from repoassay.review.rater_statistics import Order, RaterSeverity, order_effects, severity
+from repoassay.review.reliability import Agreement, agreement
+from repoassay.review.studies import items_of, read_rubric_of
+from repoassay.review.submitting import ratings_of
+from repoassay.stats import Interval, Significance, clustered_difference, clustered_test, holm
+from repoassay.types import RatingPhase
+
+__all__ = ["StudyFigures", "SystemDifference", "SystemFigures", "TaskDifference", "study_figures"]
+
+Grouping = Literal["system", "agent", "model"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDifference:
+    """One rate of a first system minus that of a second: the mean over common tasks, each of which counts once.
+
+    `interval` and `test` take tasks as the sample. `difference` is None without common tasks.
+    """
+
+    tasks: int
+    difference: float | None
+    interval: Interval
+    test: Significance
+
+
+@dataclass(frozen=True, slots=True)
+class SystemFigures:
+    """One system: tests against mergeable (`gap`), and against what raters would merge (`asked`); minutes to fix."""
+
+    name: str
+    gap: Gap
+    asked: Gap
+    minutes: Minutes
+
+
+@dataclass(frozen=True, slots=True)
+class SystemDifference:
+    """Two systems on the same tasks. `adjusted` is the p-value of `mergeable` by Holm over all pairs of the study."""
+
+    first: str
+    second: str
+    mergeable: TaskDifference
+    would_merge: TaskDifference
+    tests: TaskDifference
+    adjusted: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFigures:
+    """Every figure of a study. `plan_hash` is empty without a plan; `excluded` says why items are in no figure."""
+
+    study: str
+    phase: str
+    by: str
+    plan_hash: str
+    plan_frozen: str
+    amendments: tuple[Amendment, ...]
+    items: int
+    ratings: int
+    excluded: dict[str, str]
+    gap: Gap
+    asked: Gap
+    systems: tuple[SystemFigures, ...]
+    differences: tuple[SystemDifference, ...]
+    failures: tuple[AxisFailures, ...]
+    problems: ReviewProblems
+    minutes: dict[str, Minutes]
+    controls: Controls
+    agreement: tuple[Agreement, ...]
+    severity: tuple[RaterSeverity, ...]
+    order: Order
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as JSON values."""
+        found = _plain(self)
+        assert isinstance(found, dict)
+        return found
+
+
+def study_figures(
+    database: Database,
+    study: str,
+    phase: RatingPhase = RatingPhase.BLIND,
+    grouping: Grouping = "system",
+) -> StudyFigures:
+    """Compute every figure of a study.
+
+    Args:
+        database: Where the study is.
+        study: Its name.
+        phase: `blind` for first answers; `revealed` for the last, blind ones included where nobody amended.
+        grouping: What systems are: agent with model, or either alone.
+
+    Raises:
+        BadInput: When there is no such study.
+    """
+    rubric = read_rubric_of(database, study)
+    every = ratings_of(database, study)
+    given = latest(each for each in every if phase is RatingPhase.REVEALED or each.phase is RatingPhase.BLIND)
+    items = items_of(database, study)
+    rows = summarize_items(items, given, rubric, adjudications_of(database, study))
+    kept, out = set_aside(rows, excluded_items(inclusions_of(database, study)))
+    plan = plan_of(database, study)
+    names = {
+        each.id: system_of(each.hidden) if grouping == "system" else getattr(each.hidden, grouping) for each in items
+    }
+    used = {row.item for row in kept}
+    counted = tuple(each for each in given if each.submission in used)
+    systems, differences = compare_systems(kept, names)
+    return StudyFigures(
+        study=study,
+        phase=phase.value,
+        by=grouping,
+        plan_hash="" if plan is None else plan.digest,
+        plan_frozen="" if plan is None or plan.frozen is None else plan.frozen.isoformat(),
+        amendments=amendments_of(database, study),
+        items=len(kept),
+        ratings=len(counted),
+        excluded={row.item: reason for row, reason in out},
+        gap=gap(kept),
+        asked=gap(kept, asked=True),
+        systems=systems,
+        differences=differences,
+        failures=failure_table(kept, rubric),
+        problems=problems_per_submission(kept, rubric),
+        minutes=minutes_to_fix(kept),
+        controls=controls(kept),
+        agreement=agreement(counted, rubric, tasks={each.id: each.hidden.task for each in items}) if counted else (),
+        severity=severity(counted, rubric),
+        order=order_effects(counted, rubric),
+    )
+
+
+def compare_systems(
+    rows: Sequence[ItemSummary], names: dict[str, str]
+) -> tuple[tuple[SystemFigures, ...], tuple[SystemDifference, ...]]:
+    """Return figures of each system and of every pair, by name.
+
+    Args:
+        rows: Reviewed submissions; controls are left aside.
+        names: The system of each item.
+    """
+    groups: dict[str, list[ItemSummary]] = {}
+    for row in rows:
+        if row.golden is None:
+            groups.setdefault(names[row.item] or "not known", []).append(row)
+    systems = tuple(
+        SystemFigures(name, gap(group), gap(group, asked=True), minutes_to_fix(group)["all"])
+        for name, group in sorted(groups.items())
+    )
+    found = []
+    for first, second in combinations(sorted(groups), 2):
+        merged, asked, tests = (
+            _difference(groups[first], groups[second], key) for key in ("mergeable", "would_merge", "tests")
+        )
+        found.append(SystemDifference(first, second, merged, asked, tests, None))
+    adjusted = holm([each.mergeable.test.p_value for each in found])
+    return systems, tuple(
+        SystemDifference(one.first, one.second, one.mergeable, one.would_merge, one.tests, p_value)
+        for one, p_value in zip(found, adjusted, strict=True)
+    )
+
+
+def _difference(first: Sequence[ItemSummary], second: Sequence[ItemSummary], key: str) -> TaskDifference:
+    ours, theirs = _by_task(first, key), _by_task(second, key)
+    common = sorted(ours.keys() & theirs.keys())
+    values = [[fmean(ours[task]) - fmean(theirs[task])] for task in common]
+    pairs = sum(min(len(ours[task]), len(theirs[task])) for task in common)
+    mean = fmean(value for [value] in values) if values else None
+    return TaskDifference(len(common), mean, clustered_difference(values, pairs=pairs), clustered_test(values))
+
+
+def _by_task(rows: Sequence[ItemSummary], key: str) -> dict[str, list[bool]]:
+    found: dict[str, list[bool]] = {}
+    for row in rows:
+        if (answer := getattr(row, key)) is not None:
+            found.setdefault(row.task, []).append(answer)
+    return found
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {key: _plain(part) for key, part in asdict(value).items()}
+    if isinstance(value, dict):
+        return {str(_plain(key)): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
