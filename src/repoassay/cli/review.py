@@ -13,7 +13,7 @@ from repoassay.options import PATH
 
 __all__ = ["review"]
 
-_MODULES: dict[str, str] = {}
+_MODULES: dict[str, str] = {"export": "repoassay.cli.review_export:export_study"}
 """Commands beside `serve`, as module:attribute by name."""
 
 
