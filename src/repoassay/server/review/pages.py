@@ -9,7 +9,7 @@ import jinja2
 from starlette.responses import HTMLResponse
 
 from repoassay.server.review.diff import is_collapsed
-from repoassay.server.review.markup import visible
+from repoassay.server.review.markup import reflow, visible
 from repoassay.stats import Figure, Interval, Proportion, Significance
 from repoassay.text import block
 
@@ -48,6 +48,8 @@ def _figure(value: Figure | Significance, digits: int = 2) -> str:
 def _seconds(value: float | None) -> str:
     if value is None:
         return ""
+    if value < 1:
+        return "not recorded" if value == 0 else "under 1 s"
     return f"{value:.0f} s" if value < 120 else f"{value / 60:.0f} min"
 
 
@@ -70,5 +72,5 @@ _ENVIRONMENT = jinja2.Environment(
 _ENVIRONMENT.tests["collapsed"] = is_collapsed
 _ENVIRONMENT.filters |= {
     "figure": _figure, "interval": _interval, "moment": _moment, "number": _number, "percent": _percent,
-    "seconds": _seconds, "seen": block, "visible": visible,
+    "reflow": reflow, "seconds": _seconds, "seen": block, "visible": visible,
 }  # fmt: skip
