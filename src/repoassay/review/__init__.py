@@ -7,7 +7,8 @@ The questions: `plan`, `rubric`, `answers`. What raters see, and when: `study`, 
 import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `plan_store`, `rater_accounts`, `leases`,
 `drafts`, `submitting`, `comments`, `adjudication_store`; `migrations` holds files of SQL. What follows: `adjudication`,
 `item_summary`, and of its rows `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`; all of it
-in one document: `figures_document`. Which runs are reviewed: `sampling`. In and out: `exchange`, `simple_table`.
+in one document: `figures_document`. Which runs are reviewed: `sampling`. In and out: `exchange`, `simple_table`, and
+the tidy table of a study for analyses elsewhere: `tidy_columns`, `tidy_table`, `tidy_files`.
 """
 
 from __future__ import annotations
@@ -187,6 +188,14 @@ if TYPE_CHECKING:
         ratings as ratings,
         sessions as sessions,
     )
+    from repoassay.review.tidy_columns import codebook as codebook
+    from repoassay.review.tidy_files import (
+        TIDY_FORMATS as TIDY_FORMATS,
+        arrow_installed as arrow_installed,
+        read_tidy_rows as read_tidy_rows,
+        write_tidy_rows as write_tidy_rows,
+    )
+    from repoassay.review.tidy_table import study_records as study_records, tidy_rows as tidy_rows
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -304,6 +313,9 @@ else:
                 "study_figures",
             ),
             "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
+            "tidy_columns": ("codebook",),
+            "tidy_files": ("TIDY_FORMATS", "arrow_installed", "read_tidy_rows", "write_tidy_rows"),
+            "tidy_table": ("study_records", "tidy_rows"),
             "tables": ("events", "judgements", "judges", "raters", "ratings", "sessions"),
         },
     )

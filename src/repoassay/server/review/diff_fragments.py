@@ -18,8 +18,7 @@ __all__ = ["VIEWS", "diff_page", "file_list", "find_file"]
 
 VIEWS = ("unified", "split", "reference")
 FILES = 150
-"""Files whose places are in a page at once; more come as the reader gets there."""
-_MOST_TREE = 2000
+"""Files whose places come at once; the others wait in places of so many, and come where the reader goes."""
 
 
 def find_file(shown: ShownItem, number: int) -> FileDiff | None:
@@ -32,8 +31,8 @@ def file_list(shown: ShownItem, start: int, base: str) -> dict[str, Any]:
     """What the template `files.html` needs to place the files from `start` on."""
     every = (*shown.files, *shown.extra)
     some = [(start + number, file) for number, file in enumerate(every[start : start + FILES])]
-    follows = start + FILES if start + FILES < len(every) else None
-    return {"files": some, "count": len(shown.files), "follows": follows, "base": base}
+    chunks = range(FILES, len(every), FILES) if start == 0 else ()
+    return {"files": some, "count": len(shown.files), "chunks": chunks, "chunk": FILES, "base": base}
 
 
 def diff_page(

@@ -9,7 +9,7 @@ import jinja2
 from starlette.responses import HTMLResponse
 
 from repoassay.server.review.diff import is_collapsed
-from repoassay.server.review.markup import visible
+from repoassay.server.review.markup import reflow, visible
 from repoassay.stats import Figure, Interval, Proportion, Significance
 from repoassay.text import block
 
@@ -60,6 +60,8 @@ def _points(value: float, digits: int = 1) -> str:
 def _seconds(value: float | None) -> str:
     if value is None:
         return ""
+    if value < 1:
+        return "not recorded" if value == 0 else "under 1 s"
     return f"{value:.0f} s" if value < 120 else f"{value / 60:.0f} min"
 
 
@@ -82,5 +84,5 @@ _ENVIRONMENT = jinja2.Environment(
 _ENVIRONMENT.tests["collapsed"] = is_collapsed
 _ENVIRONMENT.filters |= {
     "figure": _figure, "interval": _interval, "moment": _moment, "number": _number, "p_value": _p_value,
-    "percent": _percent, "points": _points,    "seconds": _seconds, "seen": block, "visible": visible,
+    "percent": _percent, "points": _points, "reflow": reflow, "seconds": _seconds, "seen": block, "visible": visible,
 }  # fmt: skip

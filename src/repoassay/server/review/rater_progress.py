@@ -5,7 +5,18 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from repoassay.review import Answers, LeasedItem, Rater, draft_of, may_reveal, open_item, place_of, ratings_by, study_of
+from repoassay.review import (
+    Answers,
+    Conflict,
+    LeasedItem,
+    Rater,
+    draft_of,
+    may_reveal,
+    open_item,
+    place_of,
+    ratings_by,
+    study_of,
+)
 from repoassay.server.review.review_state import ReviewState
 from repoassay.types import Rating, RatingPhase
 
@@ -17,7 +28,7 @@ class RaterProgress:
     """`phase` is what may be submitted now, None for nothing. `version` is the draft's, 0 without one.
 
     `key` names the submission this page will make, so that one repeated is one. `revealed` says that tests, signals and
-    the maker may be seen.
+    the maker may be seen. `late` says that the rater's hold ended and others took the item: what was typed is kept.
     """
 
     place: LeasedItem
@@ -27,6 +38,7 @@ class RaterProgress:
     answers: Answers
     version: int
     key: str
+    late: bool = False
 
     @property
     def stored(self) -> str:
@@ -49,12 +61,18 @@ def stand(desk: ReviewState, rater: Rater, item: str, *, hold: bool) -> RaterPro
 
     Raises:
         BadInput: When the item is not the rater's, or the study closed before it was rated.
-        Conflict: When others rate it already (see `open_item`).
+        Conflict: When others rate it already (see `open_item`) and nothing was typed.
     """
     place = place_of(desk.database, rater, item)
     done = ratings_by(desk.database, rater, item) if place.submitted else ()
+    late = False
     if hold and not done:
-        place = open_item(desk.database, rater, item, desk.now())
+        try:
+            place = open_item(desk.database, rater, item, desk.now())
+        except Conflict:
+            if draft_of(desk.database, rater, item) is None:
+                raise
+            late = True
     revealed = bool(done) and may_reveal(desk.database, rater, item)
     phase: RatingPhase | None = RatingPhase.BLIND
     if done:
@@ -70,4 +88,4 @@ def stand(desk: ReviewState, rater: Rater, item: str, *, hold: bool) -> RaterPro
     elif done:
         answers = Answers(**{name: getattr(done[-1], name) for name in Answers.model_fields})
     key = f"{item}-{secrets.token_urlsafe(12)}"
-    return RaterProgress(place, done, revealed, phase, answers, draft.version if draft else 0, key)
+    return RaterProgress(place, done, revealed, phase, answers, draft.version if draft else 0, key, late)

@@ -1,8 +1,273 @@
-// Folding of files where nothing is rated.
+// Reading a change: files on demand, views, context, search, places. What is shown comes escaped from the server.
 "use strict";
-document.addEventListener("click", (event) => {
-  const fold = event.target.closest(".fold");
-  if (!fold) return;
-  const folded = fold.closest("section").classList.toggle("folded");
-  fold.setAttribute("aria-expanded", String(!folded));
-});
+const reading = (() => {
+  const list = document.getElementById("files");
+  const base = list?.dataset.base ?? "";
+  const chunk = Number(list?.dataset.chunk ?? 1);
+  const at = { file: null, row: null };
+  const view = { now: "unified" };
+  const every = (what, inside = document) => [...inside.querySelectorAll(what)];
+  const keep = (name, value) => { try { localStorage.setItem(name, JSON.stringify(value)); } catch { /* a full or closed store loses only comfort */ } };
+  function kept(name, instead) { try { return JSON.parse(localStorage.getItem(name)) ?? instead; } catch { return instead; } }
+  const nap = (time) => new Promise((then) => { setTimeout(then, time); });
+
+  // --- files, which come as they are needed -------------------------------------------------------------------
+  document.body.addEventListener("htmx:configRequest", (event) => {
+    if (/\/(diff|context)\/\d+/.test(event.detail.path)) event.detail.parameters.view = view.now;
+  });
+  const part = (rows, more = "") => htmx.ajax("GET", `${rows.dataset.at}${more}`, { target: rows, swap: "innerHTML" });
+  async function section(number, place) {
+    const there = () => document.getElementById(`f${number}`);
+    if (there()) return there();
+    const start = Math.floor(place / chunk) * chunk;
+    const waiting = document.querySelector(`.chunk[data-start="${start}"]`);
+    if (waiting) await htmx.ajax("GET", `${base}/files?start=${start}`, { target: waiting, swap: "outerHTML" });
+    for (let turn = 0; turn < 40 && !there(); turn += 1) await nap(50);
+    return there();
+  }
+  const placeOf = (number) => Number(document.querySelector(`.tree a[data-file="${number}"]`)?.dataset.place ?? number);
+  // Goes to a file, or to a row of it by its key (`n12`: line 12 of the new side), loading whatever is missing.
+  async function jump(number, { key = "", page = 0, whole = false, place = placeOf(number) } = {}) {
+    const found = await section(number, place);
+    if (!found) return;
+    found.classList.remove("folded");
+    found.querySelector(".fold")?.setAttribute("aria-expanded", "true");
+    const rows = found.querySelector(".rows");
+    at.file = found;
+    at.row = null;
+    if (!rows || !key) {
+      if (rows?.querySelector("button.show")) part(rows);
+      found.scrollIntoView({ block: "start" });
+      mark();
+      return;
+    }
+    const row = () => document.getElementById(`f${number}${key}`);
+    if (!row()) {
+      wholes(found, whole);
+      await part(rows, `?at=${page}${whole ? "&whole=1" : ""}`);
+      for (let turn = 0; turn < 40 && !row(); turn += 1) await nap(25);
+    }
+    if (row()) to(row()); else found.scrollIntoView({ block: "start" });
+  }
+  function wholes(found, on) {
+    const button = found.querySelector("[data-whole]");
+    if (button) button.setAttribute("aria-pressed", String(on));
+  }
+  const isWhole = (found) => found?.querySelector("[data-whole]")?.getAttribute("aria-pressed") === "true";
+  function reload(rows) { return part(rows, isWhole(rows.closest("section")) ? "?whole=1" : ""); }
+
+  // --- views --------------------------------------------------------------------------------------------------
+  function show(which) {
+    view.now = which;
+    if (which !== "reference") keep("view", which);
+    for (const button of every("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === which));
+    document.body.classList.toggle("referring", which === "reference");
+    document.body.classList.toggle("splitting", which !== "unified");
+    const near = at.file, row = at.row?.id;
+    for (const rows of every(".rows")) if (rows.querySelector("table, .pair")) reload(rows);
+    // The row is made anew; the same one is found again by its name, which does not depend on the view.
+    wanted = row ?? "";
+    if (near) requestAnimationFrame(() => near.scrollIntoView({ block: "start" }));
+  }
+  let wanted = "";
+  function to(row) {
+    if (!row) return;
+    every("tr.at").forEach((each) => each.classList.remove("at"));
+    row.classList.add("at");
+    at.row = row;
+    at.file = row.closest("section.file") ?? at.file;
+    row.scrollIntoView({ block: "center" });
+    mark();
+  }
+  function mark() {
+    for (const link of every(".tree a.at")) link.classList.remove("at");
+    const link = at.file && document.querySelector(`.tree a[data-file="${at.file.dataset.number}"]`);
+    link?.classList.add("at");
+    link?.scrollIntoView({ block: "nearest" });
+  }
+  const shown = (each) => each.offsetParent !== null;
+  const follows = (a, b) => Boolean(a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING);
+  function change(step) {
+    // A run of changed lines, or a file that still waits to be shown.
+    const places = every("tr.hunk[id], section.file .rows > p, .more").filter(shown);
+    const here = at.row?.isConnected ? at.row : at.file?.querySelector("header") ?? null;
+    const found = step > 0 ? places.find((each) => !here || (each !== here && follows(here, each)))
+      : places.reverse().find((each) => here && each !== here && follows(each, here));
+    if (!found) return;
+    if (found.tagName === "TR") { to(found); return; }
+    at.row = found;
+    at.file = found.closest("section.file");
+    found.scrollIntoView({ block: "center" });
+    mark();
+  }
+  function line(step) {
+    const rows = every("section.file tr[id]").filter(shown);
+    to(rows[Math.max(0, Math.min(rows.length - 1, rows.indexOf(at.row) + step))]);
+  }
+  function file(step) {
+    const order = every(".tree a[data-file]");
+    const place = order.findIndex((link) => link.dataset.file === at.file?.dataset.number);
+    const next = order[Math.max(0, Math.min(order.length - 1, place + step))];
+    if (next) jump(next.dataset.file);
+  }
+  function whole(found = at.file ?? document.querySelector("section.file")) {
+    const button = found?.querySelector("[data-whole]");
+    if (!button) return;
+    wholes(found, !isWhole(found));
+    reload(found.querySelector(".rows"));
+    at.file = found;
+  }
+
+  // --- what was viewed ----------------------------------------------------------------------------------------
+  const seenKey = `viewed:${list?.dataset.item ?? ""}`;
+  const viewed = new Set(kept(seenKey, []));
+  function ticks() {
+    for (const link of every(".tree a")) link.classList.toggle("seen", viewed.has(link.dataset.file));
+    for (const box of every("[data-viewed]")) {
+      if (box.checked === viewed.has(box.dataset.viewed)) continue;
+      box.checked = viewed.has(box.dataset.viewed);
+      box.closest("section").classList.toggle("folded", box.checked);
+    }
+    const label = document.getElementById("seen");
+    if (label) label.textContent = viewed.size ? `${viewed.size} viewed` : "";
+  }
+  function toggle(number, force) {
+    if (force ?? !viewed.has(number)) viewed.add(number); else viewed.delete(number);
+    keep(seenKey, [...viewed].slice(0, 5000));
+    ticks();
+  }
+  const view_current = () => {
+    const number = at.file?.dataset.number ?? document.querySelector("section.file")?.dataset.number;
+    if (number !== undefined) toggle(number);
+  };
+
+  // --- search -------------------------------------------------------------------------------------------------
+  const box = document.getElementById("find");
+  const found = document.getElementById("found");
+  let asked = "", hit = -1;
+  async function search() {
+    const text = box.value.trim();
+    if (!text) { found.hidden = true; asked = ""; return; }
+    if (text !== asked) {
+      asked = text;
+      hit = -1;
+      await htmx.ajax("GET", `${base}/search?q=${encodeURIComponent(text)}`, { target: found, swap: "innerHTML" });
+      found.hidden = false;
+    }
+    const hits = every("[data-hit]", found);
+    if (hits.length) { hit = (hit + 1) % hits.length; pick(hits[hit]); }
+  }
+  function pick(button) {
+    every("[data-hit]", found).forEach((each) => each.toggleAttribute("aria-current", each === button));
+    hit = every("[data-hit]", found).indexOf(button);
+    go(button);
+  }
+  const go = (link) => jump(link.dataset.file, {
+    key: link.dataset.row, page: Number(link.dataset.page), whole: link.dataset.full === "1", place: Number(link.dataset.place),
+  });
+  box?.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") { event.preventDefault(); search(); }
+    if (event.key === "Escape") { found.hidden = true; box.blur(); }
+  });
+  box?.addEventListener("input", () => { if (!box.value) { found.hidden = true; asked = ""; } });
+  document.addEventListener("pointerdown", (event) => {
+    if (found && !found.hidden && !event.target.closest(".search")) found.hidden = true;
+  });
+
+  // --- panels that can be made wider, and stay so -------------------------------------------------------------
+  const review = document.querySelector(".review");
+  const sizes = kept("panels", {});
+  const least = { left: 150, right: 270 }, most = { left: 700, right: 620 };
+  function size(side, pixels) {
+    sizes[side] = Math.round(Math.max(least[side], Math.min(most[side], pixels)));
+    review.style.setProperty(`--${side}`, `${sizes[side]}px`);
+    document.querySelector(`.grip[data-side="${side}"]`)?.setAttribute("aria-valuenow", String(sizes[side]));
+  }
+  function panel(on) {
+    const folded = on ?? !document.body.classList.contains("narrowed");
+    document.body.classList.toggle("narrowed", folded);
+    document.querySelector("[data-panel]")?.setAttribute("aria-pressed", String(!folded));
+    keep("narrowed", folded);
+  }
+  if (review) {
+    for (const side of ["left", "right"]) if (Number.isFinite(sizes[side])) size(side, sizes[side]);
+    if (kept("narrowed", false)) panel(true);
+    for (const grip of every(".grip")) {
+      const side = grip.dataset.side;
+      const width = () => document.querySelector(`.review > .${side}`).getBoundingClientRect().width;
+      grip.addEventListener("pointerdown", (event) => {
+        event.preventDefault();
+        grip.setPointerCapture(event.pointerId);
+        const from = event.clientX, before = width(), sign = side === "left" ? 1 : -1;
+        const move = (now) => size(side, before + sign * (now.clientX - from));
+        grip.addEventListener("pointermove", move);
+        grip.addEventListener("lostpointercapture", () => { grip.removeEventListener("pointermove", move); keep("panels", sizes); }, { once: true });
+      });
+      grip.addEventListener("keydown", (event) => {
+        const step = { ArrowLeft: -20, ArrowRight: 20 }[event.key];
+        if (!step) return;
+        event.preventDefault();
+        event.stopPropagation();
+        size(side, width() + (side === "left" ? step : -step));
+        keep("panels", sizes);
+      });
+    }
+  }
+
+  // --- pictures beside each other, one swept over the other, or their difference -----------------------------
+  document.addEventListener("click", (event) => {
+    const mode = event.target.closest("[data-compare]");
+    if (!mode) return;
+    const box = mode.closest(".compare");
+    box.dataset.mode = mode.dataset.compare;
+    for (const each of every("[data-compare]", box)) each.setAttribute("aria-pressed", String(each === mode));
+  });
+  document.addEventListener("input", (event) => {
+    if (event.target.matches(".compare input[type=range]")) {
+      event.target.closest(".compare").style.setProperty("--cut", `${event.target.value}%`);
+    }
+  });
+
+  // --- the page -----------------------------------------------------------------------------------------------
+  document.body.addEventListener("htmx:afterSettle", () => {
+    ticks();
+    if (at.row && !at.row.isConnected) at.row = null;
+    const again = wanted && document.getElementById(wanted);
+    if (again) { wanted = ""; to(again); }
+  });
+  document.addEventListener("change", (event) => {
+    const tick = event.target.closest?.("[data-viewed]");
+    if (tick) toggle(tick.dataset.viewed, tick.checked);
+  });
+  document.addEventListener("click", (event) => {
+    const target = event.target;
+    const fold = target.closest(".fold");
+    if (fold) {
+      const folded = fold.closest("section").classList.toggle("folded");
+      fold.setAttribute("aria-expanded", String(!folded));
+    }
+    const wide = target.closest("[data-whole]");
+    if (wide) whole(wide.closest("section"));
+    const button = target.closest("[data-view]");
+    if (button) show(button.dataset.view);
+    const hitted = target.closest("[data-hit]");
+    if (hitted) pick(hitted);
+    const link = target.closest("a[data-file]");
+    if (link) {
+      event.preventDefault();
+      if (link.dataset.row) go(link); else jump(link.dataset.file);
+    }
+    if (target.closest("[data-panel]")) panel();
+  });
+  if (list && document.querySelector("[data-view=split]")) {
+    if (kept("view", "unified") === "split") show("split");
+  }
+  ticks();
+  const keys = {
+    j: () => change(1), k: () => change(-1), J: () => line(1), K: () => line(-1), "]": () => file(1), "[": () => file(-1),
+    s: () => document.querySelector("[data-view=split]") && show(view.now === "split" ? "unified" : "split"),
+    r: () => document.querySelector("[data-view=reference]") && show(view.now === "reference" ? "unified" : "reference"),
+    v: view_current, o: () => whole(), b: () => panel(), "/": () => box?.focus(),
+  };
+  return { at, to, reload, keys, jump };
+})();

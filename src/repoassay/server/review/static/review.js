@@ -10,7 +10,8 @@
   const saved = document.getElementById("saved");
   const wrong = document.getElementById("wrong");
   const axes = [...form.querySelectorAll("fieldset.axis")];
-  const view = { now: "unified" };
+  const merge = form.querySelector("[data-merge]");
+  const at = reading.at;
   let version = Number(data.version);
   let active = Number(data.active);
   const opened = Date.now();
@@ -55,7 +56,15 @@
     active = Math.max(active, given.active_seconds);
     derive();
   }
+  const verdict = () => form.querySelector("[name=would_merge]:checked")?.value ?? "";
   function derive() {
+    for (const chip of form.querySelectorAll("[data-chip]")) {
+      chip.setAttribute("aria-pressed", String(form.elements[chip.dataset.for].value === chip.dataset.chip));
+    }
+    for (const sure of form.querySelectorAll("[data-sure]")) {
+      const on = sure.dataset.verdict === verdict() && sure.dataset.sure === form.elements.confidence.value;
+      sure.setAttribute("aria-pressed", String(on));
+    }
     const line = document.getElementById("derived");
     if (!line) return;
     const roles = axes.map((axis) => axis.querySelector("input:checked")?.dataset.role);
@@ -63,17 +72,13 @@
     let mergeable = null;
     if (roles.includes("problem")) mergeable = false;
     else if (applicable.length && applicable.every((role) => role === "clear")) mergeable = true;
-    const asked = form.querySelector("[name=would_merge]:checked");
     const problems = roles.filter((role) => role === "problem").length;
     const word = mergeable === null ? "open" : mergeable ? "mergeable" : "not mergeable";
     const text = [`From the axes: ${word}${problems ? ` (${problems} problem${problems > 1 ? "s" : ""})` : ""}.`];
-    const clash = mergeable !== null && asked && (asked.value === "yes") !== mergeable;
-    if (clash) text.push(`You say ${asked.value === "yes" ? "you would" : "you would not"} merge it. Is that so?`);
+    const clash = mergeable !== null && verdict() && (verdict() === "yes") !== mergeable;
+    if (clash) text.push(`You say ${verdict() === "yes" ? "you would" : "you would not"} merge it. Is that so?`);
     line.textContent = text.join(" ");
     line.classList.toggle("clash", Boolean(clash));
-    for (const chip of form.querySelectorAll("[data-chip]")) {
-      chip.setAttribute("aria-pressed", String(form.elements[chip.dataset.for].value === chip.dataset.chip));
-    }
   }
 
   // --- saving -------------------------------------------------------------------------------------------------
@@ -129,10 +134,31 @@
     }
   }
   function tell(text) { wrong.textContent = text; wrong.hidden = !text; }
+  // Answers as the form words them: keys of the rubric are for programs.
+  const plain = (node) => {
+    const copy = node.cloneNode(true);
+    copy.querySelectorAll("kbd").forEach((each) => each.remove());
+    return copy.textContent.trim();
+  };
   function words(given) {
-    const lines = Object.entries(given.axes).map(([axis, answer]) => `${axis}: ${answer.state}`);
-    for (const name of ["minutes", "would_merge", "reason", "confidence", "notes"]) {
-      if (given[name] !== null && given[name] !== "") lines.push(`${name}: ${given[name]}`);
+    const lines = [];
+    if (given.would_merge !== null) lines.push(`${merge ? plain(merge.querySelector("legend")) : "Would merge:"} ${given.would_merge ? "Yes" : "No"}`);
+    for (const axis of axes) {
+      const state = given.axes[axis.dataset.axis]?.state;
+      if (!state) continue;
+      const radio = [...axis.querySelectorAll("input")].find((each) => each.value === state);
+      lines.push(`${plain(axis.querySelector("legend"))}: ${radio ? plain(radio.parentElement) : state}`);
+    }
+    if (given.minutes !== null) lines.push(`Minutes: ${given.minutes}`);
+    if (given.reason) {
+      const choice = [...(form.elements.reason?.options ?? [])].find((each) => each.value === given.reason);
+      lines.push(`Main reason: ${choice?.textContent ?? given.reason}`);
+    }
+    if (given.confidence !== null) lines.push(`How sure: ${given.confidence}`);
+    if (given.notes) lines.push(`Notes: ${given.notes}`);
+    for (const [name, value] of Object.entries(given.others)) {
+      const label = form.querySelector(`label[for="a-other.${CSS.escape(name)}"]`) ?? form.querySelector(`[name="other.${CSS.escape(name)}"]`)?.closest(".ask")?.querySelector("legend");
+      lines.push(`${label ? plain(label) : name}: ${value === true ? "Yes" : value === false ? "No" : value}`);
     }
     return lines.join("\n");
   }
@@ -159,16 +185,12 @@
 
   // --- submitting ---------------------------------------------------------------------------------------------
   let submitting = false;
-  async function submit(sure = false) {
+  async function submit() {
     if (!phase || done || submitting) return;
     const found = answers();
+    if (merge && found.would_merge === null) { tell("Say whether you would merge it."); pointMerge(); return; }
     const open = axes.find((axis) => !found.axes[axis.dataset.axis]);
     if (open) { tell("Answer every axis; choose unsure where you are."); point(axes.indexOf(open)); return; }
-    if (!sure && phase === "blind" && active < Number(data.fast)) {
-      document.getElementById("fast-time").textContent = `${Math.round(active)} seconds`;
-      document.getElementById("fast").showModal();
-      return;
-    }
     tell("");
     submitting = true;
     clearTimeout(timer);
@@ -194,163 +216,47 @@
       await new Promise((then) => { setTimeout(then, wait); });
     }
   }
-  function next() {
-    const hidden = document.createElement("form");
-    hidden.method = "post";
-    hidden.action = "/review/next";
-    const field = document.createElement("input");
-    field.name = "csrf";
-    field.type = "hidden";
-    field.value = data.csrf;
-    hidden.append(field);
-    document.body.append(hidden);
-    hidden.submit();
-  }
+  const next = () => document.getElementById("skip").submit();
   form.addEventListener("submit", (event) => { event.preventDefault(); submit(); });
-  document.querySelector("#fast form").addEventListener("submit", () => { submit(true); });
   for (const button of document.querySelectorAll("[data-close]")) {
     button.addEventListener("click", () => button.closest("dialog").close());
   }
   form.addEventListener("click", (event) => {
     const chip = event.target.closest("[data-chip]");
-    if (!chip) return;
-    form.elements[chip.dataset.for].value = chip.dataset.chip;
-    changed();
+    if (chip) { form.elements[chip.dataset.for].value = chip.dataset.chip; changed(); }
+    const sure = event.target.closest("[data-sure]");
+    if (sure) { choose(sure.dataset.verdict); form.elements.confidence.value = sure.dataset.sure; changed(); }
   });
 
   // --- time in use --------------------------------------------------------------------------------------------
-  let last = Date.now(), tick = Date.now();
-  for (const name of ["keydown", "pointerdown", "pointermove", "wheel", "scroll"]) {
+  // Reading moves nothing: while the page is in front the time counts, until ten minutes passed without any sign.
+  const AWAY = 600_000;
+  let last = Date.now(), tick = Date.now(), held = true;
+  for (const name of ["keydown", "pointerdown", "pointermove", "wheel", "scroll", "focus"]) {
     addEventListener(name, () => { last = Date.now(); }, { passive: true, capture: true });
   }
   const clock = document.getElementById("timer");
+  const pace = document.getElementById("pace");
   setInterval(() => {
     const now = Date.now();
     // A machine that slept was not in use, however long the interval took.
     const step = Math.min((now - tick) / 1000, 2);
     tick = now;
-    const used = phase && !done && document.visibilityState === "visible" && document.hasFocus() && now - last < 60000;
+    const used = phase && !done && document.visibilityState === "visible" && document.hasFocus() && now - last < AWAY;
     if (used) active += step;
     clock.textContent = `${Math.floor(active / 60)}:${String(Math.floor(active % 60)).padStart(2, "0")}`;
     clock.classList.toggle("idle", !used);
+    if (pace) pace.hidden = active >= Number(data.fast);
     seconds += 1;
-    if (used && phase === "blind" && seconds % 60 === 0) call(`${api}/alive`, {}).catch(() => {});
+    if (used && held && phase === "blind" && seconds % 60 === 0) {
+      call(`${api}/alive`, {}).then((said) => {
+        if (said.status !== 200 || said.held || done) return;
+        held = false;
+        tell("Your hold on this item ended. What you typed is kept; submit it all the same: it counts as an extra rating where others took the item.");
+      }).catch(() => {});
+    }
     if (used && seconds % 30 === 0 && version > 0) { dirty = true; save(); }
   }, 1000);
-
-  // --- the diff: views, files, hunks, lines -------------------------------------------------------------------
-  document.body.addEventListener("htmx:configRequest", (event) => {
-    if (/\/diff\/\d+/.test(event.detail.path)) event.detail.parameters.view = view.now;
-  });
-  function show(which) {
-    view.now = which;
-    for (const button of document.querySelectorAll("[data-view]")) {
-      button.setAttribute("aria-pressed", String(button.dataset.view === which));
-    }
-    document.body.classList.toggle("referring", which === "reference");
-    const near = at.file, row = at.row?.id;
-    for (const rows of document.querySelectorAll(".rows")) {
-      if (rows.querySelector("table, .pair")) load(rows);
-    }
-    // The row is made anew; the same one is found again by its name, which does not depend on the view.
-    wanted = row ?? "";
-    if (near) requestAnimationFrame(() => near.scrollIntoView({ block: "start" }));
-  }
-  const load = (rows) => htmx.ajax("GET", rows.dataset.at, { target: rows, swap: "innerHTML" });
-  for (const button of document.querySelectorAll("[data-view]")) {
-    button.addEventListener("click", () => show(button.dataset.view));
-  }
-  const at = { file: null, row: null };
-  let wanted = "";
-  const every = (what) => [...document.querySelectorAll(what)];
-  function to(row) {
-    if (!row) return;
-    every("tr.at").forEach((each) => each.classList.remove("at"));
-    row.classList.add("at");
-    at.row = row;
-    at.file = row.closest("section.file") ?? at.file;
-    row.scrollIntoView({ block: "center" });
-    mark();
-  }
-  function mark() {
-    for (const link of every(".tree a")) link.classList.toggle("at", link.dataset.file === at.file?.dataset.number);
-  }
-  function visibleHeads() {
-    return every("tr.hunk[id], section.file .rows > p").map((each) => each.closest("tr") ?? each);
-  }
-  function hunk(step) {
-    const heads = visibleHeads().filter((each) => each.offsetParent);
-    const here = at.row ?? at.file?.querySelector("header") ?? null;
-    const order = (a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? 1 : -1);
-    const found = step > 0
-      ? heads.find((each) => !here || (each !== here && order(here, each) > 0))
-      : heads.reverse().find((each) => here && each !== here && order(each, here) > 0);
-    if (!found) return;
-    if (found.tagName === "P") { at.row = null; at.file = found.closest("section.file"); at.row = found; found.scrollIntoView({ block: "center" }); mark(); }
-    else to(found);
-  }
-  function line(step) {
-    const rows = every("section.file tr[id]").filter((each) => each.offsetParent);
-    const place = rows.indexOf(at.row);
-    to(rows[Math.max(0, Math.min(rows.length - 1, place + step))]);
-  }
-  function file(step) {
-    const files = every("section.file");
-    const place = files.indexOf(at.file);
-    const found = files[Math.max(0, Math.min(files.length - 1, place + step))];
-    if (!found) return;
-    at.file = found;
-    at.row = null;
-    found.scrollIntoView({ block: "start" });
-    mark();
-  }
-  const seenKey = `viewed:${item}`;
-  const viewed = new Set(JSON.parse(localStorage.getItem(seenKey) ?? "[]"));
-  function ticks() {
-    for (const link of every(".tree a")) link.classList.toggle("seen", viewed.has(link.dataset.file));
-    for (const box of every("[data-viewed]")) {
-      box.checked = viewed.has(box.dataset.viewed);
-      box.closest("section").classList.toggle("folded", box.checked);
-    }
-    const label = document.getElementById("seen");
-    if (label) label.textContent = viewed.size ? `${viewed.size} viewed` : "";
-  }
-  function toggle(number, force) {
-    const on = force ?? !viewed.has(number);
-    if (on) viewed.add(number); else viewed.delete(number);
-    localStorage.setItem(seenKey, JSON.stringify([...viewed].slice(0, 5000)));
-    ticks();
-  }
-  document.body.addEventListener("htmx:afterSettle", () => {
-    ticks();
-    if (at.row && !at.row.isConnected) at.row = null;
-    const again = wanted && document.getElementById(wanted);
-    if (again) { wanted = ""; to(again); }
-  });
-  document.addEventListener("change", (event) => {
-    const box = event.target.closest?.("[data-viewed]");
-    if (box) toggle(box.dataset.viewed, box.checked);
-  });
-  document.addEventListener("click", (event) => {
-    const target = event.target;
-    const fold = target.closest(".fold");
-    if (fold) {
-      const folded = fold.closest("section").classList.toggle("folded");
-      fold.setAttribute("aria-expanded", String(!folded));
-    }
-    const number = target.closest("td.no[data-line]");
-    if (number) { to(number.closest("tr")); remark(number); }
-    const gone = target.closest("[data-remove]");
-    if (gone) call(`${api}/comments/${gone.dataset.remove}/remove`, {}).then(() => fresh(gone.closest(".rows")));
-    const link = target.closest(".tree a");
-    if (link) {
-      at.file = document.getElementById(`f${link.dataset.file}`);
-      at.row = null;
-      at.file?.classList.remove("folded");
-      mark();
-    }
-    if (target.closest("[data-help]")) help();
-  });
 
   // --- comments -----------------------------------------------------------------------------------------------
   const box = document.getElementById("remark");
@@ -369,7 +275,7 @@
     about.number = Number(section.dataset.number);
     boxForm.elements.line.value = boxForm.elements.end.value = start.dataset.line;
     boxForm.elements.text.value = "";
-    boxForm.elements.axis.value = axes[current]?.dataset.axis ?? "";
+    boxForm.elements.axis.value = pointing === "axis" ? axes[current]?.dataset.axis ?? "" : "";
     document.getElementById("remark-where").textContent = `${about.path}, ${about.side} side`;
     box.querySelector(".problem").hidden = true;
     box.showModal();
@@ -385,7 +291,7 @@
   function fresh(rows) {
     const list = document.getElementById("comments");
     if (list) htmx.ajax("GET", list.dataset.at, { target: list, swap: "innerHTML" });
-    if (rows) load(rows);
+    if (rows) reading.reload(rows);
   }
   async function write(event) {
     event.preventDefault();
@@ -401,43 +307,89 @@
     problem.hidden = false;
   }
   boxForm.addEventListener("submit", write);
+  document.addEventListener("click", (event) => {
+    const number = event.target.closest("td.no[data-line]");
+    if (number) { reading.to(number.closest("tr")); remark(number); }
+    const gone = event.target.closest("[data-remove]");
+    if (gone) call(`${api}/comments/${gone.dataset.remove}/remove`, {}).then(() => fresh(gone.closest(".rows")));
+    if (event.target.closest("[data-help]")) help();
+  });
 
   // --- keys ---------------------------------------------------------------------------------------------------
-  let current = 0;
+  // The pointer stands at the merge question or an axis; behind the last open axis the keyboard's focus moves on to the
+  // minutes, the confidence and the button, so that a whole rating is typed without choosing where.
+  let current = 0, pointing = "axis";
+  function stand() {
+    merge?.classList.toggle("at", pointing === "merge");
+    axes.forEach((axis, place) => axis.classList.toggle("at", pointing === "axis" && place === current));
+  }
   function point(number) {
+    pointing = "axis";
     current = Math.max(0, Math.min(axes.length - 1, number));
-    axes.forEach((axis, place) => axis.classList.toggle("at", place === current));
+    stand();
     axes[current].scrollIntoView({ block: "nearest" });
+  }
+  function pointMerge() {
+    if (!merge) return;
+    pointing = "merge";
+    stand();
+    merge.scrollIntoView({ block: "nearest" });
+  }
+  const blank = (axis) => !axis.querySelector("input:checked");
+  function advance() {
+    const later = axes.findIndex((axis, place) => (pointing === "merge" || place > current) && blank(axis));
+    if (later >= 0) { point(later); return; }
+    if (pointing === "axis" && current < axes.length - 1) { point(current + 1); return; }
+    if (merge && !verdict()) { pointMerge(); return; }
+    const before = axes.findIndex(blank);
+    if (before >= 0) point(before); else rest();
+  }
+  function rest() {
+    const minutes = form.elements.minutes;
+    if (minutes && minutes.value === "") { minutes.focus(); return; }
+    const sure = form.elements.confidence;
+    const group = verdict() && sure?.type === "hidden" && sure.value === "" && form.querySelector(`[data-verdict="${verdict()}"]`);
+    if (group) { group.focus(); return; }
+    document.getElementById("submit")?.focus();
   }
   function set(choice) {
     const radio = choice(axes[current]);
     if (!radio || radio.matches(":disabled")) return;
     radio.checked = true;
     changed();
-    const rest = axes.findIndex((axis, place) => place > current && !axis.querySelector("input:checked"));
-    if (rest >= 0) point(rest);
-    else if (current < axes.length - 1) point(current + 1);
+    advance();
   }
-  const byRole = (role) => () => set((axis) => axis.querySelector(`input[data-role="${role}"]`));
-  const go = (name) => () => form.querySelector(`[name="${name}"]`)?.focus();
+  function choose(word) {
+    const radio = form.querySelector(`[name=would_merge][value=${word}]`);
+    if (!radio || radio.matches(":disabled")) return false;
+    radio.checked = true;
+    changed();
+    return true;
+  }
+  const byRole = (role, word = "") => () => {
+    if (pointing === "merge") { if (word && choose(word)) advance(); return; }
+    set((axis) => axis.querySelector(`input[data-role="${role}"]`));
+  };
+  const go = (name) => () => { const field = form.querySelector(`[name="${name}"]`); field?.focus(); field?.select?.(); };
   const cycle = (name) => () => {
     const line = [...form.querySelectorAll(`[name="${name}"]`)];
     if (!line.length || line[0].matches(":disabled")) return;
-    line[(line.findIndex((each) => each.checked) + 1) % line.length].checked = true;
+    if (line[0].type === "hidden") {
+      const chips = [...new Set([...form.querySelectorAll("[data-sure]")].map((each) => each.dataset.sure))];
+      line[0].value = chips[(chips.indexOf(line[0].value) + 1) % chips.length];
+    } else line[(line.findIndex((each) => each.checked) + 1) % line.length].checked = true;
     changed();
   };
   function help() { const dialog = document.getElementById("help"); if (dialog.open) dialog.close(); else dialog.showModal(); }
   const keys = {
-    y: byRole("clear"), n: byRole("problem"), x: byRole("not_applicable"), u: byRole("unsure"),
-    j: () => hunk(1), k: () => hunk(-1), J: () => line(1), K: () => line(-1), "]": () => file(1), "[": () => file(-1),
-    s: () => document.querySelector("[data-view=split]") && show(view.now === "split" ? "unified" : "split"),
-    r: () => document.querySelector("[data-view=reference]") && show(view.now === "reference" ? "unified" : "reference"),
-    v: () => { const number = at.file?.dataset.number ?? document.querySelector("section.file")?.dataset.number; if (number !== undefined) toggle(number); },
+    ...reading.keys,
+    y: byRole("clear", "yes"), n: byRole("problem", "no"), x: byRole("not_applicable"), u: byRole("unsure"),
     c: () => remark(null), m: go("minutes"), w: cycle("would_merge"), e: go("reason"), f: cycle("confidence"),
-    i: go("notes"), "?": help,
+    i: go("notes"), "?": help, 0: pointMerge,
   };
   document.addEventListener("keydown", (event) => {
-    const field = event.target.closest?.("input:not([type=radio]):not([type=checkbox]), textarea, select, [contenteditable]");
+    const target = event.target;
+    const field = target.closest?.("input:not([type=radio]):not([type=checkbox]), textarea, select, [contenteditable]");
     const dialog = document.querySelector("dialog[open]");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
@@ -446,8 +398,16 @@
       return;
     }
     if (event.key === "Escape" && field && !dialog) { field.blur(); return; }
-    if (field || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (field && !dialog && field.name === "minutes") {
+      if (event.key === "Enter") { event.preventDefault(); field.blur(); rest(); return; }
+      // No letter belongs into a number, so letters keep their meaning there.
+      if (!/^[a-z\]\[?/]$/i.test(event.key)) return;
+    } else if (field) return;
     if (dialog) { if (event.key === "?" && dialog.id === "help") { dialog.close(); event.preventDefault(); } return; }
+    const sure = target.closest?.("[data-sure]");
+    const same = sure && form.querySelector(`[data-verdict="${sure.dataset.verdict}"][data-sure="${CSS.escape(event.key)}"]`);
+    if (same) { same.click(); rest(); event.preventDefault(); return; }
     if (/^[1-9]$/.test(event.key)) {
       const digit = Number(event.key) - 1;
       if (axes.length > 1) { if (digit < axes.length) point(digit); }
@@ -459,9 +419,8 @@
   });
 
   fill(stored);
-  ticks();
-  const first = axes.findIndex((axis) => !axis.querySelector("input:checked"));
-  point(first < 0 ? 0 : first);
+  const first = axes.findIndex(blank);
+  if (merge && phase && !verdict()) pointMerge(); else point(first < 0 ? 0 : first);
   saved.textContent = version ? "Draft kept" : "";
   document.body.dataset.ready = "yes";
 })();
