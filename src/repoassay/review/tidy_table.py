@@ -9,6 +9,7 @@ from repoassay.db import Database
 from repoassay.review.adjudication import Adjudication
 from repoassay.review.adjudication_store import adjudications_of
 from repoassay.review.comments import Comment, comments_on
+from repoassay.review.plan_store import plan_hash
 from repoassay.review.rater_accounts import Rater, raters_of
 from repoassay.review.rubric import Rubric
 from repoassay.review.studies import items_of, read_rubric_of, study_of
@@ -31,6 +32,7 @@ class StudyRecords:
     ratings: tuple[Rating, ...]
     comments: tuple[Comment, ...] = ()
     adjudications: tuple[Adjudication, ...] = ()
+    plan_hash: str = ""
 
 
 def study_records(database: Database, name: str) -> StudyRecords:
@@ -48,6 +50,7 @@ def study_records(database: Database, name: str) -> StudyRecords:
         ratings=ratings_of(database, name, judges=True),
         comments=tuple(comment for item in items for comment in comments_on(database, name, item.id)),
         adjudications=adjudications_of(database, name),
+        plan_hash=plan_hash(database, name),
     )
 
 
@@ -82,7 +85,7 @@ class _Table:
 
     def __init__(self, given: StudyRecords) -> None:
         self._given = given
-        study = {"study": given.study.name, "plan_hash": None, "rubric": given.study.rubric}
+        study = {"study": given.study.name, "plan_hash": given.plan_hash or None, "rubric": given.study.rubric}
         self._blank: TidyRow = dict.fromkeys(column.name for column in TIDY_COLUMNS) | study
         self._items = {item.id: _item_cells(item) for item in given.items}
         self._raters = {rater.id: _rater_cells(rater) for rater in given.raters}

@@ -1,4 +1,4 @@
-// Reading a change: files on demand, views, context, search, places. What is shown comes escaped from the server.
+// Reading a change: files on demand, views, places. What is shown comes escaped from the server.
 "use strict";
 const reading = (() => {
   const list = document.getElementById("files");
@@ -13,7 +13,7 @@ const reading = (() => {
 
   // --- files, which come as they are needed -------------------------------------------------------------------
   document.body.addEventListener("htmx:configRequest", (event) => {
-    if (/\/(diff|context)\/\d+/.test(event.detail.path)) event.detail.parameters.view = view.now;
+    if (/\/diff\/\d+/.test(event.detail.path)) event.detail.parameters.view = view.now;
   });
   const part = (rows, more = "") => htmx.ajax("GET", `${rows.dataset.at}${more}`, { target: rows, swap: "innerHTML" });
   async function section(number, place) {
@@ -27,7 +27,7 @@ const reading = (() => {
   }
   const placeOf = (number) => Number(document.querySelector(`.tree a[data-file="${number}"]`)?.dataset.place ?? number);
   // Goes to a file, or to a row of it by its key (`n12`: line 12 of the new side), loading whatever is missing.
-  async function jump(number, { key = "", page = 0, whole = false, place = placeOf(number) } = {}) {
+  async function jump(number, { key = "", page = 0, place = placeOf(number) } = {}) {
     const found = await section(number, place);
     if (!found) return;
     found.classList.remove("folded");
@@ -43,18 +43,12 @@ const reading = (() => {
     }
     const row = () => document.getElementById(`f${number}${key}`);
     if (!row()) {
-      wholes(found, whole);
-      await part(rows, `?at=${page}${whole ? "&whole=1" : ""}`);
+      await part(rows, `?at=${page}`);
       for (let turn = 0; turn < 40 && !row(); turn += 1) await nap(25);
     }
     if (row()) to(row()); else found.scrollIntoView({ block: "start" });
   }
-  function wholes(found, on) {
-    const button = found.querySelector("[data-whole]");
-    if (button) button.setAttribute("aria-pressed", String(on));
-  }
-  const isWhole = (found) => found?.querySelector("[data-whole]")?.getAttribute("aria-pressed") === "true";
-  function reload(rows) { return part(rows, isWhole(rows.closest("section")) ? "?whole=1" : ""); }
+  const reload = (rows) => part(rows);
 
   // --- views --------------------------------------------------------------------------------------------------
   function show(which) {
@@ -110,13 +104,6 @@ const reading = (() => {
     const next = order[Math.max(0, Math.min(order.length - 1, place + step))];
     if (next) jump(next.dataset.file);
   }
-  function whole(found = at.file ?? document.querySelector("section.file")) {
-    const button = found?.querySelector("[data-whole]");
-    if (!button) return;
-    wholes(found, !isWhole(found));
-    reload(found.querySelector(".rows"));
-    at.file = found;
-  }
 
   // --- what was viewed ----------------------------------------------------------------------------------------
   const seenKey = `viewed:${list?.dataset.item ?? ""}`;
@@ -141,92 +128,14 @@ const reading = (() => {
     if (number !== undefined) toggle(number);
   };
 
-  // --- search -------------------------------------------------------------------------------------------------
-  const box = document.getElementById("find");
-  const found = document.getElementById("found");
-  let asked = "", hit = -1;
-  async function search() {
-    const text = box.value.trim();
-    if (!text) { found.hidden = true; asked = ""; return; }
-    if (text !== asked) {
-      asked = text;
-      hit = -1;
-      await htmx.ajax("GET", `${base}/search?q=${encodeURIComponent(text)}`, { target: found, swap: "innerHTML" });
-      found.hidden = false;
-    }
-    const hits = every("[data-hit]", found);
-    if (hits.length) { hit = (hit + 1) % hits.length; pick(hits[hit]); }
-  }
-  function pick(button) {
-    every("[data-hit]", found).forEach((each) => each.toggleAttribute("aria-current", each === button));
-    hit = every("[data-hit]", found).indexOf(button);
-    go(button);
-  }
-  const go = (link) => jump(link.dataset.file, {
-    key: link.dataset.row, page: Number(link.dataset.page), whole: link.dataset.full === "1", place: Number(link.dataset.place),
-  });
-  box?.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") { event.preventDefault(); search(); }
-    if (event.key === "Escape") { found.hidden = true; box.blur(); }
-  });
-  box?.addEventListener("input", () => { if (!box.value) { found.hidden = true; asked = ""; } });
-  document.addEventListener("pointerdown", (event) => {
-    if (found && !found.hidden && !event.target.closest(".search")) found.hidden = true;
-  });
-
-  // --- panels that can be made wider, and stay so -------------------------------------------------------------
-  const review = document.querySelector(".review");
-  const sizes = kept("panels", {});
-  const least = { left: 150, right: 270 }, most = { left: 700, right: 620 };
-  function size(side, pixels) {
-    sizes[side] = Math.round(Math.max(least[side], Math.min(most[side], pixels)));
-    review.style.setProperty(`--${side}`, `${sizes[side]}px`);
-    document.querySelector(`.grip[data-side="${side}"]`)?.setAttribute("aria-valuenow", String(sizes[side]));
-  }
+  // --- the list of files, which can be folded away ------------------------------------------------------------
   function panel(on) {
     const folded = on ?? !document.body.classList.contains("narrowed");
     document.body.classList.toggle("narrowed", folded);
     document.querySelector("[data-panel]")?.setAttribute("aria-pressed", String(!folded));
     keep("narrowed", folded);
   }
-  if (review) {
-    for (const side of ["left", "right"]) if (Number.isFinite(sizes[side])) size(side, sizes[side]);
-    if (kept("narrowed", false)) panel(true);
-    for (const grip of every(".grip")) {
-      const side = grip.dataset.side;
-      const width = () => document.querySelector(`.review > .${side}`).getBoundingClientRect().width;
-      grip.addEventListener("pointerdown", (event) => {
-        event.preventDefault();
-        grip.setPointerCapture(event.pointerId);
-        const from = event.clientX, before = width(), sign = side === "left" ? 1 : -1;
-        const move = (now) => size(side, before + sign * (now.clientX - from));
-        grip.addEventListener("pointermove", move);
-        grip.addEventListener("lostpointercapture", () => { grip.removeEventListener("pointermove", move); keep("panels", sizes); }, { once: true });
-      });
-      grip.addEventListener("keydown", (event) => {
-        const step = { ArrowLeft: -20, ArrowRight: 20 }[event.key];
-        if (!step) return;
-        event.preventDefault();
-        event.stopPropagation();
-        size(side, width() + (side === "left" ? step : -step));
-        keep("panels", sizes);
-      });
-    }
-  }
-
-  // --- pictures beside each other, one swept over the other, or their difference -----------------------------
-  document.addEventListener("click", (event) => {
-    const mode = event.target.closest("[data-compare]");
-    if (!mode) return;
-    const box = mode.closest(".compare");
-    box.dataset.mode = mode.dataset.compare;
-    for (const each of every("[data-compare]", box)) each.setAttribute("aria-pressed", String(each === mode));
-  });
-  document.addEventListener("input", (event) => {
-    if (event.target.matches(".compare input[type=range]")) {
-      event.target.closest(".compare").style.setProperty("--cut", `${event.target.value}%`);
-    }
-  });
+  if (kept("narrowed", false)) panel(true);
 
   // --- the page -----------------------------------------------------------------------------------------------
   document.body.addEventListener("htmx:afterSettle", () => {
@@ -246,16 +155,12 @@ const reading = (() => {
       const folded = fold.closest("section").classList.toggle("folded");
       fold.setAttribute("aria-expanded", String(!folded));
     }
-    const wide = target.closest("[data-whole]");
-    if (wide) whole(wide.closest("section"));
     const button = target.closest("[data-view]");
     if (button) show(button.dataset.view);
-    const hitted = target.closest("[data-hit]");
-    if (hitted) pick(hitted);
     const link = target.closest("a[data-file]");
     if (link) {
       event.preventDefault();
-      if (link.dataset.row) go(link); else jump(link.dataset.file);
+      jump(link.dataset.file);
     }
     if (target.closest("[data-panel]")) panel();
   });
@@ -267,7 +172,7 @@ const reading = (() => {
     j: () => change(1), k: () => change(-1), J: () => line(1), K: () => line(-1), "]": () => file(1), "[": () => file(-1),
     s: () => document.querySelector("[data-view=split]") && show(view.now === "split" ? "unified" : "split"),
     r: () => document.querySelector("[data-view=reference]") && show(view.now === "reference" ? "unified" : "reference"),
-    v: view_current, o: () => whole(), b: () => panel(), "/": () => box?.focus(),
+    v: view_current, b: () => panel(),
   };
   return { at, to, reload, keys, jump };
 })();
