@@ -20,15 +20,15 @@ from review.samples import NOW, RUBRIC, answers, begun, items, later, study
 
 def test_a_token_opens_one_door(database: Database) -> None:
     ana, ben = begun(database, "Ana", "Ben")
-    assert ana.token != ben.token and rater_by_token(database, ana.token) == ana.rater
+    assert ana.token != ben.token and rater_by_token(database, ana.token, NOW) == ana.rater
     for wrong in ("", ana.token[:-1], ana.token + "x", ana.rater.id, "' OR 1=1 --", "\x00", "\ud800"):
-        assert rater_by_token(database, wrong) is None
+        assert rater_by_token(database, wrong, NOW) is None
     with database.reading() as connection:
         dump = str(connection.exec_driver_sql("SELECT * FROM review_raters").all())
         dump += str(connection.exec_driver_sql("SELECT * FROM review_events").all())
     assert ana.token not in dump
     disable_rater(database, ana.rater, at=NOW, by="lead")
-    assert rater_by_token(database, ana.token) is None
+    assert rater_by_token(database, ana.token, NOW) is None
     assert [each.active for each in raters_of(database, "st")] == [False, True]
 
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         failure_table as failure_table,
         problems_per_submission as problems_per_submission,
     )
+    from repoassay.review.faults import faulty_changes as faulty_changes
     from repoassay.review.figures_document import (
         StudyFigures as StudyFigures,
         SystemDifference as SystemDifference,
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
         AnswerKey as AnswerKey,
         ItemUse as ItemUse,
         RaterStage as RaterStage,
+        agreement_with as agreement_with,
         check_key as check_key,
         key_for as key_for,
     )
@@ -130,7 +132,9 @@ if TYPE_CHECKING:
         disable_rater as disable_rater,
         rater_by_token as rater_by_token,
         raters_of as raters_of,
+        use_invitation as use_invitation,
     )
+    from repoassay.review.rater_quality import control_accuracy as control_accuracy, rater_drift as rater_drift
     from repoassay.review.rater_statistics import (
         anchoring as anchoring,
         order_effects as order_effects,
@@ -196,6 +200,12 @@ if TYPE_CHECKING:
         write_tidy_rows as write_tidy_rows,
     )
     from repoassay.review.tidy_table import study_records as study_records, tidy_rows as tidy_rows
+    from repoassay.review.working_hours import (
+        correct_hours as correct_hours,
+        hours_of as hours_of,
+        hours_to_csv as hours_to_csv,
+        set_pay as set_pay,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -209,6 +219,9 @@ else:
             "exchange": ("FORMATS", "ratings_to_jsonl", "read_ratings", "write_ratings"),
             "failures": ("failure_table", "problems_per_submission"),
             "item_summary": ("ItemSummary", "summarize_items", "set_aside"),
+            "rater_quality": ("control_accuracy", "rater_drift"),
+            "working_hours": ("correct_hours", "hours_of", "hours_to_csv", "set_pay"),
+            "faults": ("faulty_changes",),
             "instructions": (
                 "Expertise",
                 "confirm_instructions",
@@ -223,6 +236,7 @@ else:
                 "AnswerKey",
                 "ItemUse",
                 "RaterStage",
+                "agreement_with",
                 "check_key",
                 "key_for",
             ),
@@ -271,6 +285,7 @@ else:
                 "disable_rater",
                 "rater_by_token",
                 "raters_of",
+                "use_invitation",
             ),
             "rater_statistics": ("anchoring", "order_effects", "severity"),
             "reliability": ("agreement", "beside_tests"),

@@ -18,12 +18,12 @@ from repoassay.review.database import append, stamp
 from repoassay.review.preparation import ItemUse, RaterStage
 from repoassay.review.studies import study_of, uses_in
 from repoassay.review.study import Study, StudyMode
-from repoassay.review.tables import assignments, events, items, raters, studies
+from repoassay.review.tables import assignments, events, invitations, items, raters, studies
 from repoassay.text import printable
 
 __all__ = [
     "Invitation", "Rater", "RaterRole", "add_rater", "assign", "deal", "deal_live", "disable_rater", "rater_by_token",
-    "raters_of", "stage_in",
+    "raters_of", "stage_in", "use_invitation",
 ]  # fmt: skip
 
 
@@ -57,9 +57,27 @@ class Invitation:
 
 
 def add_rater(
-    database: Database, study: str, name: str, role: RaterRole = RaterRole.RATER, *, at: datetime, by: str = ""
+    database: Database,
+    study: str,
+    name: str,
+    role: RaterRole = RaterRole.RATER,
+    *,
+    at: datetime,
+    by: str = "",
+    expires: datetime | None = None,
+    single_use: bool = False,
 ) -> Invitation:
     """Invite somebody, and give them their items in their own order (in the mode `balanced`, `assign` does).
+
+    Args:
+        database: Where.
+        study: Of which study.
+        name: Theirs.
+        role: What they may do.
+        at: The clock.
+        by: Who invites.
+        expires: When the link ends; None for never. Sessions begun before go on.
+        single_use: Whether the link opens one session only.
 
     Raises:
         BadInput: When there is no such study, or the name is empty or taken.
@@ -77,6 +95,10 @@ def add_rater(
         rater = Rater(identity, study, connection.scalar(count) or 0, name, role)
         row = {"id": identity, "study": study, "number": rater.number, "name": name, "role": role.value}
         connection.execute(sa.insert(raters), row | {"token": _digest(token), "created": stamp(at), "active": True})
+        if expires is not None or single_use:
+            until = expires.timestamp() if expires is not None else None
+            limits = {"rater": identity, "expires": until, "single_use": single_use}
+            connection.execute(sa.insert(invitations), limits)
         append(connection, study, at, "rater_added", by or identity, rater=identity, role=role.value)
         deal(connection, rater, settings)
         return rater
@@ -84,12 +106,25 @@ def add_rater(
     return Invitation(database.write(work), token)
 
 
-def rater_by_token(database: Database, token: str) -> Rater | None:
-    """Return whose invitation a token is; None for an unknown one and for a rater who was disabled."""
-    query = sa.select(raters).where(raters.c.token == _digest(token), raters.c.active.is_(True))
+def rater_by_token(database: Database, token: str, now: datetime) -> Rater | None:
+    """Return whose invitation a token is; None for one that is unknown, over or used, and for a disabled rater."""
     with database.reading() as connection:
-        row = connection.execute(query).first()
-    return None if row is None else _rater(row)
+        return _invited(connection, token, now)
+
+
+def use_invitation(database: Database, token: str, now: datetime) -> Rater | None:
+    """Return the same, and use up an invitation that is good once: of two at a time, one is let in."""
+
+    def work(connection: sa.Connection) -> Rater | None:
+        found = _invited(connection, token, now)
+        if found is None:
+            return None
+        mine = sa.and_(invitations.c.rater == found.id, invitations.c.used.is_(None))
+        taken = connection.execute(sa.update(invitations).where(mine).values(used=stamp(now))).rowcount
+        limited = connection.scalar(sa.select(invitations.c.single_use).where(invitations.c.rater == found.id))
+        return None if limited and not taken else found
+
+    return database.write(work)
 
 
 def raters_of(database: Database, study: str) -> tuple[Rater, ...]:
@@ -192,6 +227,21 @@ def stage_in(connection: sa.Connection, rater: Rater) -> RaterStage:
     )
     last = connection.scalar(sa.select(events.c.kind).where(ended).order_by(events.c.number.desc()).limit(1))
     return RaterStage.LIVE if last == "qualification_passed" else RaterStage.FAILED
+
+
+def _invited(connection: sa.Connection, token: str, now: datetime) -> Rater | None:
+    over = sa.or_(
+        invitations.c.expires <= now.timestamp(),
+        sa.and_(invitations.c.single_use.is_(True), invitations.c.used.is_not(None)),
+    )
+    query = (
+        sa.select(raters)
+        .outerjoin(invitations, invitations.c.rater == raters.c.id)
+        .where(raters.c.token == _digest(token), raters.c.active.is_(True))
+        .where(sa.or_(invitations.c.rater.is_(None), sa.not_(sa.func.coalesce(over, sa.false()))))
+    )
+    row = connection.execute(query).first()
+    return None if row is None else _rater(row)
 
 
 def _live(connection: sa.Connection, study: str) -> list[str]:

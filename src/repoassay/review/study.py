@@ -239,7 +239,11 @@ def check_study(study: Study, rubric: Rubric, items: Sequence[Item]) -> None:
             check_key(item.key or AnswerKey(), rubric)
     if all(item.use is not ItemUse.LIVE for item in items):
         raise BadInput(f"The study {study.name!r} has no items that count.", "Give one that neither trains nor tests.")
-    if study.reference == "blind" and any(item.hidden.golden is not None for item in items):
+    made_of_it = (
+        item.hidden.golden is Golden.GOOD or (item.hidden.golden is Golden.BAD and item.payload.reference)
+        for item in items
+    )
+    if study.reference == "blind" and any(made_of_it):
         raise BadInput(
             f"The study {study.name!r} shows the human change while rating, beside controls made of that change.",
             'Set `reference = "revealed"`, or leave the controls out.',

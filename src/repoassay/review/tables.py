@@ -116,7 +116,7 @@ raters = Table(
     UniqueConstraint("study", "name"),
 )
 
-# How long a rater's link is good, and whose it is: no row for a link without end that anybody who holds it may use.
+# Links that end at a time (seconds since 1970) or when they are used; others have no row.
 invitations = Table(
     "review_invitations",
     metadata,
@@ -124,9 +124,6 @@ invitations = Table(
     Column("expires", Double),
     Column("single_use", Boolean, nullable=False),
     Column("used", _TIME),
-    Column("email", Text, nullable=False),
-    Column("issuer", Text),
-    Column("subject", Text),
 )
 
 assignments = Table(

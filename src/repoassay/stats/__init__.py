@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         clustered_proportion as clustered_proportion,
         clustered_test as clustered_test,
     )
+    from repoassay.stats.two_sample import two_sample_permutation as two_sample_permutation
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -102,6 +103,7 @@ else:
             "rates": ("Proportion", "Rate"),
             "repeated_attempts": ("PassAtK", "pass_at_k", "pass_hat_k"),
             "tables": ("fisher",),
+            "two_sample": ("two_sample_permutation",),
             "task_intervals": ("clustered_difference", "clustered_proportion", "clustered_test"),
         },
     )

@@ -10,11 +10,15 @@ from typing import Any
 
 import pytest
 
+from repoassay.review.rubric import read_rubric
 from repoassay.review.studies import items_of, study_of
 from repoassay.review.study import Golden
+from repoassay.server.review.control_items import ControlCounts
 from repoassay.server.review.from_runs import RunSelection, choose, make_items
 from repoassay.server.review.review_state import ReviewState
 from server.review.samples import AGENT, MODEL, TASKS, Person, answers, make_run
+
+RUBRIC = read_rubric("mergeable")
 
 
 def rate_all(person: Person, states: str, **more: object) -> list[str]:
@@ -43,11 +47,11 @@ def test_a_study_is_made_of_runs(owner: Person, desk: ReviewState) -> None:
 
 
 def test_the_same_seed_makes_the_same_study(run: Path, desk: ReviewState) -> None:
-    wanted = RunSelection([run], seed=5, controls=3)
-    first, again = (make_items(choose(wanted), wanted, desk.blobs) for _ in range(2))
+    wanted = RunSelection([run], seed=5, controls=ControlCounts(3, 2, 1, 1, 1))
+    first, again = (make_items(choose(wanted), wanted, desk.blobs, RUBRIC) for _ in range(2))
     assert first == again
-    other = RunSelection([run], seed=6, controls=3)
-    assert [item.id for item in make_items(choose(other), other, desk.blobs)] != [item.id for item in first]
+    other = RunSelection([run], seed=6, controls=ControlCounts(3, 2, 1, 1, 1))
+    assert [item.id for item in make_items(choose(other), other, desk.blobs, RUBRIC)] != [item.id for item in first]
 
 
 def test_one_run_a_task_is_drawn_and_flagged_ones_are_left_out(tmp_path: Path) -> None:

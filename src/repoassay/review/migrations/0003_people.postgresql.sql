@@ -1,4 +1,4 @@
--- What an item is used for beside being rated, and how long and for whom an invitation is good.
+-- What an item is used for beside being rated; how long an invitation is good.
 CREATE TABLE review_item_uses (
     study VARCHAR(64) NOT NULL,
     item VARCHAR(64) NOT NULL,
@@ -13,9 +13,6 @@ CREATE TABLE review_invitations (
     expires DOUBLE PRECISION,
     single_use BOOLEAN NOT NULL,
     used VARCHAR(40),
-    email TEXT NOT NULL,
-    issuer TEXT,
-    subject TEXT,
     PRIMARY KEY (rater),
     FOREIGN KEY(rater) REFERENCES review_raters (id)
 );

@@ -76,7 +76,7 @@ def _one(desk: ReviewState, led: Led, item: str, made: bool, wrong: str) -> Resp
     fast = _FAST * typical[len(typical) // 2] if typical else 0.0
     evidence = None
     if made:
-        evidence = evidence_of(hidden_of(desk.database, led.study, item))
+        evidence = evidence_of(hidden_of(desk.database, led.study, item), lead=True)
         desk.database.write(
             lambda connection: append(connection, led.study, desk.now(), "unmasked", led.viewer.id, item)
         )

@@ -11,9 +11,10 @@ from repoassay.diagnosis import IntegrityState, Severity, integrity
 from repoassay.errors import BadInput
 from repoassay.records import RunFolder
 from repoassay.report import AttemptTimeline, read_story
-from repoassay.review import Candidate, Golden, HiddenPart, Item, Sample, blinded, draw, opaque_names, siblings
+from repoassay.review import Candidate, HiddenPart, Item, Rubric, Sample, blinded, draw, opaque_names, siblings
 from repoassay.server.review.blobs import Blobs
-from repoassay.server.review.item_builder import TaskSide, evidence_for, human_payload, payload_for, task_side
+from repoassay.server.review.control_items import ControlCounts, ControlItem, make_controls
+from repoassay.server.review.item_builder import TaskSide, evidence_for, payload_for, task_side
 from repoassay.types import Attempt, Outcome, Verdict
 
 __all__ = ["RunSelection", "SelectedAttempts", "choose", "make_items"]
@@ -25,7 +26,7 @@ _NOT_JUDGED = {Outcome.NOT_GRADABLE, Outcome.INFRA_FAULT}
 
 @dataclass(frozen=True, slots=True)
 class RunSelection:
-    """What a lead asks for: which runs, the seed, how many runs a task, how many controls, and what is left out.
+    """What a lead asks for: which runs, the seed, how many runs a task, which controls, and what is left out.
 
     `flagged` maps names of attempts to the reason why; `checked` also leaves out those whose own steps show a shortcut
     that was used.
@@ -34,7 +35,7 @@ class RunSelection:
     runs: Sequence[Path]
     seed: int = 0
     each: int = 1
-    controls: int = 0
+    controls: ControlCounts = field(default_factory=ControlCounts)
     flagged: Mapping[str, str] = field(default_factory=dict)
     checked: bool = True
 
@@ -95,14 +96,14 @@ def _systems(stories: Mapping[str, tuple[RunFolder, AttemptTimeline]]) -> dict[s
     }
 
 
-def make_items(chosen: SelectedAttempts, wanted: RunSelection, blobs: Blobs) -> list[Item]:
+def make_items(chosen: SelectedAttempts, wanted: RunSelection, blobs: Blobs, rubric: Rubric) -> list[Item]:
     """Make items of what was drawn and of human changes, under names that say nothing.
 
     Raises:
         BadInput: When more controls are wanted than tasks have a human change, or nothing was drawn.
     """
     tasks: dict[str, tuple[TaskSide, str]] = {}
-    halves = []
+    halves: list[ControlItem] = []
     names = _names(chosen)
     for candidate in chosen.sample.chosen:
         run, story = chosen.stories[candidate.id]
@@ -110,24 +111,17 @@ def make_items(chosen: SelectedAttempts, wanted: RunSelection, blobs: Blobs) -> 
         side = task_side(run, found.attempt.task)
         tasks.setdefault(found.attempt.task, (side, run.plan.id))
         payload = blinded(payload_for(side, found, blobs), names, _branches(found.folder))
-        halves.append((payload, _hidden(side, run, found.attempt, found.verdict, story, candidate.system)))
+        hidden = _hidden(side, run, found.attempt, found.verdict, story, candidate.system)
+        halves.append(ControlItem(payload, hidden))
     if not halves:
         raise BadInput("These runs hold nothing to review.", "Choose runs with finished attempts that are not flagged.")
-    able = sorted(task for task, (side, _) in tasks.items() if side.solution)
-    if wanted.controls > len(able):
-        raise BadInput(
-            f"Only {len(able)} of these tasks have a human change to mix in as a control.", "Ask for fewer controls."
-        )
-    drawn = random.Random(f"controls:{wanted.seed}").sample(able, wanted.controls)  # noqa: S311 - to be repeated
-    for task in drawn:
-        side, run_id = tasks[task]
-        hidden = HiddenPart(task=task, system="human", run=run_id, tests=True, golden=Golden.GOOD, origin="reference")
-        halves.append((blinded(human_payload(side), names), hidden))
+    halves += make_controls(tasks, wanted.controls, names, rubric, wanted.seed)
     # The order in which items lie must not tell controls from the rest.
     random.Random(f"items:{wanted.seed}").shuffle(halves)  # noqa: S311 - to be repeated
     opaque = opaque_names(wanted.seed, len(halves))
     return [
-        Item(id=name, payload=payload, hidden=hidden) for name, (payload, hidden) in zip(opaque, halves, strict=True)
+        Item(id=name, payload=half.payload, hidden=half.hidden, use=half.use, key=half.key)
+        for name, half in zip(opaque, halves, strict=True)
     ]
 
 
@@ -137,6 +131,7 @@ def _hidden(
     model = attempt.settings.get("model", "")
     return HiddenPart(
         task=attempt.task,
+        repository=side.repository,
         system=system,
         agent=attempt.settings.get("agent", attempt.agent)[:300],
         model=model[:300],

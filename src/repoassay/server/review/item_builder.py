@@ -42,6 +42,7 @@ class TaskSide:
     solution: str = ""
     description: str = ""
     tests: Path | None = None
+    repository: str = ""
 
 
 def task_side(run: RunFolder, task: str) -> TaskSide:
@@ -56,6 +57,7 @@ def task_side(run: RunFolder, task: str) -> TaskSide:
         solution=_text(folder / "solution" / DIFF, _MOST_DIFF) if planned.kind.changes_repository else "",
         description=_text(folder / "solution" / DESCRIPTION_FILE),
         tests=_tests(run, folder, task),
+        repository=planned.repository[:500],
     )
 
 

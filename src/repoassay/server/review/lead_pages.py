@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from statistics import median
 
@@ -25,23 +26,29 @@ from repoassay.review import (
     import_ratings,
     is_closed,
     item_names,
+    preparation_of,
     queue_of,
     raters_of,
     ratings_of,
     ratings_to_jsonl,
     read_ratings,
     read_rubric_of,
+    reopen_study,
     study_of,
+    uses_of,
     write_ratings,
 )
 from repoassay.server.review.auth import AsLead, Form, Here, HTTPDenied, Led
 from repoassay.server.review.pages import page
 from repoassay.server.review.review_state import ReviewState
 from repoassay.server.review.sessions import end_sessions_of
+from repoassay.types import RatingPhase
 
-__all__ = ["router"]
+__all__ = ["rater_in", "router"]
 
 router = APIRouter(prefix="/studies/{study}")
+_DAYS = {"1": 1, "7": 7, "30": 30}
+"""After how many days an invitation ends, by what the form sends."""
 _TYPES = {".jsonl": "application/jsonl", ".csv": "text/csv; charset=utf-8", ".parquet": "application/octet-stream"}
 
 
@@ -54,16 +61,21 @@ def progress(desk: Here, led: AsLead) -> Response:
 def _progress(desk: ReviewState, led: Led, wrong: str) -> Response:
     people = raters_of(desk.database, led.study)
     ratings = ratings_of(desk.database, led.study)
+    uses, second = uses_of(desk.database, led.study), RatingPhase.REVEALED in study_of(desk.database, led.study).phases
     rows = []
     for person in people:
         mine = [rating for rating in ratings if rating.rater == person.id]
         queue = queue_of(desk.database, person)
+        live = [each for each in queue if each.item not in uses]
         seconds = [rating.active_seconds for rating in mine if rating.version == 1]
+        revealed = {rating.submission for rating in mine if rating.phase is RatingPhase.REVEALED}
         rows.append(
             {
                 "rater": person,
-                "done": sum(each.submitted for each in queue),
-                "given": len(queue),
+                "done": sum(each.submitted for each in live),
+                "given": len(live),
+                "revealed": len(revealed) if second else None,
+                "preparation": preparation_of(desk.database, person) if uses else None,
                 "seconds": median(seconds) if seconds else None,
                 "last": max((rating.submitted for rating in mine), default=None),
                 "clashes": sum(rating.contradiction for rating in mine),
@@ -87,7 +99,11 @@ def invite(desk: Here, led: AsLead, form: Form) -> Response:
         raise HTTPDenied(403, "Only an admin invites admins.")
     name = str(form.get("name", ""))
     try:
-        made = add_rater(desk.database, led.study, name, RaterRole(role), at=desk.now(), by=led.viewer.id)
+        days = _DAYS.get(str(form.get("expires", "")))
+        made = add_rater(
+            desk.database, led.study, name, RaterRole(role), at=desk.now(), by=led.viewer.id,
+            expires=desk.now() + timedelta(days=days) if days else None, single_use=bool(form.get("once")),
+        )  # fmt: skip
         if study_of(desk.database, led.study).mode is StudyMode.BALANCED and form.get("assign"):
             assign(desk.database, led.study, at=desk.now(), by=led.viewer.id)
     except BadInput as error:
@@ -109,9 +125,28 @@ def give_out(desk: Here, led: AsLead, _: Form) -> Response:
 @router.post("/disable/{rater}")
 def disable(desk: Here, led: AsLead, rater: str, _: Form) -> Response:
     """End an invitation and its sessions; ratings stay."""
-    found = _person(desk, led, rater)
+    found = rater_in(desk, led, rater)
     disable_rater(desk.database, found, at=desk.now(), by=led.viewer.id)
     end_sessions_of(desk.database, found.id)
+    return RedirectResponse(f"/review/studies/{led.study}", 303)
+
+
+@router.get("/close")
+def ask_to_close(desk: Here, led: AsLead) -> Response:
+    """Ask before closing, with what is still missing."""
+    people = [person for person in raters_of(desk.database, led.study) if person.role is RaterRole.RATER]
+    line = [each for person in people for each in queue_of(desk.database, person)]
+    busy = sum(each.until is not None and each.until > desk.now() for each in line)
+    return page(
+        "close.html", viewer=led.viewer, study=study_of(desk.database, led.study), tab="progress", given=len(line),
+        missing=sum(not each.submitted for each in line), busy=busy,
+    )  # fmt: skip
+
+
+@router.post("/reopen")
+def reopen(desk: Here, led: AsLead, _: Form) -> Response:
+    """Undo closing."""
+    reopen_study(desk.database, led.study, at=desk.now(), actor=led.viewer.id)
     return RedirectResponse(f"/review/studies/{led.study}", 303)
 
 
@@ -163,7 +198,12 @@ def take_in(desk: Here, led: AsLead, form: Form) -> Response:
     return RedirectResponse(f"/review/studies/{led.study}", 303)
 
 
-def _person(desk: ReviewState, led: Led, rater: str) -> Rater:
+def rater_in(desk: ReviewState, led: Led, rater: str) -> Rater:
+    """Return a rater of the study led.
+
+    Raises:
+        HTTPDenied: When there is none, or he is an admin and the viewer is not.
+    """
     found = next((each for each in raters_of(desk.database, led.study) if each.id == rater), None)
     if found is None:
         raise HTTPDenied(404, "There is no such rater in this study.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
-from repoassay.review import RaterRole, rater_by_token
+from repoassay.review import RaterRole, rater_by_token, use_invitation
 from repoassay.server.review.auth import COOKIE, AnyForm, Anyone, Form, Here, HTTPDenied
 from repoassay.server.review.pages import page
 from repoassay.server.review.sessions import end_session, start_session
@@ -13,7 +13,7 @@ from repoassay.server.review.sessions import end_session, start_session
 __all__ = ["router"]
 
 router = APIRouter()
-_UNKNOWN = "This invitation is not known, or was withdrawn. Ask whoever sent it for a new one."
+_UNKNOWN = "This invitation is not known, has ended or was withdrawn. Ask whoever sent it for a new one."
 
 
 @router.get("/")
@@ -31,7 +31,7 @@ def invited(desk: Here, token: str) -> Response:
     """The page an invitation leads to; nothing happens until its button is pressed, so previews of links do no harm."""
     if desk.owns(token):
         return page("join.html", viewer=None, token=token, name="the owner of this server", role="admin")
-    rater = rater_by_token(desk.database, token)
+    rater = rater_by_token(desk.database, token, desk.now())
     if rater is None:
         raise HTTPDenied(404, _UNKNOWN)
     return page("join.html", viewer=None, token=token, name=rater.name, role=rater.role.value)
@@ -41,7 +41,7 @@ def invited(desk: Here, token: str) -> Response:
 def join(desk: Here, form: AnyForm) -> Response:
     """Exchange an invitation for a session."""
     token = str(form.get("token", ""))
-    rater = None if desk.owns(token) else rater_by_token(desk.database, token)
+    rater = None if desk.owns(token) else use_invitation(desk.database, token, desk.now())
     if rater is None and not desk.owns(token):
         raise HTTPDenied(404, _UNKNOWN)
     if rater is not None and rater.role is RaterRole.JUDGE:

@@ -11,6 +11,7 @@ from repoassay.review import (
     LeasedItem,
     Rater,
     draft_of,
+    is_closed,
     may_reveal,
     open_item,
     place_of,
@@ -29,6 +30,7 @@ class RaterProgress:
 
     `key` names the submission this page will make, so that one repeated is one. `revealed` says that tests, signals and
     the maker may be seen. `late` says that the rater's hold ended and others took the item: what was typed is kept.
+    `closed` says that the study was closed meanwhile: what was typed is kept for when it is opened again.
     """
 
     place: LeasedItem
@@ -39,6 +41,7 @@ class RaterProgress:
     version: int
     key: str
     late: bool = False
+    closed: bool = False
 
     @property
     def stored(self) -> str:
@@ -66,7 +69,8 @@ def stand(desk: ReviewState, rater: Rater, item: str, *, hold: bool) -> RaterPro
     place = place_of(desk.database, rater, item)
     done = ratings_by(desk.database, rater, item) if place.submitted else ()
     late = False
-    if hold and not done:
+    closed = not done and is_closed(desk.database, rater.study) and draft_of(desk.database, rater, item) is not None
+    if hold and not done and not closed:
         try:
             place = open_item(desk.database, rater, item, desk.now())
         except Conflict:
@@ -88,4 +92,5 @@ def stand(desk: ReviewState, rater: Rater, item: str, *, hold: bool) -> RaterPro
     elif done:
         answers = Answers(**{name: getattr(done[-1], name) for name in Answers.model_fields})
     key = f"{item}-{secrets.token_urlsafe(12)}"
-    return RaterProgress(place, done, revealed, phase, answers, draft.version if draft else 0, key, late)
+    version = draft.version if draft else 0
+    return RaterProgress(place, done, revealed, None if closed else phase, answers, version, key, late, closed)

@@ -12,9 +12,11 @@ from pydantic import ValidationError
 from repoassay.review import (
     Answers,
     Comment,
+    ItemUse,
     Rater,
     add_comment,
     comments_by,
+    is_closed,
     missing,
     parse_answers,
     place_of,
@@ -23,6 +25,7 @@ from repoassay.review import (
     renew,
     save_draft,
     submit,
+    uses_of,
 )
 from repoassay.server.review.auth import AsRater, Body, Here, HTTPDenied
 from repoassay.server.review.diff import lines_between
@@ -56,13 +59,14 @@ def write_draft(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, 
         raise HTTPDenied(422, "A draft needs the version it follows.")
     answers, phase = parse_answers(body.get("answers")), _phase(body)
     saved = save_draft(desk.database, rater, item, answers, version=version, now=desk.now(), phase=phase)
-    return {"version": saved.version, "saved": saved.saved.isoformat()}
+    closed = is_closed(desk.database, rater.study)
+    return {"version": saved.version, "saved": saved.saved.isoformat(), "closed": closed}
 
 
 @router.post("/item/{item}/alive")
 def keep(desk: Here, rater: AsRater, item: str, _: Body) -> dict[str, bool]:
     """Hold the item longer: its rater is there."""
-    return {"held": renew(desk.database, rater, item, desk.now())}
+    return {"held": renew(desk.database, rater, item, desk.now()), "closed": is_closed(desk.database, rater.study)}
 
 
 @router.post("/item/{item}/submit")
@@ -76,12 +80,14 @@ def hand_in(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, Any]
     rating = submit(desk.database, rater, item, answers, key=key, now=now, phase=phase)
     standing = stand(desk, rater, item, hold=False)
     again = phase is RatingPhase.BLIND and standing.phase is RatingPhase.REVEALED
+    use, _ = uses_of(desk.database, rater.study).get(item, (ItemUse.LIVE, None))
+    told = f"/review/start/feedback/{item}" if use is ItemUse.TRAINING else None
     return {
         "rating": rating.id,
         "version": rating.version,
         "mergeable": rating.mergeable,
         "contradiction": rating.contradiction,
-        "then": f"/review/item/{item}" if again else None,
+        "then": f"/review/item/{item}" if again else told,
     }
 
 

@@ -7,13 +7,31 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import RedirectResponse
 
-from repoassay.review import comments_by, hidden_of, is_closed, open_next, queue_of, read_rubric_of, release, study_of
+from repoassay.review import (
+    Rater,
+    comments_by,
+    hidden_of,
+    instructions_of,
+    is_closed,
+    may_reveal,
+    must_read,
+    open_next,
+    preparation_of,
+    queue_of,
+    ratings_by,
+    read_rubric_of,
+    release,
+    repositories_to_ask,
+    study_of,
+    uses_of,
+)
 from repoassay.server.review.auth import Anyone, AsRater, Form, Here, HTTPDenied
 from repoassay.server.review.diff_fragments import diff_page, file_list
 from repoassay.server.review.outputs import send_output, shown_of
 from repoassay.server.review.pages import page
 from repoassay.server.review.rater_progress import revealed_to, stand
 from repoassay.server.review.reveal import evidence_of
+from repoassay.server.review.review_state import ReviewState
 from repoassay.types import RatingPhase
 
 __all__ = ["router"]
@@ -31,13 +49,29 @@ def queue(desk: Here, rater: AsRater, viewer: Anyone) -> Response:
     return page(
         "queue.html", viewer=viewer, study=study, queue=line, now=desk.now(), second=second,
         closed=is_closed(desk.database, rater.study), done=sum(each.submitted for each in line),
-        rubric=read_rubric_of(desk.database, rater.study),
+        rubric=read_rubric_of(desk.database, rater.study), preparation=preparation_of(desk.database, rater),
+        uses={item: use for item, (use, _) in uses_of(desk.database, rater.study).items()},
+        unread=must_read(desk.database, rater) is not None, open_reveals=_open_reveals(desk, rater) if second else (),
+        has_instructions=bool(instructions_of(desk.database, rater.study)),
     )  # fmt: skip
+
+
+def _open_reveals(desk: ReviewState, rater: Rater) -> tuple[str, ...]:
+    """Items that are rated blind and may be confirmed or amended now, in the rater's order."""
+    line = [each.item for each in queue_of(desk.database, rater) if each.submitted]
+    return tuple(
+        item
+        for item in line
+        if may_reveal(desk.database, rater, item)
+        and all(rating.phase is RatingPhase.BLIND for rating in ratings_by(desk.database, rater, item))
+    )
 
 
 @router.post("/next")
 def next_item(desk: Here, rater: AsRater, _: Form) -> Response:
-    """Open the next item."""
+    """Open the next item; before it what the rater was not told or asked yet."""
+    if must_read(desk.database, rater) is not None or repositories_to_ask(desk.database, rater):
+        return RedirectResponse("/review/start", 303)
     found = open_next(desk.database, rater, desk.now())
     return RedirectResponse(f"/review/item/{found.item}" if found else "/review/queue", 303)
 

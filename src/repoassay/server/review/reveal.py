@@ -24,8 +24,13 @@ class RevealedEvidence:
     steps: tuple[str, ...]
 
 
-def evidence_of(hidden: HiddenPart) -> RevealedEvidence:
-    """Read the evidence of an item, passing over what is not as expected."""
+def evidence_of(hidden: HiddenPart, *, lead: bool = False) -> RevealedEvidence:
+    """Read the evidence of an item, passing over what is not as expected.
+
+    A rater is told of a control only that people made it: which items are controls would help with the next ones.
+    """
+    if hidden.golden is not None and not lead:
+        hidden = hidden.model_copy(update={"golden": None, "tests": None, "evidence": {}, "origin": ""})
     given = hidden.evidence
     return RevealedEvidence(
         hidden=hidden,

@@ -27,6 +27,7 @@ from repoassay.review import (
     study_of,
 )
 from repoassay.server.review.auth import Anyone, AsCreator, Form, Here
+from repoassay.server.review.control_items import ControlCounts
 from repoassay.server.review.from_runs import RunSelection, SelectedAttempts, choose, make_items
 from repoassay.server.review.pages import page
 from repoassay.server.review.review_state import ReviewState
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["router"]
 
 router = APIRouter(prefix="/studies")
+_CONTROLS = ("controls", "faulty", "attention", "training", "qualification")
+"""Fields of the form, in the order of `ControlCounts`."""
 
 
 @router.get("")
@@ -85,9 +88,9 @@ def _form(desk: ReviewState, viewer: Anyone, values: Mapping[str, str], wrong: s
     status = 422 if wrong else 200
     given = {
         "name": f"study-{desk.now():%Y%m%d}-{len(study_names(desk.database)) + 1}", "title": "", "rubric": "mergeable",
-        "mode": "all", "overlap": "2", "seed": "1", "each": "1", "controls": "0", "reference": "revealed",
+        "mode": "all", "overlap": "2", "seed": "1", "each": "1", "reference": "revealed",
         "reveal": "after_submission", "two": "on" if not wrong else "", "checked": "on" if not wrong else "",
-        "lease": "30", "flagged": "",
+        "lease": "30", "flagged": "", **dict.fromkeys(_CONTROLS, "0"),
         "question": "", "sampling_frame": "", "raters": "", "analysis": "", "plan": "",
         "runs": " ".join(str(number) for number, *_ in runs), **values,
     }  # fmt: skip
@@ -122,11 +125,11 @@ def _make(desk: ReviewState, viewer: Viewer, given: Mapping[str, str]) -> Study:
         raise BadInput(f"{place}: {printable(str(first['msg']).removeprefix('Value error, '), 300)}.") from None
     wanted = RunSelection(
         runs=[desk.runs[number] for number in dict.fromkeys(picked)], seed=seed, each=_count(given, "each", 1, 100),
-        controls=_count(given, "controls", 0, 1000), flagged=_flagged(given.get("flagged", "")),
-        checked=bool(given.get("checked")),
+        controls=ControlCounts(*(_count(given, name, 0, 1000) for name in _CONTROLS)),
+        flagged=_flagged(given.get("flagged", "")), checked=bool(given.get("checked")),
     )  # fmt: skip
     chosen = choose(wanted)
-    items = make_items(chosen, wanted, desk.blobs)
+    items = make_items(chosen, wanted, desk.blobs, rubric)
     check_study(study, rubric, items)
     words = {key: given[key] for key in ("question", "sampling_frame", "raters", "analysis") if given.get(key)}
     plan = parse_plan(words)

@@ -115,7 +115,7 @@
     if (said.status === 200) {
       version = said.version;
       pause = 400;
-      saved.textContent = "Saved";
+      saved.textContent = said.closed ? "Kept: the study was closed" : "Saved";
       saved.className = "";
     } else if (said.status === 409) {
       if (said.submitted) { done = true; tell("This item was submitted in another window. Reload the page."); }
