@@ -12,9 +12,13 @@ from itertools import zip_longest
 
 from repoassay.diffs import walk
 
-__all__ = ["REMOVED", "leaks", "leaks_name", "scrub_diff", "scrub_text"]
+__all__ = ["leaks", "leaks_name", "scrub_diff", "scrub_text"]
 
-REMOVED = "[removed]"
+_GONE = "\0"
+# A mark in the place of what was taken out would stand in agents' descriptions alone, and so unmask the controls.
+_TRACE = re.compile(rf"^{_GONE} ?| ?{_GONE}", re.MULTILINE)
+_NAMELESS = "x"
+"""What a name becomes in the path of a file, which must not be empty."""
 
 # Names that mean an agent, a model or its maker wherever they stand in a description of a change. Ordinary words that
 # are also names (cursor, goose, devin, gemini) are removed when the study says that it compares them.
@@ -45,7 +49,7 @@ def scrub_text(text: str, names: Iterable[str] = (), branches: Iterable[str] = (
     """Return a description without who wrote it.
 
     Trailers and credits go as whole lines (a credit only where it names an agent, a model or an address); addresses,
-    handles, branch names, agents and models become `[removed]`.
+    handles, branch names, agents and models are taken out without a trace.
 
     Args:
         text: Title, description or commit message.
@@ -53,25 +57,25 @@ def scrub_text(text: str, names: Iterable[str] = (), branches: Iterable[str] = (
         branches: Names of branches.
     """
     known = _pattern([*_KNOWN, *names], loose=True)
-    text = _ZERO_WIDTH.sub("", text).replace("\r\n", "\n")
+    text = _ZERO_WIDTH.sub("", text).replace("\r\n", "\n").replace(_GONE, "")
     text = _TRAILER.sub("", text)
     text = _CREDIT.sub(
         lambda line: "" if known.search(line[0]) or "@" in line[0] or _ROBOT in line[0] else line[0], text
     )
-    text = _MAIL.sub(REMOVED, text)
+    text = _MAIL.sub(_GONE, text)
     exact = _pattern(branches, loose=False)
-    text = exact.sub(REMOVED, text)
-    text = known.sub(REMOVED, text)
-    text = _HANDLE.sub(REMOVED, text).replace(_ROBOT, "")
+    text = exact.sub(_GONE, text)
+    text = known.sub(_GONE, text)
+    text = _TRACE.sub("", _HANDLE.sub(_GONE, text).replace(_ROBOT, ""))
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
 
 
 def scrub_diff(diff: str, names: Iterable[str] = (), vocabulary: str = "") -> str:
     """Return a unified diff without mail headers before its first file, and without names in what was added.
 
-    Every line from the first file on stays, with its number. The study's `names` are replaced in added lines and in
+    Every line from the first file on stays, with its number. The study's `names` are taken out of added lines and of
     file names, unless the word is the repository's own: it stands in context or removed lines, or in `vocabulary`
-    (the issue's text and the reference). Addresses and attributions in added lines are replaced likewise.
+    (the issue's text and the reference). So are addresses and attributions in added lines.
 
     Args:
         diff: Unified diff, with or without the headers of `git format-patch` and `git show`.
@@ -111,15 +115,14 @@ def _scrub_line(line: str, sign: str, strangers: re.Pattern[str], own: str) -> s
         sign = line[:1]  # outside of hunks, or in one longer than its head says
     if sign in {" ", "-", "@", "\\"}:
         return line
-    line = strangers.sub(REMOVED, line)
-    if sign == "+":
-        content = line[1:]
-        attribution = _TRAILER.fullmatch(content) is not None and "@" in content
-        credit = _CREDIT.fullmatch(content) is not None and _pattern(_KNOWN, loose=True).search(content) is not None
-        if attribution or credit:
-            return f"+{REMOVED}"
-        line = "+" + _MAIL.sub(lambda match: match[0] if match[0].strip("<>") in own else REMOVED, content)
-    return line
+    if sign != "+":
+        return strangers.sub(_NAMELESS, line)
+    content = strangers.sub("", line)[1:]
+    attribution = _TRAILER.fullmatch(content) is not None and "@" in content
+    credit = _CREDIT.fullmatch(content) is not None and _pattern(_KNOWN, loose=True).search(content) is not None
+    if attribution or credit:
+        return "+"
+    return "+" + _MAIL.sub(lambda match: match[0] if match[0].strip("<>") in own else "", content)
 
 
 def _pattern(names: Iterable[str], *, loose: bool) -> re.Pattern[str]:

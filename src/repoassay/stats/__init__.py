@@ -46,7 +46,10 @@ if TYPE_CHECKING:
         paired_wald as paired_wald,
         tango as tango,
     )
-    from repoassay.stats.permutation import paired_permutation as paired_permutation
+    from repoassay.stats.permutation import (
+        paired_permutation as paired_permutation,
+        two_sample_permutation as two_sample_permutation,
+    )
     from repoassay.stats.power import (
         mcnemar_power as mcnemar_power,
         smallest_difference as smallest_difference,
@@ -66,7 +69,6 @@ if TYPE_CHECKING:
         clustered_proportion as clustered_proportion,
         clustered_test as clustered_test,
     )
-    from repoassay.stats.two_sample import two_sample_permutation as two_sample_permutation
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -91,7 +93,7 @@ else:
             "kish": ("effective_number", "effective_raters"),
             "multiple_testing": ("HOLM", "holm"),
             "paired": ("agresti_min", "discordant_needed", "mcnemar", "paired_wald", "tango"),
-            "permutation": ("paired_permutation",),
+            "permutation": ("paired_permutation", "two_sample_permutation"),
             "power": (
                 "mcnemar_power",
                 "smallest_difference",
@@ -103,7 +105,6 @@ else:
             "rates": ("Proportion", "Rate"),
             "repeated_attempts": ("PassAtK", "pass_at_k", "pass_hat_k"),
             "tables": ("fisher",),
-            "two_sample": ("two_sample_permutation",),
             "task_intervals": ("clustered_difference", "clustered_proportion", "clustered_test"),
         },
     )

@@ -281,7 +281,7 @@ def _adjudicate(lead: Page, url: str) -> None:
         select.select_option("problem")
     for select in lead.locator("select[name^='cause.']").all():
         select.select_option("guideline_gap")
-    lead.get_by_role("button", name="Settle").click()
+    lead.get_by_role("button", name="Settle", exact=True).click()
     lead.wait_for_url("**/disputes")
     assert lead.locator("tbody tr").count() == before - 1
     assert "5 labels settled" in lead.content()

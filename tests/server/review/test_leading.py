@@ -123,6 +123,8 @@ def test_disputes_are_settled_axis_by_axis(owner: Person, url: str) -> None:
     assert "adjudicated" in owner.get("/studies/st/items").text
     assert "So be it" in owner.get(f"/studies/st/items/{item}").text
     assert owner.form("/studies/st/items/nothing", **fields).status_code == 404
+    following = owner.form(f"/studies/st/items/{names[1]}", next="1", **fields).url.path
+    assert following.rsplit("/", 1)[1] in set(names) - {item, names[1]}
 
 
 @pytest.mark.exhaustive

@@ -114,7 +114,12 @@ def decide(desk: Here, led: AsLead, item: str, form: Form) -> Response:
         return _one(desk, led, item, False, "Each label needs the reason why raters disagreed.")
     except BadInput as error:
         return _one(desk, led, item, False, str(error))
-    return RedirectResponse(f"/review/studies/{led.study}/disputes", 303)
+    base = f"/review/studies/{led.study}"
+    known = gather(desk.database, led.study)
+    left = [each.item for each in disputes(known.ratings, known.rubric, known.settled) if each.item != item]
+    if form.get("next") and left:
+        return RedirectResponse(f"{base}/items/{left[0]}", 303)
+    return RedirectResponse(f"{base}/disputes", 303)
 
 
 @router.get("/items/{item}/outputs")

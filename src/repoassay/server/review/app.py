@@ -23,7 +23,6 @@ from repoassay.server.review import (
     login as join,
     preparation_pages,
     rater_pages,
-    rater_start,
     rating_api,
     rating_pages,
     study_pages,
@@ -38,7 +37,7 @@ __all__ = ["build_review", "mount_review"]
 _LOG = logging.getLogger("repoassay.review")
 # `studies/new` must come before `studies/{study}`.
 _ROUTERS = (
-    join, rater_start, rating_pages, rating_api, study_pages, lead_pages, settle_pages, figure_pages, preparation_pages,
+    join, rating_pages, rating_api, study_pages, lead_pages, settle_pages, figure_pages, preparation_pages,
     rater_pages,
 )  # fmt: skip
 _STATIC = Path(__file__).parent / "static"
