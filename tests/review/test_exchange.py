@@ -127,3 +127,16 @@ def test_wrong_tables(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read"):
         read_ratings(tmp_path / "bytes.csv")
     assert ratings_from_csv("") == () == ratings_from_jsonl("\n\n") and NOW.tzinfo is not None
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv"])
+def test_the_version_of_instructions_comes_back_and_is_left_out_where_there_was_none(
+    tmp_path: Path, ending: str
+) -> None:
+    plain = rating("ccccc")
+    pinned = rating("ccccc", "s2").model_copy(update={"instructions": 3})
+    for line in ([plain], [plain, pinned]):
+        path = tmp_path / f"ratings{ending}"
+        write_ratings(line, path)
+        assert list(read_ratings(path)) == line
+        assert ("instructions" in path.read_text()) is (pinned in line)

@@ -31,13 +31,15 @@ _MAX_FILE = 2**30
 _MAX_CELL = 64 * 2**20
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 _JSON = ("axes", "others")
-_FIELDS = tuple(name for name in Rating.model_fields if name not in _JSON)
+_LATER = "instructions"
+"""A field that version 0.1 had not: a study without instructions is exported as it was then."""
+_FIELDS = tuple(name for name in Rating.model_fields if name not in (*_JSON, _LATER))
 
 
 def ratings_to_jsonl(ratings: Iterable[Rating]) -> Iterator[str]:
     """Yield one line of JSON a rating, newline included."""
     for rating in ratings:
-        yield rating.model_dump_json() + "\n"
+        yield rating.model_dump_json(exclude=_unsaid(rating)) + "\n"
 
 
 def ratings_from_jsonl(text: str, name: str = "ratings") -> tuple[Rating, ...]:
@@ -62,7 +64,8 @@ def ratings_to_csv(ratings: Iterable[Rating]) -> str:
     rows = [_flat(rating) for rating in ratings]
     axes = dict.fromkeys(key for row in rows for key in row if key.startswith(("axis.", "evidence.")))
     out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, [*_FIELDS, "contradiction", *axes, "others"], lineterminator="\r\n")
+    later = [_LATER] if any(_LATER in row for row in rows) else []
+    writer = csv.DictWriter(out, [*_FIELDS, "contradiction", *axes, "others", *later], lineterminator="\r\n")
     writer.writeheader()
     for row in rows:
         writer.writerow({key: _guarded(value) for key, value in row.items()})
@@ -156,12 +159,12 @@ def _flat(rating: Rating) -> dict[str, str]:
         row[f"axis.{axis}"] = answer["state"]
         row[f"evidence.{axis}"] = json.dumps(answer["evidence"], ensure_ascii=False) if answer["evidence"] else ""
     row["others"] = json.dumps(data["others"], ensure_ascii=False) if data["others"] else ""
-    return row
+    return row if rating.instructions is None else {**row, _LATER: _cell(rating.instructions)}
 
 
 def _unflat(row: Mapping[str, str], place: str) -> Rating:
     data: dict[str, Any] = {}
-    for key in _FIELDS:
+    for key in (*_FIELDS, _LATER):
         cell = row.get(key, "")
         text = Rating.model_fields[key].annotation is str
         if cell or text:
@@ -182,6 +185,10 @@ def _unflat(row: Mapping[str, str], place: str) -> Rating:
         return Rating.model_validate(data)
     except ValidationError as error:
         raise _wrong(place, error) from None
+
+
+def _unsaid(rating: Rating) -> set[str] | None:
+    return {_LATER} if rating.instructions is None else None
 
 
 def _rating_of_json(line: str, place: str) -> Rating:
