@@ -286,7 +286,7 @@ def _adjudicate(lead: Page, url: str) -> None:
     assert lead.locator("tbody tr").count() == before - 1
     assert "5 labels settled" in lead.content()
     lead.goto(f"{url}/review/studies/browser/figures")
-    expect(lead.locator("main")).to_contain_text("McNemar")
+    expect(lead.locator("main")).to_contain_text("Permutation by task")
 
 
 @pytest.mark.exhaustive
