@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from click.testing import CliRunner
@@ -70,7 +71,8 @@ EDGES = MANY.replace("(40) == 80", "(10) == 20") + "    assert shop.price(9) == 
 
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("suite")
+    """Tasks of this session alone, since what became of their mutants is kept from one session to the next."""
+    place, session = tmp_path_factory.mktemp("suite"), uuid4().hex
     files = {
         "suite.toml": 'schema = 1\n[suite]\nname = "s"\nversion = "1"\ntitle = "Suite"\n[strength]\ntolerance = 0.95\n',
         "repositories/shop/shop.py": "def price(count):\n    return count * 3\n",
@@ -78,7 +80,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, diff, tests in (("strong", DIFF, EDGES), ("weak", DIFF, MANY + FEW), ("loop", LOOP, MANY + FEW)):
         files |= {
             f"tasks/{name}/task.toml": TASK.format(name=name),
-            f"tasks/{name}/instruction.md": "Ten or more cost two each.\n",
+            f"tasks/{name}/instruction.md": f"Ten or more cost two each.\n\nOf {session}.\n",
             f"tasks/{name}/environment/requirements.txt": REQUIREMENTS.read_text(),
             f"tasks/{name}/tests/test_shop.py": tests,
             f"tasks/{name}/solution/changes.diff": diff,

@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import os
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -169,7 +169,7 @@ def execute(
         starts = Starts(plan, agents, cache, sandbox, {*known_starts, *_started_before(run)})
         shop = _Shop(run, folders, agents, bench, meter, progress, stop, starts)
 
-        def serve(ended: threading.Event) -> None:
+        def serve() -> None:
             try:
                 while (slot := waiting.take(stop.starting)) is not None:
                     again: Sequence[Slot] = ()
@@ -184,16 +184,8 @@ def execute(
             except BaseException as error:  # noqa: BLE001 - carried to the main thread, which raises it
                 failures.append(error)
                 stop.starting.set()
-            finally:
-                ended.set()
 
-        ends = [threading.Event() for _ in range(max(1, plan.workers))]
-        threads = [threading.Thread(target=serve, args=(end,), name=f"worker-{i}") for i, end in enumerate(ends)]
-        for thread in threads:
-            thread.start()
-        _wait(ends, stop)
-        for thread in threads:
-            thread.join()
+        _serve_all(serve, max(1, plan.workers), stop)
     if failures:
         raise failures[0]
     if over:
@@ -207,16 +199,35 @@ def execute(
         raise Interrupted("Stopped; every finished attempt is kept.", f"Continue with: repoassay resume {run.path}")
 
 
-def _wait(ends: Sequence[threading.Event], stop: Stop) -> None:
-    """Wait for the workers, turning each Ctrl-C into a request to stop.
+def _serve_all(serve: Callable[[], None], workers: int, stop: Stop) -> None:
+    """Run workers until all have ended, turning each Ctrl-C into a request to stop.
 
-    They are not joined meanwhile: `Thread.join` takes a thread for dead when a KeyboardInterrupt ends it (bpo-45274).
+    Another thread starts and joins them. `Thread.start` may wait long on a busy machine, while the first attempts run
+    already, and a KeyboardInterrupt within it would leave them unstopped; `Thread.join` takes a thread for dead when a
+    KeyboardInterrupt ends it (bpo-45274).
     """
-    while not all(end.is_set() for end in ends):
+    over = threading.Event()
+
+    def whole() -> None:
+        threads = [threading.Thread(target=serve, name=f"worker-{number}") for number in range(workers)]
         try:
-            for end in ends:
-                while not end.wait(0.2):
-                    pass
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            over.set()
+
+    crew = threading.Thread(target=whole, name="workers")
+    begun = False
+    while not over.is_set():
+        try:
+            if not begun:
+                begun = True
+                crew.start()
+            while not over.wait(0.2):
+                if crew.ident is None and stop.starting.is_set():
+                    return  # interrupted before there was a thread; one that comes late finds nothing to do
         except KeyboardInterrupt:
             stop.interrupt()
 
