@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     )
     from repoassay.review.leases import (
         LeasedItem as LeasedItem,
+        full_items as full_items,
         open_item as open_item,
         open_next as open_next,
         place_of as place_of,
@@ -247,7 +248,16 @@ else:
                 "required_agreement",
                 "use_item",
             ),
-            "leases": ("LeasedItem", "open_item", "open_next", "place_of", "queue_of", "release", "renew"),
+            "leases": (
+                "LeasedItem",
+                "full_items",
+                "open_item",
+                "open_next",
+                "place_of",
+                "queue_of",
+                "release",
+                "renew",
+            ),
             "mergeability_gap": (
                 "gap",
                 "controls",
