@@ -17,6 +17,14 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.review.account_binding import (
+        PendingLogin as PendingLogin,
+        begin_login as begin_login,
+        bind_account as bind_account,
+        bound_raters as bound_raters,
+        refuse_login as refuse_login,
+        take_login as take_login,
+    )
     from repoassay.review.adjudication import (
         Adjudication as Adjudication,
         DisagreementCause as DisagreementCause,
@@ -132,6 +140,7 @@ if TYPE_CHECKING:
         assign as assign,
         disable_rater as disable_rater,
         rater_by_token as rater_by_token,
+        rater_named as rater_named,
         raters_of as raters_of,
         use_invitation as use_invitation,
     )
@@ -211,6 +220,14 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "account_binding": (
+                "PendingLogin",
+                "begin_login",
+                "bind_account",
+                "bound_raters",
+                "refuse_login",
+                "take_login",
+            ),
             "adjudication": ("Adjudication", "DisagreementCause", "consensus", "disputes", "label_of", "latest"),
             "adjudication_store": ("adjudications_of", "settle"),
             "answers": ("Answers", "missing", "parse_answers"),
@@ -294,6 +311,7 @@ else:
                 "assign",
                 "disable_rater",
                 "rater_by_token",
+                "rater_named",
                 "raters_of",
                 "use_invitation",
             ),

@@ -21,6 +21,7 @@ from repoassay.review import (
     StudyMode,
     add_rater,
     assign,
+    bound_raters,
     close_study,
     disable_rater,
     event_log,
@@ -65,6 +66,7 @@ def _progress(desk: ReviewState, led: Led, wrong: str) -> Response:
     ratings = ratings_of(desk.database, led.study)
     uses, second = uses_of(desk.database, led.study), RatingPhase.REVEALED in study_of(desk.database, led.study).phases
     rows = []
+    bound = bound_raters(desk.database, led.study)
     for person in people:
         mine = [rating for rating in ratings if rating.rater == person.id]
         queue = queue_of(desk.database, person)
@@ -75,6 +77,7 @@ def _progress(desk: ReviewState, led: Led, wrong: str) -> Response:
         rows.append(
             {
                 "rater": person,
+                "bound": person.id in bound,
                 "done": sum(each.submitted for each in live),
                 "given": len(live),
                 "revealed": len(revealed) if second else None,
