@@ -17,7 +17,8 @@ from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.review.database import append, event_log
 from repoassay.review.rater_accounts import Rater
-from repoassay.review.studies import items_of
+from repoassay.review.studies import items_of, study_of
+from repoassay.review.study import StudyMode
 from repoassay.review.tables import assignments, events
 from repoassay.text import printable
 
@@ -123,9 +124,13 @@ def expertise_of(database: Database, study: str) -> dict[tuple[str, str], Expert
 def repositories_to_ask(database: Database, rater: Rater) -> tuple[str, ...]:
     """Return the repositories of a rater's items of which he has not said yet how well he knows them."""
     known = _repositories(database, rater.study)
-    mine = sa.select(assignments.c.item).where(assignments.c.rater == rater.id)
-    with database.reading() as connection:
-        given = {known[item] for item in connection.scalars(mine) if item in known}
+    if study_of(database, rater.study).mode is StudyMode.BALANCED:
+        mine = sa.select(assignments.c.item).where(assignments.c.rater == rater.id)
+        with database.reading() as connection:
+            given = {known[item] for item in connection.scalars(mine) if item in known}
+    else:
+        # Every item comes to everybody, be it after training only: one page of questions instead of two.
+        given = set(known.values())
     said = {repository for who, repository in expertise_of(database, rater.study) if who == rater.id}
     return tuple(sorted(given - said))
 

@@ -47,8 +47,9 @@ Co-authored-by: Mallory <mallory@example.org>
 
 
 def make_run(
-    path: Path, agents: tuple[str, ...] = (AGENT,), tasks: tuple[str, ...] = TASKS, diffs: dict[str, str] | None = None
-) -> Path:
+    path: Path, agents: tuple[str, ...] = (AGENT,), tasks: tuple[str, ...] = TASKS, diffs: dict[str, str] | None = None,
+    *, repositories: bool = False,
+) -> Path:  # fmt: skip
     """Write a finished run of pull-request tasks: every second one passed, and everything names its maker.
 
     Args:
@@ -56,6 +57,7 @@ def make_run(
         agents: Entries of the plan.
         tasks: Of the bundled suite `pull-requests`.
         diffs: Diff by task, instead of the reference's.
+        repositories: Whether the plan says of which repository each task is; raters are asked about it then.
     """
     planned = tuple(
         PlannedTask(
@@ -65,6 +67,7 @@ def make_run(
             title=f"Task {task}",
             kind=TaskKind.PULL_REQUEST,
             domain="Text",
+            repository=f"pypi:{task.split('-')[1]}" if repositories else "",
         )
         for task in tasks
     )

@@ -67,7 +67,8 @@ def clock() -> Clock:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six tasks by three agents."""
-    return make_run(tmp_path_factory.mktemp("runs") / "three", agents=("zebrawolf", "yakowl", "xenofox"))
+    place = tmp_path_factory.mktemp("runs") / "three"
+    return make_run(place, agents=("zebrawolf", "yakowl", "xenofox"), repositories=True)
 
 
 @dataclass
@@ -273,6 +274,7 @@ def test_a_study_from_the_first_page_to_the_last(url: str, walkers: dict[str, Wa
     assert len(live) == 24
     _lead_reads(lead)
     _adjudicate(lead)
+    _amend(lead, lost)
     _close_and_open(lead, ann)
     _export(lead, ann, lost)
 
@@ -294,6 +296,14 @@ def _make(lead: Walker, url: str) -> None:
     lead.go("Create the study")
     expect(page.locator("main")).to_contain_text("Nobody is invited yet")
     lead.look("study, empty")
+    lead.go("Plan", "link")
+    page.fill("[name=sampling_frame]", "Every run of three agents on six libraries")
+    lead.go("Save the plan")
+    page.locator("[name=sure]").check()
+    lead.look("plan, saved")
+    lead.go("Freeze the plan")
+    expect(page.locator("main")).to_contain_text("SHA-256")
+    lead.look("plan, frozen")
 
 
 def _prepare(lead: Walker) -> dict[str, dict[str, str]]:
@@ -339,7 +349,9 @@ def _enter(rater: Walker, link: str) -> None:
     rater.go("Begin")
     assert rater.page.url.endswith("/start")
     rater.look("start")
-    for number, select in enumerate(rater.page.locator("select").all()):
+    asked = rater.page.locator("select").all()
+    assert len(asked) == 6
+    for number, select in enumerate(asked):
         if rater.mouse:
             # The list that a browser opens is the system's; choosing in it is a click for the page.
             select.select_option(index=1 + number % 2)
@@ -428,6 +440,7 @@ def _lead_reads(lead: Walker) -> None:
     row.locator("[name=reason]").fill("A call on the instructions")
     lead.go("Correct the time of Dan")
     expect(page.locator("main")).to_contain_text("EUR")
+    expect(page.locator("main")).to_contain_text("pypi:sqlparse")
     lead.look("raters")
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Hours as CSV").click()
@@ -463,6 +476,23 @@ def _adjudicate(lead: Walker) -> None:
     lead.go("Adjudication", "link")
     assert page.locator("tbody tr").count() == 1
     assert f"{before - 1} labels settled" in page.inner_text("main")
+
+
+def _amend(lead: Walker, item: str) -> None:
+    """Amend the frozen plan; take an item out of the figures and back in."""
+    page = lead.page
+    lead.go("Plan", "link")
+    page.fill("[name=change]", "The analysis leaves out the second axis")
+    page.locator("textarea[name=reason]").fill("Raters read its question in two ways")
+    lead.go("Amend the plan")
+    for included in ("no", "yes"):
+        page.select_option("[name=item]", item)
+        page.select_option("[name=included]", included)
+        page.locator("input[name=reason]").fill(f"Decided: {included}")
+        lead.go("Decide")
+        assert page.get_by_role("region", name="Out of the figures").count() == (included == "no")
+        lead.look(f"plan, amended, {included}")
+    expect(page.get_by_role("region", name="Amendments")).to_contain_text("read its question in two ways")
 
 
 def _close_and_open(lead: Walker, ann: Walker) -> None:

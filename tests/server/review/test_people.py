@@ -65,7 +65,9 @@ def test_training_qualification_live(owner: Person, url: str, desk: ReviewState)
     assert "You are qualified" in bob.get("/queue").text and bob.next()
     # Ann would merge everything: every known-bad control and the attention check went by her.
     raters = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", owner.get("/studies/st/raters").text))
-    assert re.search(r"Ann 0/2 \(0 %\).* 0/3 \(0 %\).* 0/1 \(0 %\).* 2/2 \(100 %\)", raters), raters
+    assert re.search(
+        r"Ann missed an attention check 0/2 \(0 %\).* 0/3 \(0 %\).* 0/1 \(0 %\).* 2/2 \(100 %\)", raters
+    ), raters
     assert len(owner.get("/studies/st/export.jsonl").text.splitlines()) == 11
     log = owner.get("/studies/st/log").text
     assert "qualification_passed" in log and "qualification_failed" in log and "qualification_again" in log
