@@ -2,6 +2,7 @@
 
     python measurements/battery.py run [--mutants N] OUT.jsonl SUITE [TASK...]
     python measurements/battery.py table [BEFORE.jsonl] AFTER.jsonl   # for docs/gittaskbench/mutants.md
+    python measurements/battery.py keep AFTER.jsonl SUITE             # into the suite's strength.json
 
 `run` writes a line a task and passes over tasks that OUT holds; GitTaskBench's need its data
 (`repoassay fetch gittaskbench`). `table` counts in BEFORE what is expected in AFTER, so that both have one yardstick.
@@ -16,10 +17,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import repoassay
 from repoassay.engine import GradingContext, prove_mutants
-from repoassay.mutants import battery_record
+from repoassay.mutants import Battery, Expected, GradedMutant, battery_record, battery_strength
+from repoassay.records import read_strengths, write_strengths
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import find_suite
+from repoassay.types import Outcome, SuiteStrength
 
 _HEAD = """\
 # Mutants
@@ -44,9 +48,14 @@ def main() -> None:
     run.add_argument("tasks", nargs="*")
     table = verbs.add_parser("table")
     table.add_argument("runs", type=Path, nargs="+")
+    keep = verbs.add_parser("keep")
+    keep.add_argument("out", type=Path)
+    keep.add_argument("suite")
     asked = parser.parse_args()
     if asked.verb == "run":
         _run(asked.out, asked.suite, asked.tasks, asked.mutants)
+    elif asked.verb == "keep":
+        _keep(_read(asked.out), asked.suite)
     else:
         runs = [_read(path) for path in asked.runs]
         print(_table([_by_one_yardstick(run, runs[-1]) for run in runs]))
@@ -67,6 +76,25 @@ def _run(out: Path, name: str, only: Sequence[str], most: int) -> None:
         line = {"suite": name, "task": task, "seconds": round(time.monotonic() - began, 1), **found}
         with out.open("a") as stream:
             stream.write(json.dumps(line) + "\n")
+
+
+def _keep(found: dict[str, dict[str, Any]], name: str) -> None:
+    """Write what was found into the suite's figures; those of tasks that change a repository stay."""
+    suite = find_suite(name)
+    known = {task.task: task for task in (read_strengths(suite.path) or SuiteStrength()).tasks}
+    for folder in suite.tasks:
+        line = found.get(folder.task.id, {})
+        if line.get("mutants"):
+            mutants = tuple(
+                GradedMutant(each["file"], each["name"], Expected(each["expected"]), each["why"],
+                             Outcome(each["outcome"]), each["comment"])
+                for each in line["mutants"]
+            )  # fmt: skip
+            grader = f"repoassay/{repoassay.__version__} outputs"
+            battery = Battery(folder.task.id, mutants)
+            known[folder.task.id] = battery_strength(battery, folder.digest, grader)
+    tasks = tuple(known[folder.task.id] for folder in suite.tasks if folder.task.id in known)
+    write_strengths(suite.path, SuiteStrength(tolerance=suite.suite.strength.tolerance, tasks=tasks), replace=True)
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
