@@ -23,8 +23,8 @@ def compare(
 ) -> Comparison:
     """Compare systems on the tasks they have in common; the first is the baseline.
 
-    With one attempt a task: exact McNemar test and Tango interval; with several: permutation test and bootstrap over
-    tasks. Of more than two systems p-values are Holm's. Unknown is never false.
+    With one attempt a task: exact McNemar test and Tango interval; with several: permutation test and Tango
+    interval by task. Of more than two systems p-values are Holm's. Unknown is never false.
 
     Args:
         first: A run of one agent, `RUN:AGENT` as text, or one run of several agents that are compared with each other.

@@ -59,8 +59,8 @@ def compare(
     """Compare systems on the tasks they have in common; the first is the baseline.
 
     A system is a run of one agent, or RUN:AGENT; one run of several agents, named alone, is compared within itself.
-    With one attempt a task: exact McNemar test and Tango interval; with several: permutation test and bootstrap over
-    tasks. Of more than two systems p-values are Holm's. Unknown is never false.
+    With one attempt a task: exact McNemar test and Tango interval; with several: permutation test and Tango
+    interval by task. Of more than two systems p-values are Holm's. Unknown is never false.
 
     Exit codes: 0 no regression, or none was asked for; 1 a regression (--fail-on-regression, --max-drop, --any), also
     when nothing could be judged; 2 the systems cannot be compared.

@@ -61,12 +61,14 @@ if TYPE_CHECKING:
         PredictionPowered as PredictionPowered,
         prediction_powered as prediction_powered,
     )
-    from repoassay.stats.rates import Proportion as Proportion, Rate as Rate
+    from repoassay.stats.rates import Proportion as Proportion, Rate as Rate, TaskProportion as TaskProportion
     from repoassay.stats.repeated_attempts import PassAtK as PassAtK, pass_at_k as pass_at_k, pass_hat_k as pass_hat_k
     from repoassay.stats.tables import fisher as fisher
     from repoassay.stats.task_intervals import (
+        clustered_counts as clustered_counts,
         clustered_difference as clustered_difference,
         clustered_proportion as clustered_proportion,
+        clustered_shares as clustered_shares,
         clustered_test as clustered_test,
     )
 else:
@@ -102,9 +104,15 @@ else:
                 "tasks_needed_score",
             ),
             "prediction_powered_inference": ("PredictionPowered", "prediction_powered"),
-            "rates": ("Proportion", "Rate"),
+            "rates": ("Proportion", "Rate", "TaskProportion"),
             "repeated_attempts": ("PassAtK", "pass_at_k", "pass_hat_k"),
             "tables": ("fisher",),
-            "task_intervals": ("clustered_difference", "clustered_proportion", "clustered_test"),
+            "task_intervals": (
+                "clustered_counts",
+                "clustered_difference",
+                "clustered_proportion",
+                "clustered_shares",
+                "clustered_test",
+            ),
         },
     )

@@ -1,7 +1,8 @@
 """The figures of a comparison: test, effect with its interval, what it costs more, and what could have been seen.
 
 With one attempt a task the test is McNemar's, exact, and the interval Tango's. With several, tasks have rates, the test
-is a permutation of signs by task and the interval a bootstrap over tasks: attempts at one task are not independent.
+is a permutation of signs by task and the interval Tango's of as many pairs as tasks are worth: attempts at one task are
+not independent.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from repoassay.stats import (
     Rate,
     Significance,
     bootstrap_mean,
+    clustered_difference,
     discordant_needed,
     holm,
     mcnemar,
@@ -144,14 +146,15 @@ def _versus(first: ComparedSide, second: ComparedSide, measure: Measure, across_
         test, interval = mcnemar(gained, lost, len(differences)), tango(gained, lost, len(differences))
         visible = _visible_once(len(differences), gained + lost)
     else:
-        test, interval = permutation, _interval(differences)
+        attempts = sum(min(one.first.judged, one.second.judged) for one in paired.pairs)
+        test, interval = permutation, clustered_difference([[one] for one in differences], pairs=attempts)
         visible = _visible(differences)
     return Versus(
         first,
         second,
         paired.pairs,
         paired.left_out,
-        (_total([one.first for one in paired.pairs]), _total([one.second for one in paired.pairs])),
+        (Rate.total(one.first for one in paired.pairs), Rate.total(one.second for one in paired.pairs)),
         sum(differences) / len(differences) if differences else None,
         interval,
         test,
@@ -160,19 +163,6 @@ def _versus(first: ComparedSide, second: ComparedSide, measure: Measure, across_
         tuple(_costs(paired.pairs)),
         visible,
     )
-
-
-def _interval(differences: Sequence[float]) -> Interval:
-    """A bootstrap over tasks; where all differences are alike there is none, and tasks count as if tried once each."""
-    found = bootstrap_mean([[one] for one in differences])
-    if found.defined or not differences or not set(differences) <= {-1.0, 0.0, 1.0}:
-        return found
-    whole = tango(differences.count(1.0), differences.count(-1.0), len(differences))
-    return replace(whole, note="as if of one attempt a task, since the tasks' differences do not vary")
-
-
-def _total(rates: Sequence[Rate]) -> Rate:
-    return Rate(sum(one.successes for one in rates), sum(one.n for one in rates), sum(one.unknown for one in rates))
 
 
 def _costs(pairs: Sequence[TaskPair]) -> list[CostDifference]:
