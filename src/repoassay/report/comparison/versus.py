@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import sqrt
 from statistics import NormalDist, stdev
+from typing import TYPE_CHECKING
 
 from repoassay.errors import BadInput
 from repoassay.report.comparison.pairs import ExcludedTask, Measure, OutcomeChange, TaskPair, pair
@@ -31,7 +32,11 @@ from repoassay.stats import (
     tango,
 )
 
-__all__ = ["Comparison", "CostDifference", "Versus", "compare_sides"]
+if TYPE_CHECKING:
+    from repoassay.report.reviewed import ReviewedAttempts
+    from repoassay.review import Gap, TaskDifference
+
+__all__ = ["Comparison", "CostDifference", "MergeableDifference", "Versus", "compare_sides"]
 
 _POWER, _LEVEL = 0.8, 0.05
 
@@ -44,6 +49,19 @@ class CostDifference:
     mean: float | None
     interval: Interval
     unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergeableDifference:
+    """What people said of both systems' attempts.
+
+    `rates` are of all reviewed attempts of each. `difference` is second minus first, the mean over tasks with an
+    answer on both sides, each of which counts once; interval and test take tasks as the sample.
+    """
+
+    rates: tuple[Gap, Gap]
+    difference: TaskDifference
+    adjusted: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +84,7 @@ class Versus:
     adjusted: float | None
     costs: tuple[CostDifference, ...]
     visible: Figure
+    mergeable: MergeableDifference | None = None
 
     def count(self, change: OutcomeChange) -> int:
         """Tasks of that change."""
@@ -85,6 +104,7 @@ class Comparison:
     measure: Measure
     level: float
     versus: tuple[Versus, ...]
+    reviewed: ReviewedAttempts | None = None
 
     @property
     def only(self) -> Versus:
@@ -115,8 +135,11 @@ def compare_sides(
     across_versions: bool = False,
     every_pair: bool = False,
     level: float = _LEVEL,
+    reviewed: ReviewedAttempts | None = None,
 ) -> Comparison:
     """Compare systems: each with the first, or with `every_pair` each with each; p-values are Holm's then.
+
+    With `reviewed` attempts their mergeable rates are compared, too, on the tasks of the comparison.
 
     Raises:
         BadInput: When two systems have no task of the same version in common.
@@ -124,16 +147,25 @@ def compare_sides(
     couples = list(combinations(sides, 2)) if every_pair else [(sides[0], other) for other in sides[1:]]
     found = [_versus(one, other, measure, across_versions) for one, other in couples]
     adjusted = holm([one.test.p_value for one in found])
-    return Comparison(
-        tuple(sides),
-        measure,
-        level,
-        tuple(_adjusted(one, p_value) for one, p_value in zip(found, adjusted, strict=True)),
-    )
+    found = [replace(one, adjusted=p_value) for one, p_value in zip(found, adjusted, strict=True)]
+    if reviewed is not None:
+        found = _with_people(found, reviewed)
+    return Comparison(tuple(sides), measure, level, tuple(found), reviewed)
 
 
-def _adjusted(versus: Versus, p_value: float | None) -> Versus:
-    return replace(versus, adjusted=p_value)
+def _with_people(found: Sequence[Versus], reviewed: ReviewedAttempts) -> list[Versus]:
+    """The comparisons with what people said of the paired tasks' attempts."""
+    made = []
+    for one in found:
+        tasks = [pair.task for pair in one.pairs]
+        first, second = ([row for task in tasks for row in side.tasks[task]] for side in (one.first, one.second))
+        rates = reviewed.gap_of(first), reviewed.gap_of(second)
+        made.append(MergeableDifference(rates, reviewed.difference(first, second), None))
+    adjusted = holm([one.difference.test.p_value for one in made])
+    return [
+        replace(one, mergeable=replace(people, adjusted=p_value))
+        for one, people, p_value in zip(found, made, adjusted, strict=True)
+    ]
 
 
 def _versus(first: ComparedSide, second: ComparedSide, measure: Measure, across_versions: bool) -> Versus:
