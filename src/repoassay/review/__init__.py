@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         comments_on as comments_on,
         remove_comment as remove_comment,
     )
+    from repoassay.review.study_rows import CountedRows as CountedRows, counted_rows as counted_rows
     from repoassay.review.database import (
         Conflict as Conflict,
         append as append,
@@ -57,7 +58,9 @@ if TYPE_CHECKING:
         SystemDifference as SystemDifference,
         SystemFigures as SystemFigures,
         TaskDifference as TaskDifference,
+        compare_systems as compare_systems,
         study_figures as study_figures,
+        task_difference as task_difference,
     )
     from repoassay.review.instructions import (
         Expertise as Expertise,
@@ -83,7 +86,7 @@ if TYPE_CHECKING:
         release as release,
         renew as renew,
     )
-    from repoassay.review.mergeability_gap import controls as controls, gap as gap
+    from repoassay.review.mergeability_gap import Gap as Gap, controls as controls, gap as gap
     from repoassay.review.minutes import minutes_to_fix as minutes_to_fix
     from repoassay.review.plan import (
         PlanAnswers as PlanAnswers,
@@ -218,6 +221,7 @@ else:
             "drafts": ("draft_of", "save_draft"),
             "exchange": ("FORMATS", "ratings_to_jsonl", "read_ratings", "write_ratings"),
             "failures": ("failure_table", "problems_per_submission"),
+            "study_rows": ("CountedRows", "counted_rows"),
             "item_summary": ("ItemSummary", "summarize_items", "set_aside"),
             "rater_quality": ("control_accuracy", "rater_drift"),
             "working_hours": ("correct_hours", "hours_of", "hours_to_csv", "set_pay"),
@@ -249,6 +253,7 @@ else:
             ),
             "leases": ("LeasedItem", "open_item", "open_next", "place_of", "queue_of", "release", "renew"),
             "mergeability_gap": (
+                "Gap",
                 "gap",
                 "controls",
             ),
@@ -325,7 +330,9 @@ else:
                 "SystemDifference",
                 "SystemFigures",
                 "TaskDifference",
+                "compare_systems",
                 "study_figures",
+                "task_difference",
             ),
             "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
             "tidy_columns": ("codebook",),
