@@ -24,16 +24,17 @@ from repoassay.review.study import Study, check_study
 from repoassay.review.tidy_cells import (
     anchor_of_cells,
     answer_of_cell,
-    cell_in_errors,
+    check_computed,
     identifier_of_cell,
     item_of_cells,
     made_of_cells,
     one_of_codebook,
+    quoted_cell,
     refuse_cell,
     text_of_cell,
 )
 from repoassay.review.tidy_columns import CONTEXT, AnswerSource, TidyRecord, TidyRow
-from repoassay.review.tidy_table import StudyRecords, TidyPlan, TidySettings, answer_rows, blind_times, comment_phase
+from repoassay.review.tidy_table import StudyRecords, TidyPlan, TidySettings, blind_times, comment_phase
 from repoassay.text import printable, suggest
 from repoassay.types import Anchor, AxisAnswer, Rating
 
@@ -43,7 +44,6 @@ _ONE_RATING = (
     "version", "amends", "phase", "instructions", "last", "opened_at", "submitted_at", "seconds", "wall_seconds",
     "queue_position",
 )  # fmt: skip
-_COMPUTED = ("value", "role")
 _LONGEST_COMMENT = 10_000
 
 
@@ -115,7 +115,7 @@ class _TableReader:
                 place, "rubric", "another rubric than the study's; choose the one it was asked by with --rubric"
             )
         if (row["plan_hash"] or "") != self._hash:
-            refuse_cell(place, "plan_hash", f"{cell_in_errors(row['plan_hash'])} is not the digest of the study's plan")
+            refuse_cell(place, "plan_hash", f"{quoted_cell(row['plan_hash'])} is not the digest of the study's plan")
         if record not in {TidyRecord.STUDY, TidyRecord.RATER}:
             self._note(TidyRecord.ITEM, "item", place, row)
         if record not in {TidyRecord.STUDY, TidyRecord.ITEM, TidyRecord.ADJUDICATION}:
@@ -174,17 +174,17 @@ class _TableReader:
         _, known = self._cells[record].setdefault(key, (place, row))
         for each in CONTEXT[record]:
             if known[each] != row[each]:
-                before = cell_in_errors(known[each])
-                refuse_cell(
-                    place, each, f"{cell_in_errors(row[each])}, but {before} on a row of the same {column} before"
-                )
+                before = quoted_cell(known[each])
+                refuse_cell(place, each, f"{quoted_cell(row[each])}, but {before} on a row of the same {column} before")
 
     def _draft(self, place: str, row: TidyRow) -> _RatingDraft:
         named = row["rating"] or f"{row['item']}.{row['rater']}.{row['version'] or row['phase'] or 1}"
         draft = self._drafts.setdefault(str(named), _RatingDraft(place, row))
         for each in ("item", "rater", *_ONE_RATING):
             if draft.cells[each] != row[each]:
-                shown = f"{cell_in_errors(row[each])}, but {cell_in_errors(draft.cells[each])} on a row of the same rating before"
+                shown = (
+                    f"{quoted_cell(row[each])}, but {quoted_cell(draft.cells[each])} on a row of the same rating before"
+                )
                 refuse_cell(place, each, shown)
         return draft
 
@@ -299,7 +299,7 @@ class _TableReader:
             check_rating(rating, self._rubric)
         except BadInput as error:
             raise BadInput(f"{place}, column answer: {error.message}", error.remedy) from None
-        _check_computed(rating, draft, self._rubric)
+        check_computed(rating, draft.given, self._rubric)
         return rating
 
     def _check_versions(self, ratings: list[Rating]) -> None:
@@ -323,26 +323,8 @@ class _TableReader:
         answered = blind_times(ratings)
         for place, row, comment in self._comments.values():
             if row["phase"] not in (None, found := comment_phase(comment, answered).value):
-                refuse_cell(place, "phase", f"{cell_in_errors(row['phase'])}, but the times make it {found}")
+                refuse_cell(place, "phase", f"{quoted_cell(row['phase'])}, but the times make it {found}")
 
     def _moment(self, row: TidyRow) -> datetime:
         given = row["submitted_at"]
         return given if isinstance(given, datetime) else self._now
-
-
-def _check_computed(rating: Rating, draft: _RatingDraft, rubric: Rubric) -> None:
-    """Refuse what is said to follow from an answer and does not."""
-    derived = {(str(row["asked"]), str(row["axis"])): row for row in answer_rows(rating, rubric)}
-    for key, (place, row) in draft.given.items():
-        follows = derived.get(key)
-        if follows is None or (key[0] == AnswerSource.DERIVED and follows["answer"] != row["answer"]):
-            shown = "nothing" if follows is None else cell_in_errors(follows["answer"])
-            refuse_cell(
-                place, "answer", f"{cell_in_errors(row['answer'])}, but the rating's other answers make it {shown}"
-            )
-        for each in _COMPUTED:
-            expected = follows.get(each)
-            if row[each] is not None and row[each] != expected:
-                refuse_cell(
-                    place, each, f"{cell_in_errors(row[each])}, but the answer makes it {cell_in_errors(expected)}"
-                )
