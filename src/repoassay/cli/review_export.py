@@ -20,8 +20,11 @@ __all__ = ["export_study"]
 def export_study(study: str, database: str, folder: Path, formats: str | None) -> None:
     """Write all answers, comments and controls of STUDY as one table, with a codebook that says what is in it.
 
-    For leads: it says who made each submission.
+    Beside it lie analyse.py and analyse.R, which print the figures of `review figures --json` from the CSV file alone.
+    For leads: the table says who made each submission.
     """
+    from importlib.resources import files
+
     from repoassay.errors import BadInput
     from repoassay.review import (
         TIDY_FORMATS,
@@ -47,6 +50,8 @@ def export_study(study: str, database: str, folder: Path, formats: str | None) -
     rows = tidy_rows(records)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "CODEBOOK.md").write_text(codebook(records.rubric, study), encoding="utf-8")
+    for name in ("analyse.py", "analyse.R"):
+        (folder / name).write_text((files("repoassay.review") / "examples" / name).read_text("utf-8"), "utf-8")
     for each in dict.fromkeys(wanted):
         write_tidy_rows(rows, folder / f"{study}.{each}")
     click.echo(f"{len(rows):,} rows of {study}: {', '.join(f'{study}.{each}' for each in dict.fromkeys(wanted))}")
