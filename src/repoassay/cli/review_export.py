@@ -23,18 +23,10 @@ def export_study(study: str, database: str, folder: Path, formats: str | None) -
     Beside it lie analyse.py and analyse.R, which print the figures of `review figures --json` from the CSV file alone.
     For leads: the table says who made each submission.
     """
-    from importlib.resources import files
+    from contextlib import closing
 
     from repoassay.errors import BadInput
-    from repoassay.review import (
-        TIDY_FORMATS,
-        arrow_installed,
-        codebook,
-        open_database,
-        study_records,
-        tidy_rows,
-        write_tidy_rows,
-    )
+    from repoassay.review import TIDY_FORMATS, arrow_installed, open_database, study_records, write_tidy_folder
     from repoassay.text import quote, suggest
 
     wanted = [each.strip() for each in formats.split(",")] if formats else list(TIDY_FORMATS)
@@ -46,12 +38,7 @@ def export_study(study: str, database: str, folder: Path, formats: str | None) -
         click.echo("No Parquet file: pyarrow is not installed, which the extra `datasets` brings.", err=True)
     if "://" not in database and not Path(database).is_file():
         raise BadInput(f"There is no review database {quote(database)}.", "Name the one that the study is in.")
-    records = study_records(open_database(database), study)
-    rows = tidy_rows(records)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "CODEBOOK.md").write_text(codebook(records.rubric, study), encoding="utf-8")
-    for name in ("analyse.py", "analyse.R"):
-        (folder / name).write_text((files("repoassay.review") / "examples" / name).read_text("utf-8"), "utf-8")
-    for each in dict.fromkeys(wanted):
-        write_tidy_rows(rows, folder / f"{study}.{each}")
-    click.echo(f"{len(rows):,} rows of {study}: {', '.join(f'{study}.{each}' for each in dict.fromkeys(wanted))}")
+    kinds = list(dict.fromkeys(wanted))
+    with closing(open_database(database)) as place:
+        rows = write_tidy_folder(study_records(place, study), folder, kinds)
+    click.echo(f"{rows:,} rows of {study}: {', '.join(f'{study}.{each}' for each in kinds)}")

@@ -9,7 +9,7 @@ import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `plan_st
 `item_summary`, and of its rows `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`; all of it
 in one document: `figures_document`. Which runs are reviewed: `sampling`. In and out: `exchange`, `simple_table`, and
 the tidy table of a study for analyses elsewhere: `tidy_columns`, `tidy_table`, `tidy_files`,
-`tidy_import` with `tidy_cells`, `study_import`.
+`tidy_folder`, `tidy_import` with `tidy_cells`, `study_import`.
 """
 
 from __future__ import annotations
@@ -194,13 +194,13 @@ if TYPE_CHECKING:
         ratings as ratings,
         sessions as sessions,
     )
-    from repoassay.review.tidy_columns import codebook as codebook
     from repoassay.review.tidy_files import (
         TIDY_FORMATS as TIDY_FORMATS,
         arrow_installed as arrow_installed,
         read_tidy_rows as read_tidy_rows,
         write_tidy_rows as write_tidy_rows,
     )
+    from repoassay.review.tidy_folder import write_tidy_folder as write_tidy_folder
     from repoassay.review.tidy_import import records_of_table as records_of_table
     from repoassay.review.tidy_table import study_records as study_records, tidy_rows as tidy_rows
     from repoassay.review.working_hours import (
@@ -332,8 +332,8 @@ else:
             ),
             "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
             "study_import": ("keep_records",),
-            "tidy_columns": ("codebook",),
             "tidy_files": ("TIDY_FORMATS", "arrow_installed", "read_tidy_rows", "write_tidy_rows"),
+            "tidy_folder": ("write_tidy_folder",),
             "tidy_import": ("records_of_table",),
             "tidy_table": ("study_records", "tidy_rows"),
             "tables": ("events", "judgements", "judges", "raters", "ratings", "sessions"),
