@@ -8,7 +8,8 @@ import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `plan_st
 `drafts`, `submitting`, `comments`, `adjudication_store`; `migrations` holds files of SQL. What follows: `adjudication`,
 `item_summary`, and of its rows `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`; all of it
 in one document: `figures_document`. Which runs are reviewed: `sampling`. In and out: `exchange`, `simple_table`, and
-the tidy table of a study for analyses elsewhere: `tidy_columns`, `tidy_table`, `tidy_files`.
+the tidy table of a study for analyses elsewhere: `tidy_columns`, `tidy_table`, `tidy_files`,
+`tidy_folder`, `tidy_import` with `tidy_cells`, `study_import`.
 """
 
 from __future__ import annotations
@@ -180,6 +181,7 @@ if TYPE_CHECKING:
         opaque_names as opaque_names,
         rater_view as rater_view,
     )
+    from repoassay.review.study_import import keep_records as keep_records
     from repoassay.review.submitting import (
         import_ratings as import_ratings,
         may_reveal as may_reveal,
@@ -195,13 +197,14 @@ if TYPE_CHECKING:
         ratings as ratings,
         sessions as sessions,
     )
-    from repoassay.review.tidy_columns import codebook as codebook
     from repoassay.review.tidy_files import (
         TIDY_FORMATS as TIDY_FORMATS,
         arrow_installed as arrow_installed,
         read_tidy_rows as read_tidy_rows,
         write_tidy_rows as write_tidy_rows,
     )
+    from repoassay.review.tidy_folder import write_tidy_folder as write_tidy_folder
+    from repoassay.review.tidy_import import records_of_table as records_of_table
     from repoassay.review.tidy_table import study_records as study_records, tidy_rows as tidy_rows
     from repoassay.review.working_hours import (
         correct_hours as correct_hours,
@@ -335,8 +338,10 @@ else:
                 "task_difference",
             ),
             "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
-            "tidy_columns": ("codebook",),
+            "study_import": ("keep_records",),
             "tidy_files": ("TIDY_FORMATS", "arrow_installed", "read_tidy_rows", "write_tidy_rows"),
+            "tidy_folder": ("write_tidy_folder",),
+            "tidy_import": ("records_of_table",),
             "tidy_table": ("study_records", "tidy_rows"),
             "tables": ("events", "judgements", "judges", "raters", "ratings", "sessions"),
         },

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SignalEvidence as SignalEvidence,
         SignalState as SignalState,
     )
+    from repoassay.signals.tools import module as module
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -25,5 +26,6 @@ else:
             "bench": ("ToolRunner",),
             "collect": ("signals",),
             "signal": ("SignalAxis", "SignalEvidence", "Signal", "SignalState"),
+            "tools": ("module",),
         },
     )
