@@ -164,6 +164,7 @@ if TYPE_CHECKING:
         uses_of as uses_of,
     )
     from repoassay.review.study import (
+        FileVersions as FileVersions,
         Golden as Golden,
         HiddenPart as HiddenPart,
         Item as Item,
@@ -307,6 +308,7 @@ else:
                 "uses_of",
             ),
             "study": (
+                "FileVersions",
                 "Golden",
                 "HiddenPart",
                 "Item",

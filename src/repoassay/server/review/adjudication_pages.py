@@ -21,7 +21,8 @@ from repoassay.review import (
     settle,
 )
 from repoassay.server.review.auth import AsLead, Form, Here, HTTPDenied, Led
-from repoassay.server.review.diff_fragments import diff_page, file_list
+from repoassay.server.review.context_lines import Gap
+from repoassay.server.review.diff_fragments import context_page, diff_page, file_list
 from repoassay.server.review.lead_data import gather
 from repoassay.server.review.outputs import send_output, shown_of
 from repoassay.server.review.pages import page
@@ -32,6 +33,7 @@ __all__ = ["router"]
 
 router = APIRouter(prefix="/studies/{study}")
 Place = Annotated[int, Query(ge=0, le=10**6)]
+Line = Annotated[int, Query(ge=1, le=10**9)]
 _FAST = 0.25
 
 
@@ -139,11 +141,24 @@ def more_files(desk: Here, led: AsLead, item: str, start: Place = 0) -> Response
 
 
 @router.get("/items/{item}/diff/{number}")
-def show_diff(desk: Here, led: AsLead, item: str, number: int, view: str = "unified", at: Place = 0) -> Response:
+def show_diff(
+    desk: Here, led: AsLead, item: str, number: int, view: str = "unified", at: Place = 0, whole: bool = False,
+    jump: bool = False,
+) -> Response:  # fmt: skip
     """Rows of one file, with everybody's comments."""
     base = f"/review/studies/{led.study}/items/{item}"
     found = comments_on(desk.database, led.study, item)
-    return diff_page(desk, _shown(desk, led, item), number, view, at, base, found)
+    return diff_page(desk, _shown(desk, led, item), number, view, at, base, found, whole=whole, jump=jump)
+
+
+@router.get("/items/{item}/diff/{number}/context")
+def show_context(
+    desk: Here, led: AsLead, item: str, number: int, old: Line, new: Line, count: Line, take: str,
+    view: str = "unified",
+) -> Response:  # fmt: skip
+    """Lines of one file that its diff leaves out."""
+    base = f"/review/studies/{led.study}/items/{item}"
+    return context_page(desk, _shown(desk, led, item), number, view, base, Gap(old, new, count), take)
 
 
 @router.get("/files/{item}/{number}/{which}")

@@ -21,7 +21,7 @@ from repoassay.review import Output
 from repoassay.server.review.auth import HTTPDenied
 from repoassay.server.review.review_state import ReviewState
 
-__all__ = ["OutputSide", "Preview", "kind_of", "media_of", "send_output", "shown_of"]
+__all__ = ["OutputSide", "Preview", "kind_of", "media_of", "opened_as", "send_output", "shown_of"]
 
 Kind = Literal["image", "audio", "video", "table", "text", "pdf", "other"]
 
@@ -102,6 +102,11 @@ def kind_of(path: str) -> Kind:
         if ending == "pdf"
         else "other"
     )
+
+
+def opened_as(path: str) -> str:
+    """As what a sandbox opens a file of this name: pdf, workbook, notebook or picture; empty where none does."""
+    return _OPENED.get(_ending(path), "")
 
 
 def media_of(path: str) -> str:

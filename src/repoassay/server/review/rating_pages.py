@@ -26,7 +26,8 @@ from repoassay.review import (
     uses_of,
 )
 from repoassay.server.review.auth import Anyone, AsRater, Form, Here, HTTPDenied
-from repoassay.server.review.diff_fragments import diff_page, file_list
+from repoassay.server.review.context_lines import Gap
+from repoassay.server.review.diff_fragments import context_page, diff_page, file_list
 from repoassay.server.review.outputs import send_output, shown_of
 from repoassay.server.review.pages import page
 from repoassay.server.review.rater_progress import revealed_to, stand
@@ -38,6 +39,7 @@ __all__ = ["router"]
 
 router = APIRouter()
 Place = Annotated[int, Query(ge=0, le=10**6)]
+Line = Annotated[int, Query(ge=1, le=10**9)]
 
 
 @router.get("/queue")
@@ -110,11 +112,26 @@ def more_files(desk: Here, rater: AsRater, item: str, start: Place = 0) -> Respo
 
 
 @router.get("/item/{item}/diff/{number}")
-def show_diff(desk: Here, rater: AsRater, item: str, number: int, view: str = "unified", at: Place = 0) -> Response:
+def show_diff(
+    desk: Here, rater: AsRater, item: str, number: int, view: str = "unified", at: Place = 0, whole: bool = False,
+    jump: bool = False,
+) -> Response:  # fmt: skip
     """Rows of one file."""
     shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
     found = comments_by(desk.database, rater, item)
-    return diff_page(desk, shown, number, view, at, f"/review/item/{item}", found, own=True)
+    return diff_page(
+        desk, shown, number, view, at, f"/review/item/{item}", found, own=True, whole=whole, jump=jump
+    )  # fmt: skip
+
+
+@router.get("/item/{item}/diff/{number}/context")
+def show_context(
+    desk: Here, rater: AsRater, item: str, number: int, old: Line, new: Line, count: Line, take: str,
+    view: str = "unified",
+) -> Response:  # fmt: skip
+    """Lines of one file that its diff leaves out."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    return context_page(desk, shown, number, view, f"/review/item/{item}", Gap(old, new, count), take)
 
 
 @router.get("/item/{item}/comments")

@@ -13,7 +13,9 @@ const reading = (() => {
 
   // --- files, which come as they are needed -------------------------------------------------------------------
   document.body.addEventListener("htmx:configRequest", (event) => {
-    if (/\/diff\/\d+/.test(event.detail.path)) event.detail.parameters.view = view.now;
+    if (!/\/diff\/\d+/.test(event.detail.path)) return;
+    event.detail.parameters.view = view.now;
+    if (event.detail.elt.closest("section.file")?.classList.contains("entire")) event.detail.parameters.whole = "true";
   });
   const part = (rows, more = "") => htmx.ajax("GET", `${rows.dataset.at}${more}`, { target: rows, swap: "innerHTML" });
   async function section(number, place) {
@@ -43,12 +45,40 @@ const reading = (() => {
     }
     const row = () => document.getElementById(`f${number}${key}`);
     if (!row()) {
-      await part(rows, `?at=${page}`);
+      entire(found, false);
+      await part(rows, `?at=${page}&jump=true`);
       for (let turn = 0; turn < 40 && !row(); turn += 1) await nap(25);
     }
     if (row()) to(row()); else found.scrollIntoView({ block: "start" });
   }
   const reload = (rows) => part(rows);
+
+  // --- lines the diff leaves out ------------------------------------------------------------------------------
+  function entire(section, on) {
+    section.classList.toggle("entire", on);
+    section.querySelector("[data-whole]")?.setAttribute("aria-pressed", String(on));
+  }
+  function whole(section) {
+    const rows = section?.querySelector(".rows");
+    if (!rows || !section.querySelector("[data-whole]")) return;
+    wanted = at.row?.id && section.contains(at.row) ? at.row.id : "";
+    entire(section, !section.classList.contains("entire"));
+    section.classList.remove("folded");
+    part(rows);
+  }
+  const here = () => at.file ?? document.querySelector("section.file");
+  function expand(every_gap) {
+    const found = every(".gap", here() ?? document.createElement("div"));
+    if (every_gap) { for (const gap of found) gap.querySelector("[data-take=all]").click(); return; }
+    // Of the hunk at hand: the lines above it, and those below it up to the next one.
+    const row = at.row?.isConnected ? at.row : found[0];
+    if (!row) return;
+    const above = found.filter((gap) => gap === row || follows(gap, row)).at(-1);
+    const below = found.find((gap) => gap !== row && follows(row, gap));
+    for (const [gap, take] of [[above, "up"], [below, "down"]]) {
+      (gap?.querySelector(`[data-take=${take}]`) ?? gap?.querySelector("[data-take=all]"))?.click();
+    }
+  }
 
   // --- views --------------------------------------------------------------------------------------------------
   function show(which) {
@@ -163,6 +193,7 @@ const reading = (() => {
       jump(link.dataset.file);
     }
     if (target.closest("[data-panel]")) panel();
+    if (target.closest("[data-whole]")) whole(target.closest("section.file"));
   });
   if (list && document.querySelector("[data-view=split]")) {
     if (kept("view", "unified") === "split") show("split");
@@ -172,7 +203,7 @@ const reading = (() => {
     j: () => change(1), k: () => change(-1), J: () => line(1), K: () => line(-1), "]": () => file(1), "[": () => file(-1),
     s: () => document.querySelector("[data-view=split]") && show(view.now === "split" ? "unified" : "split"),
     r: () => document.querySelector("[data-view=reference]") && show(view.now === "reference" ? "unified" : "reference"),
-    v: view_current, b: () => panel(),
+    v: view_current, b: () => panel(), a: () => expand(false), A: () => expand(true), o: () => whole(here()),
   };
   return { at, to, reload, keys, jump };
 })();
