@@ -11,7 +11,7 @@ from repoassay.review.rubric import read_rubric
 from repoassay.review.studies import create_study, payload_of
 from repoassay.review.study import FileVersions, HiddenPart, Item, ItemPayload, Study
 from repoassay.server.review.changed_files import file_versions
-from repoassay.server.review.context_lines import Gap, gaps, lines_before, whole_file
+from repoassay.server.review.context_lines import ContextGap, context_gaps, lines_before, with_gaps_filled
 from repoassay.server.review.diff import parse_diff
 from repoassay.server.review.review_state import ReviewState
 from server.review.samples import NOW, Person
@@ -46,22 +46,22 @@ def test_gaps_open_down_up_and_wholly(desk: ReviewState, owner: Person) -> None:
     ann = opened(desk, owner)
     page = ann.get("/item/s0/diff/0").text
     assert page.count('class="gap"') == 3 and "line_49 =" not in page
-    down = ann.get("/item/s0/diff/0/context?old=53&new=54&count=97&take=down").text
+    down = ann.get("/item/s0/diff/0/context?old_line=53&new_line=54&count=97&take=down").text
     assert re.findall(r"line_(\d+) =", re.sub("<[^>]*>", "", down)) == [str(number) for number in range(53, 73)]
-    assert "old=73&new=74&count=77" in down and down.rindex('class="gap"') > down.rindex("f0n")
-    up = ann.get("/item/s0/diff/0/context?old=53&new=54&count=97&take=up").text
-    assert "old=53&new=54&count=77" in up and up.index('class="gap"') < up.index("f0n")
+    assert "old_line=73&new_line=74&count=77" in down and down.rindex('class="gap"') > down.rindex("f0n")
+    up = ann.get("/item/s0/diff/0/context?old_line=53&new_line=54&count=97&take=up").text
+    assert "old_line=53&new_line=54&count=77" in up and up.index('class="gap"') < up.index("f0n")
     assert 'id="f0n150"' in up and 'id="f0n130"' not in up
-    both = ann.get("/item/s0/diff/0/context?old=53&new=54&count=97&take=all&view=split").text
+    both = ann.get("/item/s0/diff/0/context?old_line=53&new_line=54&count=97&take=all&view=split").text
     assert both.count("<tr") == 97 and "gap" not in both and 'data-side="old">149<' in both
-    for odd in ("old=190&new=1&count=97&take=all", "old=1&new=1&count=5&take=sideways"):
+    for odd in ("old_line=190&new_line=1&count=97&take=all", "old_line=1&new_line=1&count=5&take=sideways"):
         assert ann.get(f"/item/s0/diff/0/context?{odd}").status_code == 404
-    assert ann.get("/item/s0/diff/0/context?old=0&new=1&count=5&take=up").status_code == 422
+    assert ann.get("/item/s0/diff/0/context?old_line=0&new_line=1&count=5&take=up").status_code == 422
 
 
 def test_the_whole_file_is_the_new_one(desk: ReviewState, owner: Person) -> None:
     ann = opened(desk, owner)
-    text = ann.get("/item/s0/diff/0?whole=true").text
+    text = ann.get("/item/s0/diff/0?whole_file=true").text
     numbers = [int(found) for found in re.findall(r'id="f0n(\d+)"', text)]
     assert numbers == list(range(1, 201)) and "gap" not in text and 'id="f0h1"' in text
     assert "Whole file" in ann.get("/item/s0").text
@@ -79,15 +79,15 @@ def test_another_file_is_never_shown_as_context(desk: ReviewState, owner: Person
     ann = opened(desk, owner, before=before)
     page = ann.get("/item/s0/diff/0")
     assert page.status_code == 200 and "gap" not in page.text
-    assert "gap" not in ann.get("/item/s0/diff/0?whole=true").text
-    assert ann.get("/item/s0/diff/0/context?old=1&new=1&count=5&take=up").status_code == 404
+    assert "gap" not in ann.get("/item/s0/diff/0?whole_file=true").text
+    assert ann.get("/item/s0/diff/0/context?old_line=1&new_line=1&count=5&take=up").status_code == 404
 
 
 def test_heads_that_overlap_or_lie_show_no_context() -> None:
     lines = [f"l{number}" for number in range(1, 30)]
     (file,) = parse_diff("--- a/x\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n@@ -5,2 +7,2 @@\n l5\n-l6\n+m6\n")
-    assert gaps(file, lines) == [Gap(1, 1, 0), Gap(1, 3, 4), Gap(7, 9, 23)]
-    assert [row.new for row in whole_file(file, lines).rows if row.sign in " +"] == list(range(1, 32))
+    assert context_gaps(file, lines) == [ContextGap(1, 1, 0), ContextGap(1, 3, 4), ContextGap(7, 9, 23)]
+    assert [row.new for row in with_gaps_filled(file, lines).rows if row.sign in " +"] == list(range(1, 32))
 
 
 def test_versions_follow_no_path_out_of_the_repository(desk: ReviewState, tmp_path: Path) -> None:

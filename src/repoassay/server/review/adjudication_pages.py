@@ -21,7 +21,8 @@ from repoassay.review import (
     settle,
 )
 from repoassay.server.review.auth import AsLead, Form, Here, HTTPDenied, Led
-from repoassay.server.review.context_lines import Gap
+from repoassay.server.review.change_index import ChangeIndex
+from repoassay.server.review.context_lines import ContextGap
 from repoassay.server.review.diff_fragments import context_page, diff_page, file_list
 from repoassay.server.review.lead_data import gather
 from repoassay.server.review.outputs import send_output, shown_of
@@ -87,6 +88,7 @@ def _one(desk: ReviewState, led: Led, item: str, made: bool, wrong: str) -> Resp
         shown=shown, ratings=line, known=known, labels=labels, causes=list(DisagreementCause), tab="items", wrong=wrong,
         comments=comments_on(desk.database, led.study, item), outputs=shown_of(desk, shown.payload.outputs),
         evidence=evidence, fast=fast, closed=is_closed(desk.database, led.study), **file_list(shown, 0, base),
+        index=ChangeIndex(desk.blobs, shown),
         versions=[rating for rating in known.versions if rating.submission == item],
         settled=[each for each in known.settled if each.item == item],
     )  # fmt: skip
@@ -142,23 +144,23 @@ def more_files(desk: Here, led: AsLead, item: str, start: Place = 0) -> Response
 
 @router.get("/items/{item}/diff/{number}")
 def show_diff(
-    desk: Here, led: AsLead, item: str, number: int, view: str = "unified", at: Place = 0, whole: bool = False,
+    desk: Here, led: AsLead, item: str, number: int, view: str = "unified", at: Place = 0, whole_file: bool = False,
     jump: bool = False,
 ) -> Response:  # fmt: skip
     """Rows of one file, with everybody's comments."""
     base = f"/review/studies/{led.study}/items/{item}"
     found = comments_on(desk.database, led.study, item)
-    return diff_page(desk, _shown(desk, led, item), number, view, at, base, found, whole=whole, jump=jump)
+    return diff_page(desk, _shown(desk, led, item), number, view, at, base, found, whole_file=whole_file, jump=jump)
 
 
 @router.get("/items/{item}/diff/{number}/context")
-def show_context(
-    desk: Here, led: AsLead, item: str, number: int, old: Line, new: Line, count: Line, take: str,
+def context_for_lead(
+    desk: Here, led: AsLead, item: str, number: int, old_line: Line, new_line: Line, count: Line, take: str,
     view: str = "unified",
 ) -> Response:  # fmt: skip
     """Lines of one file that its diff leaves out."""
     base = f"/review/studies/{led.study}/items/{item}"
-    return context_page(desk, _shown(desk, led, item), number, view, base, Gap(old, new, count), take)
+    return context_page(desk, _shown(desk, led, item), number, view, base, ContextGap(old_line, new_line, count), take)
 
 
 @router.get("/files/{item}/{number}/{which}")

@@ -10,7 +10,7 @@ from repoassay.server.review.blobs import Blobs
 from repoassay.server.review.review_state import ShownItem
 from repoassay.tasks import read_regular
 
-__all__ = ["STEP", "Gap", "gaps", "lines_before", "rows_of", "whole_file"]
+__all__ = ["STEP", "ContextGap", "context_gaps", "gap_rows", "lines_before", "with_gaps_filled"]
 
 STEP = 20
 """Lines that one press shows above or below a hunk."""
@@ -18,7 +18,7 @@ _MOST = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class ContextGap:
     """Lines between two hunks, before the first or after the last: the first one's numbers and how many there are."""
 
     old: int
@@ -26,9 +26,9 @@ class Gap:
     count: int
 
 
-def lines_before(blobs: Blobs, shown: ShownItem, file: FileDiff) -> list[str] | None:
+def lines_before(blobs: Blobs, item: ShownItem, file: FileDiff) -> list[str] | None:
     """Return the lines of a file as it was; None where they are not kept, or are not what its diff changes."""
-    kept = next((each.before for each in shown.payload.versions if each.path == file.path), None)
+    kept = next((each.before for each in item.payload.versions if each.path == file.path), None)
     if kept is None or file.old is None or not file.rows:
         return None
     try:
@@ -58,27 +58,27 @@ def _fits(file: FileDiff, lines: Sequence[str]) -> bool:
     return True
 
 
-def gaps(file: FileDiff, lines: Sequence[str]) -> list[Gap]:
+def context_gaps(file: FileDiff, lines: Sequence[str]) -> list[ContextGap]:
     """Return the gap before each hunk and the one after the last; `count` is 0 where nothing is left out.
 
     Args:
         file: Its diff.
         lines: What `lines_before` returned for it.
     """
-    found: list[Gap] = []
+    found: list[ContextGap] = []
     old = new = 1
     for row in file.rows:
         if row.sign == "@":
             count = max(0, min(row.old or old, len(lines) + 1) - old)
-            found.append(Gap(old, new, count))
+            found.append(ContextGap(old, new, count))
             old, new = old + count, new + count
         else:
             old += row.sign in (" ", "-")
             new += row.sign in (" ", "+")
-    return [*found, Gap(old, new, max(0, len(lines) + 1 - old))]
+    return [*found, ContextGap(old, new, max(0, len(lines) + 1 - old))]
 
 
-def rows_of(gap: Gap, lines: Sequence[str], hunk: int = 0) -> list[DiffRow]:
+def gap_rows(gap: ContextGap, lines: Sequence[str], hunk: int = 0) -> list[DiffRow]:
     """Return the lines of a gap as rows that nothing changed."""
     return [
         DiffRow(" ", gap.old + step, gap.new + step, lines[gap.old + step - 1], hunk)
@@ -86,13 +86,13 @@ def rows_of(gap: Gap, lines: Sequence[str], hunk: int = 0) -> list[DiffRow]:
     ]
 
 
-def whole_file(file: FileDiff, lines: Sequence[str]) -> FileDiff:
+def with_gaps_filled(file: FileDiff, lines: Sequence[str]) -> FileDiff:
     """Return the file with every gap filled; heads of hunks stay, so that places are found by the same names."""
-    between = gaps(file, lines)
+    between = context_gaps(file, lines)
     rows: list[DiffRow] = []
     for row in file.rows:
         if row.sign == "@":
-            rows += rows_of(between[row.hunk], lines, row.hunk)
+            rows += gap_rows(between[row.hunk], lines, row.hunk)
         rows.append(row)
-    rows += rows_of(between[-1], lines, max(0, file.hunks - 1))
+    rows += gap_rows(between[-1], lines, max(0, file.hunks - 1))
     return replace(file, rows=rows)

@@ -28,7 +28,7 @@ from repoassay.review import (
     uses_of,
 )
 from repoassay.server.review.auth import AsRater, Body, Here, HTTPDenied
-from repoassay.server.review.context_lines import lines_before, whole_file
+from repoassay.server.review.context_lines import lines_before, with_gaps_filled
 from repoassay.server.review.diff import lines_between
 from repoassay.server.review.rater_progress import revealed_to, stand
 from repoassay.server.review.review_state import ReviewState
@@ -104,7 +104,7 @@ def comment(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, Any]
     if file is None or not first <= last < first + _MOST_LINES:
         raise HTTPDenied(422, "A comment needs a file of the change, a side and at most 200 lines.")
     whole = lines_before(desk.blobs, shown, file)
-    lines = lines_between(file if whole is None else whole_file(file, whole), str(side), first, last)
+    lines = lines_between(file if whole is None else with_gaps_filled(file, whole), str(side), first, last)
     if len(lines) != last - first + 1:
         raise HTTPDenied(422, "The change does not show these lines.")
     quote = "\n".join(lines)[:4000]

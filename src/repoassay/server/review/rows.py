@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from repoassay.diffs import DiffRow, FileDiff
 from repoassay.server.review.colour import Token, coloured
-from repoassay.server.review.context_lines import Gap
+from repoassay.server.review.context_lines import ContextGap
 from repoassay.server.review.markup import visible
 
 __all__ = ["PAGE", "Cell", "DiffLine", "lines_of", "page_of", "pages"]
@@ -47,7 +47,7 @@ class DiffLine:
     right: Cell | None = None
     old: int | None = None
     new: int | None = None
-    gap: Gap | None = None
+    gap: ContextGap | None = None
 
 
 def pages(file: FileDiff) -> int:
@@ -55,14 +55,14 @@ def pages(file: FileDiff) -> int:
     return max(1, -(-len(file.rows) // PAGE))
 
 
-def page_of(file: FileDiff, page: int, *, split: bool, between: Sequence[Gap] = ()) -> list[DiffLine]:
+def page_of(file: FileDiff, page: int, *, split: bool, between: Sequence[ContextGap] = ()) -> list[DiffLine]:
     """Return one page of a file's diff.
 
     Args:
         file: The file.
         page: From 0; one that is not there is empty.
         split: Both sides beside each other, instead of one below the other.
-        between: What the diff leaves out, as `gaps` returns it; empty where that cannot be shown.
+        between: What the diff leaves out, as `context_gaps` returns it; empty where that cannot be shown.
     """
     rows = file.rows[page * PAGE : (page + 1) * PAGE]
     found = lines_of(file.path, rows, split=split, between=between)
@@ -71,7 +71,7 @@ def page_of(file: FileDiff, page: int, *, split: bool, between: Sequence[Gap] = 
     return found
 
 
-def lines_of(path: str, rows: Sequence[DiffRow], *, split: bool, between: Sequence[Gap] = ()) -> list[DiffLine]:
+def lines_of(path: str, rows: Sequence[DiffRow], *, split: bool, between: Sequence[ContextGap] = ()) -> list[DiffLine]:
     """Return rows of a file as lines of the table; see `page_of`."""
     html = _html(path, rows)
     lines: list[DiffLine] = []

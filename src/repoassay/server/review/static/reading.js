@@ -15,7 +15,7 @@ const reading = (() => {
   document.body.addEventListener("htmx:configRequest", (event) => {
     if (!/\/diff\/\d+/.test(event.detail.path)) return;
     event.detail.parameters.view = view.now;
-    if (event.detail.elt.closest("section.file")?.classList.contains("entire")) event.detail.parameters.whole = "true";
+    if (event.detail.target?.closest("section.file")?.classList.contains("entire")) event.detail.parameters.whole_file = "true";
   });
   const part = (rows, more = "") => htmx.ajax("GET", `${rows.dataset.at}${more}`, { target: rows, swap: "innerHTML" });
   async function section(number, place) {
@@ -29,7 +29,7 @@ const reading = (() => {
   }
   const placeOf = (number) => Number(document.querySelector(`.tree a[data-file="${number}"]`)?.dataset.place ?? number);
   // Goes to a file, or to a row of it by its key (`n12`: line 12 of the new side), loading whatever is missing.
-  async function jump(number, { key = "", page = 0, place = placeOf(number) } = {}) {
+  async function jump(number, { key = "", page = 0, place = placeOf(number), all = false } = {}) {
     const found = await section(number, place);
     if (!found) return;
     found.classList.remove("folded");
@@ -45,7 +45,7 @@ const reading = (() => {
     }
     const row = () => document.getElementById(`f${number}${key}`);
     if (!row()) {
-      entire(found, false);
+      entire(found, all);
       await part(rows, `?at=${page}&jump=true`);
       for (let turn = 0; turn < 40 && !row(); turn += 1) await nap(25);
     }
@@ -135,6 +135,24 @@ const reading = (() => {
     if (next) jump(next.dataset.file);
   }
 
+  // --- searching: the server looks through the whole change, files not loaded too ---------------------------------
+  const search = document.getElementById("find");
+  let hit = -1;
+  function hop(step) {
+    const links = every("#found a[data-file]");
+    if (!links.length) return;
+    hit = (hit + step + links.length) % links.length;
+    links.forEach((link, place) => link.classList.toggle("at", place === hit));
+    links[hit].scrollIntoView({ block: "nearest" });
+    links[hit].click();
+  }
+  search?.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.ctrlKey || event.metaKey || !document.querySelector("#found a")) return;
+    event.preventDefault();
+    hop(event.shiftKey ? -1 : 1);
+  });
+  search?.addEventListener("input", () => { hit = -1; });
+
   // --- what was viewed ----------------------------------------------------------------------------------------
   const seenKey = `viewed:${list?.dataset.item ?? ""}`;
   const viewed = new Set(kept(seenKey, []));
@@ -190,7 +208,8 @@ const reading = (() => {
     const link = target.closest("a[data-file]");
     if (link) {
       event.preventDefault();
-      jump(link.dataset.file);
+      const { key, page, place } = link.dataset;
+      jump(link.dataset.file, { key, page, place: Number(place), all: "entire" in link.dataset });
     }
     if (target.closest("[data-panel]")) panel();
     if (target.closest("[data-whole]")) whole(target.closest("section.file"));
@@ -204,6 +223,7 @@ const reading = (() => {
     s: () => document.querySelector("[data-view=split]") && show(view.now === "split" ? "unified" : "split"),
     r: () => document.querySelector("[data-view=reference]") && show(view.now === "reference" ? "unified" : "reference"),
     v: view_current, b: () => panel(), a: () => expand(false), A: () => expand(true), o: () => whole(here()),
+    "/": () => search?.select(),
   };
   return { at, to, reload, keys, jump };
 })();
