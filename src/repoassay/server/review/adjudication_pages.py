@@ -23,9 +23,9 @@ from repoassay.review import (
 from repoassay.server.review.auth import AsLead, Form, Here, HTTPDenied, Led
 from repoassay.server.review.change_index import ChangeIndex
 from repoassay.server.review.context_lines import ContextGap
-from repoassay.server.review.diff_fragments import context_page, diff_page, file_list
+from repoassay.server.review.diff_fragments import context_page, diff_page, file_list, version_page
 from repoassay.server.review.lead_data import gather
-from repoassay.server.review.outputs import send_output, shown_of
+from repoassay.server.review.outputs import send_output, shown_of, version_of
 from repoassay.server.review.pages import page
 from repoassay.server.review.reveal import evidence_of
 from repoassay.server.review.review_state import ReviewState, ShownItem
@@ -161,6 +161,18 @@ def context_for_lead(
     """Lines of one file that its diff leaves out."""
     base = f"/review/studies/{led.study}/items/{item}"
     return context_page(desk, _shown(desk, led, item), number, view, base, ContextGap(old_line, new_line, count), take)
+
+
+@router.get("/items/{item}/versions/{number}")
+def versions_for_lead(desk: Here, led: AsLead, item: str, number: int) -> Response:
+    """A changed picture, document or notebook, before and after."""
+    return version_page(desk, _shown(desk, led, item), number, f"/review/studies/{led.study}/items/{item}")
+
+
+@router.get("/items/{item}/versions/{number}/{which}")
+def version_for_lead(desk: Here, led: AsLead, item: str, number: int, which: str) -> Response:
+    """Such a file, or a picture of it, inert."""
+    return send_output(desk, version_of(_shown(desk, led, item), number)[0], which)
 
 
 @router.get("/files/{item}/{number}/{which}")

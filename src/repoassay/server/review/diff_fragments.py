@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from fastapi.responses import HTMLResponse
@@ -18,11 +19,12 @@ from repoassay.server.review.context_lines import (
     lines_before,
     with_gaps_filled,
 )
+from repoassay.server.review.outputs import opened_as, shown_of, version_of
 from repoassay.server.review.pages import page
 from repoassay.server.review.review_state import ReviewState, ShownItem
 from repoassay.server.review.rows import DiffLine, lines_of, page_of, pages
 
-__all__ = ["VIEWS", "context_page", "diff_page", "file_list", "find_file"]
+__all__ = ["VIEWS", "context_page", "diff_page", "file_list", "find_file", "version_page"]
 
 VIEWS = ("unified", "split", "reference")
 _MOST_GAP = 2000
@@ -43,10 +45,25 @@ def file_list(shown: ShownItem, start: int, base: str) -> dict[str, Any]:
     some = [(number, every[number]) for number in shown.order[start : start + FILES]]
     chunks = range(FILES, len(every), FILES) if start == 0 else ()
     wholes = {each.path for each in shown.payload.versions if each.before is not None}
+    opened = {
+        each.path for each in shown.payload.versions if opened_as(each.path) and (each.before or each.after)
+    }  # fmt: skip
     return {
         "files": some, "count": len(shown.files), "chunks": chunks, "chunk": FILES, "base": base, "wholes": wholes,
-        "start": start, "generated": shown.generated,
+        "start": start, "generated": shown.generated, "opened": opened,
     }  # fmt: skip
+
+
+def version_page(desk: ReviewState, item: ShownItem, number: int, base: str) -> HTMLResponse:
+    """Return a changed picture, document or notebook before and after, as a sandbox opened it.
+
+    Raises:
+        Denied: When the file is none of these, or is not kept.
+    """
+    output, only = version_of(item, number)
+    (each,) = shown_of(desk, (output,))
+    again, source = f"{base}/versions/{number}", f"{base}/versions"
+    return page("versions.html", each=replace(each, number=number), again=again, source=source, only=only)
 
 
 def diff_page(

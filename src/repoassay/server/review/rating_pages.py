@@ -28,8 +28,8 @@ from repoassay.review import (
 from repoassay.server.review.auth import Anyone, AsRater, Form, Here, HTTPDenied
 from repoassay.server.review.change_index import ChangeIndex, search_change
 from repoassay.server.review.context_lines import ContextGap
-from repoassay.server.review.diff_fragments import context_page, diff_page, file_list
-from repoassay.server.review.outputs import send_output, shown_of
+from repoassay.server.review.diff_fragments import context_page, diff_page, file_list, version_page
+from repoassay.server.review.outputs import send_output, shown_of, version_of
 from repoassay.server.review.pages import page
 from repoassay.server.review.rater_progress import revealed_to, stand
 from repoassay.server.review.reveal import evidence_of
@@ -134,6 +134,20 @@ def show_left_out(
     """Lines of one file that its diff leaves out."""
     shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
     return context_page(desk, shown, number, view, f"/review/item/{item}", ContextGap(old_line, new_line, count), take)
+
+
+@router.get("/item/{item}/versions/{number}")
+def show_versions(desk: Here, rater: AsRater, item: str, number: int) -> Response:
+    """A changed picture, document or notebook, before and after."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    return version_page(desk, shown, number, f"/review/item/{item}")
+
+
+@router.get("/item/{item}/versions/{number}/{which}")
+def send_version(desk: Here, rater: AsRater, item: str, number: int, which: str) -> Response:
+    """Such a file, or a picture of it, inert."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    return send_output(desk, version_of(shown, number)[0], which)
 
 
 @router.get("/item/{item}/find")

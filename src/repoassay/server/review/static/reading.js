@@ -81,7 +81,12 @@ const reading = (() => {
   }
 
   // --- views --------------------------------------------------------------------------------------------------
+  // Two sides need width: a telephone has none, and a screen of 1,500 pixels only without the list of files.
+  const small = matchMedia("(max-width: 900px)"), middling = matchMedia("(max-width: 1500px)");
   function show(which) {
+    if (which === "split" && small.matches) which = "unified";
+    if (which === "split" && middling.matches && !document.body.classList.contains("narrowed")) panel(true, false);
+    else if (which === "unified" && !kept("narrowed", false)) panel(false, false);
     view.now = which;
     if (which !== "reference") keep("view", which);
     for (const button of every("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === which));
@@ -177,11 +182,11 @@ const reading = (() => {
   };
 
   // --- the list of files, which can be folded away ------------------------------------------------------------
-  function panel(on) {
+  function panel(on, stays = true) {
     const folded = on ?? !document.body.classList.contains("narrowed");
     document.body.classList.toggle("narrowed", folded);
     document.querySelector("[data-panel]")?.setAttribute("aria-pressed", String(!folded));
-    keep("narrowed", folded);
+    if (stays) keep("narrowed", folded);
   }
   if (kept("narrowed", false)) panel(true);
 
