@@ -168,6 +168,7 @@ if TYPE_CHECKING:
         uses_of as uses_of,
     )
     from repoassay.review.study import (
+        FileVersions as FileVersions,
         Golden as Golden,
         HiddenPart as HiddenPart,
         Item as Item,
@@ -315,6 +316,7 @@ else:
                 "uses_of",
             ),
             "study": (
+                "FileVersions",
                 "Golden",
                 "HiddenPart",
                 "Item",
