@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -62,22 +61,14 @@ def import_pulls(source: Path, *, name: str, database: str, rubric: str, reposit
 @_DATABASE
 @click.option("--out", "target", required=True, type=PATH, metavar="FILE", help="JSON Lines, one review a line.")
 def export_reviews(study: str, *, database: str, target: Path) -> None:
-    """Write what people said of STUDY as bodies of GitHub's "create a review", one for each rated pull request."""
-    from repoassay.forges import github_review
-    from repoassay.review import comments_on, items_of, latest, ratings_of, read_rubric_of
+    """Write what people said of STUDY as requests that make a review on its forge, a line for each rated pull request.
 
-    lines = []
+    On GitHub `review` is the body of "create a review for a pull request". On GitLab `note`, `discussions` and, where
+    most would merge it, `approval` are bodies of the requests of these names.
+    """
+    from repoassay.forges import review_requests
+
     with open_study(database) as place:
-        rubric, given = read_rubric_of(place, study), latest(ratings_of(place, study))
-        for item in items_of(place, study):
-            forge: Any = item.hidden.evidence.get("forge")
-            mine = [rating for rating in given if rating.submission == item.id]
-            if not isinstance(forge, dict) or forge.get("kind") != "github" or not mine:
-                continue
-            body = github_review(
-                item.payload, rubric, mine, comments_on(place, study, item.id), str(forge.get("head") or "")
-            )
-            request = body.model_dump(mode="json", exclude_none=True)
-            lines.append({"repository": forge.get("repository"), "number": forge.get("number"), "review": request})
-    target.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+        lines = [json.dumps(request.document()) for request in review_requests(place, study)]
+    target.write_text("".join(line + "\n" for line in lines), "utf-8")
     click.echo(f"{len(lines)} reviews are in {target}.")

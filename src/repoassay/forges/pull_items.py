@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Sequence
 
+from repoassay.diffs import read
 from repoassay.forges.pull import ForgePull
 from repoassay.review import HiddenPart, Item, ItemPayload, blinded, leaks_name, opaque_names
 from repoassay.text import clip, one_line
@@ -25,7 +26,7 @@ def items_of_pulls(pulls: Sequence[ForgePull], seed: int) -> list[Item]:
     shown = [pull for pull in pulls if pull.diff]
     names = sorted({name for pull in shown for name in _people(pull) if len(name) > 2})
     branches = sorted({pull.branch for pull in shown if len(pull.branch) > 4 and pull.branch != pull.target})
-    halves = [(blinded(_payload(pull), names, branches), _hidden(pull)) for pull in shown]
+    halves = [_halves(pull, names, branches) for pull in shown]
     random.Random(f"items:{seed}").shuffle(halves)  # noqa: S311 - to be repeated
     opaque = opaque_names(seed, len(halves))
     return [
@@ -59,11 +60,17 @@ def _people(pull: ForgePull) -> set[str]:
     }
 
 
+def _halves(pull: ForgePull, names: Sequence[str], branches: Sequence[str]) -> tuple[ItemPayload, HiddenPart]:
+    payload = blinded(_payload(pull), names, branches)
+    own, shown = ([[file.old, file.new] for file in read(diff)] for diff in (pull.diff, payload.diff))
+    return payload, _hidden(pull, own if own != shown else None)
+
+
 def _payload(pull: ForgePull) -> ItemPayload:
     return ItemPayload(title=clip(pull.title, 1000), issue=pull.issue_text, description=pull.body, diff=pull.diff)
 
 
-def _hidden(pull: ForgePull) -> HiddenPart:
+def _hidden(pull: ForgePull, paths: list[list[str | None]] | None) -> HiddenPart:
     system, evidence = author_kind(pull)
     hours = None
     if pull.opened is not None and pull.merged is not None:
@@ -74,4 +81,6 @@ def _hidden(pull: ForgePull) -> HiddenPart:
         "base": pull.base, "start": pull.start, "head": pull.head,
         "merged": pull.was_merged, "hours_to_merge": hours,
     }  # fmt: skip
+    if paths is not None:  # raters see other names of files, and a review has to go to these
+        kept["paths"] = paths
     return HiddenPart(task=clip(pull.name, 200), system=system, origin=clip(pull.name, 200), evidence={"forge": kept})
