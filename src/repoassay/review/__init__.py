@@ -109,6 +109,13 @@ if TYPE_CHECKING:
         plan_of as plan_of,
         save_plan as save_plan,
     )
+    from repoassay.review.postings import (
+        Posting as Posting,
+        begin_posting as begin_posting,
+        drop_posting as drop_posting,
+        finish_posting as finish_posting,
+        postings_of as postings_of,
+    )
     from repoassay.review.preparation import (
         AnswerKey as AnswerKey,
         ItemUse as ItemUse,
@@ -232,6 +239,7 @@ else:
                 "repositories_to_ask",
                 "write_instructions",
             ),
+            "postings": ("Posting", "begin_posting", "drop_posting", "finish_posting", "postings_of"),
             "preparation": (
                 "AnswerKey",
                 "ItemUse",
