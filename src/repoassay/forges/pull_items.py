@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from repoassay.diffs import read
 from repoassay.forges.pull import ForgePull
-from repoassay.review import HiddenPart, Item, ItemPayload, blinded, leaks_name, opaque_names
+from repoassay.forges.pull_prose import names_in_prose, plain_prose
+from repoassay.review import HiddenPart, Item, ItemPayload, blinded, leaks_name, opaque_names, scrub_text
 from repoassay.text import clip, one_line
 
 __all__ = ["author_kind", "items_of_pulls"]
@@ -20,11 +21,13 @@ _CREDIT = re.compile(r"\b(?:generated|created|written) (?:with|by)\b.{0,200}", r
 def items_of_pulls(pulls: Sequence[ForgePull], seed: int) -> list[Item]:
     """Return one item a pull request that has a diff, in an order that says nothing.
 
-    Accounts, names and addresses of all authors and all branches are taken out of every text. `evidence["forge"]`
+    Accounts, names and addresses of authors and reviewers and all branches are taken out of every text, and what leads
+    to them (`pull_prose`). `evidence["forge"]`
     keeps who made it and what became of it: `merged`, and `hours_to_merge`.
     """
     shown = [pull for pull in pulls if pull.diff]
     names = sorted({name for pull in shown for name in _people(pull) if len(name) > 2})
+    names += names_in_prose(names, shown)
     branches = sorted({pull.branch for pull in shown if len(pull.branch) > 4 and pull.branch != pull.target})
     halves = [_halves(pull, names, branches) for pull in shown]
     random.Random(f"items:{seed}").shuffle(halves)  # noqa: S311 - to be repeated
@@ -54,20 +57,23 @@ def author_kind(pull: ForgePull) -> tuple[str, tuple[str, ...]]:
 
 
 def _people(pull: ForgePull) -> set[str]:
-    accounts = [pull.author, *(commit.author for commit in pull.commits)]
+    accounts = [pull.author, *(commit.author for commit in pull.commits), *(remark.by for remark in pull.remarks)]
     return {
         text.strip() for each in accounts for text in (each.login.removesuffix("[bot]"), each.name, each.mail) if text
     }
 
 
 def _halves(pull: ForgePull, names: Sequence[str], branches: Sequence[str]) -> tuple[ItemPayload, HiddenPart]:
-    payload = blinded(_payload(pull), names, branches)
+    payload = blinded(_payload(pull, names), names, branches)
+    # An issue is not a task's here: whoever made the change may have written it, or be named in it.
+    payload = payload.model_copy(update={"issue": scrub_text(payload.issue, names, branches)})
     own, shown = ([[file.old, file.new] for file in read(diff)] for diff in (pull.diff, payload.diff))
     return payload, _hidden(pull, own if own != shown else None)
 
 
-def _payload(pull: ForgePull) -> ItemPayload:
-    return ItemPayload(title=clip(pull.title, 1000), issue=pull.issue_text, description=pull.body, diff=pull.diff)
+def _payload(pull: ForgePull, names: Sequence[str]) -> ItemPayload:
+    title, issue, body = (plain_prose(text, pull, names) for text in (pull.title, pull.issue_text, pull.body))
+    return ItemPayload(title=clip(title, 1000), issue=issue, description=body, diff=pull.diff)
 
 
 def _hidden(pull: ForgePull, paths: list[list[str | None]] | None) -> HiddenPart:

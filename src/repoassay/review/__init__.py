@@ -155,7 +155,7 @@ if TYPE_CHECKING:
         read_rubric as read_rubric,
     )
     from repoassay.review.sampling import Candidate as Candidate, Sample as Sample, draw as draw, siblings as siblings
-    from repoassay.review.scrub import leaks_name as leaks_name, scrub_text as scrub_text
+    from repoassay.review.scrub import leaks as leaks, leaks_name as leaks_name, scrub_text as scrub_text
     from repoassay.review.studies import (
         close_study as close_study,
         create_study as create_study,
@@ -299,7 +299,7 @@ else:
             "reliability": ("agreement", "beside_tests"),
             "rubric": ("BUNDLED", "AnswerRole", "Rubric", "read_rubric"),
             "sampling": ("Candidate", "Sample", "draw", "siblings"),
-            "scrub": ("leaks_name", "scrub_text"),
+            "scrub": ("leaks", "leaks_name", "scrub_text"),
             "studies": (
                 "close_study",
                 "is_closed",
