@@ -116,6 +116,7 @@ def _fetched(address: ForgeAddress, query: PullQuery, keep: Path | None) -> Expo
 @click.argument("study")
 @_DATABASE
 @click.option("--out", "target", type=PATH, metavar="FILE", help="JSON Lines, one review a line.")
+@click.option("--outcomes", type=PATH, metavar="FILE", help="JSON Lines: what became of each, merged or reverted.")
 @click.option(
     "--post", "forge", default="", metavar="FORGE:OWNER/REPO", help="Show what would be posted to this repository."
 )
@@ -123,8 +124,9 @@ def _fetched(address: ForgeAddress, query: PullQuery, keep: Path | None) -> Expo
 @_API
 @_TOKEN
 def export_reviews(
-    study: str, *, database: str, target: Path | None, forge: str, yes: bool, api: str, token_variable: str
-) -> None:
+    study: str, *, database: str, target: Path | None, outcomes: Path | None, forge: str, yes: bool, api: str,
+    token_variable: str,
+) -> None:  # fmt: skip
     """Write what people said of STUDY as requests that make a review on its forge, a line for each rated pull request.
 
     On GitHub `review` is the body of "create a review for a pull request". On GitLab `note`, `discussions` and, where
@@ -133,15 +135,19 @@ def export_reviews(
     With --post and --yes they are sent. What was posted is kept: run again, it posts what is missing and nothing twice.
     """
     from repoassay.errors import BadInput
-    from repoassay.forges import forge_address, review_requests
+    from repoassay.forges import forge_address, forge_items, review_requests
 
-    if target is None and not forge:
+    if target is None and outcomes is None and not forge:
         raise BadInput("Reviews go nowhere.", "Give --out FILE, or --post github:OWNER/REPO.")
     with open_study(database) as place:
         requests = list(review_requests(place, study))
         if target is not None:
             target.write_text("".join(json.dumps(each.document()) + "\n" for each in requests), "utf-8")
             click.echo(f"{len(requests)} reviews are in {target}.")
+        if outcomes is not None:
+            kept = [{"item": item.id} | item.hidden.evidence["forge"] for item in forge_items(place, study)]
+            outcomes.write_text("".join(json.dumps(each) + "\n" for each in kept), "utf-8")
+            click.echo(f"What became of {len(kept)} pull requests is in {outcomes}.")
         if forge:
             _post(place, study, requests, forge_address(forge, api, token_variable), yes=yes)
 

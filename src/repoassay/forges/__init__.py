@@ -2,7 +2,8 @@
 
 Knows review and formats of files; not the command line or pages. Everything that an export holds is hostile text.
 Read: `pull`, `json_fields`, `diff_parts`, `github_pull`, `gitlab_pull`, `export_file`.
-From the API: `forge_client`, `forge_pulls`. Items: `pull_items`. Back:
+From the API: `forge_client`, `forge_pulls`. Items: `pull_prose`, `outcomes`,
+`pull_items`. Back:
 `review_text`, `github_review`, `gitlab_review`, `review_request`,
 `posting`.
 """
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
         fetch_issue as fetch_issue,
         fetch_pulls as fetch_pulls,
     )
+    from repoassay.forges.outcomes import (
+        LandedCommit as LandedCommit,
+        PullOutcome as PullOutcome,
+        outcomes_of_pulls as outcomes_of_pulls,
+    )
     from repoassay.forges.posting import (
         ForgePost as ForgePost,
         PostState as PostState,
@@ -36,7 +42,11 @@ if TYPE_CHECKING:
     )
     from repoassay.forges.pull import ForgePull as ForgePull
     from repoassay.forges.pull_items import items_of_pulls as items_of_pulls
-    from repoassay.forges.review_request import ReviewRequest as ReviewRequest, review_requests as review_requests
+    from repoassay.forges.review_request import (
+        ReviewRequest as ReviewRequest,
+        forge_items as forge_items,
+        review_requests as review_requests,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -44,9 +54,10 @@ else:
             "export_file": ("ExportRead", "read_export", "read_objects"),
             "forge_client": ("ForgeAddress", "ForgeClient", "forge_address"),
             "forge_pulls": ("PullQuery", "fetch_issue", "fetch_pulls"),
+            "outcomes": ("LandedCommit", "PullOutcome", "outcomes_of_pulls"),
             "posting": ("ForgePost", "PostState", "plan_posts", "post_planned"),
             "pull": ("ForgePull",),
             "pull_items": ("items_of_pulls",),
-            "review_request": ("ReviewRequest", "review_requests"),
+            "review_request": ("ReviewRequest", "forge_items", "review_requests"),
         },
     )

@@ -15,7 +15,7 @@ from repoassay.forges.pull import ForgePull
 from repoassay.review import leaks
 from repoassay.text import fold_look_alikes, is_hidden
 
-__all__ = ["names_in_prose", "plain_prose"]
+__all__ = ["names_in_prose", "unsigned_prose"]
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # A folded part that quotes what an agent was told, as several forges' agents append it.
@@ -50,7 +50,7 @@ _CODE = re.compile(r"(`{1,8})(?!`)[^\n]*?(?<!`)\1(?!`)")
 _WORD = re.compile(r"[^\W_][\w.-]{1,80}")
 
 
-def plain_prose(text: str, pull: ForgePull, names: Sequence[str] = ()) -> str:
+def unsigned_prose(text: str, pull: ForgePull, names: Sequence[str] = ()) -> str:
     """Return a title, description or issue as text that leads nowhere.
 
     Taken out are HTML comments and tags, images, addresses (the text of a link stays; a thread of the forge becomes its

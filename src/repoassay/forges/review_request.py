@@ -10,9 +10,9 @@ from repoassay.db import Database
 from repoassay.forges.github_review import GithubReview, github_review
 from repoassay.forges.gitlab_review import GitlabReview, gitlab_review
 from repoassay.forges.review_text import review_text
-from repoassay.review import comments_on, items_of, latest, ratings_of, read_rubric_of
+from repoassay.review import Item, comments_on, items_of, latest, ratings_of, read_rubric_of
 
-__all__ = ["ReviewRequest", "review_requests"]
+__all__ = ["ReviewRequest", "forge_items", "review_requests"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,15 @@ class ReviewRequest:
         return place | ({"review": body} if isinstance(self.review, GithubReview) else body)
 
 
+def forge_items(database: Database, study: str) -> tuple[Item, ...]:
+    """Return the items of a study that are pull requests of a forge; `evidence["forge"]` is a mapping in each.
+
+    Raises:
+        BadInput: When there is no such study.
+    """
+    return tuple(item for item in items_of(database, study) if isinstance(item.hidden.evidence.get("forge"), dict))
+
+
 def review_requests(database: Database, study: str) -> Iterator[ReviewRequest]:
     """Yield the review of each pull request of a study that people rated; judges and other items are left out.
 
@@ -39,10 +48,10 @@ def review_requests(database: Database, study: str) -> Iterator[ReviewRequest]:
         BadInput: When there is no such study.
     """
     rubric, given = read_rubric_of(database, study), latest(ratings_of(database, study))
-    for item in items_of(database, study):
-        forge: Any = item.hidden.evidence.get("forge")
+    for item in forge_items(database, study):
+        forge = item.hidden.evidence["forge"]
         mine = [rating for rating in given if rating.submission == item.id]
-        if not isinstance(forge, dict) or not mine:
+        if not mine:
             continue
         raters = {rating.rater for rating in mine}
         comments = [each for each in comments_on(database, study, item.id) if each.rater in raters]
