@@ -113,6 +113,13 @@ if TYPE_CHECKING:
         plan_of as plan_of,
         save_plan as save_plan,
     )
+    from repoassay.review.postings import (
+        Posting as Posting,
+        begin_posting as begin_posting,
+        drop_posting as drop_posting,
+        finish_posting as finish_posting,
+        postings_of as postings_of,
+    )
     from repoassay.review.preparation import (
         AnswerKey as AnswerKey,
         ItemUse as ItemUse,
@@ -152,7 +159,7 @@ if TYPE_CHECKING:
         read_rubric as read_rubric,
     )
     from repoassay.review.sampling import Candidate as Candidate, Sample as Sample, draw as draw, siblings as siblings
-    from repoassay.review.scrub import leaks_name as leaks_name, scrub_text as scrub_text
+    from repoassay.review.scrub import leaks as leaks, leaks_name as leaks_name, scrub_text as scrub_text
     from repoassay.review.studies import (
         close_study as close_study,
         create_study as create_study,
@@ -240,6 +247,7 @@ else:
                 "repositories_to_ask",
                 "write_instructions",
             ),
+            "postings": ("Posting", "begin_posting", "drop_posting", "finish_posting", "postings_of"),
             "preparation": (
                 "AnswerKey",
                 "ItemUse",
@@ -300,7 +308,7 @@ else:
             "reliability": ("agreement", "beside_tests"),
             "rubric": ("BUNDLED", "AnswerRole", "Rubric", "read_rubric"),
             "sampling": ("Candidate", "Sample", "draw", "siblings"),
-            "scrub": ("leaks_name", "scrub_text"),
+            "scrub": ("leaks", "leaks_name", "scrub_text"),
             "studies": (
                 "close_study",
                 "is_closed",
