@@ -18,6 +18,14 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.review.account_binding import (
+        PendingLogin as PendingLogin,
+        begin_login as begin_login,
+        bind_account as bind_account,
+        bound_raters as bound_raters,
+        refuse_login as refuse_login,
+        take_login as take_login,
+    )
     from repoassay.review.adjudication import (
         Adjudication as Adjudication,
         DisagreementCause as DisagreementCause,
@@ -80,6 +88,7 @@ if TYPE_CHECKING:
     )
     from repoassay.review.leases import (
         LeasedItem as LeasedItem,
+        full_items as full_items,
         open_item as open_item,
         open_next as open_next,
         place_of as place_of,
@@ -142,6 +151,7 @@ if TYPE_CHECKING:
         assign as assign,
         disable_rater as disable_rater,
         rater_by_token as rater_by_token,
+        rater_named as rater_named,
         raters_of as raters_of,
         use_invitation as use_invitation,
     )
@@ -224,6 +234,14 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "account_binding": (
+                "PendingLogin",
+                "begin_login",
+                "bind_account",
+                "bound_raters",
+                "refuse_login",
+                "take_login",
+            ),
             "adjudication": ("Adjudication", "DisagreementCause", "consensus", "disputes", "label_of", "latest"),
             "adjudication_store": ("adjudications_of", "settle"),
             "answers": ("Answers", "missing", "parse_answers"),
@@ -263,7 +281,16 @@ else:
                 "required_agreement",
                 "use_item",
             ),
-            "leases": ("LeasedItem", "open_item", "open_next", "place_of", "queue_of", "release", "renew"),
+            "leases": (
+                "LeasedItem",
+                "full_items",
+                "open_item",
+                "open_next",
+                "place_of",
+                "queue_of",
+                "release",
+                "renew",
+            ),
             "mergeability_gap": (
                 "Gap",
                 "gap",
@@ -301,6 +328,7 @@ else:
                 "assign",
                 "disable_rater",
                 "rater_by_token",
+                "rater_named",
                 "raters_of",
                 "use_invitation",
             ),
