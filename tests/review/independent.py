@@ -35,7 +35,7 @@ def _worth(task_sums: Any, n: int, variance: float, most: int) -> float:
     count = len(task_sums)
     error2 = count / (count - 1) * float(np.sum(np.square(task_sums))) / n**2
     ratio = stats.t.ppf(0.975, most - 1) / stats.t.ppf(0.975, count - 1)
-    return min(float(most), (1 + variance / error2) * ratio**2)
+    return float(min(most, (1 + variance / error2) * ratio**2))
 
 
 def rate_interval(tasks: Sequence[Sequence[bool]]) -> tuple[float, float]:
