@@ -16,6 +16,8 @@ __all__ = ["review"]
 _MODULES: dict[str, str] = {
     "figures": "repoassay.cli.review_figures:review_figures",
     "export": "repoassay.cli.review_export:export_study",
+    "import": "repoassay.cli.review_import:import_study",
+    "checkout": "repoassay.cli.review_checkout:checkout_item",
     "import-pr": "repoassay.cli.review_pulls:import_pulls",
     "export-pr": "repoassay.cli.review_pulls:export_reviews",
 }

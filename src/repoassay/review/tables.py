@@ -21,7 +21,8 @@ from sqlalchemy import (
 
 __all__ = [
     "accounts", "adjudications", "amendments", "assignments", "comments", "drafts", "events", "inclusions",
-    "invitations", "item_uses", "items", "logins", "metadata", "plans", "raters", "ratings", "sessions", "studies",
+    "invitations", "item_uses", "items", "logins", "metadata", "plans", "postings", "raters", "ratings", "sessions",
+    "studies",
 ]  # fmt: skip
 
 metadata = MetaData()
@@ -238,6 +239,18 @@ judgements = Table(
     Column("axis", _NAME, primary_key=True),
     Column("sample", Integer, primary_key=True),
     Column("judgement", Text, nullable=False),
+)
+
+# Requests to a forge by digest; `posted` is empty from before a request was sent until the forge had answered.
+postings = Table(
+    "review_postings",
+    metadata,
+    Column("study", _NAME, ForeignKey(studies.c.name), primary_key=True),
+    Column("item", _NAME, primary_key=True),
+    Column("digest", String(64), primary_key=True),
+    Column("kind", String(16), nullable=False),
+    Column("begun", _TIME, nullable=False),
+    Column("posted", _TIME),
 )
 
 events = Table(

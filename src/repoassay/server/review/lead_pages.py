@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
@@ -16,10 +18,12 @@ from starlette.datastructures import UploadFile
 from repoassay.errors import BadInput
 from repoassay.review import (
     FORMATS,
+    TIDY_FORMATS,
     Rater,
     RaterRole,
     StudyMode,
     add_rater,
+    arrow_installed,
     assign,
     bound_raters,
     close_study,
@@ -38,8 +42,10 @@ from repoassay.review import (
     read_rubric_of,
     reopen_study,
     study_of,
+    study_records,
     uses_of,
     write_ratings,
+    write_tidy_folder,
 )
 from repoassay.server.review.auth import AsLead, Form, Here, HTTPDenied, Led
 from repoassay.server.review.pages import page
@@ -193,6 +199,20 @@ def export(desk: Here, led: AsLead, kind: str) -> Response:
         path = Path(place, f"ratings{ending}")
         write_ratings(ratings, path)
         return Response(path.read_bytes(), media_type=_TYPES[ending], headers=headers)
+
+
+@router.get("/table.zip")
+def table(desk: Here, led: AsLead) -> Response:
+    """The whole study as one tidy table, with codebook and scripts, as `repoassay review export` writes them."""
+    formats = [each for each in TIDY_FORMATS if each != "parquet" or arrow_installed()]
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory(prefix="repoassay-export-") as place:
+        write_tidy_folder(study_records(desk.database, led.study), Path(place), formats)
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted(Path(place).iterdir()):
+                archive.write(file, f"{led.study}/{file.name}")
+    headers = {"Content-Disposition": f'attachment; filename="{led.study}.zip"'}
+    return Response(packed.getvalue(), media_type="application/zip", headers=headers)
 
 
 @router.post("/import")
