@@ -244,6 +244,17 @@ def test_a_code_of_another_login_is_refused(link: str, provider: Provider, brows
     assert answer.status_code == 403 and not ann.inside()  # PKCE: the code was not asked for here
 
 
+@pytest.mark.parametrize("endpoint", ["token_endpoint", "jwks_uri"])
+def test_a_provider_that_fails_in_the_middle(
+    link: str, provider: Provider, browser: Callable[[], Browser], endpoint: str
+) -> None:
+    provider.metadata = {endpoint: f"{provider.url}/nowhere" if endpoint == "jwks_uri" else "http://127.0.0.1:1/token"}
+    ann = browser()
+    answer = ann.enter(link)
+    assert answer.status_code == 503 and "does not answer" in answer.text and not ann.inside()
+    assert "Traceback" not in answer.text and SECRET not in answer.text
+
+
 def test_an_answer_of_another_provider_is_refused(link: str, browser: Callable[[], Browser]) -> None:
     ann = browser()
     back = ann.at_provider(ann.leave_for_provider(link))
