@@ -15,6 +15,7 @@ __all__ = ["review"]
 
 _MODULES: dict[str, str] = {
     "figures": "repoassay.cli.review_figures:review_figures",
+    "plan": "repoassay.cli.review_plan:plan",
     "export": "repoassay.cli.review_export:export_study",
     "import-pr": "repoassay.cli.review_pulls:import_pulls",
     "export-pr": "repoassay.cli.review_pulls:export_reviews",

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         comments_on as comments_on,
         remove_comment as remove_comment,
     )
-    from repoassay.review.study_rows import CountedRows as CountedRows, counted_rows as counted_rows
     from repoassay.review.database import (
         Conflict as Conflict,
         append as append,
@@ -180,6 +179,7 @@ if TYPE_CHECKING:
         opaque_names as opaque_names,
         rater_view as rater_view,
     )
+    from repoassay.review.study_rows import CountedRows as CountedRows, counted_rows as counted_rows
     from repoassay.review.submitting import (
         import_ratings as import_ratings,
         may_reveal as may_reveal,

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse
 
 from repoassay.server.review.diff import is_collapsed
 from repoassay.server.review.markup import reflow, visible
-from repoassay.stats import Figure, Interval, Proportion, Significance
+from repoassay.stats import Figure, Interval, Proportion, Significance, p_text
 from repoassay.text import block
 
 __all__ = ["page"]
@@ -48,7 +48,7 @@ def _figure(value: Figure | Significance, digits: int = 2) -> str:
 def _p_value(value: Significance) -> str:
     if value.p_value is None:
         return "not known"
-    return "p < 0.0001" if value.p_value < 0.0001 else f"p = {value.p_value:.4f}"
+    return p_text(value.p_value)
 
 
 def _points(value: float, digits: int = 1) -> str:
@@ -83,6 +83,7 @@ _ENVIRONMENT = jinja2.Environment(
 )
 _ENVIRONMENT.tests["collapsed"] = is_collapsed
 _ENVIRONMENT.filters |= {
-    "figure": _figure, "interval": _interval, "moment": _moment, "number": _number, "p_value": _p_value,
-    "percent": _percent, "points": _points, "reflow": reflow, "seconds": _seconds, "seen": block, "visible": visible,
+    "figure": _figure, "interval": _interval, "moment": _moment, "number": _number, "p_text": p_text,
+    "p_value": _p_value, "percent": _percent, "points": _points, "reflow": reflow, "seconds": _seconds, "seen": block,
+    "visible": visible,
 }  # fmt: skip
