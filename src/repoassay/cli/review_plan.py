@@ -45,7 +45,7 @@ def plan() -> None:
 @click.argument("study")
 @_DATABASE
 @click.option("--json", "as_json", is_flag=True, callback=note_json_flag, help="Print JSON.")
-def show_plan(study: str, database: str, as_json: bool) -> None:
+def show_study_plan(study: str, database: str, as_json: bool) -> None:
     """Print the plan of a STUDY with its hash, amendments, and the log of what is in and out."""
     from repoassay.errors import BadInput
     from repoassay.review import amendments_of, inclusions_of, plan_of
@@ -89,7 +89,7 @@ def show_plan(study: str, database: str, as_json: bool) -> None:
 @click.argument("study")
 @click.argument("file", type=PATH)
 @_DATABASE
-def save(study: str, file: Path, database: str) -> None:
+def save_study_plan(study: str, file: Path, database: str) -> None:
     """Keep FILE (TOML) as the plan of a STUDY that nobody has rated yet; keys left out are filled in from its items."""
     from datetime import UTC, datetime
 
@@ -111,7 +111,7 @@ def save(study: str, file: Path, database: str) -> None:
 @plan.command("freeze")
 @click.argument("study")
 @_DATABASE
-def freeze(study: str, database: str) -> None:
+def freeze_study_plan(study: str, database: str) -> None:
     """Let the plan of a STUDY change no more, and print its hash; the first rating does it by itself."""
     from datetime import UTC, datetime
 
@@ -127,7 +127,7 @@ def freeze(study: str, database: str) -> None:
 @click.option("--change", required=True, metavar="TEXT", help="What is done otherwise than planned.")
 @_REASON
 @_DATABASE
-def amend(study: str, author: str, change: str, reason: str, database: str) -> None:
+def amend_study_plan(study: str, author: str, change: str, reason: str, database: str) -> None:
     """Add a dated amendment to the frozen plan of a STUDY, which itself stays as it is."""
     from datetime import UTC, datetime
 
@@ -145,7 +145,7 @@ def amend(study: str, author: str, change: str, reason: str, database: str) -> N
 @click.argument("item")
 @_REASON
 @_DATABASE
-def exclude(study: str, item: str, reason: str, database: str) -> None:
+def exclude_item(study: str, item: str, reason: str, database: str) -> None:
     """Take an ITEM out of the figures of a STUDY from now on; its ratings stay, and so does the line in the log."""
     _decide(database, study, item, reason, included=False)
 
@@ -155,7 +155,7 @@ def exclude(study: str, item: str, reason: str, database: str) -> None:
 @click.argument("item")
 @_REASON
 @_DATABASE
-def include(study: str, item: str, reason: str, database: str) -> None:
+def include_item(study: str, item: str, reason: str, database: str) -> None:
     """Take an ITEM that was out back into the figures of a STUDY."""
     _decide(database, study, item, reason, included=True)
 

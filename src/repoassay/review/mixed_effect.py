@@ -13,13 +13,13 @@ __all__ = ["mixed_effect"]
 
 
 def mixed_effect(
-    ratings: Iterable[Rating], hidden: Mapping[str, HiddenPart], names: Mapping[str, str], first: str, second: str
+    ratings: Iterable[Rating], hidden_parts: Mapping[str, HiddenPart], names: Mapping[str, str], first: str, second: str
 ) -> MixedLogistic:
     """Fit the odds of `first` against `second`, with random intercepts for task, task by system, submission and rater.
 
     Args:
         ratings: Of the items that count; what they say of merging is derived from the axes, or else what was asked.
-        hidden: The hidden half of each item; controls are left aside.
+        hidden_parts: The hidden half of each item; controls are left aside.
         names: The system of each item.
         first: One system.
         second: Another.
@@ -28,7 +28,7 @@ def mixed_effect(
     mine: list[bool] = []
     places: dict[str, list[object]] = {"task": [], "task by system": [], "submission": [], "rater": []}
     for rating in ratings:
-        item, system = hidden[rating.submission], names[rating.submission]
+        item, system = hidden_parts[rating.submission], names[rating.submission]
         answer = rating.mergeable if rating.mergeable is not None else rating.would_merge
         if item.golden is not None or answer is None or system not in (first, second):
             continue

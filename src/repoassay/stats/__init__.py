@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     )
     from repoassay.stats.rates import Proportion as Proportion, Rate as Rate, TaskProportion as TaskProportion
     from repoassay.stats.repeated_attempts import PassAtK as PassAtK, pass_at_k as pass_at_k, pass_hat_k as pass_hat_k
-    from repoassay.stats.skewed import skewed_mean as skewed_mean
+    from repoassay.stats.skewed_means import skewed_mean as skewed_mean
     from repoassay.stats.tables import fisher as fisher
     from repoassay.stats.task_intervals import (
         clustered_counts as clustered_counts,
@@ -111,7 +111,7 @@ else:
             "prediction_powered_inference": ("PredictionPowered", "prediction_powered"),
             "rates": ("Proportion", "Rate", "TaskProportion"),
             "repeated_attempts": ("PassAtK", "pass_at_k", "pass_hat_k"),
-            "skewed": ("skewed_mean",),
+            "skewed_means": ("skewed_mean",),
             "tables": ("fisher",),
             "task_intervals": (
                 "clustered_counts",

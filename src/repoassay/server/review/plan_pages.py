@@ -16,7 +16,7 @@ router = APIRouter(prefix="/studies/{study}/plan")
 
 
 @router.post("/freeze")
-def freeze(desk: Here, led: AsLead, _: Form) -> Response:
+def freeze_by_form(desk: Here, led: AsLead, _: Form) -> Response:
     """Let the plan change no more."""
     try:
         freeze_plan(desk.database, led.study, at=desk.now(), actor=led.viewer.id)
@@ -26,7 +26,7 @@ def freeze(desk: Here, led: AsLead, _: Form) -> Response:
 
 
 @router.post("/amend")
-def amend(desk: Here, led: AsLead, form: Form) -> Response:
+def amend_by_form(desk: Here, led: AsLead, form: Form) -> Response:
     """Add a dated amendment with its reason."""
     author, change, reason = (str(form.get(key, "")) for key in ("author", "change", "reason"))
     try:
@@ -39,7 +39,7 @@ def amend(desk: Here, led: AsLead, form: Form) -> Response:
 
 
 @router.post("/decide")
-def decide(desk: Here, led: AsLead, form: Form) -> Response:
+def decide_by_form(desk: Here, led: AsLead, form: Form) -> Response:
     """Take an item out of the figures, or back in, with the reason."""
     item, reason, included = str(form.get("item", "")), str(form.get("reason", "")), form.get("what") == "include"
     try:
