@@ -20,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 # The demo needs no development tools, so its environment is made in a few seconds.
 .venv/.demo: pyproject.toml uv.lock | $(filter .uv/bin/uv,$(UV))
-	@test -e .venv/.ready || $(UV) sync --quiet --frozen --inexact --python $(PYTHON) --extra metrics --no-default-groups
+	@test -e .venv/.ready || $(UV) sync --quiet --frozen --inexact --python $(PYTHON) --extra metrics --extra agents --no-default-groups
 	@touch $@
 
 ##@ Everyday

@@ -36,6 +36,12 @@ def test_everyday_words_are_six() -> None:
     assert re.findall(r"^([a-z][a-z-]*):", everyday, re.MULTILINE) == ["demo", "test", "check", "fix", "docs", "help"]
 
 
+def test_the_demo_brings_what_the_tutorial_needs() -> None:
+    """Its first lines are `make demo`, and then an agent with a model."""
+    made = re.search(r"^\.venv/\.demo:.*\n(.*)$", MAKEFILE, re.MULTILINE)
+    assert made is not None and {"agents", "metrics"} <= set(re.findall(r"--extra (\S+)", made[1]))
+
+
 @pytest.mark.parametrize(
     "path",
     [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "AGENTS.md", ".ci/run", ".pre-commit-config.yaml")]

@@ -40,6 +40,9 @@ _DISK = {
     errno.EROFS: "Choose a place that may be written to.",
     errno.EACCES: "Choose a place that this account may use, or change its permissions.",
     errno.EPERM: "Choose a place that this account may use, or change its permissions.",
+    errno.ENOTDIR: "Choose a place below a folder.",
+    errno.ELOOP: "Choose a place that no link leads to itself.",
+    errno.ENAMETOOLONG: "Choose a shorter name.",
 }
 """Errors of a disk, wherever it was written, and the remedy."""
 

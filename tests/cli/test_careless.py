@@ -53,6 +53,22 @@ tasks show starter nope|tasks lint text.txt|tasks validate nope|tasks import nop
 tasks import text.txt --out x|metrics nope|stats|stats repo nope|stats suite nope|stats dataset nope
 stats dataset text.txt|stats results nope|stats results text.txt --k x|cache nope|doctor nope|schema nope
 completion nope|swebench|swebench run|nope|--nope
+run starter --agent reference --out text.txt|run starter --agent reference --out loop/x
+run starter --agent reference --prices pipe|run starter --agent reference --prices nest.json|run loop --agent reference
+run starter --agent loop/|run starter --agent os:getcwd|run starter --agent :x|run starter --agent bad.utf8
+run starter --agent ./empty|run starter --agent reference --sweep timeout=nan|run pipe --agent reference
+run starter --agent aider --model scripted/x --dialogue nest.json
+run starter --agent aider --model vllm/x --model-upstream bad.utf8|run starter --agent reference --budget-usd nan
+agents new|agents new text.txt --command x|agents new ./n --command {prmpt} --no-try
+agents new ./n --command x --bring loop --no-try|agents new ./n --command x --endpoint ftp://x --no-try
+agents new ./n --command x --name ../../evil --no-try|agents new ./n --command x --dialect klingon
+view nope|view text.txt|view loop|view empty --port -1|review figures nope|review import-pr fake.zip
+review import-pr fake.zip --study s --database x.db|review import-pr nest.json --study s --database x.db
+review export-pr nope|review figures nope --database nope.db|review export-pr nope --database nope.db
+review empty --database sqlite:////nope/x/y.db|mine nope --out x --since never|mine . --out text.txt
+curate select --candidates nest.json --out pool|curate draft nope|curate prove empty|curate release nope --out x
+grade starter --outputs pipe|submit --suite starter --submissions nest.json|tasks import nest.json --out y
+report empty --out text.txt|leaderboard pack empty --out text.txt|stats dataset nest.json
 """
 COMMANDS = [line.strip() for row in LINES.strip().splitlines() for line in row.split("|")]
 
@@ -63,6 +79,11 @@ def place(tmp_path: Path) -> Path:
         (tmp_path / name).mkdir()
     (tmp_path / "broken" / "run.json").write_text("{]")
     (tmp_path / "text.txt").write_text("neither \x00 TOML nor JSON\n")
+    (tmp_path / "bad.utf8").write_bytes(b"\xff\xfe")
+    (tmp_path / "nest.json").write_text("[" * 100_000)
+    (tmp_path / "fake.zip").write_bytes(b"PK\x03\x04")
+    (tmp_path / "loop").symlink_to("loop")
+    os.mkfifo(tmp_path / "pipe")
     return tmp_path
 
 

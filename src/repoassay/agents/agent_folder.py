@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from repoassay.agents.spec import AgentSpec, read_spec
 from repoassay.errors import BadInput
-from repoassay.model_proxy import VENDORS
+from repoassay.model_proxy import VENDORS, known_upstreams
 from repoassay.text import suggest
 
 __all__ = ["NewAgent", "write_agent_folder"]
@@ -78,7 +79,15 @@ def write_agent_folder(place: Path, new: NewAgent) -> AgentSpec:
             (place / name).write_text(text, "utf-8")
     except OSError as error:
         raise BadInput(f"{place} cannot be written: {error.strerror}.", "Choose another folder.") from error
-    return read_spec(place / "agent.toml")
+    try:
+        known_upstreams([place / "models.toml"] if new.endpoint else [])
+        return read_spec(place / "agent.toml")
+    except BadInput:  # what was asked for cannot be, and nothing is left of it
+        for name in files:
+            (place / name).unlink()
+        with suppress(OSError):  # files of somebody's stay
+            place.rmdir()
+        raise
 
 
 def _install(place: Path, bring: str) -> tuple[list[str], str]:

@@ -80,13 +80,16 @@ def obtain(spec: AgentSpec, cache: Cache, sandbox: Sandbox) -> Installed:
         Unavailable: This machine lacks something it needs.
         InfraFault: It could not be installed.
     """
-    found = installed(spec, cache)
-    if found is not None:
-        return found
-    _published(spec)
-    interpreter = _interpreter(spec.install)
+    try:
+        found = installed(spec, cache)
+        if found is not None:
+            return found
+        _published(spec)
+        interpreter = _interpreter(spec.install)
+    except Unavailable as error:
+        raise Unavailable(f"The agent {spec.name} cannot run here: {error.message}", error.remedy) from error
     key = _key(spec.install, interpreter)
-    recipe = Recipe(spec.install.kind, spec.install.requirements, spec.install.scripts)
+    recipe = Recipe(spec.install.kind, spec.install.requirements, spec.install.scripts, spec.name)
     return install_agent(key, recipe, interpreter, cache, sandbox)
 
 

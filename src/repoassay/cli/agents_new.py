@@ -58,6 +58,10 @@ def new_agent(
         command=command, name=name or folder.absolute().name.lower(), bring=bring or "", key_env=key_env, tools=tools,
         dialect="" if dialect == "none" else dialect or "chat", endpoint=endpoint or "",
     )  # fmt: skip
+    if with_try:  # what cannot be tried leaves nothing behind
+        from repoassay.model_proxy import check_extra
+
+        check_extra()
     spec = write_agent_folder(folder, new)
     click.echo(f"{folder / 'agent.toml'} is written.", err=True)
     sound = _try(spec) if with_try else True

@@ -29,6 +29,8 @@ def named_file(path: Path) -> NamedFile:
     Raises:
         BadInput: It cannot be read.
     """
+    if path.exists() and not path.is_file():  # a pipe would be waited for, and is gone once it was read
+        raise BadInput(f"{path} is no file.", "Give a file that stays.")
     try:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:

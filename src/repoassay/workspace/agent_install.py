@@ -58,11 +58,15 @@ class AgentInterpreter:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What is installed: `kind` is pip or npm; `scripts` lets npm run the packages' own install scripts."""
+    """What is installed: `kind` is pip or npm; `scripts` lets npm run the packages' own install scripts.
+
+    `agent` is its name, for the sentence that says that it failed.
+    """
 
     kind: str
     requirements: tuple[str, ...]
     scripts: bool = False
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +198,9 @@ def _build(part: Path, recipe: Recipe, interpreter: AgentInterpreter, cache: Cac
         mounts=(Mount(Path(uv_program()), "/run/uv"), *interpreter.mounts, *local),
         limits=Limits(seconds=1800, memory=6 * 2**30, disk=6 * 2**30, processes=1024),
     )
-    run_build("The agent could not be installed", tree, "/agent", build, cache, sandbox)
+    run_build(
+        f"The agent {recipe.agent} could not be installed".replace("  ", " "), tree, "/agent", build, cache, sandbox
+    )
     take_over(tree, part / "manifest", leads_to=(interpreter.base,))
     packages = (tree / ".packages").read_text("utf-8", "replace").split("\n")
     (part / "installed.json").write_text(

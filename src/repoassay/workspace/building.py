@@ -18,7 +18,6 @@ from repoassay.sandbox import (
     Access,
     Cache,
     Command,
-    Completed,
     Mount,
     Sandbox,
     SandboxNetwork,
@@ -26,6 +25,7 @@ from repoassay.sandbox import (
     remove_tree,
 )
 from repoassay.types import Ended
+from repoassay.workspace.build_errors import build_error
 from repoassay.workspace.build_index.relay import Relay
 from repoassay.workspace.build_index.rules import IndexRules
 from repoassay.workspace.build_index.store import Store
@@ -100,10 +100,7 @@ def run_build(
     remove_tree(tree / _DOWNLOADS)
     if done.exit.ended is not Ended.EXITED or done.exit.code != 0:
         raise InfraFault(
-            f"{what} ({done.exit.ended.value}, code {done.exit.code}): {' '.join([_said(done), *reasons])}",
+            f"{what} ({done.exit.ended.value}, code {done.exit.code}): "
+            + " ".join([build_error(done.stderr.decode(errors="replace"), cache), *reasons]),
             "Check the network and the package index (UV_DEFAULT_INDEX, npm config get registry).",
         )
-
-
-def _said(done: Completed) -> str:
-    return done.stderr.decode(errors="replace").strip()[-800:]
