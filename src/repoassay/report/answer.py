@@ -41,9 +41,13 @@ def answer_of(board: Standings) -> ResultAnswer:
     if not any(one.finished for one in board.systems):
         planned = sum(one.planned for one in board.systems)
         return ResultAnswer((AnswerPart(f"No attempt is finished yet: 0 of {planned:,}."),), ())
-    if len(board.systems) == 1:
-        return _of_one(systems[0])
-    return _of_several(board, systems)
+    found = _of_one(systems[0]) if len(board.systems) == 1 else _of_several(board, systems)
+    planned, finished = (
+        sum(count) for count in zip(*((one.planned, one.finished) for one in board.systems), strict=True)
+    )
+    if finished == planned:
+        return found
+    return ResultAnswer((AnswerPart(f"With {finished:,} of {planned:,} attempts finished, "), *found.first), found.more)
 
 
 def plain_answer(board: Standings) -> str:
@@ -152,15 +156,15 @@ def _alone(board: Standings, best: SystemResult, rest: Sequence[SystemResult]) -
 def _together(board: Standings, best: Sequence[SystemResult]) -> Iterator[AnswerPart]:
     counts = [one.passed.successes for one in best]
     if max(counts) == min(counts) and len({one.planned for one in best}) == 1:
-        yield from _listed(best)
-        every = "each" if len(best) > 2 else "both"
+        yield from _named_or_counted(best, board)
+        every = "both" if len(best) == 2 else "each"
         yield AnswerPart(f" {every} passed {_count(best[0])}: none of them is better.")
         return
     top = best[0]
     level = [one for one in best if one.passed == top.passed]
     others = [one for one in best if one not in level]
     if len(level) > 1:
-        yield from _listed(level)
+        yield from _named_or_counted(level, board)
         named = "the other one" if len(others) == 1 else f"the other {len(others)}"
         yield AnswerPart(f" passed most, {_count(top)} each, but not significantly more than {named}.")
         return
@@ -171,6 +175,14 @@ def _together(board: Standings, best: Sequence[SystemResult]) -> Iterator[Answer
         return
     yield from _listed(others)
     yield AnswerPart(f" ({_count(others[0])})." if len(others) == 1 else ".")
+
+
+def _named_or_counted(systems: Sequence[SystemResult], board: Standings) -> Iterator[AnswerPart]:
+    """The names of a few, `12 of 40 systems` of more."""
+    if len(systems) <= _MOST_NAMED + 1:
+        yield from _listed(systems)
+    else:
+        yield AnswerPart(f"{len(systems)} of {len(board.systems)} systems")
 
 
 def _listed(systems: Sequence[SystemResult]) -> Iterator[AnswerPart]:
