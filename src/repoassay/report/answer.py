@@ -124,7 +124,7 @@ def _of_one_attempt(one: SystemResult) -> ResultAnswer:
 def _of_several(board: Standings, systems: Sequence[SystemResult]) -> ResultAnswer:
     best = [one for one in systems if one.rank == 1] or [systems[0]]
     rest = [one for one in systems if one not in best]
-    more = [*_compared(board, best, rest), *_remarks(systems)]
+    more = [*_compared(board, best, rest), *_remarks(systems, prices=len(board.ranked) > 1)]
     if board.common:
         more.append((AnswerPart("All have "), _name(board.common), AnswerPart(" in common.")))
     if len(board.ranked) < len(board.systems):
@@ -224,15 +224,17 @@ def _p_value(tested: PairTest) -> str:
     return "p < 0.0001" if (tested.adjusted or 0.0) < 0.0001 else f"p = {tested.adjusted:.2g}"
 
 
-def _remarks(systems: Sequence[SystemResult], *, alone: bool = False) -> Iterator[tuple[AnswerPart, ...]]:
-    """What was paid, and what is not known."""
+def _remarks(
+    systems: Sequence[SystemResult], *, alone: bool = False, prices: bool = False
+) -> Iterator[tuple[AnswerPart, ...]]:
+    """What was paid, which price is least where they are of the same tasks, and what is not known."""
     if alone:
         ends = systems[0].passed.interval
         if ends.low is not None and ends.high is not None:
             yield (AnswerPart(f"The 95% interval is {100 * ends.low:.0f} to {100 * ends.high:.0f}%."),)
     if not any(one.asked for one in systems):
         yield (AnswerPart("No model was asked, so nothing was paid."),)
-    elif not alone:
+    elif prices:
         yield from _prices(systems)
     unknown = sum(one.result.unknown for one in systems)
     if unknown:
