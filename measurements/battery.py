@@ -32,8 +32,8 @@ What the [battery](../tasks.md#mutants) makes of every deliverable task: wrong o
 the fair criteria refuse (killed of made), which survive, and right variants that were refused. The solution's output is
 the right one; SpeechBrain_01 and SpeechBrain_04 have none, since their references are not in the data. `open` mutants
 (what the task does not decide, or its threshold openly allows) are made and not counted. Both columns count what is
-expected now; of AnimeGANv3_03 a sample was drawn. What survives is the list of what to repair. Written by
-`measurements/battery.py`.
+expected now; of AnimeGANv3_03 a sample was drawn. What survives is the list of what to repair. Outputs
+written apart from it stand under [held-out sets](held-out.md). Written by `measurements/battery.py`.
 """
 
 

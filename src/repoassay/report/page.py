@@ -35,6 +35,7 @@ from repoassay.stats import Proportion
 from repoassay.types import SuiteStrength
 
 if TYPE_CHECKING:
+    from repoassay.report.reviewed import ReviewedAttempts
     from repoassay.report.summary import Summary
 
 __all__ = ["MOST_SHOWN", "PageParts", "files_folder", "page"]
@@ -62,6 +63,7 @@ class PageParts:
         live: The address of the same page's state, on a page that is served while its run works; else empty.
         home: Where a served page leads back to.
         compared: What changed between systems, on a page that compares them.
+        reviewed: What people said of merging attempts, to stand beside the rate of tests.
     """
 
     tables: Sequence[Table] = ()
@@ -74,6 +76,7 @@ class PageParts:
     live: str = ""
     home: str = ""
     compared: Sequence[ComparedSection] = ()
+    reviewed: ReviewedAttempts | None = None
 
 
 @dataclass(frozen=True, slots=True)

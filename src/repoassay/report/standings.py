@@ -15,7 +15,7 @@ from decimal import Decimal
 from itertools import accumulate, combinations
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.groups import group_rows, limits_of, median
+from repoassay.report.tables.groups import group_rows, limits_of, median, rates
 from repoassay.stats import Proportion, Rate, Significance, holm, mcnemar, paired_permutation
 from repoassay.types import Outcome
 
@@ -184,6 +184,7 @@ def _system(name: str, short: str, rows: Sequence[ResultRow], known: Mapping[str
     dollars = [row.dollars for row in finished]
     priced = [one for one in dollars if one is not None]
     told = bool(finished) and not any(row.tokens_partly for row in finished)
+    process, result = rates(rows)
     return SystemResult(
         name=name,
         short=short,
@@ -191,8 +192,8 @@ def _system(name: str, short: str, rows: Sequence[ResultRow], known: Mapping[str
         covered=sum(
             known.get(task) == digest for task, digest in {row.task: row.planned.digest for row in rows}.items()
         ),
-        process=Rate.of(row.process for row in rows),
-        result=Rate.of(row.result for row in rows),
+        process=process,
+        result=result,
         outcomes=Counter(row.outcome for row in rows),
         asked=any(row.calls is not None for row in finished),
         dollars=sum(priced, Decimal(0)) / len(priced) if priced and len(priced) == len(dollars) else None,
