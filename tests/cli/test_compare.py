@@ -44,6 +44,20 @@ def test_a_regression_fails_and_is_told_to_ci(folder: Path) -> None:
     assert "No regression." in better.stdout
 
 
+def test_it_is_a_page_too(folder: Path) -> None:
+    done = repoassay("compare", "latest:reference", "latest:nothing", "--html", "compared.html", cwd=folder)
+    assert done.returncode == 0 and "6 broken" in done.stdout
+    page = (folder / "compared.html").read_text()
+    assert "reference" in page.partition("<h1>")[2].partition("</h1>")[0]
+    changed = page.partition('id="h-compared-1"')[2].partition("</section>")[0]
+    assert changed.count("1/1 → 0/1") == 6 and "Of 6 tasks in common: 0 fixed, 6 broken" in changed
+    assert len(list((folder / "compared_files").glob("*.html"))) == 12
+    assert repoassay("compare", "latest:nothing", "latest:nothing", "--html", "same.html", cwd=folder).returncode == 0
+    assert "No task came out otherwise." in (folder / "same.html").read_text()
+    refused = repoassay("compare", "latest:reference", "latest:nothing", "--html", "/dev/null/x.html", cwd=folder)
+    assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and "--html" in refused.stderr
+
+
 def test_identical_systems(folder: Path) -> None:
     done = repoassay("compare", "latest:nothing", "latest:nothing", "--fail-on-regression", cwd=folder)
     assert done.returncode == 0

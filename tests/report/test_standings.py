@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
@@ -114,10 +115,29 @@ def test_many_that_cannot_be_told_apart_are_counted_and_not_listed() -> None:
     assert first == "agent-3 passed most, 11 of 24 tasks, but not significantly more than any of the 7 others."
 
 
+def test_of_forty_systems_intervals_decide_and_equal_ones_share_a_rank() -> None:
+    """More than are tested pair by pair: 12 of 12 is from 75.7, and 6 of 12 up to 74.6."""
+    spread = standings([one for number in range(40) for one in of(f"agent-{number:02d}", number % 13, tasks=12)])
+    ranked = [(one.passed.successes, one.rank or 0) for one in spread.systems]
+    assert ranked == sorted(ranked, key=lambda one: (-one[0], one[1])) and not spread.tests
+    best = {successes for successes, rank in ranked if rank == 1}
+    assert best == set(range(7, 13)) and all(one.rank for one in spread.systems)
+    level = standings([one for number in range(40) for one in of(f"agent-{number:02d}", 3, tasks=4)])
+    assert {(one.rank, one.shares_rank) for one in level.systems} == {(1, True)}
+    assert plain_answer(level) == "40 of 40 systems each passed 3 of 4 tasks: none of them is better."
+
+
+def test_a_run_under_way_says_how_much_of_it_is_finished() -> None:
+    first = told(of("hare", 4, tasks=4), [row(None, by=entry("snail", ""), of=task(f"t0{n}")) for n in range(4)])[0]
+    assert first.startswith("With 4 of 8 attempts finished, hare passed most, 4 of 4 tasks,")
+
+
 def test_systems_on_other_tasks_are_not_compared() -> None:
     one = [row(GOOD, by=entry("one", ""), of=task(f"a{number}"), tokens=None) for number in range(4)]
     two = [row(BAD, by=entry("two", ""), of=task(f"b{number}"), tokens=None) for number in range(4)]
     assert told(one, two)[0] == "one passed 4 of 4 tasks; no system ran on all 8 tasks."
+    paid = [replace(each, calls=1, tokens_in=1, tokens_out=1, dollars=Decimal(1)) for each in (*one, *two)]
+    assert "cheapest" not in " ".join(told(paid)) and told(paid)[-1].startswith("2 systems ran on a part of the 8")
     assert told(one, one[:2], [row(BAD, by=entry("two", ""), of=task("a0"), tokens=None)])[-1] == (
         "1 system ran on a part of the 4 tasks and has no rank."
     )

@@ -10,6 +10,7 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.agents.agent_folder import NewAgent as NewAgent, write_agent_folder as write_agent_folder
+    from repoassay.agents.content import content_digest as content_digest
     from repoassay.agents.exit_status import (
         HERE as HERE,
         QUICK as QUICK,
@@ -54,6 +55,7 @@ else:
         __name__,
         {
             "find": ("agent_file", "agent_kind", "agent_titles", "find_agent", "find_modelled", "is_own"),
+            "content": ("content_digest",),
             "function": (
                 "CommandMaker",
                 "FunctionAgent",

@@ -32,7 +32,7 @@ class CommandAgent:
     """
 
     name = "command"
-    kind = AgentKind(options=("command", "folder"))
+    kind = AgentKind(options=("command", "folder", "folder_sha256"))
     title = "any command line of yours, given with --agent-command"
 
     def __init__(self, line: str, folder: Path | None = None) -> None:

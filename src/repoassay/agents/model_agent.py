@@ -38,7 +38,7 @@ class ModelledAgent:
         template: A prompt template instead of ours.
     """
 
-    kind = AgentKind(options=("sha256", "template", "template_sha256", "version"))
+    kind = AgentKind(options=("folder_sha256", "sha256", "template", "template_sha256", "version"))
 
     def __init__(self, spec: AgentSpec, template: Path | None = None) -> None:
         self.spec = spec

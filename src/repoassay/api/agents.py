@@ -19,6 +19,7 @@ from repoassay.agents import (
     agent_titles,
     builtin_specs,
     check_source,
+    content_digest,
     find_agent,
     import_agent,
     python_kind,
@@ -128,7 +129,9 @@ def _by_name(name: str, command: str | None, folder: Path | None, template: Path
     """Name and entry of an agent that RepoAssay or a plug-in has, or that a TOML file says."""
     kind, options = name, {}
     if name == "command":
-        options = {"command": command or "", **({"folder": str(folder.absolute())} if folder else {})}
+        options = {"command": command or ""}
+        if folder is not None:
+            options |= {"folder": str(folder.absolute()), "folder_sha256": content_digest(folder)}
     elif Path(name).suffix == ".toml":
         file = named_file(Path(name))
         kind, options = file.path, {"sha256": file.sha256}
@@ -140,6 +143,8 @@ def _by_name(name: str, command: str | None, folder: Path | None, template: Path
         options["version"] = version
     if isinstance(agent, ModelledAgent):
         options["version"] = agent.spec.version
+        if agent.spec.install.kind == "folder":
+            options["folder_sha256"] = content_digest(Path(agent.spec.install.folder))
     return (agent.name if Path(name).suffix == ".toml" else name), AgentEntry(kind=kind, options=options)
 
 

@@ -49,6 +49,7 @@ __all__ = ["compare"]
     help="Exit with 1 also when the rate falls by more, significant or not.",
 )
 @click.option("--any", "any_broken", is_flag=True, help="Exit with 1 also when any task broke.")
+@click.option("--html", type=PATH, metavar="FILE", help="Write a page as well, with the attempts' pages beside it.")
 @click.option("--junit", type=PATH, metavar="FILE", help="Write JUnit XML, one case a task.")
 @click.option(
     "--format",
@@ -63,7 +64,8 @@ __all__ = ["compare"]
 )
 def compare(
     systems: tuple[str, ...], by: str, all_pairs: bool, across_versions: bool, level: float, reviews: str, study: str,
-    fail_on_regression: bool, max_drop: float | None, any_broken: bool, junit: Path | None, form: str, as_json: bool,
+    fail_on_regression: bool, max_drop: float | None, any_broken: bool, html: Path | None, junit: Path | None,
+    form: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Compare systems on the tasks they have in common; the first is the baseline.
 
@@ -77,12 +79,20 @@ def compare(
     \b
     Examples:
       repoassay compare runs/before runs/after
-      repoassay compare latest:aider latest:codex --format md
+      repoassay compare latest:aider latest:codex --html compared.html
       repoassay compare latest:aider latest:codex --reviews reviews.sqlite
       repoassay compare runs/before runs/after --fail-on-regression --max-drop 5 --junit compare.xml
     """
     from repoassay.api import compare as compare_runs
-    from repoassay.report import RegressionGate, as_markdown, as_text, comparison_document, rule, write_junit
+    from repoassay.report import (
+        RegressionGate,
+        as_markdown,
+        as_text,
+        comparison_document,
+        rule,
+        write_comparison,
+        write_junit,
+    )
 
     gated = fail_on_regression or any_broken or max_drop is not None
     found = compare_runs(
@@ -95,6 +105,8 @@ def compare(
     else:
         text = (as_markdown if form == "md" else as_text)(found, rulings)
         click.echo(text.encode("utf-8", "backslashreplace").decode().rstrip("\n"))
+    if html is not None:
+        write_comparison(found, html)
     if junit is not None:
         write_junit(junit, found, rulings or ())
     if rulings and any(one.reasons for one in rulings):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import NoReturn
 
-from repoassay.agents import agent_kind
+from repoassay.agents import Agent, ModelledAgent, agent_kind, content_digest
 from repoassay.errors import BadInput
 from repoassay.text import quote, suggest
 from repoassay.types import LIMITS, AgentEntry, limit_value
 
-__all__ = ["check_entry", "check_limits", "read_entry"]
+__all__ = ["check_content", "check_entry", "check_limits", "read_entry"]
 
 _MAX_CALLS = "max_calls"
 """Another name of `max_iterations`, the one that `AgentEntry` has for it."""
@@ -44,6 +45,27 @@ def check_entry(name: str, entry: AgentEntry) -> None:
     for key, value in entry.options.items():
         if key not in takes:
             _unknown(name, key, value, ("kind", "model", *LIMITS, _MAX_CALLS, *takes))
+
+
+def check_content(name: str, entry: AgentEntry, agent: Agent) -> None:
+    """Make sure that what an agent is made of on this machine is what it was when the run was planned.
+
+    Raises:
+        BadInput: Its file, its prompt template or the folder it is shown has changed, or is gone.
+    """
+    options, kind = entry.options, entry.kind or name
+    folder = agent.spec.install.folder if isinstance(agent, ModelledAgent) else options.get("folder", "")
+    parts = (
+        (kind if kind.endswith(".toml") else "", options.get("sha256", "")),
+        (options.get("template", ""), options.get("template_sha256", "")),
+        (folder, options.get("folder_sha256", "")),
+    )
+    for path, planned in parts:
+        if path and planned and content_digest(Path(path)) != planned:
+            raise BadInput(
+                f"{path}, of which the agent {name} is made, has changed since this run was planned.",
+                "Start a new run; figures of different agents must not be mixed.",
+            )
 
 
 def check_limits(name: str, entry: AgentEntry) -> None:

@@ -15,7 +15,7 @@ from typing import Protocol
 from ulid import ULID
 
 from repoassay.agents import Agent, AsksModel, find_agent, needs_network
-from repoassay.engine.agent_settings import check_entry
+from repoassay.engine.agent_settings import check_content, check_entry
 from repoassay.engine.attempt import AttemptContext, AttemptResult, GradingContext, work
 from repoassay.engine.model_access import AttemptAccess, ModelAccess, needs_model
 from repoassay.engine.models import check_models, provider_of
@@ -83,7 +83,8 @@ def agents_of(plan: Plan, own: Mapping[str, Agent] | None = None) -> dict[str, A
     """The agents of a plan by the names it gives them; `own` has those by kind that were handed over as objects.
 
     Raises:
-        BadInput: One is unknown, has an unknown or impossible setting, or has no model and needs one.
+        BadInput: One is unknown, has an unknown or impossible setting, has no model and needs one, or is no longer
+            what it was when it was planned.
     """
     for name, entry in plan.agents.items():
         check_entry(name, entry)
@@ -93,6 +94,7 @@ def agents_of(plan: Plan, own: Mapping[str, Agent] | None = None) -> dict[str, A
     }
     for name, agent in agents.items():
         needs_model(agent, plan.agents[name])
+        check_content(name, plan.agents[name], agent)
     return agents
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         as_text as as_text,
         comparison_document as comparison_document,
     )
+    from repoassay.report.comparison.comparison_page import write_comparison as write_comparison
     from repoassay.report.comparison.gate import RegressionGate as RegressionGate, rule as rule
     from repoassay.report.comparison.junit import write_junit as write_junit
     from repoassay.report.comparison.pairs import Measure as Measure
@@ -131,6 +132,7 @@ else:
             "attempt_page": ("running_page",),
             "attempt_timeline": ("AttemptTimeline", "find_attempts", "read_story", "read_trajectory", "story_document"),
             "comparison.comparison_output": ("as_markdown", "as_text", "comparison_document"),
+            "comparison.comparison_page": ("write_comparison",),
             "comparison.gate": ("RegressionGate", "rule"),
             "comparison.junit": ("write_junit",),
             "comparison.pairs": ("Measure",),

@@ -41,9 +41,13 @@ def answer_of(board: Standings) -> ResultAnswer:
     if not any(one.finished for one in board.systems):
         planned = sum(one.planned for one in board.systems)
         return ResultAnswer((AnswerPart(f"No attempt is finished yet: 0 of {planned:,}."),), ())
-    if len(board.systems) == 1:
-        return _of_one(systems[0])
-    return _of_several(board, systems)
+    found = _of_one(systems[0]) if len(board.systems) == 1 else _of_several(board, systems)
+    planned, finished = (
+        sum(count) for count in zip(*((one.planned, one.finished) for one in board.systems), strict=True)
+    )
+    if finished == planned:
+        return found
+    return ResultAnswer((AnswerPart(f"With {finished:,} of {planned:,} attempts finished, "), *found.first), found.more)
 
 
 def plain_answer(board: Standings) -> str:
@@ -120,7 +124,7 @@ def _of_one_attempt(one: SystemResult) -> ResultAnswer:
 def _of_several(board: Standings, systems: Sequence[SystemResult]) -> ResultAnswer:
     best = [one for one in systems if one.rank == 1] or [systems[0]]
     rest = [one for one in systems if one not in best]
-    more = [*_compared(board, best, rest), *_remarks(systems)]
+    more = [*_compared(board, best, rest), *_remarks(systems, prices=len(board.ranked) > 1)]
     if board.common:
         more.append((AnswerPart("All have "), _name(board.common), AnswerPart(" in common.")))
     if len(board.ranked) < len(board.systems):
@@ -152,15 +156,15 @@ def _alone(board: Standings, best: SystemResult, rest: Sequence[SystemResult]) -
 def _together(board: Standings, best: Sequence[SystemResult]) -> Iterator[AnswerPart]:
     counts = [one.passed.successes for one in best]
     if max(counts) == min(counts) and len({one.planned for one in best}) == 1:
-        yield from _listed(best)
-        every = "each" if len(best) > 2 else "both"
+        yield from _named_or_counted(best, board)
+        every = "both" if len(best) == 2 else "each"
         yield AnswerPart(f" {every} passed {_count(best[0])}: none of them is better.")
         return
     top = best[0]
     level = [one for one in best if one.passed == top.passed]
     others = [one for one in best if one not in level]
     if len(level) > 1:
-        yield from _listed(level)
+        yield from _named_or_counted(level, board)
         named = "the other one" if len(others) == 1 else f"the other {len(others)}"
         yield AnswerPart(f" passed most, {_count(top)} each, but not significantly more than {named}.")
         return
@@ -171,6 +175,14 @@ def _together(board: Standings, best: Sequence[SystemResult]) -> Iterator[Answer
         return
     yield from _listed(others)
     yield AnswerPart(f" ({_count(others[0])})." if len(others) == 1 else ".")
+
+
+def _named_or_counted(systems: Sequence[SystemResult], board: Standings) -> Iterator[AnswerPart]:
+    """The names of a few, `12 of 40 systems` of more."""
+    if len(systems) <= _MOST_NAMED + 1:
+        yield from _listed(systems)
+    else:
+        yield AnswerPart(f"{len(systems)} of {len(board.systems)} systems")
 
 
 def _listed(systems: Sequence[SystemResult]) -> Iterator[AnswerPart]:
@@ -212,15 +224,17 @@ def _p_value(tested: PairTest) -> str:
     return "p < 0.0001" if (tested.adjusted or 0.0) < 0.0001 else f"p = {tested.adjusted:.2g}"
 
 
-def _remarks(systems: Sequence[SystemResult], *, alone: bool = False) -> Iterator[tuple[AnswerPart, ...]]:
-    """What was paid, and what is not known."""
+def _remarks(
+    systems: Sequence[SystemResult], *, alone: bool = False, prices: bool = False
+) -> Iterator[tuple[AnswerPart, ...]]:
+    """What was paid, which price is least where they are of the same tasks, and what is not known."""
     if alone:
         ends = systems[0].passed.interval
         if ends.low is not None and ends.high is not None:
             yield (AnswerPart(f"The 95% interval is {100 * ends.low:.0f} to {100 * ends.high:.0f}%."),)
     if not any(one.asked for one in systems):
         yield (AnswerPart("No model was asked, so nothing was paid."),)
-    elif not alone:
+    elif prices:
         yield from _prices(systems)
     unknown = sum(one.result.unknown for one in systems)
     if unknown:

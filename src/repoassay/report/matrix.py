@@ -23,8 +23,9 @@ _KINDS[None] = UNFINISHED
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """One system on one task: its outcome, of several attempts that of most, and where the evidence is (or empty).
+    """One system on one task: its outcome, and where the evidence is (or empty).
 
+    Of several attempts it is passed where at least half passed, else the commonest other outcome.
     `text` is `3/5` of several attempts and empty of one. `parts` are the outcomes' places from 0 to 100.
     """
 
@@ -89,7 +90,9 @@ def _cell(rows: Sequence[ResultRow], system: str, link: Callable[[ResultRow], st
     if len(rows) == 1:
         kind = _KINDS[rows[0].outcome]
         return MatrixCell(kind, "", f"{where}: {kind.word}", link(rows[0]))
-    kind = _KINDS[counts.most_common(1)[0][0]]
+    # Green is for at least half: a plurality of passes among many ways to fail is no pass.
+    others = [outcome for outcome, _ in counts.most_common() if outcome is not Outcome.PASSED]
+    kind = _KINDS[Outcome.PASSED if 2 * passed >= len(rows) else others[0]]
     ended = ", ".join(f"{count} {_KINDS[outcome].word}" for outcome, count in counts.most_common())
     return MatrixCell(kind, f"{passed}/{len(rows)}", f"{where}: {ended}", link(telling), outcome_parts(counts))
 

@@ -22,6 +22,7 @@ from repoassay.report.charts import palette
 from repoassay.report.charts.curves import price_curve
 from repoassay.report.charts.drawing import Drawing, draw
 from repoassay.report.charts.value import Chart
+from repoassay.report.comparison.comparison_output import ComparedSection
 from repoassay.report.failures import FailureGroup, failures
 from repoassay.report.matrix import TaskMatrix, outcome_parts, task_matrix
 from repoassay.report.outcomes import OUTCOMES, UNFINISHED
@@ -61,6 +62,7 @@ class PageParts:
         summary: Of one run, its account and the attempts that do not count.
         live: The address of the same page's state, on a page that is served while its run works; else empty.
         home: Where a served page leads back to.
+        compared: What changed between systems, on a page that compares them.
         reviewed: What people said of merging attempts, to stand beside the rate of tests.
     """
 
@@ -73,6 +75,7 @@ class PageParts:
     summary: Summary | None = None
     live: str = ""
     home: str = ""
+    compared: Sequence[ComparedSection] = ()
     reviewed: ReviewedAttempts | None = None
 
 

@@ -148,7 +148,7 @@ def runs_page(runs: Sequence[RunProgress], folder: str) -> str:
     return pages.get_template("runs.html").render(
         runs=sorted(runs, key=_newest),
         folder=folder,
-        segments=outcome_parts,
+        segments=_planned_parts,
         style=Markup(style),  # noqa: S704 - files of ours, nothing filled in
         script=Markup(script),  # noqa: S704 - the same
         style_hash=policy_hash(style),
@@ -167,9 +167,16 @@ def progress_document(one: RunProgress) -> dict[str, object]:
         "state": one.state,
         "finished": one.finished,
         "planned": one.planned,
-        "parts": outcome_parts(one.outcomes or {}) if one.outcomes else [],
+        "parts": _planned_parts(one),
         "running": list(_shown(one)),
     }
+
+
+def _planned_parts(one: RunProgress) -> tuple[tuple[str, float, float], ...]:
+    """The outcomes as parts of all that is planned, what is not finished last."""
+    ended: Counter[Outcome | None] = Counter(one.outcomes or {})
+    missing = one.planned - ended.total()
+    return outcome_parts(ended + Counter({None: missing}) if missing > 0 else ended)
 
 
 def _shown(one: RunProgress) -> Iterator[dict[str, object]]:

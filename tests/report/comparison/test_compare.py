@@ -22,6 +22,7 @@ from repoassay.report.comparison import (
     read_sides,
     rule,
 )
+from repoassay.report.comparison.comparison_page import write_comparison
 from repoassay.report.comparison.junit import junit, write_junit
 
 MakeRun = Callable[..., Path]
@@ -204,6 +205,8 @@ def test_hostile_names_do_no_harm(answers: MakeRun, tmp_path: Path) -> None:
     rows = [line for line in as_markdown(found, rulings).splitlines() if line.startswith("|")]
     assert all(line.replace("\\|", "").count("|") == 4 for line in rows)
     assert "<script" not in as_markdown(found, rulings)
+    write_comparison(found, tmp_path / "out.html")
+    assert "<script>alert" not in (tmp_path / "out.html").read_text()
     write_junit(tmp_path / "out.xml", found, rulings)
     assert fromstring((tmp_path / "out.xml").read_bytes()).tag == "testsuites"
     with pytest.raises(BadInput, match="cannot be written"):

@@ -146,6 +146,14 @@ def test_in_a_browser(site: Path, browser: Browser, scheme: str, width: int) -> 
     opened.close()
 
 
+def test_it_fits_on_paper(site: Path, browser: Browser) -> None:
+    opened = Opened(browser, site, (718, 1000))  # A4 without its margins
+    opened.page.emulate_media(media="print")
+    assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert all(score.is_visible() for score in opened.page.locator(".score strong").all())
+    opened.close()
+
+
 def test_by_keyboard_alone(site: Path, browser: Browser) -> None:
     opened = Opened(browser, site)
     page = opened.page

@@ -1,9 +1,9 @@
-"""A comparison as text, Markdown and JSON. Every text of a run is bounded and made harmless first."""
+"""A comparison as text, Markdown, JSON and for the page. Every text of a run is bounded and made harmless first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from repoassay.report.comparison.gate import Ruling
@@ -13,12 +13,45 @@ from repoassay.report.figures import figure, percent
 from repoassay.stats import Interval, Proportion, Rate, Significance, p_text
 from repoassay.text import one_line
 
-__all__ = ["SCHEMA", "as_markdown", "as_text", "comparison_document"]
+__all__ = ["SCHEMA", "ComparedSection", "as_markdown", "as_text", "compared_sections", "comparison_document"]
 
 SCHEMA = 1
 _SIGNS = {OutcomeChange.FIXED: "+", OutcomeChange.BROKEN: "-", OutcomeChange.SAME: "=", OutcomeChange.UNKNOWN: "?"}
 _MOST_TASKS = 200
 _WORDS = {Measure.RESULT: "TPR (tasks passed)", Measure.PROCESS: "ECR (tasks executed)"}
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSection:
+    """What the page says of two systems: facts, and of each task that changed its name, how, both rates, a remark."""
+
+    first: str
+    second: str
+    facts: tuple[str, ...]
+    changed: tuple[tuple[str, OutcomeChange, str, str], ...]
+    more: int
+    left_out: tuple[str, ...]
+
+
+def compared_sections(comparison: Comparison) -> tuple[ComparedSection, ...]:
+    """For the page, each pair of systems; tasks that broke come first."""
+    made = []
+    for versus in comparison.versus:
+        order = (OutcomeChange.BROKEN, OutcomeChange.FIXED, OutcomeChange.UNKNOWN)
+        changed = sorted(
+            (pair for pair in versus.pairs if pair.change in order), key=lambda pair: order.index(pair.change)
+        )
+        lines = tuple(
+            (pair.task, pair.change, _both(pair), "" if pair.change is OutcomeChange.FIXED else pair.comment)
+            for pair in changed[:_MOST_TASKS]
+        )
+        made.append(
+            ComparedSection(
+                versus.first.label, versus.second.label, tuple(_facts(comparison, versus)), lines,
+                len(changed) - len(lines), tuple(_left_out(versus)),
+            )
+        )  # fmt: skip
+    return tuple(made)
 
 
 def as_text(comparison: Comparison, rulings: Sequence[Ruling] | None = None) -> str:

@@ -164,6 +164,11 @@ class RankedBoard:
     reading: str
     places: tuple[tuple[SystemResult, RankedEntry], ...]
 
+    @property
+    def strength_known(self) -> bool:
+        """Whether anything is known of the tests behind any of its rates."""
+        return any(row.strengths is not None and row.strengths.median is not None for _, row in self.places)
+
 
 def boards(rows: Sequence[RankedEntry]) -> list[RankedBoard]:
     """Rank rows of one suite, version and reading among themselves."""

@@ -1,0 +1,26 @@
+"""What a folder or file of this machine that an agent is made of holds: it may change while its name stays."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from repoassay.errors import BadInput
+from repoassay.tasks import digest_folder
+
+__all__ = ["content_digest"]
+
+
+def content_digest(path: Path) -> str:
+    """The sha256 of a file, or of a folder's files without `__pycache__` and `.git`, which change by being looked at.
+
+    Raises:
+        BadInput: It is not there, or cannot be read.
+    """
+    if path.is_dir():
+        return digest_folder(path, skipped_folders={".git"})
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.", "Check its name.") from error
