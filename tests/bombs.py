@@ -34,6 +34,25 @@ def _operations(count: int = 2_000_000) -> bytes:
     ])  # fmt: skip
 
 
+def _forms(levels: int = 12, calls: int = 10) -> bytes:
+    """Forms that each draw the next one ten times: a page of a million million boxes."""
+
+    def form(number: int, last: bool) -> bytes:
+        inner = b"0 0 1 1 re f " if last else b"/X Do " * calls
+        resources = b"" if last else b" /Resources << /XObject << /X %d 0 R >> >>" % (number + 1)
+        return b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9]%s /Length %d >>\nstream\n%s\nendstream" % (
+            resources, len(inner), inner,
+        )  # fmt: skip
+
+    return _document([
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [4 0 R] /Count 1 >>",
+        b"<< /Length 5 >>\nstream\n/X Do\nendstream",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 3 0 R /Resources << /XObject << /X 5 0 R >> >> >>",
+        *(form(5 + level, level == levels - 1) for level in range(levels)),
+    ])  # fmt: skip
+
+
 def _deep(levels: int = 20_000) -> bytes:
     """A tree of pages in which every knot has one knot."""
     return _document([
@@ -103,7 +122,7 @@ def _png(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", packed + packer.flush()) + part(b"IEND", b"")
 
 
-PDFS = {"operations": _operations, "deep": _deep, "unpacking": _unpacking}
+PDFS = {"operations": _operations, "forms": _forms, "deep": _deep, "unpacking": _unpacking}
 _ONE = b'<row r="1"><c r="A1" t="n"><v>1</v></c></row>'
 WORKBOOKS = {
     # One cell at the other end of the sheet makes seventeen thousand million places.

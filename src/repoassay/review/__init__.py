@@ -18,6 +18,14 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.review.account_binding import (
+        PendingLogin as PendingLogin,
+        begin_login as begin_login,
+        bind_account as bind_account,
+        bound_raters as bound_raters,
+        refuse_login as refuse_login,
+        take_login as take_login,
+    )
     from repoassay.review.adjudication import (
         Adjudication as Adjudication,
         DisagreementCause as DisagreementCause,
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
         comments_on as comments_on,
         remove_comment as remove_comment,
     )
+    from repoassay.review.study_rows import CountedRows as CountedRows, counted_rows as counted_rows
     from repoassay.review.database import (
         Conflict as Conflict,
         append as append,
@@ -58,7 +67,9 @@ if TYPE_CHECKING:
         SystemDifference as SystemDifference,
         SystemFigures as SystemFigures,
         TaskDifference as TaskDifference,
+        compare_systems as compare_systems,
         study_figures as study_figures,
+        task_difference as task_difference,
     )
     from repoassay.review.instructions import (
         Expertise as Expertise,
@@ -77,6 +88,7 @@ if TYPE_CHECKING:
     )
     from repoassay.review.leases import (
         LeasedItem as LeasedItem,
+        full_items as full_items,
         open_item as open_item,
         open_next as open_next,
         place_of as place_of,
@@ -84,7 +96,7 @@ if TYPE_CHECKING:
         release as release,
         renew as renew,
     )
-    from repoassay.review.mergeability_gap import controls as controls, gap as gap
+    from repoassay.review.mergeability_gap import Gap as Gap, controls as controls, gap as gap
     from repoassay.review.minutes import minutes_to_fix as minutes_to_fix
     from repoassay.review.plan import (
         PlanAnswers as PlanAnswers,
@@ -110,6 +122,13 @@ if TYPE_CHECKING:
         plan_of as plan_of,
         save_plan as save_plan,
     )
+    from repoassay.review.postings import (
+        Posting as Posting,
+        begin_posting as begin_posting,
+        drop_posting as drop_posting,
+        finish_posting as finish_posting,
+        postings_of as postings_of,
+    )
     from repoassay.review.preparation import (
         AnswerKey as AnswerKey,
         ItemUse as ItemUse,
@@ -132,6 +151,7 @@ if TYPE_CHECKING:
         assign as assign,
         disable_rater as disable_rater,
         rater_by_token as rater_by_token,
+        rater_named as rater_named,
         raters_of as raters_of,
         use_invitation as use_invitation,
     )
@@ -149,7 +169,7 @@ if TYPE_CHECKING:
         read_rubric as read_rubric,
     )
     from repoassay.review.sampling import Candidate as Candidate, Sample as Sample, draw as draw, siblings as siblings
-    from repoassay.review.scrub import leaks_name as leaks_name, scrub_text as scrub_text
+    from repoassay.review.scrub import leaks as leaks, leaks_name as leaks_name, scrub_text as scrub_text
     from repoassay.review.studies import (
         close_study as close_study,
         create_study as create_study,
@@ -165,6 +185,7 @@ if TYPE_CHECKING:
         uses_of as uses_of,
     )
     from repoassay.review.study import (
+        FileVersions as FileVersions,
         Golden as Golden,
         HiddenPart as HiddenPart,
         Item as Item,
@@ -213,6 +234,14 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "account_binding": (
+                "PendingLogin",
+                "begin_login",
+                "bind_account",
+                "bound_raters",
+                "refuse_login",
+                "take_login",
+            ),
             "adjudication": ("Adjudication", "DisagreementCause", "consensus", "disputes", "label_of", "latest"),
             "adjudication_store": ("adjudications_of", "settle"),
             "answers": ("Answers", "missing", "parse_answers"),
@@ -221,6 +250,7 @@ else:
             "drafts": ("draft_of", "save_draft"),
             "exchange": ("FORMATS", "ratings_to_jsonl", "read_ratings", "write_ratings"),
             "failures": ("failure_table", "problems_per_submission"),
+            "study_rows": ("CountedRows", "counted_rows"),
             "item_summary": ("ItemSummary", "summarize_items", "set_aside"),
             "rater_quality": ("control_accuracy", "rater_drift"),
             "working_hours": ("correct_hours", "hours_of", "hours_to_csv", "set_pay"),
@@ -235,6 +265,7 @@ else:
                 "repositories_to_ask",
                 "write_instructions",
             ),
+            "postings": ("Posting", "begin_posting", "drop_posting", "finish_posting", "postings_of"),
             "preparation": (
                 "AnswerKey",
                 "ItemUse",
@@ -250,8 +281,18 @@ else:
                 "required_agreement",
                 "use_item",
             ),
-            "leases": ("LeasedItem", "open_item", "open_next", "place_of", "queue_of", "release", "renew"),
+            "leases": (
+                "LeasedItem",
+                "full_items",
+                "open_item",
+                "open_next",
+                "place_of",
+                "queue_of",
+                "release",
+                "renew",
+            ),
             "mergeability_gap": (
+                "Gap",
                 "gap",
                 "controls",
             ),
@@ -287,6 +328,7 @@ else:
                 "assign",
                 "disable_rater",
                 "rater_by_token",
+                "rater_named",
                 "raters_of",
                 "use_invitation",
             ),
@@ -294,7 +336,7 @@ else:
             "reliability": ("agreement", "beside_tests"),
             "rubric": ("BUNDLED", "AnswerRole", "Rubric", "read_rubric"),
             "sampling": ("Candidate", "Sample", "draw", "siblings"),
-            "scrub": ("leaks_name", "scrub_text"),
+            "scrub": ("leaks", "leaks_name", "scrub_text"),
             "studies": (
                 "close_study",
                 "is_closed",
@@ -310,6 +352,7 @@ else:
                 "uses_of",
             ),
             "study": (
+                "FileVersions",
                 "Golden",
                 "HiddenPart",
                 "Item",
@@ -328,7 +371,9 @@ else:
                 "SystemDifference",
                 "SystemFigures",
                 "TaskDifference",
+                "compare_systems",
                 "study_figures",
+                "task_difference",
             ),
             "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
             "study_import": ("keep_records",),

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
         SignalState as SignalState,
     )
     from repoassay.signals.tools import module as module
+    from repoassay.signals.worktrees import (
+        is_document as is_document,
+        is_source as is_source,
+        is_test_support as is_test_support,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -27,5 +32,6 @@ else:
             "collect": ("signals",),
             "signal": ("SignalAxis", "SignalEvidence", "Signal", "SignalState"),
             "tools": ("module",),
+            "worktrees": ("is_document", "is_source", "is_test_support"),
         },
     )

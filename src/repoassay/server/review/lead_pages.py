@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -24,9 +25,11 @@ from repoassay.review import (
     add_rater,
     arrow_installed,
     assign,
+    bound_raters,
     close_study,
     disable_rater,
     event_log,
+    full_items,
     import_ratings,
     is_closed,
     item_names,
@@ -69,15 +72,18 @@ def _progress(desk: ReviewState, led: Led, wrong: str) -> Response:
     ratings = ratings_of(desk.database, led.study)
     uses, second = uses_of(desk.database, led.study), RatingPhase.REVEALED in study_of(desk.database, led.study).phases
     rows = []
+    bound = bound_raters(desk.database, led.study)
     for person in people:
         mine = [rating for rating in ratings if rating.rater == person.id]
         queue = queue_of(desk.database, person)
-        live = [each for each in queue if each.item not in uses]
+        full = full_items(desk.database, person, desk.now())
+        live = [each for each in queue if each.item not in uses and each.item not in full]
         seconds = [rating.active_seconds for rating in mine if rating.version == 1]
         revealed = {rating.submission for rating in mine if rating.phase is RatingPhase.REVEALED}
         rows.append(
             {
                 "rater": person,
+                "bound": person.id in bound,
                 "done": sum(each.submitted for each in live),
                 "given": len(live),
                 "revealed": len(revealed) if second else None,
@@ -140,13 +146,20 @@ def disable(desk: Here, led: AsLead, rater: str, _: Form) -> Response:
 @router.get("/close")
 def ask_to_close(desk: Here, led: AsLead) -> Response:
     """Ask before closing, with what is still missing."""
+    study = study_of(desk.database, led.study)
     people = [person for person in raters_of(desk.database, led.study) if person.role is RaterRole.RATER]
-    line = [each for person in people for each in queue_of(desk.database, person)]
+    uses = uses_of(desk.database, led.study)
+    line = [each for person in people for each in queue_of(desk.database, person) if each.item not in uses]
     busy = sum(each.until is not None and each.until > desk.now() for each in line)
+    given, done = len(line), sum(each.submitted for each in line)
+    if study.mode is StudyMode.OVERLAP:
+        # Everybody's queue holds every item, and each is rated so many times only.
+        counts = Counter(each.item for each in line if each.submitted)
+        given = study.overlap * len({each.item for each in line})
+        done = sum(min(count, study.overlap) for count in counts.values())
     return page(
-        "close.html", viewer=led.viewer, study=study_of(desk.database, led.study), tab="progress", given=len(line),
-        missing=sum(not each.submitted for each in line), busy=busy,
-    )  # fmt: skip
+        "close.html", viewer=led.viewer, study=study, tab="progress", given=given, missing=given - done, busy=busy
+    )
 
 
 @router.post("/reopen")
@@ -189,7 +202,7 @@ def export(desk: Here, led: AsLead, kind: str) -> Response:
 
 
 @router.get("/table.zip")
-def table(desk: Here, led: AsLead) -> Response:
+def table_folder(desk: Here, led: AsLead) -> Response:
     """The whole study as one tidy table, with codebook and scripts, as `repoassay review export` writes them."""
     formats = [each for each in TIDY_FORMATS if each != "parquet" or arrow_installed()]
     packed = io.BytesIO()
