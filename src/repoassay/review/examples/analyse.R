@@ -395,9 +395,14 @@ if (length(groups) > 1) differences <- combn(names(groups), 2, simplify = FALSE,
     tests = both("passed")
   )
 })
-p_values <- vapply(differences, function(pair) pair$mergeable$test$p_value %or% NA_real_, 0)
-adjusted <- p.adjust(p_values, "holm", sum(!is.na(p_values)))
-differences <- Map(function(pair, p) c(pair, list(adjusted = null(p))), differences, adjusted)
+holm <- function(key) {
+  p_values <- vapply(differences, function(pair) pair[[key]]$test$p_value %or% NA_real_, 0)
+  p.adjust(p_values, "holm", sum(!is.na(p_values)))
+}
+differences <- Map(
+  function(pair, p, other) c(pair, list(adjusted = null(p), would_merge_adjusted = null(other))),
+  differences, holm("mergeable"), holm("would_merge")
+)
 
 problem_share <- function(found) counted(found[!is.na(found) & found %in% c("problem", "clear")] == "problem")
 role_of <- function(axis, state) unname(roles[[axis]][state])

@@ -556,7 +556,11 @@ def _differences(groups: dict[str, list[_Json]]) -> list[_Json]:
             }  # fmt: skip
         found.append(pair)
     adjusted = _holm([pair["mergeable"]["test"]["p_value"] for pair in found])
-    return [pair | {"adjusted": p_value} for pair, p_value in zip(found, adjusted, strict=True)]
+    would = _holm([pair["would_merge"]["test"]["p_value"] for pair in found])
+    return [
+        pair | {"adjusted": p_value, "would_merge_adjusted": other}
+        for pair, p_value, other in zip(found, adjusted, would, strict=True)
+    ]
 
 
 def _minutes(rows: list[_Json]) -> _Json:
