@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         comments_on as comments_on,
         remove_comment as remove_comment,
     )
-    from repoassay.review.study_rows import CountedRows as CountedRows, counted_rows as counted_rows
     from repoassay.review.database import (
         Conflict as Conflict,
         append as append,
@@ -170,6 +169,7 @@ if TYPE_CHECKING:
     )
     from repoassay.review.sampling import Candidate as Candidate, Sample as Sample, draw as draw, siblings as siblings
     from repoassay.review.scrub import leaks as leaks, leaks_name as leaks_name, scrub_text as scrub_text
+    from repoassay.review.simple_table import metr_example as metr_example
     from repoassay.review.studies import (
         close_study as close_study,
         create_study as create_study,
@@ -200,6 +200,7 @@ if TYPE_CHECKING:
         rater_view as rater_view,
     )
     from repoassay.review.study_import import keep_records as keep_records
+    from repoassay.review.study_rows import CountedRows as CountedRows, counted_rows as counted_rows
     from repoassay.review.submitting import (
         import_ratings as import_ratings,
         may_reveal as may_reveal,
@@ -223,7 +224,11 @@ if TYPE_CHECKING:
     )
     from repoassay.review.tidy_folder import write_tidy_folder as write_tidy_folder
     from repoassay.review.tidy_import import records_of_table as records_of_table
-    from repoassay.review.tidy_table import study_records as study_records, tidy_rows as tidy_rows
+    from repoassay.review.tidy_table import (
+        StudyRecords as StudyRecords,
+        study_records as study_records,
+        tidy_rows as tidy_rows,
+    )
     from repoassay.review.working_hours import (
         correct_hours as correct_hours,
         hours_of as hours_of,
@@ -376,11 +381,12 @@ else:
                 "task_difference",
             ),
             "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
+            "simple_table": ("metr_example",),
             "study_import": ("keep_records",),
             "tidy_files": ("TIDY_FORMATS", "arrow_installed", "read_tidy_rows", "write_tidy_rows"),
             "tidy_folder": ("write_tidy_folder",),
             "tidy_import": ("records_of_table",),
-            "tidy_table": ("study_records", "tidy_rows"),
+            "tidy_table": ("StudyRecords", "study_records", "tidy_rows"),
             "tables": ("events", "judgements", "judges", "raters", "ratings", "sessions"),
         },
     )

@@ -10,7 +10,6 @@ from statistics import fmean
 from typing import Any, Literal
 
 from repoassay.db import Database
-from repoassay.review.study_rows import counted_rows
 from repoassay.review.failures import AxisFailures, ReviewProblems, failure_table, problems_per_submission
 from repoassay.review.item_summary import ItemSummary
 from repoassay.review.mergeability_gap import Controls, Gap, controls, gap
@@ -19,6 +18,7 @@ from repoassay.review.plan import system_of
 from repoassay.review.plan_store import Amendment, amendments_of, plan_of
 from repoassay.review.rater_statistics import Order, RaterSeverity, order_effects, severity
 from repoassay.review.reliability import Agreement, agreement
+from repoassay.review.study_rows import counted_rows
 from repoassay.stats import Interval, Significance, clustered_difference, clustered_test, holm
 from repoassay.types import RatingPhase
 
