@@ -9,7 +9,7 @@ import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `plan_st
 `item_summary`, and of its rows `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`; all of it
 in one document: `figures_document`. Which runs are reviewed: `sampling`. In and out: `exchange`, `simple_table`, and
 the tidy table of a study for analyses elsewhere: `tidy_columns`, `tidy_table`, `tidy_files`,
-`tidy_folder`, `tidy_import` with `tidy_cells`, `study_import`.
+`tidy_import` with `tidy_cells`, `study_import`.
 """
 
 from __future__ import annotations
@@ -220,9 +220,9 @@ if TYPE_CHECKING:
         TIDY_FORMATS as TIDY_FORMATS,
         arrow_installed as arrow_installed,
         read_tidy_rows as read_tidy_rows,
+        write_tidy_folder as write_tidy_folder,
         write_tidy_rows as write_tidy_rows,
     )
-    from repoassay.review.tidy_folder import write_tidy_folder as write_tidy_folder
     from repoassay.review.tidy_import import records_of_table as records_of_table
     from repoassay.review.tidy_table import (
         StudyRecords as StudyRecords,
@@ -383,8 +383,7 @@ else:
             "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
             "simple_table": ("metr_example",),
             "study_import": ("keep_records",),
-            "tidy_files": ("TIDY_FORMATS", "arrow_installed", "read_tidy_rows", "write_tidy_rows"),
-            "tidy_folder": ("write_tidy_folder",),
+            "tidy_files": ("TIDY_FORMATS", "arrow_installed", "read_tidy_rows", "write_tidy_folder", "write_tidy_rows"),
             "tidy_import": ("records_of_table",),
             "tidy_table": ("StudyRecords", "study_records", "tidy_rows"),
             "tables": ("events", "judgements", "judges", "raters", "ratings", "sessions"),

@@ -92,13 +92,13 @@ def metr(context: click.Context, folder: Path, serve: bool, browser: bool, port:
         _serve(context, place, port, browser)
 
 
-def beside_published(found: StudyFigures) -> list[PublishedBeside]:
+def beside_published(figures: StudyFigures) -> list[PublishedBeside]:
     """Return every figure of the post with ours.
 
     Args:
-        found: Figures of the study as `metr_example` has it.
+        figures: Of the study as `metr_example` has it.
     """
-    return [*_facts(found), *_failures(found)]
+    return [*_facts(figures), *_failures(figures)]
 
 
 def _made(folder: Path) -> StudyFigures:
