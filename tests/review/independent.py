@@ -35,7 +35,7 @@ def _worth(task_sums: Any, n: int, variance: float, most: int) -> float:
     count = len(task_sums)
     error2 = count / (count - 1) * float(np.sum(np.square(task_sums))) / n**2
     ratio = stats.t.ppf(0.975, most - 1) / stats.t.ppf(0.975, count - 1)
-    return min(float(most), (1 + variance / error2) * ratio**2)
+    return float(min(most, (1 + variance / error2) * ratio**2))
 
 
 def rate_interval(tasks: Sequence[Sequence[bool]]) -> tuple[float, float]:
@@ -59,7 +59,7 @@ def difference_interval(means: Sequence[float], pairs: int) -> tuple[float, floa
     def score(delta: float) -> float:
         def minus(q: float) -> float:
             cells = ((above, q + delta), (below, q), (1 - above - below, 1 - 2 * q - delta))
-            return -sum(share * np.log(max(p, 1e-300)) for share, p in cells if share > 0)
+            return -float(sum(share * np.log(max(p, 1e-300)) for share, p in cells if share > 0))
 
         ends = max(0.0, -delta), (1 - delta) / 2
         q = optimize.minimize_scalar(minus, bounds=ends, method="bounded", options={"xatol": 1e-12}).x
