@@ -35,7 +35,9 @@ def _worth(task_sums: Any, n: int, variance: float, most: int) -> float:
     count = len(task_sums)
     error2 = count / (count - 1) * float(np.sum(np.square(task_sums))) / n**2
     ratio = stats.t.ppf(0.975, most - 1) / stats.t.ppf(0.975, count - 1)
-    return float(min(most, (1 + variance / error2) * ratio**2))
+    number = float(1 + variance / error2)
+    number = count + 0.75 * (number - count) if number > count else number
+    return float(min(float(most), number * ratio**2))
 
 
 def rate_interval(tasks: Sequence[Sequence[bool]]) -> tuple[float, float]:
@@ -54,12 +56,14 @@ def difference_interval(means: Sequence[float], pairs: int) -> tuple[float, floa
     np, stats, optimize = _stats()
     given = np.asarray(means, dtype=float)
     seen, above, below = float(given.mean()), float(given.clip(0).mean()), float((-given).clip(0).mean())
-    number = _worth(list(given - seen), len(given), above + below - seen**2, max(pairs, len(given)))
+    most = max(pairs, len(given))
+    number = _worth(list(given - seen), len(given), above + below - seen**2, most)
+    number *= 1.0 if most == len(given) else float(stats.norm.ppf(0.975) / stats.t.ppf(0.975, most - 1)) ** 2
 
     def score(delta: float) -> float:
         def minus(q: float) -> float:
             cells = ((above, q + delta), (below, q), (1 - above - below, 1 - 2 * q - delta))
-            return -float(sum(share * np.log(max(p, 1e-300)) for share, p in cells if share > 0))
+            return -sum(float(share * np.log(max(p, 1e-300))) for share, p in cells if share > 0)
 
         ends = max(0.0, -delta), (1 - delta) / 2
         q = optimize.minimize_scalar(minus, bounds=ends, method="bounded", options={"xatol": 1e-12}).x

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import product
-from statistics import fmean
 
 import pytest
 
@@ -18,6 +16,7 @@ from repoassay.review.rater_accounts import add_rater
 from repoassay.review.studies import create_study
 from repoassay.review.study import HiddenPart, Item
 from repoassay.review.submitting import submit
+from review.independent import difference_interval, rate_interval, sign_flip
 from review.samples import NOW, RUBRIC, answers, study
 
 # Mergeable (1) or not, of three runs of each of eight tasks.
@@ -50,16 +49,14 @@ def test_two_agents_differ_as_an_independent_computation_says(database: Database
     assert [each.name for each in found.systems] == ["a (m)", "b (m)"] and found.plan_hash == plan_hash(database, "st")
     [pair] = found.differences
     by_task = [x.count("1") - y.count("1") for x, y in zip(A, B, strict=True)]
-    reached = [abs(sum(s * d for s, d in zip(signs, by_task, strict=True))) for signs in product((1, -1), repeat=8)]
-    expected = fmean(each >= abs(sum(by_task)) for each in reached)
+    expected = sign_flip(by_task)
     assert pair.mergeable.difference == pytest.approx(sum(by_task) / 24)
     assert pair.mergeable.test.p_value == pytest.approx(expected) == pair.adjusted
-    scipy = pytest.importorskip("scipy.stats", reason="needs scipy")
-    low, high = scipy.t.interval(0.95, 7, fmean(by_task) / 3, scipy.sem([each / 3 for each in by_task]))
     ends = pair.mergeable.interval
-    assert ends.low is not None and ends.high is not None
-    # Score intervals are pulled towards zero, and are about as wide as Student's where little is extreme.
-    assert ends.low == pytest.approx(low, abs=0.12) and ends.high == pytest.approx(high, abs=0.12)
+    assert (ends.low, ends.high) == pytest.approx(difference_interval([each / 3 for each in by_task], 24), abs=1e-6)
+    for each, marks in zip(found.systems, (A, B), strict=True):
+        low, high = rate_interval([[mark == "1" for mark in task] for task in marks])
+        assert (each.gap.people_interval.low, each.gap.people_interval.high) == pytest.approx((low, high), abs=1e-9)
     assert ends.n == 8 == pair.mergeable.tasks
     assert json.loads(json.dumps(found.to_dict()))["differences"][0]["first"] == "a (m)"
     assert study_figures(database, "st", grouping="model").differences == ()
@@ -82,3 +79,19 @@ def test_runs_of_a_task_are_not_independent() -> None:
     found = gap(rows)
     assert found.test.p_value == 0.25 and found.tasks == 3
     assert found.interval.high == 1.0 and found.interval.low is not None and found.interval.low < 0.5
+
+
+def test_a_mixed_model_stands_beside_and_says_when_there_is_none(database: Database) -> None:
+    pytest.importorskip("scipy")
+    made(database)
+    [pair] = study_figures(database, "st", mixed=True).differences
+    assert pair.mixed is not None and pair.mixed.odds_ratio is not None and pair.mixed.converged
+    assert pair.mixed.odds_ratio > 1 and set(pair.mixed.deviations) == {"task", "task by system"}
+    assert pair.mixed.interval.low is not None and pair.mixed.interval.low < pair.mixed.odds_ratio
+    for task in range(8):
+        for run in range(3):
+            if B[task][run] == "1":
+                decide_item(database, "st", f"b{task}{run}", included=False, reason="x", at=NOW, actor="lead")
+    [pair] = study_figures(database, "st", mixed=True).differences
+    assert pair.mixed is not None and pair.mixed.odds_ratio is None and not pair.mixed.converged
+    assert "all answers of a group are the same" in pair.mixed.interval.undefined

@@ -34,7 +34,8 @@ def test_the_rate_is_that_of_statsmodels_with_the_effective_number() -> None:
     tasks = [[True] * k + [False] * (5 - k) for k in (5, 5, 4, 3, 2, 1, 0, 0, 0, 0)]
     share = sum(map(sum, tasks)) / 50
     error = stats.sem([sum(task) / 5 for task in tasks])
-    number = (1 + share * (1 - share) / error**2) * (stats.t.ppf(0.975, 49) / stats.t.ppf(0.975, 9)) ** 2
+    number = 1 + share * (1 - share) / error**2
+    number = (10 + 0.75 * (number - 10)) * (stats.t.ppf(0.975, 49) / stats.t.ppf(0.975, 9)) ** 2
     low, high = proportion.proportion_confint(share * number, number, method="beta")
     found = clustered_proportion(tasks)
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9) and found.n == 10

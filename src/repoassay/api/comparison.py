@@ -58,5 +58,5 @@ def compare(
     if reviews and reviewed is None:
         raise BadInput(f"No study in {reviews} asks whether to merge.", "Make one with the rubric `mergeable`.")
     return compare_sides(
-        sides, measure, across_versions=across_versions, every_pair=every_pair, level=level, reviewed=reviewed
+        sides, measure, across_versions=across_versions, every_pair=every_pair, level=level, reviews=reviewed
     )

@@ -56,7 +56,7 @@ def build(runs: tuple[Path, ...], out: Path, cut_offs: tuple[str, ...], reviews:
     reviewed = read_reviews(reviews, study) if reviews else None
     if reviews and reviewed is None:
         raise BadInput(f"No study in {reviews} asks whether to merge.", "Make one with the rubric `mergeable`.")
-    page = build_site(rows_of([locate(run) for run in runs], read_cut_offs(cut_offs)), out, reviewed=reviewed)
+    page = build_site(rows_of([locate(run) for run in runs], read_cut_offs(cut_offs)), out, reviews=reviewed)
     click.echo(str(page))
 
 

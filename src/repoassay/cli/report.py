@@ -97,7 +97,7 @@ def report(
         raise click.UsageError("--study names a study of --reviews.")
     quality, reviewed = _reviewed(reviews, study) if reviews else ({}, None)
     if not wanted_files:
-        print_report(load_run(folders[0]), as_json=as_json, html=html, page=not no_html, reviewed=reviewed)
+        print_report(load_run(folders[0]), as_json=as_json, html=html, page=not no_html, reviews=reviewed)
         return
     chosen = _formats(formats)
     wanted = replace(_wanted(scores, sizes, beside, cut_offs, diagnose), quality=quality, reviewed=reviewed)
@@ -194,7 +194,7 @@ def print_report(
     as_json: bool = False,
     html: Path | None = None,
     page: bool = True,
-    reviewed: ReviewedAttempts | None = None,
+    reviews: ReviewedAttempts | None = None,
 ) -> Path | None:
     """Print a run as table or JSON on standard output and write its page.
 
@@ -204,7 +204,7 @@ def print_report(
         as_json: Print JSON instead of the table.
         html: Where the page goes; `report.html` in the run folder when None.
         page: Whether to write the page.
-        reviewed: What people said of merging its attempts, to stand beside the rates.
+        reviews: What people said of merging its attempts, to stand beside the rates.
 
     Returns:
         Where the page is; None when none was wanted.
@@ -226,12 +226,12 @@ def print_report(
     summary = run.summary()
     if as_json:
         document = summary_document(summary)
-        print_document(document | ({"reviews": reviews_document(reviewed, summary.results)} if reviewed else {}))
+        print_document(document | ({"reviews": reviews_document(reviews, summary.results)} if reviews else {}))
     else:
         terminal = console or Terminal()
         print_table(summary, terminal)
-        print_tables(reviewed_tables(summary.results, reviewed), terminal)
-    path = write_html(summary, html, reviewed) if page else None
+        print_tables(reviewed_tables(summary.results, reviews), terminal)
+    path = write_html(summary, html, reviews) if page else None
     if path is not None:
         click.echo(f"HTML: {path}", err=as_json)
     return path

@@ -15,6 +15,7 @@ __all__ = ["review"]
 
 _MODULES: dict[str, str] = {
     "figures": "repoassay.cli.review_figures:review_figures",
+    "plan": "repoassay.cli.review_plan:plan",
     "export": "repoassay.cli.review_export:export_study",
     "import": "repoassay.cli.review_import:import_study",
     "checkout": "repoassay.cli.review_checkout:checkout_item",

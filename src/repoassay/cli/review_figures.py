@@ -12,7 +12,7 @@ from repoassay.text import printable
 
 if TYPE_CHECKING:
     from repoassay.review import StudyFigures, TaskDifference
-    from repoassay.stats import Interval, Proportion, Significance
+    from repoassay.stats import Interval, MixedLogistic, Proportion, Significance
 
 __all__ = ["review_figures"]
 
@@ -46,7 +46,7 @@ def review_figures(study: str, database: str, grouping: Any, phase: str, as_json
         raise BadInput(f"{database} is not a file.", "Name the database of `repoassay review`.")
     opened = open_database(database)
     try:
-        found = study_figures(opened, study, RatingPhase(phase), grouping)
+        found = study_figures(opened, study, RatingPhase(phase), grouping, mixed=True)
     finally:
         opened.close()
     if as_json:
@@ -72,6 +72,27 @@ def _lines(found: StudyFigures) -> Iterator[str]:
         yield f"{pair.first} minus {pair.second}"
         yield f"  mergeable     {_of_tasks(pair.mergeable)}"
         yield f"  tests passed  {_of_tasks(pair.tests)}"
+        if pair.mixed is not None:
+            yield f"  mixed model   {_mixed(pair.mixed)}"
+        minutes = pair.minutes
+        if minutes.difference is not None:
+            yield f"  minutes       {minutes.difference:+.1f}{_minutes(minutes.interval)}, {_p(minutes.test)}"
+    for name, spent in (("all", found.minutes["all"]), *((each.name, each.minutes) for each in found.systems)):
+        if spent.mean is not None and spent.median is not None:
+            yield f"minutes to fix, {name}: {spent.n} submissions, {spent.none.successes} of them need none"
+            yield f"  mean          {spent.mean:.1f}{_minutes(spent.interval)}"
+            yield f"  median        {spent.median:.1f}{_minutes(spent.median_interval)}"
+            yield f"  quartiles     {spent.lower:.1f} and {spent.upper:.1f}"
+    order = found.order.test
+    if order.statistic is not None:
+        yield f"order: problems in the second half of an order minus the first {_points(order.statistic)}, {_p(order)}"
+    for strict in found.severity:
+        if strict.beside_others.value is not None:
+            yield f"rater {strict.rater}: problems beside the others {_points(strict.beside_others.value)}"
+    for moved in found.drift:
+        if moved.before is not None and moved.after is not None:
+            told = f"{moved.before:.3f}, then {moved.after:.3f}, {_p(moved.test)}"
+            yield f"rater {moved.rater}: {moved.measure} {told}{', drifting' if moved.alarm else ''}"
     for item, reason in found.excluded.items():
         yield f"left out {item}: {reason}"
 
@@ -80,6 +101,19 @@ def _of_tasks(found: TaskDifference) -> str:
     if found.difference is None:
         return "no common tasks"
     return f"{_points(found.difference)}{_ends(found.interval)}, {_p(found.test)}, {found.tasks} common tasks"
+
+
+def _mixed(found: MixedLogistic) -> str:
+    ends = found.interval
+    if found.odds_ratio is None or ends.low is None or ends.high is None:
+        return ends.undefined
+    return f"odds ratio {found.odds_ratio:.2f} ({ends.low:.2f} to {ends.high:.2f}; {ends.method}), {_p(found.test)}"
+
+
+def _minutes(ends: Interval) -> str:
+    if ends.low is None or ends.high is None:
+        return f" ({ends.undefined})"
+    return f" ({ends.low:.1f} to {ends.high:.1f}; {ends.method})"
 
 
 def _share(share: Proportion, ends: Interval) -> str:
@@ -100,4 +134,6 @@ def _points(value: float) -> str:
 def _p(test: Significance) -> str:
     if test.p_value is None:
         return test.undefined
-    return "p < 0.0001" if test.p_value < 0.0001 else f"p = {test.p_value:.4f}"
+    from repoassay.stats import p_text
+
+    return p_text(test.p_value)

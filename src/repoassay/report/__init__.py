@@ -86,7 +86,7 @@ if TYPE_CHECKING:
         reviewed_tables as reviewed_tables,
     )
     from repoassay.report.results import read_rows as read_rows
-    from repoassay.report.reviewed import (
+    from repoassay.report.reviewed_attempts import (
         ReviewedAttempts as ReviewedAttempts,
         read_reviews as read_reviews,
         reviews_document as reviews_document,
@@ -157,7 +157,7 @@ else:
             "outcome_tables": ("ReportTables",),
             "page_files": ("attempt_html", "render", "results_html", "write_html"),
             "qualities": ("reviewed_qualities",),
-            "reviewed": ("ReviewedAttempts", "read_reviews", "reviews_document"),
+            "reviewed_attempts": ("ReviewedAttempts", "read_reviews", "reviews_document"),
             "report_tables": ("TableSelection", "figure_out", "reviewed_tables"),
             "results": ("read_rows",),
             "run_list": ("RunProgress", "progress_document", "run_progress", "runs_below", "runs_page"),

@@ -16,7 +16,7 @@ from repoassay.report.tables.tokens import tokens
 from repoassay.report.tables.value import Table
 
 if TYPE_CHECKING:
-    from repoassay.report.reviewed import ReviewedAttempts
+    from repoassay.report.reviewed_attempts import ReviewedAttempts
     from repoassay.report.tables.sizes import Sizes
 
 __all__ = ["ReportTables", "figure_outcomes", "outcome_tables"]

@@ -34,7 +34,7 @@ from repoassay.stats import Proportion
 from repoassay.types import SuiteStrength
 
 if TYPE_CHECKING:
-    from repoassay.report.reviewed import ReviewedAttempts
+    from repoassay.report.reviewed_attempts import ReviewedAttempts
     from repoassay.report.summary import Summary
 
 __all__ = ["MOST_SHOWN", "PageParts", "files_folder", "page"]

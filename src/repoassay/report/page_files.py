@@ -26,7 +26,7 @@ from repoassay.report.templating import write_whole
 from repoassay.types import Outcome
 
 if TYPE_CHECKING:
-    from repoassay.report.reviewed import ReviewedAttempts
+    from repoassay.report.reviewed_attempts import ReviewedAttempts
 
 __all__ = [
     "MOST_PAGES",
@@ -94,27 +94,27 @@ def attempt_html(run: RunFolder, attempt: str, back: str) -> str:
     return attempt_page(found, back, neighbours_of(attempt, others, linked), Diagnoser(run))
 
 
-def page_parts(summary: Summary, reviewed: ReviewedAttempts | None = None) -> PageParts:
+def page_parts(summary: Summary, reviews: ReviewedAttempts | None = None) -> PageParts:
     """What the page of one run has beside its rows; tables of one row say nothing that stands not above them."""
     figured = figure_outcomes(summary.results)
-    told = reviewed_tables(summary.results, reviewed)
+    told = reviewed_tables(summary.results, reviews)
     return PageParts(
         tables=[*told, *(table for table in figured.tables.values() if len(table.rows) > 1)],
         plots=charts(figured),
         causes=causes_of(summary.results),
         linked=frozenset(row.attempt.id for row in summary.rows),
         summary=summary,
-        reviewed=reviewed,
+        reviewed=reviews,
     )
 
 
-def write_html(summary: Summary, path: Path | None = None, reviewed: ReviewedAttempts | None = None) -> Path:
+def write_html(summary: Summary, path: Path | None = None, reviews: ReviewedAttempts | None = None) -> Path:
     """Write the page of one run and those of its attempts, each whole or not at all, replacing earlier ones.
 
     Args:
         summary: What to show.
         path: Where to; `report.html` in the run folder when None. Its folder (`report_files`) is made beside it.
-        reviewed: What people said of merging its attempts.
+        reviews: What people said of merging its attempts.
 
     Returns:
         Where it was written.
@@ -123,7 +123,7 @@ def write_html(summary: Summary, path: Path | None = None, reviewed: ReviewedAtt
         BadInput: When it cannot be written there.
     """
     target = path or summary.path / "report.html"
-    write_results(summary.results, target, page_parts(summary, reviewed), "--html")
+    write_results(summary.results, target, page_parts(summary, reviews), "--html")
     return target
 
 

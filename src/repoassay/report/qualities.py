@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from repoassay.db import Database
 from repoassay.economics import LEVELS, Quality, QualityRule, QualitySource, from_ratings
-from repoassay.report.reviewed import open_reviews
+from repoassay.report.reviewed_attempts import open_reviews
 from repoassay.review import (
     Rubric,
     adjudications_of,

@@ -32,7 +32,7 @@ from repoassay.report.tables.worth import (
 )
 
 if TYPE_CHECKING:
-    from repoassay.report.reviewed import ReviewedAttempts
+    from repoassay.report.reviewed_attempts import ReviewedAttempts
 
 __all__ = ["TableSelection", "figure_out", "plugin_tables", "reviewed_tables"]
 
@@ -82,13 +82,13 @@ def figure_out(rows: Sequence[ResultRow], wanted: TableSelection | None = None) 
     return ReportTables(rows, {table.name: table for table in made}, sizes, given.reviewed)
 
 
-def reviewed_tables(rows: Sequence[ResultRow], reviewed: ReviewedAttempts | None) -> list[Table]:
+def reviewed_tables(rows: Sequence[ResultRow], reviews: ReviewedAttempts | None) -> list[Table]:
     """Mergeable beside tests; nothing where no study was named."""
-    if reviewed is None:
+    if reviews is None:
         return []
     from repoassay.report.tables.mergeability import mergeability
 
-    return mergeability(rows, reviewed)
+    return mergeability(rows, reviews)
 
 
 def plugin_tables(

@@ -13,13 +13,15 @@ from repoassay.db import Database
 from repoassay.review.failures import AxisFailures, ReviewProblems, failure_table, problems_per_submission
 from repoassay.review.item_summary import ItemSummary
 from repoassay.review.mergeability_gap import Controls, Gap, controls, gap
-from repoassay.review.minutes import Minutes, minutes_to_fix
+from repoassay.review.minutes import Minutes, MinutesDifference, minutes_difference, minutes_to_fix
+from repoassay.review.mixed_effect import mixed_effect
 from repoassay.review.plan import system_of
 from repoassay.review.plan_store import Amendment, amendments_of, plan_of
+from repoassay.review.rater_quality import RaterDrift, rater_drift
 from repoassay.review.rater_statistics import Order, RaterSeverity, order_effects, severity
 from repoassay.review.reliability import Agreement, agreement
 from repoassay.review.study_rows import counted_rows
-from repoassay.stats import Interval, Significance, clustered_difference, clustered_test, holm
+from repoassay.stats import Interval, MixedLogistic, Significance, clustered_difference, clustered_test, holm
 from repoassay.types import RatingPhase
 
 __all__ = [
@@ -72,6 +74,8 @@ class SystemDifference:
     tests: TaskDifference
     adjusted: float | None
     would_merge_adjusted: float | None
+    minutes: MinutesDifference
+    mixed: MixedLogistic | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,7 @@ class StudyFigures:
     agreement: tuple[Agreement, ...]
     severity: tuple[RaterSeverity, ...]
     order: Order
+    drift: tuple[RaterDrift, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """The document as JSON values."""
@@ -111,6 +116,8 @@ def study_figures(
     study: str,
     phase: RatingPhase = RatingPhase.BLIND,
     grouping: Grouping = "system",
+    *,
+    mixed: bool = False,
 ) -> StudyFigures:
     """Compute every figure of a study.
 
@@ -119,6 +126,7 @@ def study_figures(
         study: Its name.
         phase: `blind` for first answers; `revealed` for the last, blind ones included where nobody amended.
         grouping: What systems are: agent with model, or either alone.
+        mixed: Whether to fit a mixed model of every two systems, too: a second or more each.
 
     Raises:
         BadInput: When there is no such study.
@@ -131,6 +139,10 @@ def study_figures(
         name: system_of(each) if grouping == "system" else getattr(each, grouping) for name, each in hidden.items()
     }
     systems, differences = compare_systems(kept, names)
+    if mixed:
+        differences = tuple(
+            replace(one, mixed=mixed_effect(counted, hidden, names, one.first, one.second)) for one in differences
+        )
     return StudyFigures(
         study=study,
         phase=phase.value,
@@ -154,6 +166,7 @@ def study_figures(
         else (),
         severity=severity(counted, rubric),
         order=order_effects(counted, rubric),
+        drift=rater_drift(counted, hidden, rubric),
     )
 
 
@@ -179,7 +192,8 @@ def compare_systems(
         merged, asked, tests = (
             task_difference(groups[first], groups[second], key) for key in ("mergeable", "would_merge", "tests")
         )
-        found.append(SystemDifference(first, second, merged, asked, tests, None, None))
+        minutes = minutes_difference(groups[first], groups[second])
+        found.append(SystemDifference(first, second, merged, asked, tests, None, None, minutes))
     adjusted = holm([each.mergeable.test.p_value for each in found])
     would = holm([each.would_merge.test.p_value for each in found])
     return systems, tuple(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         wilson as wilson,
     )
     from repoassay.stats.kish import effective_number as effective_number, effective_raters as effective_raters
+    from repoassay.stats.mixed_logistic import MixedLogistic as MixedLogistic, fit_mixed_logistic as fit_mixed_logistic
     from repoassay.stats.multiple_testing import HOLM as HOLM, holm as holm
     from repoassay.stats.p_values import SMALLEST_P as SMALLEST_P, p_text as p_text
     from repoassay.stats.paired import (
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     )
     from repoassay.stats.rates import Proportion as Proportion, Rate as Rate, TaskProportion as TaskProportion
     from repoassay.stats.repeated_attempts import PassAtK as PassAtK, pass_at_k as pass_at_k, pass_hat_k as pass_hat_k
+    from repoassay.stats.skewed_means import skewed_mean as skewed_mean
     from repoassay.stats.tables import fisher as fisher
     from repoassay.stats.task_intervals import (
         clustered_counts as clustered_counts,
@@ -94,6 +96,7 @@ else:
             "figure": ("Figure", "Significance"),
             "intervals": ("Interval", "clopper_pearson", "clopper_pearson_upper", "wilson"),
             "kish": ("effective_number", "effective_raters"),
+            "mixed_logistic": ("MixedLogistic", "fit_mixed_logistic"),
             "multiple_testing": ("HOLM", "holm"),
             "p_values": ("SMALLEST_P", "p_text"),
             "paired": ("agresti_min", "discordant_needed", "mcnemar", "paired_wald", "tango"),
@@ -108,6 +111,7 @@ else:
             "prediction_powered_inference": ("PredictionPowered", "prediction_powered"),
             "rates": ("Proportion", "Rate", "TaskProportion"),
             "repeated_attempts": ("PassAtK", "pass_at_k", "pass_hat_k"),
+            "skewed_means": ("skewed_mean",),
             "tables": ("fisher",),
             "task_intervals": (
                 "clustered_counts",

@@ -9,6 +9,7 @@ computed by its continued fraction (DLMF 8.17.22) with the modified Lentz method
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import exp, lgamma, log, log1p, sqrt
 
 __all__ = ["beta_cdf", "beta_quantile", "binomial_cdf", "t_cdf", "t_quantile"]
@@ -80,6 +81,7 @@ def t_cdf(t: float, freedom: float) -> float:
     return 1 - tail if t > 0 else tail
 
 
+@lru_cache(maxsize=1024)
 def t_quantile(share: float, freedom: float) -> float:
     """The value that Student's t with `freedom` degrees of freedom stays below with probability `share`.
 

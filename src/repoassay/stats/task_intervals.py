@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import fsum, isfinite
+from statistics import NormalDist
 
 from repoassay.stats.clustered import clustered_mean
 from repoassay.stats.figure import Significance
@@ -20,6 +21,10 @@ from repoassay.stats.paired import tango_of_shares
 from repoassay.stats.permutation import paired_permutation
 
 __all__ = ["clustered_counts", "clustered_difference", "clustered_proportion", "clustered_shares", "clustered_test"]
+
+_TRUST = 0.75
+"""How much of what runs add to one observation a task is believed. The correlation of runs is estimated from few
+tasks, and too low more often than too high where rates are far from one half: simulated (`docs/statistics.md`)."""
 
 
 def clustered_proportion(tasks: Sequence[Sequence[bool]], confidence: float = 0.95) -> Interval:
@@ -82,7 +87,7 @@ def clustered_difference(
     if not n:
         return Interval(None, None, method, 0, NOTHING)
     above, below = fsum(max(value, 0.0) for value in values) / n, fsum(max(-value, 0.0) for value in values) / n
-    number = _independent(given, above + below - (above - below) ** 2, confidence, pairs)
+    number = _independent(given, above + below - (above - below) ** 2, confidence, pairs, normal=True)
     ends = tango_of_shares(above, below, number, confidence)
     return Interval(*ends, method, len(given), note=_worth(number, max(n, pairs or 0), len(given)))
 
@@ -100,8 +105,13 @@ def clustered_test(tasks: Sequence[Sequence[float]], draws: int = 10_000, seed: 
     return Significance(found.p_value, found.statistic * len(given) / n, found.method, found.n)
 
 
-def _independent(tasks: list[list[float]], variance: float, confidence: float, pairs: int | None = None) -> float:
-    """How many independent observations of that variance are worth these, at most as many as there are."""
+def _independent(
+    tasks: list[list[float]], variance: float, confidence: float, pairs: int | None = None, *, normal: bool = False
+) -> float:
+    """How many independent observations of that variance are worth these, at most as many as there are.
+
+    With `normal` they are for an interval that goes by the normal quantile, where Student's has to stand.
+    """
     count, n = len(tasks), sum(map(len, tasks))
     most = max(n, pairs or 0)
     mean = clustered_mean(tasks, confidence)
@@ -109,8 +119,11 @@ def _independent(tasks: list[list[float]], variance: float, confidence: float, p
         return float(count)
     # The n - 1 makes one run a task exactly n: the spread of tasks has that correction too.
     number = 1 + variance / mean.error**2
+    if number > count:
+        number = count + _TRUST * (number - count)
     level = 0.5 + confidence / 2
-    number *= (t_quantile(level, most - 1) / t_quantile(level, count - 1)) ** 2
+    other = NormalDist().inv_cdf(level) if normal and most > count else t_quantile(level, most - 1)
+    number *= (other / t_quantile(level, count - 1)) ** 2
     return min(float(most), number)
 
 

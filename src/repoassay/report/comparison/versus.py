@@ -33,7 +33,7 @@ from repoassay.stats import (
 )
 
 if TYPE_CHECKING:
-    from repoassay.report.reviewed import ReviewedAttempts
+    from repoassay.report.reviewed_attempts import ReviewedAttempts
     from repoassay.review import Gap, TaskDifference
 
 __all__ = ["Comparison", "CostDifference", "MergeableDifference", "Versus", "compare_sides"]
@@ -135,11 +135,11 @@ def compare_sides(
     across_versions: bool = False,
     every_pair: bool = False,
     level: float = _LEVEL,
-    reviewed: ReviewedAttempts | None = None,
+    reviews: ReviewedAttempts | None = None,
 ) -> Comparison:
     """Compare systems: each with the first, or with `every_pair` each with each; p-values are Holm's then.
 
-    With `reviewed` attempts their mergeable rates are compared, too, on the tasks of the comparison.
+    With `reviews` their mergeable rates are compared, too, on the tasks of the comparison.
 
     Raises:
         BadInput: When two systems have no task of the same version in common.
@@ -148,19 +148,19 @@ def compare_sides(
     found = [_versus(one, other, measure, across_versions) for one, other in couples]
     adjusted = holm([one.test.p_value for one in found])
     found = [replace(one, adjusted=p_value) for one, p_value in zip(found, adjusted, strict=True)]
-    if reviewed is not None:
-        found = _with_people(found, reviewed)
-    return Comparison(tuple(sides), measure, level, tuple(found), reviewed)
+    if reviews is not None:
+        found = _with_people(found, reviews)
+    return Comparison(tuple(sides), measure, level, tuple(found), reviews)
 
 
-def _with_people(found: Sequence[Versus], reviewed: ReviewedAttempts) -> list[Versus]:
+def _with_people(found: Sequence[Versus], reviews: ReviewedAttempts) -> list[Versus]:
     """The comparisons with what people said of the paired tasks' attempts."""
     made = []
     for one in found:
         tasks = [pair.task for pair in one.pairs]
         first, second = ([row for task in tasks for row in side.tasks[task]] for side in (one.first, one.second))
-        rates = reviewed.gap_of(first), reviewed.gap_of(second)
-        made.append(MergeableDifference(rates, reviewed.difference(first, second), None))
+        rates = reviews.gap_of(first), reviews.gap_of(second)
+        made.append(MergeableDifference(rates, reviews.difference(first, second), None))
     adjusted = holm([one.difference.test.p_value for one in made])
     return [
         replace(one, mergeable=replace(people, adjusted=p_value))

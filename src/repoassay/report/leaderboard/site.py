@@ -36,7 +36,7 @@ from repoassay.text import one_line
 from repoassay.types import Plan, Reading, SuiteStrength
 
 if TYPE_CHECKING:
-    from repoassay.report.reviewed import ReviewedAttempts
+    from repoassay.report.reviewed_attempts import ReviewedAttempts
 
 __all__ = ["DATA", "RankedBoard", "RankedEntry", "boards", "build_site", "rows_of"]
 
@@ -207,7 +207,7 @@ def _names_in(plan: Plan) -> set[str]:
 
 
 def build_site(
-    rows: Sequence[RankedEntry], out: Path, made: datetime | None = None, reviewed: ReviewedAttempts | None = None
+    rows: Sequence[RankedEntry], out: Path, made: datetime | None = None, reviews: ReviewedAttempts | None = None
 ) -> Path:
     """Write the site; an earlier one is replaced, any other folder with something in it is not touched.
 
@@ -224,10 +224,10 @@ def build_site(
         for row in {row.evidence: row for row in rows}.values():
             page = out / row.evidence
             page.parent.mkdir(parents=True, exist_ok=True)
-            write_html(summarise(RunFolder(row.run)), page, reviewed)
+            write_html(summarise(RunFolder(row.run)), page, reviews)
         ranked = boards(rows)
-        (out / DATA).write_text(json.dumps([_document(row, ranked, reviewed) for row in rows], indent=1) + "\n")
-        text = render(ranked, made or datetime.now(UTC), reviewed)
+        (out / DATA).write_text(json.dumps([_document(row, ranked, reviews) for row in rows], indent=1) + "\n")
+        text = render(ranked, made or datetime.now(UTC), reviews)
         (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     except OSError as error:
         raise BadInput(
@@ -236,7 +236,7 @@ def build_site(
     return out / "index.html"
 
 
-def _document(row: RankedEntry, ranked: Sequence[RankedBoard], reviewed: ReviewedAttempts | None) -> dict[str, Any]:
+def _document(row: RankedEntry, ranked: Sequence[RankedBoard], reviews: ReviewedAttempts | None) -> dict[str, Any]:
     board, place = next((board, one) for board in ranked for one, entry in board.places if entry is row)
     return {
         "name": place.name,
@@ -259,18 +259,18 @@ def _document(row: RankedEntry, ranked: Sequence[RankedBoard], reviewed: Reviewe
         "evidence": row.evidence,
         "figures": dict(row.figures),
         "strength": strength_document(row.strengths),
-        "reviews": None if reviewed is None else _people(reviewed, row),
+        "reviews": None if reviews is None else _people(reviews, row),
     }
 
 
-def _people(reviewed: ReviewedAttempts, row: RankedEntry) -> dict[str, Any]:
+def _people(reviews: ReviewedAttempts, row: RankedEntry) -> dict[str, Any]:
     # Without --reviews the extra `review` is not needed.
-    from repoassay.report.reviewed import reviews_document
+    from repoassay.report.reviewed_attempts import reviews_document
 
-    return reviews_document(reviewed, row.attempted)
+    return reviews_document(reviews, row.attempted)
 
 
-def render(ranked: Sequence[RankedBoard], made: datetime, reviewed: ReviewedAttempts | None = None) -> str:
+def render(ranked: Sequence[RankedBoard], made: datetime, reviews: ReviewedAttempts | None = None) -> str:
     """The page as text."""
     pages = environment()
     pages.filters.update(price=price_of, money=_dollars, count=_count, day=_day)
@@ -281,7 +281,7 @@ def render(ranked: Sequence[RankedBoard], made: datetime, reviewed: ReviewedAtte
         answers=[answer_of(board.standings) for board in ranked],
         segments=outcome_parts,
         made=made,
-        reviewed=reviewed,
+        reviewed=reviews,
         style=Markup(style),  # noqa: S704 - files of ours, nothing filled in
         script=Markup(script),  # noqa: S704 - the same
         style_hash=policy_hash(style),

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from repoassay.report.results import ResultRow
-from repoassay.report.reviewed import ReviewedAttempts
+from repoassay.report.reviewed_attempts import ReviewedAttempts
 from repoassay.report.tables.value import ColumnUnit, Estimate, Table, TableColumn
-from repoassay.review import Gap
 from repoassay.stats import Interval
 
 __all__ = ["mergeability"]
 
 
-def mergeability(rows: Sequence[ResultRow], reviewed: ReviewedAttempts) -> list[Table]:
+def mergeability(rows: Sequence[ResultRow], reviews: ReviewedAttempts) -> list[Table]:
     """Mergeable beside tests, and where there are several agents the differences between them."""
-    systems, differences = reviewed.compared(rows)
-    word = "“would you merge it”" if reviewed.asked else "what the rubric derives from its axes"
-    plan = f", plan {reviewed.plan[:12]}" if reviewed.plan else ""
-    source = f"Study {reviewed.study}{plan}; mergeable is {word}, by the first answers of people."
+    systems, differences = reviews.compared(rows)
+    word = "“would you merge it”" if reviews.asked else "what the rubric derives from its axes"
+    plan = f", plan {reviews.plan[:12]}" if reviews.plan else ""
+    source = f"Study {reviews.study}{plan}; mergeable is {word}, by the first answers of people."
     method = (
         "Intervals are 95% and take tasks as the sample, and so do the p-values (sign flips by task): attempts at one"
         " task are not independent."
@@ -71,8 +70,3 @@ def mergeability(rows: Sequence[ResultRow], reviewed: ReviewedAttempts) -> list[
 
 def _estimate(value: float | None, ends: Interval) -> Estimate:
     return Estimate(value, ends.low, ends.high, ends.n, ends.undefined)
-
-
-def merged_share(found: Gap) -> Estimate:
-    """An agent's mergeable rate, over attempts with an answer of people and of tests."""
-    return _estimate(found.people.value, found.people_interval)

@@ -22,6 +22,7 @@ from repoassay.server.review import (
     figure_pages,
     lead_pages,
     login as join,
+    plan_pages,
     preparation_pages,
     rater_pages,
     rating_api,
@@ -38,7 +39,7 @@ __all__ = ["build_review", "mount_review"]
 _LOG = logging.getLogger("repoassay.review")
 # `studies/new` must come before `studies/{study}`.
 _ROUTERS = (
-    join, rating_pages, rating_api, study_pages, lead_pages, settle_pages, figure_pages, preparation_pages,
+    join, rating_pages, rating_api, study_pages, lead_pages, plan_pages, settle_pages, figure_pages, preparation_pages,
     rater_pages, account_pages,
 )  # fmt: skip
 _STATIC = Path(__file__).parent / "static"

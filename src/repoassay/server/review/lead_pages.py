@@ -23,6 +23,7 @@ from repoassay.review import (
     RaterRole,
     StudyMode,
     add_rater,
+    amendments_of,
     arrow_installed,
     assign,
     bound_raters,
@@ -31,8 +32,10 @@ from repoassay.review import (
     event_log,
     full_items,
     import_ratings,
+    inclusions_of,
     is_closed,
     item_names,
+    plan_of,
     preparation_of,
     queue_of,
     raters_of,
@@ -53,7 +56,7 @@ from repoassay.server.review.review_state import ReviewState
 from repoassay.server.review.sessions import end_sessions_of
 from repoassay.types import RatingPhase
 
-__all__ = ["rater_in", "router"]
+__all__ = ["rater_in", "router", "study_page"]
 
 router = APIRouter(prefix="/studies/{study}")
 _DAYS = {"1": 1, "7": 7, "30": 30}
@@ -64,10 +67,11 @@ _TYPES = {".jsonl": "application/jsonl", ".csv": "text/csv; charset=utf-8", ".pa
 @router.get("")
 def progress(desk: Here, led: AsLead) -> Response:
     """Who has done how much."""
-    return _progress(desk, led, "")
+    return study_page(desk, led, "")
 
 
-def _progress(desk: ReviewState, led: Led, wrong: str) -> Response:
+def study_page(desk: ReviewState, led: Led, wrong: str) -> Response:
+    """The page of a study, with what was wrong about a form that was sent."""
     people = raters_of(desk.database, led.study)
     ratings = ratings_of(desk.database, led.study)
     uses, second = uses_of(desk.database, led.study), RatingPhase.REVEALED in study_of(desk.database, led.study).phases
@@ -98,6 +102,8 @@ def _progress(desk: ReviewState, led: Led, wrong: str) -> Response:
         "study.html", 422 if wrong else 200, viewer=led.viewer, study=study_of(desk.database, led.study), rows=rows,
         rubric=read_rubric_of(desk.database, led.study), closed=is_closed(desk.database, led.study), wrong=wrong,
         items=len(item_names(desk.database, led.study)), ratings=len(ratings), tab="progress",
+        plan=plan_of(desk.database, led.study), amendments=amendments_of(desk.database, led.study),
+        inclusions=inclusions_of(desk.database, led.study),
         sampled=sampled[0] if sampled else {"excluded": [], "reread": [], "empty": []},
     )  # fmt: skip
 
@@ -119,7 +125,7 @@ def invite(desk: Here, led: AsLead, form: Form) -> Response:
         if study_of(desk.database, led.study).mode is StudyMode.BALANCED and form.get("assign"):
             assign(desk.database, led.study, at=desk.now(), by=led.viewer.id)
     except BadInput as error:
-        return _progress(desk, led, str(error))
+        return study_page(desk, led, str(error))
     study = study_of(desk.database, led.study)
     return page("invited.html", viewer=led.viewer, study=study, name=name, token=made.token, role=role)
 
@@ -130,7 +136,7 @@ def give_out(desk: Here, led: AsLead, _: Form) -> Response:
     try:
         assign(desk.database, led.study, at=desk.now(), by=led.viewer.id)
     except BadInput as error:
-        return _progress(desk, led, str(error))
+        return study_page(desk, led, str(error))
     return RedirectResponse(f"/review/studies/{led.study}", 303)
 
 
@@ -220,14 +226,14 @@ def take_in(desk: Here, led: AsLead, form: Form) -> Response:
     """Add ratings from a file that was exported from this study."""
     given = form.get("file")
     if not isinstance(given, UploadFile) or Path(given.filename or "").suffix.lower() not in FORMATS:
-        return _progress(desk, led, "Choose a file that ends in .jsonl, .csv or .parquet.")
+        return study_page(desk, led, "Choose a file that ends in .jsonl, .csv or .parquet.")
     with tempfile.TemporaryDirectory(prefix="repoassay-import-") as place:
         path = Path(place, f"ratings{Path(given.filename or '').suffix.lower()}")
         path.write_bytes(given.file.read())
         try:
             import_ratings(desk.database, led.study, read_ratings(path), at=desk.now(), by=led.viewer.id)
         except BadInput as error:
-            return _progress(desk, led, str(error))
+            return study_page(desk, led, str(error))
     return RedirectResponse(f"/review/studies/{led.study}", 303)
 
 

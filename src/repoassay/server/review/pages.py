@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse
 from repoassay.server.review.diff import is_collapsed
 from repoassay.server.review.markdown_view import markdown_html
 from repoassay.server.review.markup import reflow, visible
-from repoassay.stats import Figure, Interval, Proportion, Significance
+from repoassay.stats import Figure, Interval, Proportion, Significance, p_text
 from repoassay.text import block
 
 __all__ = ["page"]
@@ -49,7 +49,7 @@ def _figure(value: Figure | Significance, digits: int = 2) -> str:
 def _p_value(value: Significance) -> str:
     if value.p_value is None:
         return "not known"
-    return "p < 0.0001" if value.p_value < 0.0001 else f"p = {value.p_value:.4f}"
+    return p_text(value.p_value)
 
 
 def _points(value: float, digits: int = 1) -> str:
@@ -85,6 +85,7 @@ _ENVIRONMENT = jinja2.Environment(
 _ENVIRONMENT.tests["collapsed"] = is_collapsed
 _ENVIRONMENT.filters |= {
     "figure": _figure, "interval": _interval, "markdown": markdown_html, "moment": _moment, "number": _number,
+    "p_text": p_text,
     "p_value": _p_value, "percent": _percent, "points": _points, "reflow": reflow, "seconds": _seconds, "seen": block,
     "visible": visible,
 }  # fmt: skip

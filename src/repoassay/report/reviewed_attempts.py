@@ -131,13 +131,13 @@ def _read(database: Database, study: str, rubric: Rubric) -> ReviewedAttempts:
     return ReviewedAttempts(study, plan_hash(database, study), rubric.rule == "none", rows)
 
 
-def reviews_document(reviewed: ReviewedAttempts, rows: Sequence[ResultRow]) -> dict[str, Any]:
+def reviews_document(reviews: ReviewedAttempts, rows: Sequence[ResultRow]) -> dict[str, Any]:
     """For programs: agents with both rates, and their differences, first minus second; shares from 0 to 1."""
-    systems, differences = reviewed.compared(rows)
+    systems, differences = reviews.compared(rows)
     return {
-        "study": reviewed.study,
-        "plan_hash": reviewed.plan,
-        "asked": reviewed.asked,
+        "study": reviews.study,
+        "plan_hash": reviews.plan,
+        "asked": reviews.asked,
         "agents": [
             {
                 "name": name,
@@ -160,11 +160,11 @@ def reviews_document(reviewed: ReviewedAttempts, rows: Sequence[ResultRow]) -> d
     }  # fmt: skip
 
 
-def difference_document(found: TaskDifference) -> dict[str, Any]:
+def difference_document(difference: TaskDifference) -> dict[str, Any]:
     """A difference of two mergeable rates for programs."""
     return {
-        "tasks": found.tasks, "value": found.difference, **_ends(found.interval), "p_value": found.test.p_value,
-        "test": found.test.method,
+        "tasks": difference.tasks, "value": difference.difference, **_ends(difference.interval),
+        "p_value": difference.test.p_value, "test": difference.test.method,
     }  # fmt: skip
 
 
