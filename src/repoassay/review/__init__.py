@@ -9,7 +9,7 @@ import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `plan_st
 `item_summary`, and of its rows `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`; all of it
 in one document: `figures_document`. Which runs are reviewed: `sampling`. In and out: `exchange`, `simple_table`, and
 the tidy table of a study for analyses elsewhere: `tidy_columns`, `tidy_table`, `tidy_files`,
-`tidy_folder`, `tidy_import` with `tidy_cells`, `study_import`.
+`tidy_import` with `tidy_cells`, `study_import`.
 """
 
 from __future__ import annotations
@@ -169,6 +169,7 @@ if TYPE_CHECKING:
     )
     from repoassay.review.sampling import Candidate as Candidate, Sample as Sample, draw as draw, siblings as siblings
     from repoassay.review.scrub import leaks as leaks, leaks_name as leaks_name, scrub_text as scrub_text
+    from repoassay.review.simple_table import metr_example as metr_example
     from repoassay.review.studies import (
         close_study as close_study,
         create_study as create_study,
@@ -219,11 +220,15 @@ if TYPE_CHECKING:
         TIDY_FORMATS as TIDY_FORMATS,
         arrow_installed as arrow_installed,
         read_tidy_rows as read_tidy_rows,
+        write_tidy_folder as write_tidy_folder,
         write_tidy_rows as write_tidy_rows,
     )
-    from repoassay.review.tidy_folder import write_tidy_folder as write_tidy_folder
     from repoassay.review.tidy_import import records_of_table as records_of_table
-    from repoassay.review.tidy_table import study_records as study_records, tidy_rows as tidy_rows
+    from repoassay.review.tidy_table import (
+        StudyRecords as StudyRecords,
+        study_records as study_records,
+        tidy_rows as tidy_rows,
+    )
     from repoassay.review.working_hours import (
         correct_hours as correct_hours,
         hours_of as hours_of,
@@ -376,11 +381,11 @@ else:
                 "task_difference",
             ),
             "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
+            "simple_table": ("metr_example",),
             "study_import": ("keep_records",),
-            "tidy_files": ("TIDY_FORMATS", "arrow_installed", "read_tidy_rows", "write_tidy_rows"),
-            "tidy_folder": ("write_tidy_folder",),
+            "tidy_files": ("TIDY_FORMATS", "arrow_installed", "read_tidy_rows", "write_tidy_folder", "write_tidy_rows"),
             "tidy_import": ("records_of_table",),
-            "tidy_table": ("study_records", "tidy_rows"),
+            "tidy_table": ("StudyRecords", "study_records", "tidy_rows"),
             "tables": ("events", "judgements", "judges", "raters", "ratings", "sessions"),
         },
     )

@@ -1,5 +1,7 @@
 """Tidy tables as files: CSV, JSON lines, and Parquet through pyarrow. Each comes back exactly.
 
+Beside them lie a codebook, and scripts for Python and R.
+
 Reading is strict: what is damaged is refused in one sentence that names the row and the column.
 """
 
@@ -8,21 +10,24 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from repoassay.errors import BadInput, MissingExtra
 from repoassay.review.database import stamp
-from repoassay.review.tidy_columns import TIDY_COLUMNS, TidyCell, TidyColumn, TidyRow
+from repoassay.review.tidy_columns import TIDY_COLUMNS, TidyCell, TidyColumn, TidyRow, codebook
+from repoassay.review.tidy_table import StudyRecords, tidy_rows
 from repoassay.text import printable, suggest
 
-__all__ = ["TIDY_FORMATS", "arrow_installed", "read_tidy_rows", "write_tidy_rows"]
+__all__ = ["TIDY_FORMATS", "arrow_installed", "read_tidy_rows", "write_tidy_folder", "write_tidy_rows"]
 
 TIDY_FORMATS = ("parquet", "csv", "jsonl")
 """Formats of tables, which are the endings of their files."""
 
+_SCRIPTS = ("analyse.py", "analyse.R")
 _COLUMNS = {column.name: column for column in TIDY_COLUMNS}
 _MAX_FILE = 2**29
 _MAX_ROWS = 5_000_000
@@ -50,6 +55,31 @@ def write_tidy_rows(rows: Sequence[TidyRow], path: Path) -> None:
             writer = csv.writer(stream, lineterminator="\r\n")
             writer.writerow(_COLUMNS)
             writer.writerows([_csv_text(_COLUMNS[name], row[name]) for name in _COLUMNS] for row in rows)
+
+
+def write_tidy_folder(records: StudyRecords, folder: Path, formats: Iterable[str]) -> int:
+    """Write a study's table, its codebook, and scripts that print the figures from the CSV file alone.
+
+    Args:
+        records: As `study_records` returns them.
+        folder: Made where it is not there.
+        formats: Of `TIDY_FORMATS`; each gives a file named after the study.
+
+    Returns:
+        The number of rows.
+
+    Raises:
+        MissingExtra: For Parquet, without pyarrow.
+    """
+    rows, name = tidy_rows(records), records.study.name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "CODEBOOK.md").write_text(codebook(records.rubric, name), encoding="utf-8")
+    for each in _SCRIPTS:
+        text = (files("repoassay.review") / "examples" / each).read_text(encoding="utf-8")
+        (folder / each).write_text(text, encoding="utf-8")
+    for each in formats:
+        write_tidy_rows(rows, folder / f"{name}.{each}")
+    return len(rows)
 
 
 def read_tidy_rows(path: Path) -> Iterator[tuple[str, TidyRow]]:

@@ -2,7 +2,7 @@
 #
 #     Rscript analyse.R STUDY.csv [--phase revealed] [--by model]
 #
-# It prints JSON of the same shape as `repoassay review figures STUDY --json`, and beside it, as `mixed_model`, a
+# It prints JSON of the same shape as `data` of `repoassay review figures STUDY --json`, and beside it, as `mixed_model`, a
 # logistic mixed model of being mergeable, where lme4 is installed. Needs the package jsonlite; else base R.
 # Change it as you like.
 
@@ -52,23 +52,30 @@ python_seed <- function() {
   assign(".Random.seed", as.integer(c(10403L, 624L, signed)), envir = globalenv())
 }
 python_words <- function(count) round(runif(count) / 2.3283064365386963e-10)
-python_random <- function(count) {
-  words <- matrix(python_words(2 * count), nrow = 2)
-  ((words[1, ] %/% 32) * 67108864 + words[2, ] %/% 64) / 9007199254740992
-}
 
 # ---- Intervals and tests
 
-# How many independent observations the tasks' values are worth (Korn and Graubard).
-independent <- function(tasks, variance, pairs = 0) {
+# A mean over all values and its standard error by task; NULL where tasks do not tell it.
+mean_error <- function(tasks) {
   values <- unlist(tasks)
   count <- length(tasks)
-  n <- length(values)
-  most <- max(n, pairs)
+  if (count < 2) return(NULL)
   apart <- vapply(tasks, function(task) sum(task - mean(values)), 0)
-  if (count < 2 || variance <= 0 || max(abs(apart)) <= 1e-12 * (max(values) - min(values)) * n) return(count)
-  error2 <- sum(apart^2) * count / (count - 1) / n^2
-  min(most, (1 + variance / error2) * (qt(0.975, most - 1) / qt(0.975, count - 1))^2)
+  if (max(abs(apart)) <= 1e-12 * (max(values) - min(values)) * length(values)) return(NULL)
+  list(mean = mean(values), error = sqrt(sum(apart^2) * count / (count - 1)) / length(values), apart = apart)
+}
+
+# How many independent observations the tasks' values are worth (Korn and Graubard); three quarters are believed of
+# what runs add to one observation a task. With `normal` it is for an interval that goes by the normal quantile.
+independent <- function(tasks, variance, pairs = 0, normal = FALSE) {
+  count <- length(tasks)
+  found <- mean_error(tasks)
+  if (is.null(found) || variance <= 0) return(count)
+  most <- max(length(unlist(tasks)), pairs)
+  number <- 1 + variance / found$error^2
+  if (number > count) number <- count + 0.75 * (number - count)
+  other <- if (normal && most > count) Z else qt(0.975, most - 1)
+  min(most, number * (other / qt(0.975, count - 1))^2)
 }
 
 share_by_task <- function(tasks) {
@@ -98,7 +105,7 @@ difference_by_task <- function(tasks, pairs = 0) {
   above <- mean(pmax(values, 0))
   below <- mean(pmax(-values, 0))
   seen <- above - below
-  number <- independent(tasks, above + below - seen^2, pairs)
+  number <- independent(tasks, above + below - seen^2, pairs, TRUE)
   accepted <- function(difference) {
     linear <- (2 - seen) * difference - above - below
     alone <- (sqrt(max(0, linear^2 + 8 * below * difference * (1 - difference))) - linear) / 4
@@ -159,20 +166,83 @@ agresti_min <- function(b, c, n) {
   ends(max(-1, (x - y) / size - half), min(1, (x - y) / size + half), n)
 }
 
-# The percentile bootstrap of a mean over all values, drawing tasks 10,000 times.
-bootstrap_mean <- function(tasks) {
-  n <- length(tasks)
-  values <- unlist(tasks)
-  means <- vapply(tasks, mean, 0)
-  if (n < 2 || length(unique(values)) == 1 || max(means) - min(means) < 1e-12 * (max(values) - min(values))) {
-    return(ends(n = n))
+# Student's interval of a mean by task.
+student <- function(tasks) {
+  found <- mean_error(tasks)
+  if (is.null(found)) return(ends(n = length(tasks)))
+  half <- qt(0.975, length(tasks) - 1) * found$error
+  ends(found$mean - half, found$mean + half, length(tasks))
+}
+
+# Hall's interval of the mean of minutes by task, which are skewed and never below 0.
+skewed_mean <- function(tasks) {
+  count <- length(tasks)
+  found <- mean_error(tasks)
+  if (is.null(found) || count < 3) return(ends(n = count))
+  lean <- mean(found$apart^3) / mean(found$apart^2)^1.5 / (3 * sqrt(count))
+  root <- function(x) sign(x) * abs(x)^(1 / 3)
+  moved <- function(quantile) {
+    wanted <- quantile - lean / 2
+    if (abs(lean) < 1e-9) wanted else (root(1 + 3 * lean * wanted) - 1) / lean
   }
-  python_seed()
-  sums <- vapply(tasks, sum, 0)
-  sizes <- lengths(tasks)
-  places <- matrix(floor(python_random(10000 * n) * n) + 1, nrow = n)
-  drawn <- sort(apply(places, 2, function(at) sum(sums[at]) / sum(sizes[at])))
-  ends(drawn[ceiling((1 - 0.95) / 2 * 10000)], drawn[ceiling((1 + 0.95) / 2 * 10000)], n)
+  edge <- qt(0.975, max(count / 2, 1))
+  ends(max(0, found$mean - moved(edge) * found$error), found$mean - moved(-edge) * found$error, count)
+}
+
+# Woodruff's interval: the values of which the share below, and the share above, may be one half.
+median_by_task <- function(tasks) {
+  values <- sort(unique(unlist(tasks)))
+  if (!length(values)) return(ends())
+  above <- vapply(values, function(edge) share_by_task(lapply(tasks, function(task) task > edge))$low, 0)
+  below <- vapply(values, function(edge) share_by_task(lapply(tasks, function(task) task < edge))$low, 0)
+  low <- min(which(above <= 0.5))
+  ends(values[low], values[max(low, which(below <= 0.5))], length(tasks))
+}
+
+# Python's random.sample of `size` places of `n`.
+python_sample <- function(n, size) {
+  below <- function(limit) {
+    bits <- floor(log2(limit)) + 1
+    repeat {
+      drawn <- python_words(1) %/% 2^(32 - bits)
+      if (drawn < limit) return(drawn)
+    }
+  }
+  few <- 21 + if (size > 5) 4^ceiling(log(size * 3, 4)) else 0
+  if (n > few) {
+    chosen <- numeric()
+    while (length(chosen) < size) {
+      place <- below(n) + 1
+      if (!place %in% chosen) chosen <- c(chosen, place)
+    }
+    return(chosen)
+  }
+  pool <- seq_len(n)
+  vapply(seq_len(size), function(i) {
+    place <- below(n - i + 1) + 1
+    found <- pool[place]
+    pool[place] <<- pool[n - i + 1]
+    as.numeric(found)
+  }, 0)
+}
+
+# The two-sided permutation test of two means: exact up to 50,000 splits, else of 10,000 draws.
+two_samples <- function(first, second) {
+  every <- c(first, second)
+  size <- length(first)
+  n <- length(every)
+  if (!size || size == n) return(list(p_value = NULL, statistic = NULL, n = n))
+  apart <- function(places) (sum(every) - sum(every[places])) / (n - size) - sum(every[places]) / size
+  seen <- apart(seq_len(size))
+  edge <- abs(seen) - 1e-12 * max(1, abs(every))
+  if (choose(n, size) <= 50000) {
+    p_value <- mean(combn(n, size, function(places) abs(apart(places)) >= edge))
+  } else {
+    python_seed()
+    hits <- vapply(1:10000, function(draw) abs(apart(python_sample(n, size))) >= edge, TRUE)
+    p_value <- (sum(hits) + 1) / 10001
+  }
+  list(p_value = p_value, statistic = seen, n = n)
 }
 
 # ---- Agreement. Units are rows of a matrix with a column for each rater.
@@ -365,11 +435,15 @@ minutes <- function(rows) {
   known <- rows[!is.na(rows$minutes), ]
   values <- known$minutes
   n <- length(values)
+  tasks <- by_task(known, "minutes")
   both <- known[!is.na(known$human), ]
   list(
     n = n, unknown = nrow(rows) - n, mean = if (n) mean(values), median = if (n) median(values),
+    median_interval = median_by_task(tasks), lower = if (n) quantile(values, 0.25, names = FALSE),
+    upper = if (n) quantile(values, 0.75, names = FALSE), none = counted(values <= 0),
+    none_interval = share_by_task(lapply(tasks, function(task) task <= 0)),
     geometric_mean = figure(if (n && min(values) > 0) exp(mean(log(values))), n),
-    minimum = if (n) min(values), maximum = if (n) max(values), interval = bootstrap_mean(by_task(known, "minutes")),
+    minimum = if (n) min(values), maximum = if (n) max(values), interval = skewed_mean(tasks),
     share = figure(if (nrow(both)) sum(both$minutes) / sum(both$human), nrow(both))
   )
 }
@@ -380,9 +454,11 @@ task_difference <- function(ours, theirs, key) {
   common <- sort(intersect(ours$task, theirs$task), method = "radix")
   apart <- vapply(common, function(t) mean(ours[[key]][ours$task == t]) - mean(theirs[[key]][theirs$task == t]), 0)
   runs <- sum(vapply(common, function(t) min(sum(ours$task == t), sum(theirs$task == t)), 0))
+  values <- as.list(unname(apart))
   list(
     tasks = length(common), difference = if (length(common)) mean(apart),
-    interval = difference_by_task(as.list(unname(apart)), runs), test = sign_flips(unname(apart), length(apart))
+    interval = if (key == "minutes") student(values) else difference_by_task(values, runs),
+    test = sign_flips(unname(apart), length(apart))
   )
 }
 
@@ -392,12 +468,17 @@ if (length(groups) > 1) differences <- combn(names(groups), 2, simplify = FALSE,
   both <- function(key) task_difference(groups[[pair[1]]], groups[[pair[2]]], key)
   list(
     first = pair[1], second = pair[2], mergeable = both("mergeable"), would_merge = both("would_merge"),
-    tests = both("passed")
+    tests = both("passed"), minutes = both("minutes")
   )
 })
-p_values <- vapply(differences, function(pair) pair$mergeable$test$p_value %or% NA_real_, 0)
-adjusted <- p.adjust(p_values, "holm", sum(!is.na(p_values)))
-differences <- Map(function(pair, p) c(pair, list(adjusted = null(p))), differences, adjusted)
+holm <- function(key) {
+  p_values <- vapply(differences, function(pair) pair[[key]]$test$p_value %or% NA_real_, 0)
+  p.adjust(p_values, "holm", sum(!is.na(p_values)))
+}
+differences <- Map(
+  function(pair, p, other) c(pair, list(adjusted = null(p), would_merge_adjusted = null(other), mixed = NULL)),
+  differences, holm("mergeable"), holm("would_merge")
+)
 
 problem_share <- function(found) counted(found[!is.na(found) & found %in% c("problem", "clear")] == "problem")
 role_of <- function(axis, state) unname(roles[[axis]][state])
@@ -506,6 +587,35 @@ shifts <- vapply(halves, function(each) rate(each$second) - rate(each$first), 0)
 shifts <- shifts[!is.na(shifts)]
 order_effects <- list(first = part(at_half("first")), second = part(at_half("second")), test = sign_flips(shifts, length(shifts)))
 
+# Each rater's first ratings beside the last: problems beside the others', and answers to controls.
+problem_rate <- vapply(seq_len(nrow(ratings)), rate, 0)
+drift_of <- function(rater) {
+  mine <- which(ratings$rater == rater)
+  mine <- mine[order(ratings$submitted_at[mine], ratings$rating[mine], method = "radix")]
+  beside <- vapply(mine, function(row) {
+    same <- ratings$item == ratings$item[row] & ratings$rater != rater & !is.na(problem_rate)
+    if (any(same)) problem_rate[row] - mean(problem_rate[same]) else NA_real_
+  }, 0)
+  merges <- ifelse(is.na(ratings$would_merge[mine]), ratings$mergeable[mine], ratings$would_merge[mine])
+  right <- as.numeric(merges == (ratings$control[mine] == "good"))
+  lapply(list(severity = beside, controls = right), function(values) {
+    values <- values[!is.na(values)]
+    half <- length(values) %/% 2
+    first <- head(values, half)
+    last <- tail(values, half)
+    list(
+      before = if (half) mean(first), after = if (half) mean(last), test = two_samples(first, last)
+    )
+  })
+}
+drift <- unlist(lapply(people, function(rater) {
+  found <- drift_of(rater)
+  Map(function(measure, each) c(list(rater = rater, measure = measure), each), names(found), found)
+}), recursive = FALSE)
+drift_p <- vapply(drift, function(each) each$test$p_value %or% NA_real_, 0)
+drift_adjusted <- p.adjust(drift_p, "holm", sum(!is.na(drift_p)))
+drift <- Map(function(each, p) c(each, list(adjusted = null(p), alarm = isTRUE(p < 0.05))), drift, drift_adjusted)
+
 # ---- A logistic mixed model beside the test by task: whether a rater finds a submission mergeable, by system, with
 # tasks and raters as samples of all tasks and raters.
 
@@ -546,6 +656,7 @@ document <- list(
     failing = minutes(submissions[submissions$passed %in% FALSE, ])
   ),
   controls = controls(), agreement = lines_of(agreements), severity = lines_of(severity), order = order_effects,
+  drift = lines_of(drift),
   mixed_model = mixed_model()
 )
 cat(toJSON(document, auto_unbox = TRUE, digits = NA, null = "null", na = "null", pretty = TRUE), "\n")

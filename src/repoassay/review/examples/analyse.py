@@ -1,7 +1,7 @@
 """Every figure of a study, out of its tidy table alone: `python analyse.py STUDY.csv [--phase revealed] [--by model]`.
 
-It needs Python 3.11 and nothing else, shares no code with RepoAssay, and prints JSON of the same shape as `repoassay
-review figures STUDY --json`. Change it as you like. Draws are those of Python's `random.Random(0)`.
+It needs Python 3.11 and nothing else, shares no code with RepoAssay, and prints JSON of the same shape as `data`
+of `repoassay review figures STUDY --json`. Change it as you like. Draws are those of Python's `random.Random(0)`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import json
 from collections import Counter
 from datetime import datetime
 from itertools import chain, combinations
-from math import ceil, comb, exp, fsum, lgamma, log, log1p, prod, sqrt
+from math import cbrt, comb, exp, fsum, lgamma, log, log1p, prod, sqrt
 from operator import itemgetter
 from pathlib import Path
 from random import Random
-from statistics import NormalDist, fmean, median
+from statistics import NormalDist, fmean, median, quantiles
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 _Z = NormalDist().inv_cdf(0.975)
 _Json = dict[str, Any]
@@ -69,16 +69,21 @@ def _ends(low: float | None = None, high: float | None = None, n: int = 0) -> _J
     return {"low": low, "high": high, "n": n}
 
 
-def _independent(tasks: list[list[float]], variance: float, pairs: int = 0) -> float:
-    """How many independent observations the tasks' values are worth (Korn and Graubard)."""
-    count, n = len(tasks), sum(map(len, tasks))
-    most, mean = max(n, pairs), fsum(map(fsum, tasks)) / n
-    apart = [fsum(value - mean for value in task) for task in tasks]
-    values = [value for task in tasks for value in task]
-    if count < 2 or variance <= 0 or max(map(abs, apart)) <= 1e-12 * (max(values) - min(values)) * n:
+def _independent(tasks: list[list[float]], variance: float, pairs: int = 0, normal: bool = False) -> float:
+    """How many independent observations the tasks' values are worth (Korn and Graubard).
+
+    Three quarters are believed of what runs add to one observation a task. With `normal` it is for an interval that
+    goes by the normal quantile, where Student's has to stand.
+    """
+    count, n, found = len(tasks), sum(map(len, tasks)), _mean_error(tasks)
+    if found is None or variance <= 0:
         return float(count)
-    error2 = fsum(part**2 for part in apart) * count / (count - 1) / n**2
-    return min(float(most), (1 + variance / error2) * (_t(most - 1) / _t(count - 1)) ** 2)
+    most = max(n, pairs)
+    number = 1 + variance / found[1] ** 2
+    if number > count:
+        number = count + 0.75 * (number - count)
+    other = _Z if normal and most > count else _t(most - 1)
+    return min(float(most), number * (other / _t(count - 1)) ** 2)
 
 
 def _share_by_task(tasks: Iterable[list[bool]]) -> _Json:
@@ -102,7 +107,7 @@ def _difference_by_task(tasks: list[list[float]], pairs: int = 0) -> _Json:
     if not n:
         return _ends()
     above, below = fsum(max(v, 0.0) for v in values) / n, fsum(max(-v, 0.0) for v in values) / n
-    seen, number = above - below, _independent(tasks, above + below - (above - below) ** 2, pairs)
+    seen, number = above - below, _independent(tasks, above + below - (above - below) ** 2, pairs, True)
 
     def accepted(difference: float) -> bool:
         linear = (2 - seen) * difference - above - below
@@ -154,18 +159,72 @@ def _holm(p_values: list[float | None]) -> list[float | None]:
     return found
 
 
-def _bootstrap_mean(tasks: list[list[float]]) -> _Json:
-    """The percentile bootstrap of a mean over all values, drawing tasks 10,000 times."""
-    n, values, means = len(tasks), {value for task in tasks for value in task}, [fmean(task) for task in tasks]
-    if n < 2 or len(values) == 1 or max(means) - min(means) < 1e-12 * (max(values) - min(values)):
-        return _ends(n=n)
-    random, sums, drawn = Random(0), [sum(task) for task in tasks], []  # noqa: S311 - a seeded sample
-    for _ in range(10_000):
-        places = random.choices(range(n), k=n)
-        drawn.append(sum(sums[i] for i in places) / sum(len(tasks[i]) for i in places))
-    drawn.sort()
-    low, high = (drawn[max(0, ceil(level * 10_000) - 1)] for level in ((1 - 0.95) / 2, (1 + 0.95) / 2))
-    return _ends(low, high, n)
+def _mean_error(tasks: list[list[float]]) -> tuple[float, float] | None:
+    """A mean over all values and its standard error by task; None where tasks do not tell it."""
+    values, count = [value for task in tasks for value in task], len(tasks)
+    if count < 2:
+        return None
+    mean = fsum(values) / len(values)
+    apart = [fsum(value - mean for value in task) for task in tasks]
+    if max(map(abs, apart)) <= 1e-12 * (max(values) - min(values)) * len(values):
+        return None
+    return mean, sqrt(fsum(part**2 for part in apart) * count / (count - 1)) / len(values)
+
+
+def _student(tasks: list[list[float]]) -> _Json:
+    """Student's interval of a mean by task."""
+    found = _mean_error(tasks)
+    if found is None:
+        return _ends(n=len(tasks))
+    half = _t(len(tasks) - 1) * found[1]
+    return _ends(found[0] - half, found[0] + half, len(tasks))
+
+
+def _skewed_mean(tasks: list[list[float]]) -> _Json:
+    """Hall's interval of the mean of minutes by task, which are skewed and never below 0."""
+    count, found = len(tasks), _mean_error(tasks)
+    if found is None or count < 3:
+        return _ends(n=count)
+    mean, error = found
+    apart = [fsum(value - mean for value in task) for task in tasks]
+    second, third = (fsum(part**power for part in apart) / count for power in (2, 3))
+    lean = third / (second * sqrt(second)) / (3 * sqrt(count))
+    edge, ends = _t(max(count / 2, 1.0)), []
+    for quantile in (edge, -edge):
+        wanted = quantile - lean / 2
+        ends.append(mean - error * (wanted if abs(lean) < 1e-9 else (cbrt(1 + 3 * lean * wanted) - 1) / lean))
+    return _ends(max(0.0, ends[0]), ends[1], count)
+
+
+def _median_by_task(tasks: list[list[float]]) -> _Json:
+    """Woodruff's interval: the values of which the share below, and the share above, may be one half."""
+    values = sorted({value for task in tasks for value in task})
+    if not values:
+        return _ends()
+    above = [_share_by_task([[one > edge for one in task] for task in tasks])["low"] for edge in values]
+    below = [_share_by_task([[one < edge for one in task] for task in tasks])["low"] for edge in values]
+    low = next(place for place, share in enumerate(above) if share <= 0.5)
+    high = max(place for place, share in enumerate(below) if share <= 0.5)
+    return _ends(values[low], values[max(low, high)], len(tasks))
+
+
+def _two_samples(first: list[float], second: list[float]) -> _Json:
+    """The two-sided permutation test of two means: exact up to 50,000 splits, else of 10,000 draws."""
+    every, size = [*first, *second], len(first)
+    n = len(every)
+    if not first or not second:
+        return {"p_value": None, "statistic": None, "n": n}
+
+    def apart(group: Sequence[float]) -> float:
+        return (fsum(every) - fsum(group)) / (n - size) - fsum(group) / size
+
+    edge = abs(apart(first)) - 1e-12 * max(1.0, *map(abs, every))
+    splits, random = comb(n, size), Random(0)  # noqa: S311 - a seeded sample
+    if splits <= 50_000:
+        p_value = sum(abs(apart(group)) >= edge for group in combinations(every, size)) / splits
+    else:
+        p_value = (sum(abs(apart(random.sample(every, size))) >= edge for _ in range(10_000)) + 1) / 10_001
+    return {"p_value": p_value, "statistic": apart(first), "n": n}
 
 
 def _coefficients(units: list[list[Any]], order: list[Any], ordinal: bool) -> dict[str, _Json]:
@@ -389,7 +448,7 @@ class _Study:
             "differences": _differences(groups), "failures": self._failures(rows), "problems": self._problems(rows),
             "minutes": {key: _minutes([row for row in rows if row["tests"] in kept]) for key, kept in tests.items()},
             "controls": _controls(self.items), "agreement": self._agreement() if self.counted else [],
-            "severity": self._severity(), "order": self._order(),
+            "severity": self._severity(), "order": self._order(), "drift": self._drift(),
         }  # fmt: skip
 
     def _role(self, axis: str, state: str | None) -> str | None:
@@ -456,6 +515,37 @@ class _Study:
                 "with_majority": _count(agreed),
             })  # fmt: skip
         return sorted(found, key=lambda each: (-(each["beside_others"]["value"] or 0.0), each["rater"]))
+
+    def _drift(self) -> list[_Json]:
+        """Each rater's first ratings beside the last: problems beside the others', and answers to controls."""
+        when = ("submitted_at", "rating")
+        line = sorted(self.counted, key=lambda each: [each["row"][key] for key in when])
+        found: list[_Json] = []
+        for rater in sorted({rating["rater"] for rating in line}):
+            severe: list[float] = []
+            right: list[float] = []
+            for rating in (each for each in line if each["rater"] == rater):
+                same = [each for each in line if each["item"] == rating["item"] and each["rater"] != rater]
+                shares = [share for each in same if (share := self._share_of(each)) is not None]
+                if (own := self._share_of(rating)) is not None and shares:
+                    severe.append(own - fmean(shares))
+                merges = rating["mergeable"] if rating["would_merge"] is None else rating["would_merge"]
+                if rating["row"]["control"] and merges is not None:
+                    right.append(float(merges == (rating["row"]["control"] == "good")))
+            for measure, values in (("severity", severe), ("controls", right)):
+                half = len(values) // 2
+                first, last = values[:half], values[len(values) - half :]
+                means = {"before": fmean(first) if first else None, "after": fmean(last) if last else None}
+                found.append({"rater": rater, "measure": measure, **means, "test": _two_samples(first, last)})
+        adjusted = _holm([each["test"]["p_value"] for each in found])
+        return [
+            each | {"adjusted": p_value, "alarm": p_value is not None and p_value < 0.05}
+            for each, p_value in zip(found, adjusted, strict=True)
+        ]
+
+    def _share_of(self, rating: _Json) -> float | None:
+        share = _problem_share([self._role(axis, state) for axis, state in rating["axes"].items()])
+        return share["successes"] / share["n"] if share["n"] else None
 
     def _beside(self, mine: list[_Json], others: list[_Json]) -> tuple[list[float], list[bool]]:
         differences, agreed, chosen = [], [], ("problem", "clear")
@@ -544,19 +634,25 @@ def _differences(groups: dict[str, list[_Json]]) -> list[_Json]:
     found: list[_Json] = []
     for first, second in combinations(sorted(groups), 2):
         pair: _Json = {"first": first, "second": second}
-        for key in ("mergeable", "would_merge", "tests"):
+        for key in ("mergeable", "would_merge", "tests", "minutes"):
             ours, theirs = _by_task(groups[first], key), _by_task(groups[second], key)
             common = sorted(ours.keys() & theirs.keys())
             apart = [fmean(ours[task]) - fmean(theirs[task]) for task in common]
             runs = sum(min(len(ours[task]), len(theirs[task])) for task in common)
+            values = [[each] for each in apart]
             pair[key] = {
                 "tasks": len(common), "difference": fmean(apart) if apart else None,
-                "interval": _difference_by_task([[each] for each in apart], runs),
+                "interval": _student(values) if key == "minutes" else _difference_by_task(values, runs),
                 "test": _sign_flips(apart, len(apart)),
             }  # fmt: skip
+        pair["mixed"] = None  # `--mixed` of the command; analyse.R fits one by lme4
         found.append(pair)
     adjusted = _holm([pair["mergeable"]["test"]["p_value"] for pair in found])
-    return [pair | {"adjusted": p_value} for pair, p_value in zip(found, adjusted, strict=True)]
+    would = _holm([pair["would_merge"]["test"]["p_value"] for pair in found])
+    return [
+        pair | {"adjusted": p_value, "would_merge_adjusted": other}
+        for pair, p_value, other in zip(found, adjusted, would, strict=True)
+    ]
 
 
 def _minutes(rows: list[_Json]) -> _Json:
@@ -564,11 +660,16 @@ def _minutes(rows: list[_Json]) -> _Json:
     values = [row["minutes"] for row in known]
     both = [(row["minutes"], row["human"]) for row in known if row["human"]]
     n, possible = len(values), bool(values) and min(values) > 0
+    tasks = list(_by_task(known, "minutes").values())
+    quartiles = quantiles(values, n=4, method="inclusive") if n > 1 else values
     return {
         "n": n, "unknown": len(rows) - n, "mean": fmean(values) if n else None, "median": median(values) if n else None,
         "geometric_mean": {"value": exp(fsum(map(log, values)) / n) if possible else None, "n": n},
         "minimum": min(values, default=None), "maximum": max(values, default=None),
-        "interval": _bootstrap_mean(list(_by_task(known, "minutes").values())),
+        "interval": _skewed_mean(tasks), "median_interval": _median_by_task(tasks),
+        "lower": quartiles[0] if n else None, "upper": quartiles[-1] if n else None,
+        "none": _count([value <= 0 for value in values]),
+        "none_interval": _share_by_task([[value <= 0 for value in task] for task in tasks]),
         "share": {"value": fsum(x for x, _ in both) / fsum(y for _, y in both) if both else None, "n": len(both)},
     }  # fmt: skip
 

@@ -202,7 +202,7 @@ def export(desk: Here, led: AsLead, kind: str) -> Response:
 
 
 @router.get("/table.zip")
-def table(desk: Here, led: AsLead) -> Response:
+def table_folder(desk: Here, led: AsLead) -> Response:
     """The whole study as one tidy table, with codebook and scripts, as `repoassay review export` writes them."""
     formats = [each for each in TIDY_FORMATS if each != "parquet" or arrow_installed()]
     packed = io.BytesIO()
