@@ -6,7 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["PDFS", "PICTURES", "WORKBOOKS"]
 
@@ -122,7 +122,12 @@ def _png(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", packed + packer.flush()) + part(b"IEND", b"")
 
 
-PDFS = {"operations": _operations, "forms": _forms, "deep": _deep, "unpacking": _unpacking}
+PDFS: Mapping[str, Callable[[], bytes]] = {
+    "operations": _operations,
+    "forms": _forms,
+    "deep": _deep,
+    "unpacking": _unpacking,
+}
 _ONE = b'<row r="1"><c r="A1" t="n"><v>1</v></c></row>'
 WORKBOOKS = {
     # One cell at the other end of the sheet makes seventeen thousand million places.

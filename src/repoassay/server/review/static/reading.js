@@ -228,7 +228,7 @@ const reading = (() => {
     s: () => document.querySelector("[data-view=split]") && show(view.now === "split" ? "unified" : "split"),
     r: () => document.querySelector("[data-view=reference]") && show(view.now === "reference" ? "unified" : "reference"),
     v: view_current, b: () => panel(), a: () => expand(false), A: () => expand(true), o: () => whole(here()),
-    "/": () => search?.select(),
+    "/": () => { panel(false, false); search?.select(); },
   };
   return { at, to, reload, keys, jump };
 })();
