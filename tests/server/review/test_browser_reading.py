@@ -192,6 +192,7 @@ def test_what_a_rating_costs(desk: ReviewState, owner: Person, url: str, context
     enter(ann, rater(desk, owner, url))
     begin(ann)
     ready(ann)
+    ann.wait_for_timeout(1500)  # by then the page says that this is quick, which must take no room
     assert inside(ann)
     pages = count(ann)
     here = ann.url
@@ -208,6 +209,7 @@ def test_what_a_rating_costs(desk: ReviewState, owner: Person, url: str, context
         ann.locator("[data-chip='15']").click()
     expect(ann.locator("#saved")).to_have_text("Saved")
     found = counted(ann, pages, hand)
+    assert inside(ann)
     if hand == "keys":
         press(ann, "Enter")
     else:
