@@ -247,6 +247,7 @@ def test_every_width_fits_and_axe_finds_nothing(
         if width > 900:
             press(ann, "s")
             ann.wait_for_selector("table.diff.split")
+            expect(ann.locator("table.diff:not(.split)")).to_have_count(0)  # every file, not the first alone
             cells = ann.locator("table.diff.split td.code").first
             size = cells.evaluate("each => each.clientWidth / (parseFloat(getComputedStyle(each).fontSize) * 0.602)")
             assert size >= 58, (width, size)  # characters a side

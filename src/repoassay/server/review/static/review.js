@@ -291,7 +291,7 @@
   }
   function fresh(rows) {
     const list = document.getElementById("comments");
-    if (list) htmx.ajax("GET", list.dataset.at, { target: list, swap: "innerHTML" });
+    if (list) htmx.ajax("GET", list.dataset.at, { source: list, target: list, swap: "innerHTML" });
     if (rows) reading.reload(rows);
   }
   async function write(event) {
