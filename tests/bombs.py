@@ -122,7 +122,7 @@ def _png(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", packed + packer.flush()) + part(b"IEND", b"")
 
 
-PDFS: Mapping[str, Callable[[], bytes]] = {
+PDFS: dict[str, Callable[[], bytes]] = {
     "operations": _operations,
     "forms": _forms,
     "deep": _deep,

@@ -17,6 +17,7 @@ __all__ = [
     "clip",
     "code_point",
     "escape_hidden",
+    "fold_look_alikes",
     "is_hidden",
     "join_names",
     "one_line",
@@ -38,6 +39,16 @@ _MOST_MARKS = 8
 """Combining marks in a row that stay; more cover the lines above and below. No language writes so many."""
 _MOST_COMPARED = 500
 """Names compared for a suggestion; comparing is slow, and a hostile folder may hold a hundred thousand."""
+
+
+_LOOK_ALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u04cf\u0432\u043c\u0442\u043a\u043d"
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405\u050c\u051a\u051c\u04c0"
+    "\u03b1\u03bf\u03c1\u03bd\u03b9\u03ba\u03c5\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
+    "\u0578\u057d\u0570\u0585\u0581\u0261\u0251\u0131\u13df\u13aa\u13a0\u13e2\u13d9\u0237",
+    "aeopcyxijshdqwlbmtkhABEKMHOPCTYXIJSGQWlaopvikuABEZHIKMNOPTYXnuhoggaiCADPVj",
+)
+"""What look like Latin letters."""
 
 
 def is_hidden(letter: str) -> bool:
@@ -96,6 +107,20 @@ def block(text: str, form: Callable[[str], str] = backslash) -> str:
     This does not escape for HTML; jinja2 does.
     """
     return escape_hidden(text, "\n\t", form)
+
+
+def fold_look_alikes(text: str) -> str:
+    """Return text with letters that look like Latin ones as these, and without marks above and below them.
+
+    For comparing alone: it makes nonsense of other languages. Folded are compatibility forms (full width, mathematical,
+    circled) by Unicode's NFKD, and Cyrillic, Greek, Armenian and Cherokee letters by Unicode's table of confusables.
+    """
+    import unicodedata  # only what is not ASCII needs it
+
+    if text.isascii():
+        return text
+    bare = "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
+    return bare.translate(_LOOK_ALIKES)
 
 
 def clip(text: str, limit: int) -> str:

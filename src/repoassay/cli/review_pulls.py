@@ -3,81 +3,178 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from repoassay.cli.judge_output import open_study
 from repoassay.options import PATH
 
+if TYPE_CHECKING:
+    from repoassay.db import Database
+    from repoassay.forges import ExportRead, ForgeAddress, PullQuery, ReviewRequest
+
 __all__ = ["export_reviews", "import_pulls"]
 
+PullState = Literal["open", "closed", "merged", "all"]
 _DATABASE = click.option(
     "--database", required=True, metavar="URL", help="Where ratings lie: a file for SQLite or postgresql://..."
 )
 
 
+_API = click.option(
+    "--api", default="", metavar="URL", help="Address of the forge's API, where it is not the public one."
+)
+_TOKEN = click.option(
+    "--token-variable", default="", metavar="NAME",
+    help="Environment variable with the token. [default: GITHUB_TOKEN or GITLAB_TOKEN]",
+)  # fmt: skip
+
+
 @click.command()
-@click.argument("source", type=PATH)
+@click.argument("source", type=PATH, required=False)
+@click.option(
+    "--from", "forge", default="", metavar="FORGE:OWNER/REPO", help="Ask the API of github or gitlab instead."
+)
+@click.option(
+    "--state", type=click.Choice(["open", "closed", "merged", "all"]), default="merged", show_default=True,
+    help="With --from: which.",
+)  # fmt: skip
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="With --from: opened on it or later.")
+@click.option(
+    "--max", "most", type=click.IntRange(1, 10_000), default=100, show_default=True, metavar="N",
+    help="With --from: at most, the newest first.",
+)  # fmt: skip
+@click.option("--keep", type=PATH, metavar="FILE", help="With --from: write what was fetched, as an export.")
+@_API
+@_TOKEN
 @click.option("--study", "name", required=True, metavar="NAME", help="The study to make.")
 @_DATABASE
 @click.option("--rubric", default="mergeable", show_default=True, metavar="NAME|FILE", help="What raters are asked.")
 @click.option("--repository", default="", metavar="OWNER/NAME", help="Of pull requests that do not say theirs.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of names and order.")
-def import_pulls(source: Path, *, name: str, database: str, rubric: str, repository: str, seed: int) -> None:
-    """Make a blinded study of the pull requests that the file or folder SOURCE exports from GitHub or GitLab.
+def import_pulls(
+    source: Path | None, *, forge: str, state: PullState, since: datetime | None, most: int, keep: Path | None,
+    api: str, token_variable: str, name: str, database: str, rubric: str, repository: str, seed: int,
+) -> None:  # fmt: skip
+    """Make a blinded study of pull requests of GitHub or GitLab.
 
-    One that cannot be taken is named on standard error, and the others go in.
+    They are those that the file or folder SOURCE exports, or that the forge's API gives with --from. One that cannot be
+    taken is named on standard error, and the others go in.
     """
     from contextlib import closing
-    from datetime import UTC, datetime
+    from datetime import UTC
 
     from pydantic import ValidationError
 
     from repoassay.errors import BadInput
-    from repoassay.forges import items_of_pulls, read_export
+    from repoassay.forges import PullQuery, forge_address, items_of_pulls, read_export
     from repoassay.review import Study, create_study, open_database, read_rubric
     from repoassay.text import quote
 
-    found = read_export(source, repository)
-    problems = [*found.problems, *(f"{pull.name}: it has no diff." for pull in found.pulls if not pull.diff)]
-    for problem in problems:
-        click.echo(f"Passed over {problem}", err=True)
-    items = items_of_pulls(found.pulls, seed)
-    if not items:
-        raise BadInput(f"No pull request of {quote(source)} can be reviewed.", "What is wrong with each stands above.")
+    if (source is None) != bool(forge):
+        raise BadInput("Pull requests come from one place.", "Give a file or folder, or --from github:OWNER/REPO.")
     asked = read_rubric(rubric)
     try:
         study = Study(name=name, rubric=asked.digest, reference="never", seed=seed)
     except ValidationError:
         raise BadInput(f"{quote(name)} cannot name a study.", "Use letters, digits, dots and dashes.") from None
+    if source is not None:
+        found = read_export(source, repository)
+    else:
+        query = PullQuery(state, None if since is None else since.date(), most)
+        found = _fetched(forge_address(forge, api, token_variable), query, keep)
+    problems = [*found.problems, *(f"{pull.name}: it has no diff." for pull in found.pulls if not pull.diff)]
+    for problem in problems:
+        click.echo(f"Passed over {problem}", err=True)
+    items = items_of_pulls(found.pulls, seed)
+    if not items:
+        where = quote(source or forge)
+        raise BadInput(f"No pull request of {where} can be reviewed.", "What is wrong with each stands above.")
     with closing(open_database(database)) as place:
         create_study(place, study, asked, items, at=datetime.now(UTC), by="import-pr")
     click.echo(f"The study {name} has {len(items)} pull requests; {len(problems)} were passed over.")
 
 
+def _fetched(address: ForgeAddress, query: PullQuery, keep: Path | None) -> ExportRead:
+    """Ask the forge for pull requests and for the issues that they close."""
+    from repoassay.forges import ForgeClient, fetch_issue, fetch_pulls, read_objects
+
+    client = ForgeClient(address, lambda said: click.echo(said, err=True))
+    documents = list(fetch_pulls(client, query))
+    closed = {pull.issue for pull in read_objects(documents, repository=address.repository).pulls}
+    numbers = sorted(number for number in closed if number is not None)
+    issues = [found for number in numbers if (found := fetch_issue(client, number))]
+    if keep is not None:
+        keep.write_text(json.dumps({"pulls": documents, "issues": issues}), "utf-8")
+    return read_objects(documents, issues, address.repository)
+
+
 @click.command()
 @click.argument("study")
 @_DATABASE
-@click.option("--out", "target", required=True, type=PATH, metavar="FILE", help="JSON Lines, one review a line.")
-def export_reviews(study: str, *, database: str, target: Path) -> None:
-    """Write what people said of STUDY as bodies of GitHub's "create a review", one for each rated pull request."""
-    from repoassay.forges import github_review
-    from repoassay.review import comments_on, items_of, latest, ratings_of, read_rubric_of
+@click.option("--out", "target", type=PATH, metavar="FILE", help="JSON Lines, one review a line.")
+@click.option("--outcomes", type=PATH, metavar="FILE", help="JSON Lines: what became of each, merged or reverted.")
+@click.option(
+    "--post", "forge", default="", metavar="FORGE:OWNER/REPO", help="Show what would be posted to this repository."
+)
+@click.option("--yes", is_flag=True, help="With --post: post it.")
+@_API
+@_TOKEN
+def export_reviews(
+    study: str, *, database: str, target: Path | None, outcomes: Path | None, forge: str, yes: bool, api: str,
+    token_variable: str,
+) -> None:  # fmt: skip
+    """Write what people said of STUDY as requests that make a review on its forge, a line for each rated pull request.
 
-    lines = []
+    On GitHub `review` is the body of "create a review for a pull request". On GitLab `note`, `discussions` and, where
+    most would merge it, `approval` are bodies of the requests of these names.
+
+    With --post and --yes they are sent. What was posted is kept: run again, it posts what is missing and nothing twice.
+    """
+    from repoassay.errors import BadInput
+    from repoassay.forges import forge_address, forge_items, review_requests
+
+    if target is None and outcomes is None and not forge:
+        raise BadInput("Reviews go nowhere.", "Give --out FILE, or --post github:OWNER/REPO.")
     with open_study(database) as place:
-        rubric, given = read_rubric_of(place, study), latest(ratings_of(place, study))
-        for item in items_of(place, study):
-            forge: Any = item.hidden.evidence.get("forge")
-            mine = [rating for rating in given if rating.submission == item.id]
-            if not isinstance(forge, dict) or forge.get("kind") != "github" or not mine:
-                continue
-            body = github_review(
-                item.payload, rubric, mine, comments_on(place, study, item.id), str(forge.get("head") or "")
-            )
-            request = body.model_dump(mode="json", exclude_none=True)
-            lines.append({"repository": forge.get("repository"), "number": forge.get("number"), "review": request})
-    target.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    click.echo(f"{len(lines)} reviews are in {target}.")
+        requests = list(review_requests(place, study))
+        if target is not None:
+            target.write_text("".join(json.dumps(each.document()) + "\n" for each in requests), "utf-8")
+            click.echo(f"{len(requests)} reviews are in {target}.")
+        if outcomes is not None:
+            kept = [{"item": item.id} | item.hidden.evidence["forge"] for item in forge_items(place, study)]
+            outcomes.write_text("".join(json.dumps(each) + "\n" for each in kept), "utf-8")
+            click.echo(f"What became of {len(kept)} pull requests is in {outcomes}.")
+        if forge:
+            _post(place, study, requests, forge_address(forge, api, token_variable), yes=yes)
+
+
+def _post(place: Database, study: str, requests: list[ReviewRequest], address: ForgeAddress, *, yes: bool) -> None:
+    """Show the plan of what is posted, and carry it out where that was agreed to."""
+    from repoassay.errors import BadInput
+    from repoassay.forges import ForgeClient, PostState, plan_posts, post_planned
+
+    planned = plan_posts(place, study, requests, address)
+    if not planned:
+        raise BadInput(
+            f"No rated pull request of the study {study} is one of {address.forge}:{address.repository}.",
+            "Name the repository that its pull requests are of.",
+        )
+    for post in planned:
+        event, count = post.body.get("event", ""), len(post.body.get("comments", ()))
+        told = f" {event} with {count} comments" if event else ""
+        click.echo(f"{address.repository}, pull request {post.number}: {post.kind}{told}: {post.state}")
+    left = sum(post.state in {PostState.NEW, PostState.BEGUN} for post in planned)
+    if not yes:
+        click.echo(f"{left} requests would be posted to {address.api}; nothing was. Post them with --yes.")
+        return
+    if left and not address.token:
+        raise BadInput(f"There is no token in {address.variable}.", "Set it, or name another with --token-variable.")
+    client = ForgeClient(address, lambda said: click.echo(said, err=True))
+    done, refused = post_planned(place, study, planned, client, lambda said: click.echo(said, err=True))
+    click.echo(f"{done} requests were posted, {refused} refused.")
+    if refused:
+        raise SystemExit(1)

@@ -1,8 +1,11 @@
 """Pull requests of GitHub and GitLab as items of a study, and what people said of them as reviews of the forge.
 
 Knows review and formats of files; not the command line or pages. Everything that an export holds is hostile text.
-Read: `pull`, `json_fields`, `diff_parts`, `github_pull`, `gitlab_pull`, `export_file`. Items: `pull_items`. Back:
-`review_body`.
+Read: `pull`, `json_fields`, `diff_parts`, `github_pull`, `gitlab_pull`, `export_file`.
+From the API: `forge_client`, `forge_pulls`. Items: `pull_prose`, `outcomes`,
+`pull_items`. Back:
+`review_text`, `github_review`, `gitlab_review`, `review_request`,
+`posting`.
 """
 
 from __future__ import annotations
@@ -11,17 +14,50 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.forges.export_file import ExportRead as ExportRead, read_export as read_export
+    from repoassay.forges.export_file import (
+        ExportRead as ExportRead,
+        read_export as read_export,
+        read_objects as read_objects,
+    )
+    from repoassay.forges.forge_client import (
+        ForgeAddress as ForgeAddress,
+        ForgeClient as ForgeClient,
+        forge_address as forge_address,
+    )
+    from repoassay.forges.forge_pulls import (
+        PullQuery as PullQuery,
+        fetch_issue as fetch_issue,
+        fetch_pulls as fetch_pulls,
+    )
+    from repoassay.forges.outcomes import (
+        LandedCommit as LandedCommit,
+        PullOutcome as PullOutcome,
+        outcomes_of_pulls as outcomes_of_pulls,
+    )
+    from repoassay.forges.posting import (
+        ForgePost as ForgePost,
+        PostState as PostState,
+        plan_posts as plan_posts,
+        post_planned as post_planned,
+    )
     from repoassay.forges.pull import ForgePull as ForgePull
     from repoassay.forges.pull_items import items_of_pulls as items_of_pulls
-    from repoassay.forges.review_body import GithubReview as GithubReview, github_review as github_review
+    from repoassay.forges.review_request import (
+        ReviewRequest as ReviewRequest,
+        forge_items as forge_items,
+        review_requests as review_requests,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "export_file": ("ExportRead", "read_export"),
+            "export_file": ("ExportRead", "read_export", "read_objects"),
+            "forge_client": ("ForgeAddress", "ForgeClient", "forge_address"),
+            "forge_pulls": ("PullQuery", "fetch_issue", "fetch_pulls"),
+            "outcomes": ("LandedCommit", "PullOutcome", "outcomes_of_pulls"),
+            "posting": ("ForgePost", "PostState", "plan_posts", "post_planned"),
             "pull": ("ForgePull",),
             "pull_items": ("items_of_pulls",),
-            "review_body": ("GithubReview", "github_review"),
+            "review_request": ("ReviewRequest", "forge_items", "review_requests"),
         },
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from repoassay.formats import Problems, read_json_records
 from repoassay.records import read_regular
 from repoassay.text import printable, quote
 
-__all__ = ["ExportRead", "read_export"]
+__all__ = ["ExportRead", "read_export", "read_objects"]
 
 _WRAPPERS = ("pulls", "merge_requests", "items", "data", "nodes", "edges", "results", "repository")
 _INSIDE = ("pull_request", "merge_request", "node", "row", "payload", "object_attributes")
@@ -64,6 +64,14 @@ def read_export(source: Path, repository: str = "") -> ExportRead:
             f"There is no pull request in {quote(source)}.",
             "Give the JSON of the forge's API or of `gh pr view --json`, as docs/review.md says.",
         )
+    return _ordered(found)
+
+
+def read_objects(values: Iterable[object], issues: Sequence[object] = (), repository: str = "") -> ExportRead:
+    """Read pull requests that are at hand as JSON values; problems name the place in the order given, from 1."""
+    found = ExportRead()
+    _take_issues(list(issues), found)
+    _take(((f"entry {at}", value) for at, value in enumerate(values, 1)), repository, found)
     return _ordered(found)
 
 

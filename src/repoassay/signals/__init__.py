@@ -18,6 +18,12 @@ if TYPE_CHECKING:
         SignalEvidence as SignalEvidence,
         SignalState as SignalState,
     )
+    from repoassay.signals.tools import module as module
+    from repoassay.signals.worktrees import (
+        is_document as is_document,
+        is_source as is_source,
+        is_test_support as is_test_support,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -25,5 +31,7 @@ else:
             "bench": ("ToolRunner",),
             "collect": ("signals",),
             "signal": ("SignalAxis", "SignalEvidence", "Signal", "SignalState"),
+            "tools": ("module",),
+            "worktrees": ("is_document", "is_source", "is_test_support"),
         },
     )

@@ -10,6 +10,8 @@ from fastapi.responses import RedirectResponse
 from repoassay.review import (
     Rater,
     comments_by,
+    draft_of,
+    full_items,
     hidden_of,
     instructions_of,
     is_closed,
@@ -50,9 +52,11 @@ def queue(desk: Here, rater: AsRater, viewer: Anyone) -> Response:
     study = study_of(desk.database, rater.study)
     line = queue_of(desk.database, rater)
     second = RatingPhase.REVEALED in study.phases
+    full = full_items(desk.database, rater, desk.now())
     return page(
         "queue.html", viewer=viewer, study=study, queue=line, now=desk.now(), second=second,
-        closed=is_closed(desk.database, rater.study), done=sum(each.submitted for each in line),
+        closed=is_closed(desk.database, rater.study), done=sum(each.submitted for each in line), full=full,
+        typed={item for item in full if draft_of(desk.database, rater, item) is not None},
         rubric=read_rubric_of(desk.database, rater.study), preparation=preparation_of(desk.database, rater),
         uses={item: use for item, (use, _) in uses_of(desk.database, rater.study).items()},
         unread=must_read(desk.database, rater) is not None, open_reveals=_open_reveals(desk, rater) if second else (),

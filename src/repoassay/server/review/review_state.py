@@ -16,6 +16,7 @@ from repoassay.diffs import FileDiff
 from repoassay.review import BUNDLED, ItemPayload, payload_of, rater_view, read_rubric_of, study_of
 from repoassay.server.review.blobs import Blobs
 from repoassay.server.review.diff import is_generated, parse_diff
+from repoassay.server.review.oidc import IdentityProvider
 from repoassay.server.review.previews import Previews
 
 __all__ = ["Pages", "ReviewState", "ShownItem"]
@@ -85,6 +86,7 @@ class ReviewState:
         secure: Whether cookies are for HTTPS alone.
         clock: The time.
         previews: Of these files; made in a sandbox of this machine when none are given.
+        provider: Asked who came with an invitation; None: whoever has the link is believed.
     """
 
     def __init__(
@@ -99,10 +101,12 @@ class ReviewState:
         secure: bool = False,
         clock: Callable[[], datetime] = _now,
         previews: Previews | None = None,
+        provider: IdentityProvider | None = None,
     ) -> None:
         self.database = database
         self.blobs = blobs
         self.previews = previews or Previews(blobs)
+        self.provider = provider
         self.runs = tuple(runs)
         self.rubrics = tuple(rubrics)
         self.hosts = hosts
