@@ -17,13 +17,14 @@ const reading = (() => {
     event.detail.parameters.view = view.now;
     if (event.detail.target?.closest("section.file")?.classList.contains("entire")) event.detail.parameters.whole_file = "true";
   });
-  const part = (rows, more = "") => htmx.ajax("GET", `${rows.dataset.at}${more}`, { target: rows, swap: "innerHTML" });
+  // Each asks for itself: of several requests of one element htmx lets only the first and the last go.
+  const part = (rows, more = "") => htmx.ajax("GET", `${rows.dataset.at}${more}`, { source: rows, target: rows, swap: "innerHTML" });
   async function section(number, place) {
     const there = () => document.getElementById(`f${number}`);
     if (there()) return there();
     const start = Math.floor(place / chunk) * chunk;
     const waiting = document.querySelector(`.chunk[data-start="${start}"]`);
-    if (waiting) await htmx.ajax("GET", `${base}/files?start=${start}`, { target: waiting, swap: "outerHTML" });
+    if (waiting) await htmx.ajax("GET", `${base}/files?start=${start}`, { source: waiting, target: waiting, swap: "outerHTML" });
     for (let turn = 0; turn < 40 && !there(); turn += 1) await nap(50);
     return there();
   }
@@ -228,7 +229,7 @@ const reading = (() => {
     s: () => document.querySelector("[data-view=split]") && show(view.now === "split" ? "unified" : "split"),
     r: () => document.querySelector("[data-view=reference]") && show(view.now === "reference" ? "unified" : "reference"),
     v: view_current, b: () => panel(), a: () => expand(false), A: () => expand(true), o: () => whole(here()),
-    "/": () => search?.select(),
+    "/": () => { panel(false, false); search?.select(); },
   };
   return { at, to, reload, keys, jump };
 })();

@@ -74,8 +74,9 @@
     else if (applicable.length && applicable.every((role) => role === "clear")) mergeable = true;
     const problems = roles.filter((role) => role === "problem").length;
     const word = mergeable === null ? "open" : mergeable ? "mergeable" : "not mergeable";
-    const text = [`From the axes: ${word}${problems ? ` (${problems} problem${problems > 1 ? "s" : ""})` : ""}.`];
     const clash = mergeable !== null && verdict() && (verdict() === "yes") !== mergeable;
+    // Two lines at most: a third would push the form below the fold.
+    const text = [`${clash ? "Axes" : "From the axes"}: ${word}${problems ? ` (${problems} problem${problems > 1 ? "s" : ""})` : ""}.`];
     if (clash) text.push(`You say ${verdict() === "yes" ? "you would" : "you would not"} merge it. Is that so?`);
     line.textContent = text.join(" ");
     line.classList.toggle("clash", Boolean(clash));
@@ -290,7 +291,7 @@
   }
   function fresh(rows) {
     const list = document.getElementById("comments");
-    if (list) htmx.ajax("GET", list.dataset.at, { target: list, swap: "innerHTML" });
+    if (list) htmx.ajax("GET", list.dataset.at, { source: list, target: list, swap: "innerHTML" });
     if (rows) reading.reload(rows);
   }
   async function write(event) {
