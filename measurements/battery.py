@@ -2,6 +2,7 @@
 
     python measurements/battery.py run [--mutants N] OUT.jsonl SUITE [TASK...]
     python measurements/battery.py table [BEFORE.jsonl] AFTER.jsonl   # for docs/gittaskbench/mutants.md
+    python measurements/battery.py keep AFTER.jsonl SUITE             # into the suite's strength.json
 
 `run` writes a line a task and passes over tasks that OUT holds; GitTaskBench's need its data
 (`repoassay fetch gittaskbench`). `table` counts in BEFORE what is expected in AFTER, so that both have one yardstick.
@@ -16,10 +17,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import repoassay
 from repoassay.engine import GradingContext, prove_mutants
-from repoassay.mutants import battery_record
+from repoassay.mutants import Battery, Expected, GradedMutant, battery_record, battery_strength
+from repoassay.records import read_strengths, write_strengths
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import find_suite
+from repoassay.types import Outcome, SuiteStrength
 
 _HEAD = """\
 # Mutants
@@ -28,8 +32,8 @@ What the [battery](../tasks.md#mutants) makes of every deliverable task: wrong o
 the fair criteria refuse (killed of made), which survive, and right variants that were refused. The solution's output is
 the right one; SpeechBrain_01 and SpeechBrain_04 have none, since their references are not in the data. `open` mutants
 (what the task does not decide, or its threshold openly allows) are made and not counted. Both columns count what is
-expected now; of AnimeGANv3_03 a sample was drawn. What survives is the list of what to repair. Written by
-`measurements/battery.py`.
+expected now; of AnimeGANv3_03 a sample was drawn. What survives is the list of what to repair. Outputs
+written apart from it stand under [held-out sets](held-out.md). Written by `measurements/battery.py`.
 """
 
 
@@ -44,9 +48,14 @@ def main() -> None:
     run.add_argument("tasks", nargs="*")
     table = verbs.add_parser("table")
     table.add_argument("runs", type=Path, nargs="+")
+    keep = verbs.add_parser("keep")
+    keep.add_argument("out", type=Path)
+    keep.add_argument("suite")
     asked = parser.parse_args()
     if asked.verb == "run":
         _run(asked.out, asked.suite, asked.tasks, asked.mutants)
+    elif asked.verb == "keep":
+        _keep(_read(asked.out), asked.suite)
     else:
         runs = [_read(path) for path in asked.runs]
         print(_table([_by_one_yardstick(run, runs[-1]) for run in runs]))
@@ -67,6 +76,25 @@ def _run(out: Path, name: str, only: Sequence[str], most: int) -> None:
         line = {"suite": name, "task": task, "seconds": round(time.monotonic() - began, 1), **found}
         with out.open("a") as stream:
             stream.write(json.dumps(line) + "\n")
+
+
+def _keep(found: dict[str, dict[str, Any]], name: str) -> None:
+    """Write what was found into the suite's figures; those of tasks that change a repository stay."""
+    suite = find_suite(name)
+    known = {task.task: task for task in (read_strengths(suite.path) or SuiteStrength()).tasks}
+    for folder in suite.tasks:
+        line = found.get(folder.task.id, {})
+        if line.get("mutants"):
+            mutants = tuple(
+                GradedMutant(each["file"], each["name"], Expected(each["expected"]), each["why"],
+                             Outcome(each["outcome"]), each["comment"])
+                for each in line["mutants"]
+            )  # fmt: skip
+            grader = f"repoassay/{repoassay.__version__} outputs"
+            battery = Battery(folder.task.id, mutants)
+            known[folder.task.id] = battery_strength(battery, folder.digest, grader)
+    tasks = tuple(known[folder.task.id] for folder in suite.tasks if folder.task.id in known)
+    write_strengths(suite.path, SuiteStrength(tolerance=suite.suite.strength.tolerance, tasks=tasks), replace=True)
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["PDFS", "PICTURES", "WORKBOOKS"]
 
@@ -31,6 +31,25 @@ def _operations(count: int = 2_000_000) -> bytes:
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         b"<< /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (len(packed), packed),
         b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /Font << /F1 3 0 R >> >> >>",
+    ])  # fmt: skip
+
+
+def _forms(levels: int = 12, calls: int = 10) -> bytes:
+    """Forms that each draw the next one ten times: a page of a million million boxes."""
+
+    def form(number: int, last: bool) -> bytes:
+        inner = b"0 0 1 1 re f " if last else b"/X Do " * calls
+        resources = b"" if last else b" /Resources << /XObject << /X %d 0 R >> >>" % (number + 1)
+        return b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9]%s /Length %d >>\nstream\n%s\nendstream" % (
+            resources, len(inner), inner,
+        )  # fmt: skip
+
+    return _document([
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [4 0 R] /Count 1 >>",
+        b"<< /Length 5 >>\nstream\n/X Do\nendstream",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 3 0 R /Resources << /XObject << /X 5 0 R >> >> >>",
+        *(form(5 + level, level == levels - 1) for level in range(levels)),
     ])  # fmt: skip
 
 
@@ -103,7 +122,12 @@ def _png(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", packed + packer.flush()) + part(b"IEND", b"")
 
 
-PDFS = {"operations": _operations, "deep": _deep, "unpacking": _unpacking}
+PDFS: dict[str, Callable[[], bytes]] = {
+    "operations": _operations,
+    "forms": _forms,
+    "deep": _deep,
+    "unpacking": _unpacking,
+}
 _ONE = b'<row r="1"><c r="A1" t="n"><v>1</v></c></row>'
 WORKBOOKS = {
     # One cell at the other end of the sheet makes seventeen thousand million places.

@@ -44,8 +44,9 @@ def test_a_turn_uses_terminals_files_and_permissions_and_is_told_whole(tmp_path:
     assert (call.name, call.arguments["command"]) == ("bash", "echo out")
     assert answer.failed and sorted(answer.text.split()) == ["err", "out"]
     (call,), (answer,) = second.calls, second.observations
-    assert (call.name, call.arguments["new_text"]) == ("edit", "one\ntwo\nthree\n")
-    assert call.arguments["path"].endswith("/new/file.txt") and not answer.failed and answer.text == "written"
+    (edit,) = call.arguments["edits"]
+    assert (call.name, edit["new_text"]) == ("edit", "one\ntwo\nthree\n")
+    assert edit["path"].endswith("/new/file.txt") and not answer.failed and answer.text == "written"
     assert last.text == "Done: Do it."
 
 

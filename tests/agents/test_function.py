@@ -58,7 +58,7 @@ def test_what_cannot_be_imported_is_a_sentence(tmp_path: Path, monkeypatch: pyte
     monkeypatch.syspath_prepend(str(tmp_path))
     for kind in ("breaks_when_imported:agent", "no_such_module_here:agent", "ten_lines:nothing", "x:f.<locals>.g"):
         with pytest.raises(BadInput, match="import") as caught:
-            import_agent(kind)
+            import_agent(kind, "of a run that was planned")
         assert "repoassay.resume(run, agent=...)" in str(caught.value)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,92 @@ def test_swe_agent_is_read_with_its_own_estimate_called_one(tmp_path: Path) -> N
     assert found.steps[3].calls[0].arguments == {"command": "submit"}
     assert found.own.usage == Usage(input=172, output=3)
     assert found.own.dollars is None and "estimates" in found.own.note
+
+
+def test_swe_agent_s_edits_are_calls_of_its_tools_and_its_demonstrations_nobody_s(tmp_path: Path) -> None:
+    """Version 1.1 keeps the command line in the step and the call in the history."""
+    edit = "str_replace_editor str_replace /repo/a.py --old_str 'a' --new_str 'b'"
+    arguments = json.dumps({"command": "str_replace", "path": "/repo/a.py", "old_str": "a", "new_str": "b"})
+    call = {"id": "c7", "type": "function", "function": {"name": "str_replace_editor", "arguments": arguments}}
+    history = [
+        {"role": "system", "content": "You work."},
+        {"role": "user", "content": "Here is a demonstration.", "is_demo": True},
+        {"role": "assistant", "content": "As shown.", "action": edit, "is_demo": True},
+        {"role": "user", "content": [{"type": "text", "text": "Fix it."}]},
+        {"role": "assistant", "content": "I edit.", "action": edit, "tool_calls": [call]},
+    ]
+    steps = [{"action": edit, "observation": "edited", "response": "I edit.", "thought": "I edit.", "state": {}}]
+    found = read("swe-agent", swe_agent(tmp_path, history=history, trajectory=[*steps, *steps]))
+    assert [step.text for step in found.steps] == ["You work.", "Fix it.", "I edit.", "I edit."]
+    for step in found.steps[2:]:
+        assert step.calls[0].name == "str_replace_editor" and step.calls[0].arguments["new_str"] == "b"
+        assert [one.text for one in step.observations] == ["edited"]
+
+
+def mini(folder: Path, messages: list[dict[str, Any]], name: str = "mini-swe-agent-1") -> Trajectory:
+    """What is read of a file of mini-swe-agent with these messages."""
+    (folder / "files").mkdir(parents=True, exist_ok=True)
+    whole = {"info": {"exit_status": "Submitted", "mini_version": "1.17.5"}, "messages": messages}
+    (folder / "files" / "t.traj.json").write_text(json.dumps({**whole, "trajectory_format": name}))
+    return read("mini-swe-agent", folder)
+
+
+FENCED = "THOUGHT: I look.\n\n```bash\ngrep -n 'x' a.py\nls\n```"
+TAGGED = "THOUGHT: I look.\n<mswea_bash_command>\ngrep -n 'x' a.py\nls\n</mswea_bash_command>"
+
+
+@pytest.mark.parametrize("said", [FENCED, TAGGED, FENCED.replace("```bash", "```mswea_bash_command")])
+def test_mini_swe_agent_of_version_1_has_its_commands_and_what_they_printed(said: str, tmp_path: Path) -> None:
+    twice = "THOUGHT: Two.\n```bash\nls\n```\n```bash\npwd\n```"
+    found = mini(tmp_path, [
+        {"role": "system", "content": "Answer with one ```bash block```."},
+        {"role": "user", "content": "Example:\n```bash\nls\n```\nFix it."},
+        {"role": "assistant", "content": said, "extra": {"response": {"usage": {"prompt_tokens": 9,
+                                                                                "completion_tokens": 2}}}},
+        {"role": "user", "content": "<returncode>1</returncode>\n<output>\n4: x = 1\n</output>"},
+        {"role": "assistant", "content": twice},
+        {"role": "user", "content": "Please always provide EXACTLY ONE action in triple backticks, found 2 actions."},
+        {"role": "assistant", "content": FENCED},
+        {"role": "user", "content": "The last command timed out and has been killed."},
+    ])  # fmt: skip
+    assert [step.source.value for step in found.steps] == ["system", "user", "agent", "agent", "user", "agent"]
+    first = found.steps[2]
+    assert first.text == "THOUGHT: I look."
+    assert first.calls[0].name == "bash" and first.calls[0].arguments == {"command": "grep -n 'x' a.py\nls"}
+    assert [(one.text, one.failed) for one in first.observations] == [("4: x = 1", True)]
+    assert first.usage == Usage(input=9, output=2)
+    assert not found.steps[3].calls and found.steps[3].text == twice
+    assert "timed out" in found.steps[5].observations[0].text
+
+
+def test_mini_swe_agent_of_version_2_has_its_commands_out_of_texts_and_responses(tmp_path: Path) -> None:
+    shown = {"raw_output": "ok\n", "returncode": 0, "exception_info": None}
+    text = mini(tmp_path, [
+        {"role": "assistant", "content": FENCED, "extra": {"actions": [{"command": "ls"}], "cost": 0.5}},
+        {"role": "user", "content": "<returncode>0</returncode>\n<output>\nok\n</output>", "extra": shown},
+        {"role": "assistant", "content": FENCED, "extra": {"actions": []}},
+    ], "mini-swe-agent-1.1")  # fmt: skip
+    assert text.steps[0].calls[0].arguments == {"command": "ls"} and text.steps[0].text == "THOUGHT: I look."
+    assert text.steps[0].observations[0].text == "ok\n"
+    assert not text.steps[1].calls and "```bash" in text.steps[1].text
+    items = [
+        {"type": "reasoning", "summary": []},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I look."}]},
+        {"type": "function_call", "call_id": "c1", "name": "bash", "arguments": '{"command": "ls"}'},
+    ]
+    (step,) = mini(tmp_path, [
+        {"object": "response", "output": items, "usage": {"input_tokens": 7, "output_tokens": 3}, "extra": {}},
+        {"type": "function_call_output", "call_id": "c1", "output": "<returncode>0</returncode>", "extra": shown},
+    ], "mini-swe-agent-1.1").steps  # fmt: skip
+    assert step.text == "I look." and step.calls[0].arguments == {"command": "ls"}
+    assert step.observations[0].text == "ok\n" and step.usage == Usage(input=7, output=3)
+
+
+def test_a_hostile_text_of_mini_swe_agent_is_searched_in_no_time(tmp_path: Path) -> None:
+    started = time.monotonic()
+    for text in ("```bash\n" * 20_000, "<mswea_bash_command>" * 9_000, "```bash\n" + "a\n" * 90_000, "``" * 90_000):
+        mini(tmp_path, [{"role": "assistant", "content": text}])
+    assert time.monotonic() - started < 15
 
 
 @pytest.mark.parametrize("name", READERS)

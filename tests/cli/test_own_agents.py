@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 
@@ -28,6 +31,14 @@ def folder(tmp_path: Path) -> Path:
     (place / "keyed.py").write_text("import os\nos.environ['OPENAI_API_KEY']\n")
     (place / "good.py").write_text("open('/workspace/output/totals.csv', 'w').write('month,amount\\n')\n")
     (place / "plain.txt").write_text("no program\n")
+    (place / "login.py").write_text("import sys\nsys.exit('Error: no API key found. Please log in')\n")
+    (place / "remote.py").write_text("import socket\nsocket.create_connection(('8.8.8.8', 53), timeout=1)\n")
+    (place / "ollama.py").write_text("import socket\nsocket.create_connection(('127.0.0.1', 11434))\n")
+    (place / "strict.py").write_text("import argparse\nargparse.ArgumentParser().parse_args()\n")
+    (place / "torn.py").write_text("print('x'\n")
+    for name, text in (("dos.sh", "#!/bin/sh\r\ntrue\r\n"), ("alien.py", "#!/usr/bin/env no-python\n")):
+        (place / name).write_bytes(text.encode())
+        (place / name).chmod(0o755)
     return place
 
 
@@ -39,7 +50,17 @@ def folder(tmp_path: Path) -> Path:
         ("python {agent}/gone.py", "there is no file /agent/gone.py", "--agent-dir"),
         ("python {agent}/needy.py", "the Python module a_module_that_nobody_has is missing", 'kind = "pip"'),
         ("python {agent}/keyed.py", "it wants OPENAI_API_KEY", "--model PROVIDER/NAME"),
+        ("python {agent}/login.py", "wants a key or an account (no API key found", "--model PROVIDER/NAME"),
+        ("python {agent}/remote.py", "it wants the network (Network is unreachable)", "--network open"),
+        ("python {agent}/ollama.py", "nobody answers where it connects to", "is not this machine's"),
+        ("python {agent}/strict.py -p x", "does not take its command line (unrecognized arguments", "Correct the"),
+        ("python {agent}/torn.py", "no valid program (SyntaxError", "Correct it"),
+        ("{agent}/dos.sh", "its first line ends as Windows ends lines", "exit code 127"),
+        ("{agent}/alien.py", "its interpreter no-python is missing", "--agent-dir"),
         ("echo {instrction}", "unknown placeholder {instrction}", "Did you mean instruction?"),
+        ("echo {instruction", "unknown placeholder {instruction.", "Did you mean instruction?"),
+        ("echo {{instruction}}", "unknown placeholder {{instruction}}", "Did you mean instruction?"),
+        ("echo {Instruction}", "unknown placeholder {Instruction}", "Did you mean instruction?"),
     ],
 )
 def test_what_cannot_start_is_refused_before_a_run_folder(folder: Path, line: str, why: str, remedy: str) -> None:
@@ -52,7 +73,14 @@ def test_what_cannot_start_is_refused_before_a_run_folder(folder: Path, line: st
 
 
 @pytest.mark.parametrize(
-    "line", ["python {agent}/good.py", "awk '{print}' /dev/null; echo ${HOME}", "sleep 30", "exit 3"]
+    "line",
+    [
+        "python {agent}/good.py",
+        "awk '{print}' /dev/null; echo ${HOME}",
+        "sleep 30",
+        "exit 3",
+        "f() { task a; }; f | true",
+    ],
 )
 def test_what_starts_is_let_through(folder: Path, line: str) -> None:
     done = run(folder.parent, "--agent-command", line, "--agent-dir", folder, "--timeout", "2")
@@ -115,6 +143,116 @@ def test_a_model_nobody_serves_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
 
 
+class Stingy(BaseHTTPRequestHandler):
+    """A server that shows its list to anybody, and answers calls with what its class says."""
+
+    status, body, kind = 404, b"{}", "application/json"
+
+    def do_GET(self) -> None:
+        self._send(200, b'{"data": [{"id": "x"}]}' if self.kind.endswith("json") else self.body)
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self._send(self.status, self.body)
+
+    def _send(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", self.kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+REFUSALS = [
+    ({"status": 401}, "refuses the key in MY_KEY", "credentials (it refuses the key)"),
+    (
+        {"status": 402, "body": b'{"error": {"message": "no credits"}}'},
+        "nothing is left to spend (no credits)",
+        "quota",
+    ),
+    (
+        {"status": 404, "body": b'{"detail": "no such route"}'},
+        "does not serve mine/x in chat (status 404",
+        "status 404",
+    ),
+    ({"status": 200, "kind": "text/html", "body": b"<html>"}, "is no server of models (text/html", ""),
+]
+
+
+@pytest.mark.parametrize(("answers", "why", "later"), REFUSALS)
+def test_a_server_that_will_answer_no_call_is_refused_or_blamed(
+    tmp_path: Path, answers: dict[str, Any], why: str, later: str
+) -> None:
+    pytest.importorskip("aiohttp")
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "asks.py").write_text(
+        "import os, urllib.request\nurllib.request.urlopen(urllib.request.Request(os.environ['OPENAI_BASE_URL'] + "
+        "'/chat/completions', b'{\"messages\": []}', {'Authorization': 'Bearer ' + os.environ['OPENAI_API_KEY']}))\n"
+    )
+    with ThreadingHTTPServer(("127.0.0.1", 0), type("Answers", (Stingy,), answers)) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,)).start()
+        models = upstream(tmp_path, server.server_address[1], key_env="MY_KEY")
+        words = ("run", *MINI, "--agent-command", "python {agent}/asks.py", "--agent-dir", "agent", "--model", "mine/x",
+                 "--model-upstream", models, "--yes")  # fmt: skip
+        done = repoassay(*words, cwd=tmp_path, env={"MY_KEY": "EMPTY"})
+        assert done.returncode == 2 and why in done.stderr.splitlines()[-1], done.stderr
+        assert not (tmp_path / "runs").exists()
+        if later:  # the server may also begin to refuse after the look
+            done = repoassay(*words, "--no-preflight", "--retries", "0", cwd=tmp_path, env={"MY_KEY": "EMPTY"})
+            assert "infra_fault" in done.stderr and later in done.stderr, done.stderr
+        server.shutdown()
+
+
+def test_calls_that_are_rejected_as_no_question_of_ours_is_are_the_agents_own(tmp_path: Path) -> None:
+    """A server that rejects what the agent asks, and answers us."""
+    pytest.importorskip("aiohttp")
+
+    class Choosy(Stingy):
+        def do_POST(self) -> None:
+            asked = self.rfile.read(int(self.headers["Content-Length"]))
+            good = (
+                b'{"choices": [{"message": {"content": "Hi"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}'
+            )
+            self._send(*(404, b"{}") if b"nonsense" in asked else (200, good))
+
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "asks.py").write_text(
+        "import os, urllib.request\nurllib.request.urlopen(urllib.request.Request(os.environ['OPENAI_BASE_URL'] + "
+        '\'/chat/completions\', b\'{"messages": [{"role": "user", "content": "nonsense"}]}\', '
+        "{'Authorization': 'Bearer ' + os.environ['OPENAI_API_KEY']}))\n"
+    )
+    with ThreadingHTTPServer(("127.0.0.1", 0), Choosy) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,)).start()
+        done = run(tmp_path, "--agent-command", "python {agent}/asks.py", "--agent-dir", "agent", "--model", "mine/x",
+                   "--model-upstream", upstream(tmp_path, server.server_address[1]))  # fmt: skip
+        server.shutdown()
+    assert done.returncode == 0 and "no_output" in done.stderr, done.stderr
+
+
+REPLIES = "import json; n = json.loads(input())['id']; print(json.dumps({'id': n, %s}))"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (["no-such-acp", "--acp"], "there is no program no-such-acp"),
+        (["sh", "-c", "echo cannot open its settings >&2; exit 1"], "it opened no session"),
+        (["python", "-c", "print(1); print(2)"], "it opened no session"),
+        (["python", "-c", REPLIES % "'error': {'message': 'Authentication required'}"], "Authentication required"),
+        (["python", "-c", REPLIES % "'result': 5"], "it opened no session"),
+    ],
+)
+def test_an_agent_of_the_client_protocol_that_opens_no_session_is_refused(
+    tmp_path: Path, command: str, why: str
+) -> None:
+    (tmp_path / "mine.toml").write_text(f'schema = 1\nname = "mine"\n[run]\nprotocol = "acp"\ncommand = {command}\n')
+    done = run(tmp_path, "--agent", "./mine.toml")
+    assert done.returncode == 2 and why in done.stderr.splitlines()[-1], done.stderr
+    assert "Traceback" not in done.stderr and not (tmp_path / "runs").exists()
+
+
 def test_an_agent_of_another_dialect_is_refused_before_it_is_installed(tmp_path: Path) -> None:
     pytest.importorskip("aiohttp")
     (tmp_path / "mine.toml").write_text(
@@ -144,10 +282,10 @@ def test_a_file_s_agent_that_ends_before_it_asks_its_model_is_refused(tmp_path: 
     pytest.importorskip("aiohttp")
     dialogue = write_dialogue(tmp_path, [said()])
     model = ("--model", "scripted/x", "--dialogue", dialogue)
-    file = agent_file(tmp_path, "print('no such option'); raise SystemExit(5)", 'dialect = "chat"')
+    file = agent_file(tmp_path, "print('no luck today'); raise SystemExit(5)", 'dialect = "chat"')
     done = run(tmp_path, "--agent", file, *model)
     assert done.returncode == 2
-    assert "mine @ scripted/x ended before it asked its model (exit code 5). It printed: no such option." in done.stderr
+    assert "mine @ scripted/x ended before it asked its model (exit code 5). It printed: no luck today." in done.stderr
     assert not (tmp_path / "runs").exists()
     file = agent_file(tmp_path, "pass", 'dialect = "chat"\ninstall = { needs = ["network"] }')
     done = run(tmp_path, "--agent", file, *model)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from command_line import repoassay
 
 AGENT = """
@@ -46,3 +48,92 @@ def test_a_received_runs_code_is_imported_only_when_it_is_named(tmp_path: Path) 
     assert refused.returncode == 2
     assert "Python code of this machine: mine:brief" in refused.stderr
     assert "--agent mine:brief" in refused.stderr
+
+
+BROKEN = """
+import os, socket
+import urllib.request
+
+def imports(workspace, instruction):
+    'Needs it.'
+    import json, not_there
+    workspace.write("output/daily.csv", "station")
+
+class Callable:
+    def __call__(self, workspace, instruction):
+        from not_there import thing
+
+async def waits(workspace, instruction):
+    import not_there
+
+class Raises:
+    def command(self, layout, limits):
+        import not_there
+
+class Nothing:
+    def command(self, layout, limits):
+        return 5
+
+class Unmade:
+    def __init__(self):
+        raise KeyError("ANTHROPIC_API_KEY")
+    def command(self, layout, limits):
+        return "true"
+
+class Absent:
+    def command(self, layout, limits):
+        return ["my-agent", "--go"]
+
+def late(workspace, instruction):
+    if len(instruction) >= 0:
+        import not_there
+
+def keyed(workspace, instruction):
+    os.environ["NOBODYS_API_KEY"]
+
+def remote(workspace, instruction):
+    raise socket.gaierror(-2, "Name or service not known")
+
+def fails(workspace, instruction):
+    raise RuntimeError("boom")
+
+def picks(workspace, instruction):
+    if "nothing to do" not in instruction:
+        import not_there
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("imports", "cannot start: the Python module not_there is missing"),
+        ("Callable", "cannot start: the Python module not_there is missing"),
+        ("waits", "cannot start: the Python module not_there is missing"),
+        ("Raises", "failed to say its command: ModuleNotFoundError"),
+        ("Nothing", "gave no command"),
+        ("Unmade", "cannot be made (KeyError: 'ANTHROPIC_API_KEY')"),
+        ("Absent", "there is no program my-agent"),
+    ],
+)
+def test_code_that_cannot_start_is_refused_before_a_run_folder(tmp_path: Path, name: str, why: str) -> None:
+    (tmp_path / "mine.py").write_text(BROKEN)
+    done = repoassay("run", "starter", "--agent", f"mine:{name}", "--task", "sensor-log-daily", cwd=tmp_path)
+    assert done.returncode == 2 and why in done.stderr.splitlines()[-1], done.stderr
+    assert "resume(" not in done.stderr and not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "why"),
+    [
+        ("late", "infra_fault", "the Python module not_there is missing"),
+        ("keyed", "infra_fault", "it wants NOBODYS_API_KEY"),
+        ("remote", "infra_fault", "it wants the network"),
+        ("fails", "no_output", ""),
+        ("picks", "no_output", ""),
+    ],
+)
+def test_code_that_fails_before_it_works_is_blamed_rightly(tmp_path: Path, name: str, outcome: str, why: str) -> None:
+    (tmp_path / "mine.py").write_text(BROKEN)
+    done = repoassay("run", "starter", "--agent", f"mine:{name}", "--task", "sensor-log-daily", cwd=tmp_path)
+    assert done.returncode == 0 and outcome in done.stderr and why in done.stderr, done.stderr
+    assert "RepoAssay's own process" in done.stderr or outcome == "no_output"

@@ -8,25 +8,32 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-__all__ = ["UNASKED", "Biller"]
+__all__ = ["A_FILE", "UNASKED", "Biller"]
 
 UNASKED = 20_000
 """Tokens it writes when no limit is given."""
+A_FILE = 200_000
+"""Tokens that a file comes to, however small."""
 _PIECE = 100
 
 
 class Biller:
     """Speaks chat completions on loopback. `billed`: tokens read and written; `bodies`: what it was asked.
 
+    What a file it is shown comes to is `A_FILE`; `told` is what it says of its usage instead of the truth, `extra` what
+    it says besides, `status` what it answers though it worked.
     `gate` is waited for after the first piece of each stream; `most` is the largest limit it takes.
     """
 
-    def __init__(self, most: int = 1 << 30) -> None:
+    def __init__(self, most: int = 1 << 30, told: dict[str, Any] | None = None) -> None:
         self.billed = 0
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.at_once = self.most_at_once = 0
         self.most = most
+        self.told = told
+        self.extra: dict[str, Any] = {}
+        self.status = 200
         self.gate = threading.Event()
         self.gate.set()
         self._lock = threading.Lock()
@@ -62,25 +69,33 @@ class Biller:
             self._send(request, 400, b'{"error": {"message": "max_tokens is too large"}}')
             return
         written = min(UNASKED, limit or UNASKED) * body.get("n", 1)
+        files = sum(name in json.dumps(body) for name in ("application/pdf", "file-1"))
+        prompt = size // 4 + files * A_FILE
         with self._lock:
             self.bodies.append(body)
             self.headers.append({name.lower(): value for name, value in request.headers.items()})
-            self.billed += size // 4 + written
+            self.billed += prompt + written
             self.at_once += 1
             self.most_at_once = max(self.most_at_once, self.at_once)
         try:
-            usage = {"prompt_tokens": size // 4, "completion_tokens": written}
-            self._speak(request, body, usage)
+            if self.status != 200:
+                self._send(request, self.status, b"{}")
+                return
+            usage = {"prompt_tokens": prompt, "completion_tokens": written}
+            self._speak(request, body, written, usage if self.told is None else self.told)
         finally:
             with self._lock:
                 self.at_once -= 1
 
-    def _speak(self, request: BaseHTTPRequestHandler, body: dict[str, Any], usage: dict[str, int]) -> None:
+    def _speak(
+        self, request: BaseHTTPRequestHandler, body: dict[str, Any], written: int, usage: dict[str, Any]
+    ) -> None:
         if not body.get("stream"):
             self.gate.wait(30)
-            self._send(request, 200, json.dumps({"choices": [], "usage": usage}).encode())
+            text = {"message": {"content": "word " * (written if self.told is not None else 0)}}
+            self._send(request, 200, json.dumps({"choices": [text], "usage": usage, **self.extra}).encode())
             return
-        events = [{"choices": [{"delta": {"content": "word " * _PIECE}}]}] * (usage["completion_tokens"] // _PIECE + 1)
+        events = [{"choices": [{"delta": {"content": "word " * _PIECE}}]}] * (written // _PIECE + 1)
         with suppress(OSError):
             request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
             for number, event in enumerate([*events, {"choices": [], "usage": usage}]):

@@ -69,3 +69,20 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 def test_no_journal_is_an_empty_one(tmp_path: Path) -> None:
     assert read_calls(tmp_path / "none").calls == ()
+
+
+@pytest.mark.parametrize(
+    ("secret", "said", "kept"),
+    [
+        ("k", '{"task": "ok"}', '{"task": "ok"}'),
+        ("null", '{"a": null}', '{"a": null}'),
+        ("password", "passwords and password", "passwords and [key]"),
+        ("sk-0123456789abcdef", "asked by Bearersk-0123456789abcdefx", "asked by Bearer[key]x"),
+    ],
+)
+def test_what_is_no_key_is_left_in_what_a_model_says(tmp_path: Path, secret: str, said: str, kept: str) -> None:
+    """Servers that want no key are given `x` or `EMPTY`, which are parts of other words."""
+    journal = CallJournal(tmp_path / "usage.jsonl", [secret])
+    assert journal.scrub(said.encode()).decode() == kept
+    journal.append(call(1, served="key"))
+    assert len(read_calls(journal.path).calls) == 1

@@ -192,11 +192,11 @@ def test_the_command_marks_refuses_and_keeps(suite: Path) -> None:
     assert "weak" in {task["task"] for task in json.loads((suite / "strength.json").read_text())["tasks"]}
     assert "to test:" in run("tasks", "show", str(suite), "weak")[1]
     code, told = run("run", str(suite), "--agent", "reference", "--task", "weak", "--out", str(suite / "runs"))
-    assert "Strength of the tests: median" in told
+    assert "Strength of tests and criteria: median" in told
     (folder,) = (suite / "runs").iterdir()
     assert data_of(run("report", str(folder), "--json", "--no-html")[1])["strength"]["weak"] == ["weak"]
-    assert "Strength of the tests" in (folder / "report.html").read_text()
+    assert "Strength of tests and criteria" in (folder / "report.html").read_text()
     told = run("report", str(folder), "--out", str(suite / "report"), "--format", "md")[1]
-    assert "Strength of the tests: median" in told + "".join(
+    assert "Strength of tests and criteria: median" in told + "".join(
         file.read_text() for file in (suite / "report").rglob("*.md")
     )

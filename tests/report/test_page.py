@@ -183,7 +183,7 @@ def test_one_attempt_is_told_without_figures(make_run: MakeRun, put: Put) -> Non
     run = make_run(tasks=1)
     put(run, "task-01", Outcome.FAILED)
     text = render(summarise(run))
-    assert "alpha did not pass task-01: failed." in Page(text).text
+    assert "alpha did not pass task-01: what it left does not pass the checks." in Page(text).text
     assert "<figure" not in text.partition('id="appendix"')[0] and "interval is" not in text
 
 

@@ -83,6 +83,18 @@ def test_answers_stand_with_the_calls_they_answer() -> None:
             ),
             [("@", "*** Begin Patch"), ("@", "*** Update File: a"), ("-", "x"), ("+", "y"), ("@", "*** End Patch")],
         ),
+        (
+            StepCall(name="edit", arguments={"filePath": "/a", "oldString": "x", "newString": "y"}),
+            [("-", "x"), ("+", "y")],
+        ),
+        (
+            StepCall(name="edit", arguments={"edits": [{"path": "/a", "oldText": "x", "newText": "y"}]}),
+            [("-", "x"), ("+", "y")],
+        ),
+        (
+            StepCall(name="edit", arguments={"path": "/a", "old_str": "s\n" * 900 + "x", "new_str": "s\n" * 900 + "y"}),
+            [(" ", "s"), (" ", "s"), (" ", "s"), ("-", "x"), ("+", "y")],
+        ),
     ],
 )
 def test_edits_are_diffs(call: StepCall, lines: list[tuple[str, str]]) -> None:

@@ -48,7 +48,7 @@ def test_repeating_attempts_does_not_narrow_the_interval() -> None:
     many = pass_at_k([(100, 100)] * 5 + [(100, 0)] * 5, 1)
     assert few.interval.low is not None and many.interval.low is not None
     # Of several attempts the spread of tasks is estimated, which Student's t allows for.
-    assert many.interval.low < few.interval.low < many.interval.low + 0.05
+    assert many.interval.low < few.interval.low < many.interval.low + 0.1
 
 
 def test_tasks_with_too_few_attempts_are_left_out_and_counted() -> None:

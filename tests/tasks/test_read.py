@@ -129,7 +129,7 @@ CRITERION = '[[grading.process]]\nmetric = "opens"'
 BROKEN: list[tuple[str, str, Break, list[str]]] = [
     ("no task.toml", D, remove("task.toml"), ["task.toml: is missing."]),
     ("task.toml is a folder", D, folder_named_task_toml, ["task.toml: cannot be read: it is not a regular file."]),
-    ("task.toml is huge", D, sparse("task.toml", 2**30), ["task.toml: cannot be read: it is larger than 262144 bytes",
+    ("task.toml is huge", D, sparse("task.toml", 2**30), ["task.toml: cannot be read: it is larger than 2097152 bytes",
                                                           "holds 1024 MiB, more than 512 MiB"]),
     ("task.toml is a pipe", D, pipe_named_task_toml,
      ["task.toml: is neither a file nor a folder. Remove it."]),
@@ -138,6 +138,8 @@ BROKEN: list[tuple[str, str, Break, list[str]]] = [
     ("not UTF-8", D, write("task.toml", b"schema = 1\ntitle = '\xff'"), ["task.toml: is not UTF-8 (line 2, byte 21)"]),
     ("nested deeply", D, write("task.toml", b"a = " + b"[" * 9000 + b"]" * 9000), ["is nested too deeply."]),
     ("dotted deeply", D, write("task.toml", b"a" + b".a" * 90000 + b" = 1"), ["line 1 has more than 1000 dots."]),
+    ("dotted in many lines", D, write("task.toml", b"".join(b"k%d%s = 1\n" % (n, b".a" * 900) for n in range(1000))),
+     ["long lines have many dots."]),
     ("huge number", D, toml("seconds = 60", "seconds = " + "9" * 5000), ["task.toml: is not TOML: "]),
     ("huge hexadecimal", D, toml("seconds = 60", "seconds = 0x" + "f" * 5000), ["limits.seconds: is "]),
     ("huge size", D, toml('"1 MB"', f'"{"9" * 400} GB"'), ["outputs.max_bytes: is not a size; write"[:31]]),

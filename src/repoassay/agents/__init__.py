@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.agents.agent_folder import NewAgent as NewAgent, write_agent_folder as write_agent_folder
     from repoassay.agents.exit_status import (
+        HERE as HERE,
         QUICK as QUICK,
         StartFailure as StartFailure,
         exit_meaning as exit_meaning,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     )
     from repoassay.agents.function import (
         CommandMaker as CommandMaker,
+        FunctionAgent as FunctionAgent,
         adapt_agent as adapt_agent,
         check_source as check_source,
         import_agent as import_agent,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     )
     from repoassay.agents.install import availability as availability, obtain as obtain
     from repoassay.agents.model_agent import ModelledAgent as ModelledAgent, needs_network as needs_network
+    from repoassay.agents.plugin_agent import PluginAgent as PluginAgent
     from repoassay.agents.protocol import (
         AccessPoint as AccessPoint,
         Agent as Agent,
@@ -51,14 +54,23 @@ else:
         __name__,
         {
             "find": ("agent_file", "agent_kind", "agent_titles", "find_agent", "find_modelled", "is_own"),
-            "function": ("CommandMaker", "adapt_agent", "check_source", "import_agent", "python_kind", "source_digest"),
+            "function": (
+                "CommandMaker",
+                "FunctionAgent",
+                "adapt_agent",
+                "check_source",
+                "import_agent",
+                "python_kind",
+                "source_digest",
+            ),
             "install": ("availability", "obtain"),
             "model_agent": ("ModelledAgent", "needs_network"),
+            "plugin_agent": ("PluginAgent",),
             "protocol": ("AccessPoint", "Agent", "AsksModel", "PlacedAgent", "in_workspace"),
             "session": ("CommandResult", "WorkspaceSession"),
             "spec": ("AgentSpec", "builtin_specs", "read_spec"),
             "agent_folder": ("NewAgent", "write_agent_folder"),
-            "exit_status": ("QUICK", "StartFailure", "exit_meaning", "last_lines", "start_failure"),
+            "exit_status": ("HERE", "QUICK", "StartFailure", "exit_meaning", "last_lines", "start_failure"),
             "start_proof": ("lacks",),
             "transcripts.search_replace": ("search_replace_calls",),
         },

@@ -18,8 +18,9 @@ from repoassay.workspace import PreparedTask
 __all__ = ["CommandAgent"]
 
 _NAMES = ("instruction", "instruction_file", "workspace", "agent", "task")
+_FILLED = tuple(f"{{{name}}}" for name in _NAMES)
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(_NAMES)})\}}")
-_MEANT = re.compile(r"'[^']*'|(?<![${])\{([a-z_]+)\}(?!\})")
+_MEANT = re.compile(r"'[^']*'|(?<![${])(?:\{\{?\s*([A-Za-z][\w-]*)\s*\}\}?|\{(" + "|".join(_NAMES) + r")\b)")
 """A word in braces as a placeholder has it; what the shell is told in single quotes is a program's affair."""
 
 
@@ -38,12 +39,13 @@ class CommandAgent:
         if folder is not None and not folder.is_dir():
             raise BadInput(f"The agent's folder {folder} is not a folder.", "Check --agent-dir.")
         for found in _MEANT.finditer(line):
-            if found[1] and found[1] not in _NAMES:
-                known = ", ".join(f"{{{name}}}" for name in _NAMES)
+            word = found[1] or found[2]
+            if word and found[0] not in _FILLED:
+                known = ", ".join(_FILLED)
+                meant = suggest(word.lower(), _NAMES, list_known=False)
                 raise BadInput(
-                    f"The command line has the unknown placeholder {{{found[1]}}}.",
-                    f"{suggest(found[1], _NAMES, list_known=False)} Known are {known}; put other braces into single "
-                    "quotes.".strip(),
+                    f"The command line has the unknown placeholder {found[0]}.",
+                    f"{meant} Known are {known}; put other braces into single quotes.".strip(),
                 )
         if "{agent}" in line and folder is None:
             raise BadInput("The command line uses {agent}, but no folder was given.", "Add --agent-dir FOLDER.")

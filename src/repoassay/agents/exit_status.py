@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from repoassay.text import one_line
 from repoassay.types import Ended, Exit
 
-__all__ = ["QUICK", "StartFailure", "exit_meaning", "last_lines", "start_failure"]
+__all__ = ["HERE", "QUICK", "StartFailure", "exit_meaning", "last_lines", "start_failure"]
 
 QUICK = 10.0
 """Seconds within which an agent that cannot start has ended: a busy machine is slow, and Python's imports can be."""
@@ -37,6 +37,17 @@ _NET = (
     "The sandbox has no network but the model proxy: let it use the base URL it is given, or allow more with "
     "--network open."
 )
+_LOOPBACK = (
+    "127.0.0.1 in the sandbox is not this machine's: name the server of models with --model PROVIDER/NAME, and let the "
+    "agent use the base URL it is given."
+)
+_LINE = "Correct the agent's command line."
+_INSTALLS = (
+    'Packages are installed once, before: name them in an agent file with [install] kind = "pip" or "npm" '
+    "(repoassay agents new)."
+)
+HERE = "A function runs in RepoAssay's own process: what it needs must be installed and set there (docs/python.md)."
+"""The remedy for what a Python function lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,27 @@ _SIGNS = (
         r"Could not resolve host|Network is unreachable|ENETUNREACH)",
         r"it wants the network (\1)", _NET, ours=False,
     ),
+    _sign(r"(ECONNREFUSED|Connection ?[Rr]efused|Connect(?:ion)? call failed)",
+          r"nobody answers where it connects to (\1)", _LOOPBACK, ours=False),
+    _sign(
+        r"(?i)\b((?:no|missing|invalid|without an?|requires? an?|provide an?|set an?|set your)\s(?:valid )?"
+        r"api[ _-]?keys?\b[^\n]{0,80}|(?:not logged in|please (?:log|sign) in)[^\n]{0,80})",
+        r"it wants a key or an account (\1)", _KEY, ours=False,
+    ),
+    _sign(
+        r"(?i)((?:unrecogni[sz]ed|unknown|unexpected|no such|invalid) (?:command-line )?"
+        r"(?:arguments?|options?|flags?)\b[^\n]{0,120}|the following arguments are required[^\n]{0,120}|"
+        r"Missing (?:required )?(?:argument|option)[^\n]{0,120})",
+        r"it does not take its command line (\1)", _LINE, ours=False,
+    ),
+    _sign(r"^\s*((?:SyntaxError|IndentationError|TabError): .{1,120})", r"it is no valid program (\1)",
+          "Correct it, or start it with the language version it is written for.", ours=False),
+    _sign(
+        r"^The agent opened no session: (.{1,200})", r"it opened no session (\1)",
+        "Give it a key by --model PROVIDER/NAME, and the words that make it speak the Agent Client Protocol; without "
+        '`protocol = "acp"` it is told its task by its command line.', ours=False,
+    ),
+    _sign(r"(externally-managed-environment)", r"it installs packages (\1)", _INSTALLS, ours=False),
 )  # fmt: skip
 
 

@@ -10,17 +10,21 @@ The function runs here, in a thread of its own; its commands run in the sandbox 
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import inspect
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 from repoassay.agents.plugin_agent import PluginAgent
 from repoassay.agents.protocol import Agent, AgentKind, AsksModel, in_workspace
+from repoassay.agents.scripts.first_imports import first_missing_of
 from repoassay.agents.session import WorkspaceSession
 from repoassay.errors import BadInput
 from repoassay.sandbox import Command, SandboxSession
@@ -80,10 +84,28 @@ class FunctionAgent:
                 asyncio.run(result)
         except SystemExit as leaving:
             return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
-        except BaseException:  # noqa: BLE001 - whatever a function raises is its attempt's end, not the run's
-            session.sandbox.note(traceback.format_exc())
+        except BaseException as error:  # noqa: BLE001 - whatever a function raises ends its attempt, not the run
+            if error.__traceback__ is not None:
+                error.__traceback__ = error.__traceback__.tb_next  # without this frame of ours
+            session.sandbox.note("".join(traceback.format_exception(error)))
             return 1
         return 0
+
+    def missing(self) -> str:
+        """The module that the function imports before anything else and that is not there; empty where none is known.
+
+        Nothing of it is run: see `scripts/first_imports.py`.
+        """
+        code: Any = self._function if hasattr(self._function, "__code__") else type(self._function).__call__
+        try:
+            (definition,) = ast.parse(textwrap.dedent(inspect.getsource(code))).body
+            folder = str(Path(inspect.getsourcefile(code) or "").parent)
+        except (OSError, TypeError, ValueError, SyntaxError):
+            return ""
+        if not isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef):
+            return ""
+        module = first_missing_of(definition.body, [folder], set())[0]
+        return f"the Python module {module} is missing" if module else ""
 
 
 def adapt_agent(thing: object) -> Agent:
@@ -95,10 +117,9 @@ def adapt_agent(thing: object) -> Agent:
     if inspect.isclass(thing):
         try:
             thing = thing()
-        except TypeError as error:
-            raise BadInput(
-                f"The agent {_name(thing)} cannot be made: {error}.", "Hand over an object of it."
-            ) from error
+        except Exception as error:  # whatever somebody's class raises while it is made
+            why = f"{type(error).__name__}: {str(error)[:300]}"
+            raise BadInput(f"The agent {_name(thing)} cannot be made ({why}).", "Hand over an object of it.") from error
     if callable(getattr(thing, "command", None)):
         complete = isinstance(thing, AsksModel) or isinstance(getattr(thing, "kind", None), AgentKind)
         return cast("Agent", thing) if complete else PluginAgent(_name(thing), thing)
@@ -151,7 +172,7 @@ def import_agent(kind: str, digest: str = "") -> object:
         BadInput: It cannot be imported, or is not what it was.
     """
     place, _, path = kind.partition(":")
-    again = "Hand it over again: repoassay.resume(run, agent=...)."
+    again = "Hand it over again: repoassay.resume(run, agent=...)." if digest or "<" in path else ""
     if "<" in path:
         raise BadInput(f"The agent {kind} is a Python function that no other program can import.", again)
     try:
@@ -160,7 +181,9 @@ def import_agent(kind: str, digest: str = "") -> object:
             thing = getattr(thing, part)
     except Exception as error:  # whatever somebody's module raises while it is imported
         why = f"{type(error).__name__}: {str(error)[:300]}"
-        raise BadInput(f"The agent {kind} cannot be imported ({why}).", f"Check its name; {_WHERE} {again}") from error
+        raise BadInput(
+            f"The agent {kind} cannot be imported ({why}).", f"Check its name; {_WHERE} {again}".strip()
+        ) from error
     check_source(kind, thing, digest)
     return thing
 

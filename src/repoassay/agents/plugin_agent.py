@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +54,10 @@ class PluginAgent:
             raise InfraFault(f"The agent {self.name} failed to say its command: {reason}.") from error
         if isinstance(found, Command):
             return found
-        argv = ("/bin/sh", "-c", found) if isinstance(found, str) else tuple(found or ())
+        argv = ("/bin/sh", "-c", found) if isinstance(found, str) else found if isinstance(found, Sequence) else ()
         if not argv or not all(isinstance(part, str) for part in argv):
             raise InfraFault(f"The agent {self.name} gave no command: a Command, arguments, or a line for the shell.")
-        return in_workspace(layout, limits, argv)
+        return in_workspace(layout, limits, tuple(argv))
 
 
 def configure_agent(found: Any, settings: Mapping[str, str]) -> Any:

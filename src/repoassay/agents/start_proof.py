@@ -26,6 +26,8 @@ found=$(command -v -- "$1") || {
 case $found in /*) ;; *) exit 0;; esac
 IFS= read -r line < "$found" 2>/dev/null
 by=
+cr=$(printf '\\r')
+case $line in '#!'*"$cr") echo "its first line ends as Windows ends lines, and so names no interpreter"; exit 9;; esac
 case $line in '#!'*)
     set -f; set -- "${2-}" ${line#??}
     [ "$2" = /usr/bin/env ] && case ${3-} in ''|-*) ;; *) set -- "$1" "$3";; esac

@@ -8,7 +8,7 @@ from repoassay.api.runs import Run
 from repoassay.api.settings import one_of
 from repoassay.engine import locate
 from repoassay.errors import BadInput
-from repoassay.report import Comparison, Measure, compare_sides, read_sides
+from repoassay.report import Comparison, Measure, compare_sides, read_reviews, read_sides
 
 __all__ = ["compare"]
 
@@ -20,11 +20,13 @@ def compare(
     every_pair: bool = False,
     across_versions: bool = False,
     level: float = 0.05,
+    reviews: str = "",
+    study: str = "",
 ) -> Comparison:
     """Compare systems on the tasks they have in common; the first is the baseline.
 
-    With one attempt a task: exact McNemar test and Tango interval; with several: permutation test and bootstrap over
-    tasks. Of more than two systems p-values are Holm's. Unknown is never false.
+    With one attempt a task: exact McNemar test and Tango interval; with several: permutation test and Tango
+    interval by task. Of more than two systems p-values are Holm's. Unknown is never false.
 
     Args:
         first: A run of one agent, `RUN:AGENT` as text, or one run of several agents that are compared with each other.
@@ -33,6 +35,8 @@ def compare(
         every_pair: Compare each system with each, instead of with the first.
         across_versions: Compare tasks also where their content differs.
         level: Level of the tests, between 0 and 1.
+        reviews: Database of `repoassay review`: what people said of merging the attempts is compared, too.
+        study: Which study of it; the only one that asks whether to merge when not given.
 
     Returns:
         All comparisons; of two systems, `p_value` and `difference` are its figures.
@@ -50,4 +54,9 @@ def compare(
     measure = Measure(one_of("measure", by, list(Measure)))
     names = [str(each.path) if isinstance(each, Run) else str(each) for each in (first, *others)]
     sides = read_sides(names, locate)
-    return compare_sides(sides, measure, across_versions=across_versions, every_pair=every_pair, level=level)
+    reviewed = read_reviews(reviews, study) if reviews else None
+    if reviews and reviewed is None:
+        raise BadInput(f"No study in {reviews} asks whether to merge.", "Make one with the rubric `mergeable`.")
+    return compare_sides(
+        sides, measure, across_versions=across_versions, every_pair=every_pair, level=level, reviewed=reviewed
+    )

@@ -153,13 +153,14 @@ class Run:
         """
         group, answer = _GROUPS[one_of("grouping", by, list(_GROUPS))], _ANSWERS[one_of("rate", of, list(_ANSWERS))]
         plan, summary = self.plan, self.summary()
-        answers: dict[str, list[bool | None]] = {}
+        answers: dict[str, list[tuple[str, bool | None]]] = {}
         for row in summary.rows:
             if row.counts:
-                answers.setdefault(group(plan, row.attempt.agent, row.attempt.task), []).append(answer(row.verdict))
+                name, task = group(plan, row.attempt.agent, row.attempt.task), row.attempt.task
+                answers.setdefault(name, []).append((task, answer(row.verdict)))
         for slot in summary.unfinished:
-            answers.setdefault(group(plan, slot.agent, slot.task.id), []).append(None)
-        return {name: Rate.of(found) for name, found in answers.items()}
+            answers.setdefault(group(plan, slot.agent, slot.task.id), []).append((slot.task.id, None))
+        return {name: Rate.of_tasks(found) for name, found in answers.items()}
 
     def report(self, *, html: str | Path | None = None) -> Path:
         """Write one self-contained page about the run; returns where it is, by default `report.html` in the folder.

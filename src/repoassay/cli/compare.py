@@ -32,6 +32,15 @@ __all__ = ["compare"]
     show_default=True,
     help="Level of the tests.",
 )
+@click.option(
+    "--reviews",
+    default="",
+    metavar="DATABASE",
+    help="Compare what people said of merging the attempts, too: the database of `repoassay review`.",
+)
+@click.option(
+    "--study", default="", metavar="NAME", help="Which study of --reviews, where several ask whether to merge."
+)
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 1 when a system is significantly worse.")
 @click.option(
     "--max-drop",
@@ -53,14 +62,14 @@ __all__ = ["compare"]
     "--json", "as_json", is_flag=True, is_eager=True, callback=note_json_flag, help="The same as --format json."
 )
 def compare(
-    systems: tuple[str, ...], by: str, all_pairs: bool, across_versions: bool, level: float, fail_on_regression: bool,
-    max_drop: float | None, any_broken: bool, junit: Path | None, form: str, as_json: bool,
+    systems: tuple[str, ...], by: str, all_pairs: bool, across_versions: bool, level: float, reviews: str, study: str,
+    fail_on_regression: bool, max_drop: float | None, any_broken: bool, junit: Path | None, form: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Compare systems on the tasks they have in common; the first is the baseline.
 
     A system is a run of one agent, or RUN:AGENT; one run of several agents, named alone, is compared within itself.
-    With one attempt a task: exact McNemar test and Tango interval; with several: permutation test and bootstrap over
-    tasks. Of more than two systems p-values are Holm's. Unknown is never false.
+    With one attempt a task: exact McNemar test and Tango interval; with several: permutation test and Tango
+    interval by task. Of more than two systems p-values are Holm's. Unknown is never false.
 
     Exit codes: 0 no regression, or none was asked for; 1 a regression (--fail-on-regression, --max-drop, --any), also
     when nothing could be judged; 2 the systems cannot be compared.
@@ -69,13 +78,17 @@ def compare(
     Examples:
       repoassay compare runs/before runs/after
       repoassay compare latest:aider latest:codex --format md
+      repoassay compare latest:aider latest:codex --reviews reviews.sqlite
       repoassay compare runs/before runs/after --fail-on-regression --max-drop 5 --junit compare.xml
     """
     from repoassay.api import compare as compare_runs
     from repoassay.report import RegressionGate, as_markdown, as_text, comparison_document, rule, write_junit
 
     gated = fail_on_regression or any_broken or max_drop is not None
-    found = compare_runs(*systems, by=by, every_pair=all_pairs, across_versions=across_versions, level=level)
+    found = compare_runs(
+        *systems, by=by, every_pair=all_pairs, across_versions=across_versions, level=level, reviews=reviews,
+        study=study,
+    )  # fmt: skip
     rulings = rule(found, RegressionGate(max_drop, any_broken)) if gated else None
     if as_json or form == "json":
         print_document(comparison_document(found, rulings))

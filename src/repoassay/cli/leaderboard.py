@@ -35,18 +35,28 @@ def leaderboard() -> None:
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="Where the site goes; an earlier one is replaced.")
 @click.option("--cut-off", "cut_offs", multiple=True, metavar="MODEL=DATE",
               help="A model's cut-off date: its rates before and after it; may be repeated.")  # fmt: skip
-def build(runs: tuple[Path, ...], out: Path, cut_offs: tuple[str, ...]) -> None:
+@click.option("--reviews", default="", metavar="DATABASE",
+              help="What people would merge, beside what passed: the database of `repoassay review`.")  # fmt: skip
+@click.option(
+    "--study", default="", metavar="NAME", help="Which study of --reviews, where several ask whether to merge."
+)
+def build(runs: tuple[Path, ...], out: Path, cut_offs: tuple[str, ...], reviews: str, study: str) -> None:
     """Build a static site of RUNS: run folders, `latest`, and submission folders, which are validated first.
 
     \b
     Examples:
       repoassay leaderboard runs/* --out site
       repoassay leaderboard build latest --out site --cut-off openai/gpt-4.1=2024-06-01
+      repoassay leaderboard build latest --out site --reviews reviews.sqlite
     """
     from repoassay.engine import locate
-    from repoassay.report import build_site, read_cut_offs, rows_of
+    from repoassay.errors import BadInput
+    from repoassay.report import build_site, read_cut_offs, read_reviews, rows_of
 
-    page = build_site(rows_of([locate(run) for run in runs], read_cut_offs(cut_offs)), out)
+    reviewed = read_reviews(reviews, study) if reviews else None
+    if reviews and reviewed is None:
+        raise BadInput(f"No study in {reviews} asks whether to merge.", "Make one with the rubric `mergeable`.")
+    page = build_site(rows_of([locate(run) for run in runs], read_cut_offs(cut_offs)), out, reviewed=reviewed)
     click.echo(str(page))
 
 

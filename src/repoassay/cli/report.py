@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from repoassay.api import Run
     from repoassay.economics import Quality
-    from repoassay.report import ReportTables, TableSelection
+    from repoassay.report import ReportTables, ReviewedAttempts, TableSelection
 
 __all__ = ["print_report", "report"]
 
@@ -39,8 +40,14 @@ _FORMATS = ("md", "tex", "csv", "json", "svg", "png")
               help="Scores of models on other benchmarks (CSV or TOML: model, benchmark, score).")  # fmt: skip
 @click.option("--sizes", type=PATH, metavar="FILE",
               help="Sizes of repositories (CSV or TOML: repository, measure, value).")  # fmt: skip
-@click.option("--reviews", metavar="DATABASE",
-              help="Quality as people rated it: the database of `repoassay review`.")  # fmt: skip
+@click.option(
+    "--reviews",
+    metavar="DATABASE",
+    help="What people said of the attempts, mergeable or their quality: the database of `repoassay review`.",
+)
+@click.option(
+    "--study", default="", metavar="NAME", help="Which study of --reviews, where several ask whether to merge."
+)
 @click.option("--beside", default="auto", show_default=True, type=click.Choice(["auto", "published", "none"]),
               help="Published figures beside these: of the runs' own suites, of all, or none.")  # fmt: skip
 @click.option("--cut-off", "cut_offs", multiple=True, metavar="MODEL=DATE",
@@ -49,8 +56,8 @@ _FORMATS = ("md", "tex", "csv", "json", "svg", "png")
               help="Failed attempts to diagnose at most; of more, a sample.")  # fmt: skip
 def report(
     runs: tuple[Path, ...], as_json: bool, html: Path | None, no_html: bool, out: Path | None, formats: str,
-    scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, cut_offs: tuple[str, ...],
-    diagnose: int,
+    scores: Path | None, sizes: Path | None, reviews: str | None, study: str, beside: str,
+    cut_offs: tuple[str, ...], diagnose: int,
 ) -> None:  # fmt: skip
     """Show what RUN (a run folder, or `latest` below ./runs) came to; of several, tables over all of them.
 
@@ -70,7 +77,7 @@ def report(
       repoassay report latest --json > report.json
       repoassay report latest --out report
       repoassay report runs/* --out report --format md,csv,svg --scores humaneval.csv
-      repoassay report latest --out report --reviews review.sqlite
+      repoassay report latest --reviews review.sqlite
       repoassay report latest --cut-off openai/gpt-4.1=2024-06-01
       repoassay report runs/a runs/b --beside published --json > tables.json
     """
@@ -83,14 +90,18 @@ def report(
         raise click.UsageError("--html and --no-html contradict each other; give one.")
     if wanted_files and (html is not None or no_html):
         raise click.UsageError("--html and --no-html are of one run without --out; --out names a folder for the page.")
-    given = (scores is not None, sizes is not None, reviews is not None, beside != "auto")
+    given = (scores is not None, sizes is not None, beside != "auto")
     if not wanted_files and any(given):
-        raise click.UsageError("--scores, --sizes, --reviews and --beside need several runs or --out DIR.")
+        raise click.UsageError("--scores, --sizes and --beside need several runs or --out DIR.")
+    if study and not reviews:
+        raise click.UsageError("--study names a study of --reviews.")
+    quality, reviewed = _reviewed(reviews, study) if reviews else ({}, None)
     if not wanted_files:
-        print_report(load_run(folders[0]), as_json=as_json, html=html, page=not no_html)
+        print_report(load_run(folders[0]), as_json=as_json, html=html, page=not no_html, reviewed=reviewed)
         return
     chosen = _formats(formats)
-    _set(folders, out, chosen, _wanted(scores, sizes, reviews, beside, cut_offs, diagnose), as_json)
+    wanted = replace(_wanted(scores, sizes, beside, cut_offs, diagnose), quality=quality, reviewed=reviewed)
+    _set(folders, out, chosen, wanted, as_json)
 
 
 def _formats(text: str) -> tuple[str, ...]:
@@ -102,7 +113,7 @@ def _formats(text: str) -> tuple[str, ...]:
 
 
 def _wanted(
-    scores: Path | None, sizes: Path | None, reviews: str | None, beside: str, cut_offs: tuple[str, ...], diagnose: int
+    scores: Path | None, sizes: Path | None, beside: str, cut_offs: tuple[str, ...], diagnose: int
 ) -> TableSelection:
     from repoassay.report import TableSelection, offered_tables, read_cut_offs, read_scores, read_sizes
 
@@ -111,16 +122,22 @@ def _wanted(
         scores=read_scores(scores) if scores else {},
         sizes=read_sizes(sizes) if sizes else {},
         published=suites[beside],
-        quality=_reviewed(reviews) if reviews else {},
         diagnosed=diagnose,
         cut_offs=read_cut_offs(cut_offs),
     )
 
 
-def _reviewed(where: str) -> Mapping[str, Quality]:
-    from repoassay.report import reviewed_qualities
+def _reviewed(where: str, study: str) -> tuple[Mapping[str, Quality], ReviewedAttempts | None]:
+    from repoassay.errors import BadInput
+    from repoassay.report import read_reviews, reviewed_qualities
 
-    return reviewed_qualities(where)
+    reviewed, quality = read_reviews(where, study), reviewed_qualities(where)
+    if reviewed is None and not quality:
+        raise BadInput(
+            f"No study in {where} asks whether to merge, or for quality.",
+            "Make one with the rubric `mergeable` or `quality`.",
+        )
+    return quality, reviewed
 
 
 def _set(
@@ -177,6 +194,7 @@ def print_report(
     as_json: bool = False,
     html: Path | None = None,
     page: bool = True,
+    reviewed: ReviewedAttempts | None = None,
 ) -> Path | None:
     """Print a run as table or JSON on standard output and write its page.
 
@@ -186,6 +204,7 @@ def print_report(
         as_json: Print JSON instead of the table.
         html: Where the page goes; `report.html` in the run folder when None.
         page: Whether to write the page.
+        reviewed: What people said of merging its attempts, to stand beside the rates.
 
     Returns:
         Where the page is; None when none was wanted.
@@ -195,14 +214,24 @@ def print_report(
     """
     from rich.console import Console as Terminal
 
-    from repoassay.report import print_table, summary_document, write_html
+    from repoassay.report import (
+        print_table,
+        print_tables,
+        reviewed_tables,
+        reviews_document,
+        summary_document,
+        write_html,
+    )
 
     summary = run.summary()
     if as_json:
-        print_document(summary_document(summary))
+        document = summary_document(summary)
+        print_document(document | ({"reviews": reviews_document(reviewed, summary.results)} if reviewed else {}))
     else:
-        print_table(summary, console or Terminal())
-    path = write_html(summary, html) if page else None
+        terminal = console or Terminal()
+        print_table(summary, terminal)
+        print_tables(reviewed_tables(summary.results, reviewed), terminal)
+    path = write_html(summary, html, reviewed) if page else None
     if path is not None:
         click.echo(f"HTML: {path}", err=as_json)
     return path

@@ -16,6 +16,8 @@ __all__ = ["review"]
 _MODULES: dict[str, str] = {
     "figures": "repoassay.cli.review_figures:review_figures",
     "export": "repoassay.cli.review_export:export_study",
+    "import": "repoassay.cli.review_import:import_study",
+    "checkout": "repoassay.cli.review_checkout:checkout_item",
     "import-pr": "repoassay.cli.review_pulls:import_pulls",
     "export-pr": "repoassay.cli.review_pulls:export_reviews",
 }
@@ -55,10 +57,17 @@ def review() -> None:
 @click.option("--allow-host", "allowed_hosts", multiple=True, metavar="NAME",
               help="Name raters reach this server by; needed where it listens beyond this machine.")  # fmt: skip
 @click.option("--secure-cookies", is_flag=True, help="Cookies for HTTPS alone: behind a proxy that speaks it.")
+@click.option(
+    "--oidc",
+    type=PATH,
+    metavar="FILE",
+    help="Ask the identity provider of this TOML file who came with an "
+    "invitation; the client's secret is in REPOASSAY_OIDC_SECRET. Needs the extra `oidc`.",
+)
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Whether to open the owner's page.")
 def serve_reviews(
     runs: tuple[Path, ...], database: str | None, rubrics: tuple[str, ...], host: str, port: int,
-    allowed_hosts: tuple[str, ...], secure_cookies: bool, browser: bool,
+    allowed_hosts: tuple[str, ...], secure_cookies: bool, oidc: Path | None, browser: bool,
 ) -> None:  # fmt: skip
     """Let people review the submissions of RUNs; what `review` does where no other command is named."""
     from repoassay.errors import MissingExtra
@@ -70,7 +79,8 @@ def serve_reviews(
         if package in {"anyio", "fastapi", "multipart", "pygments", "starlette", "uvicorn"}:
             raise MissingExtra(str(error.name), "review") from None
         raise
-    desk, token = open_desk(database or "", runs, rubrics, hosts_for(host, allowed_hosts), secure=secure_cookies)
+    desk, token = open_desk(database or "", runs, rubrics, hosts_for(host, allowed_hosts), secure=secure_cookies,
+                            oidc=oidc)  # fmt: skip
     bound = listen(host, port)
     address = address_of(host, bound)
 

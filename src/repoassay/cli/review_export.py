@@ -20,18 +20,13 @@ __all__ = ["export_study"]
 def export_study(study: str, database: str, folder: Path, formats: str | None) -> None:
     """Write all answers, comments and controls of STUDY as one table, with a codebook that says what is in it.
 
-    For leads: it says who made each submission.
+    Beside it lie analyse.py and analyse.R, which print the figures of `review figures --json` from the CSV file alone.
+    For leads: the table says who made each submission.
     """
+    from contextlib import closing
+
     from repoassay.errors import BadInput
-    from repoassay.review import (
-        TIDY_FORMATS,
-        arrow_installed,
-        codebook,
-        open_database,
-        study_records,
-        tidy_rows,
-        write_tidy_rows,
-    )
+    from repoassay.review import TIDY_FORMATS, arrow_installed, open_database, study_records, write_tidy_folder
     from repoassay.text import quote, suggest
 
     wanted = [each.strip() for each in formats.split(",")] if formats else list(TIDY_FORMATS)
@@ -43,10 +38,7 @@ def export_study(study: str, database: str, folder: Path, formats: str | None) -
         click.echo("No Parquet file: pyarrow is not installed, which the extra `datasets` brings.", err=True)
     if "://" not in database and not Path(database).is_file():
         raise BadInput(f"There is no review database {quote(database)}.", "Name the one that the study is in.")
-    records = study_records(open_database(database), study)
-    rows = tidy_rows(records)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "CODEBOOK.md").write_text(codebook(records.rubric, study), encoding="utf-8")
-    for each in dict.fromkeys(wanted):
-        write_tidy_rows(rows, folder / f"{study}.{each}")
-    click.echo(f"{len(rows):,} rows of {study}: {', '.join(f'{study}.{each}' for each in dict.fromkeys(wanted))}")
+    kinds = list(dict.fromkeys(wanted))
+    with closing(open_database(database)) as place:
+        rows = write_tidy_folder(study_records(place, study), folder, kinds)
+    click.echo(f"{rows:,} rows of {study}: {', '.join(f'{study}.{each}' for each in kinds)}")

@@ -17,6 +17,7 @@ VARIABLES = {
     "REPOASSAY_ISOLATION": "What `--isolation` is where it is not given.",
     "REPOASSAY_NPM_REGISTRY": "The npm registry that environments are built from, before npm's own settings.",
     "REPOASSAY_PACKAGE_HOSTS": "Further hosts that a build may fetch packages from, spaces between.",
+    "REPOASSAY_OIDC_SECRET": "Secret of the client of `review --oidc` at the identity provider.",
     "REPOASSAY_REVIEW_DATABASE": "Where ratings lie: the URL of the database of `review` and `serve`.",
     "REPOASSAY_TRACEBACK": "1 shows the traceback of an error nobody foresaw.",
     "REPOASSAY_UNDATED_FILES": "`serve` takes files whose index does not tell their day; else they are refused.",

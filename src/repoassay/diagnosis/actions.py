@@ -254,15 +254,18 @@ def _tool(name: str, arguments: Mapping[str, object]) -> _Tool | None:
         return _Tool.NETWORK
     if isinstance(arguments.get("code"), str):
         return _Tool.PYTHON
-    path = _first(arguments, "path", "file_path", "filename")
-    if path:
+    if _first(arguments, *_PATHS):
         return _Tool.WRITE if _first(arguments, *_NEW) is not None else _Tool.READ
     return None
 
 
 _EDITOR_VERBS = ("view", "create", "str_replace", "insert", "undo_edit")
-_NEW = ("content", "contents", "file_text", "new_str", "new_string", "text", "insert_text", "code_edit", "new_source")
-_OLD = ("old_str", "old_string", "old_text", "search")
+_NEW = (
+    "content", "contents", "file_text", "new_str", "new_string", "newString", "new_text", "newText", "text",
+    "insert_text", "code_edit", "new_source",
+)  # fmt: skip
+_OLD = ("old_str", "old_string", "oldString", "old_text", "oldText", "search")
+_PATHS = ("path", "file_path", "filePath", "filename", "absolute_path", "target_file", "notebook_path")
 
 
 def _first(arguments: Mapping[str, object], *names: str) -> str | None:
@@ -299,12 +302,15 @@ def _editor(base: Action, arguments: Mapping[str, object]) -> Action:
 
 
 def _written(arguments: Mapping[str, object]) -> tuple[Authored, ...]:
-    path = (_first(arguments, "path", "file_path", "filename", "absolute_path", "target_file", "notebook_path") or "")[
-        :1000
-    ]
+    """The texts of one edit or of several, each of the call's file or of one of its own."""
+    path = (_first(arguments, *_PATHS) or "")[:1000]
     edits = arguments.get("edits")
     parts = [part for part in edits if isinstance(part, dict)][:200] if isinstance(edits, list) else [arguments]
     return tuple(
-        Authored(path, (_first(part, *_NEW) or "")[:_AUTHORED], (_first(part, *_OLD) or "")[:_AUTHORED])
+        Authored(
+            (_first(part, *_PATHS) or path)[:1000],
+            (_first(part, *_NEW) or "")[:_AUTHORED],
+            (_first(part, *_OLD) or "")[:_AUTHORED],
+        )
         for part in parts
     )

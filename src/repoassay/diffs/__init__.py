@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from repoassay.diffs.names import safe_path as safe_path
     from repoassay.diffs.parser import read_patch as read_patch
+    from repoassay.diffs.tree import Overlay as Overlay
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -33,5 +34,6 @@ else:
             "model": ("Binary", "FilePatch", "Hunk", "ChangeKind", "FileMode", "Patch", "PatchError"),
             "names": ("safe_path",),
             "parser": ("read_patch",),
+            "tree": ("Overlay",),
         },
     )

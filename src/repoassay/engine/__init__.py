@@ -31,6 +31,14 @@ if TYPE_CHECKING:
     from repoassay.engine.feedback import FeedbackLedger as FeedbackLedger
     from repoassay.engine.fetch import fetch_data as fetch_data
     from repoassay.engine.grade import grade_outputs as grade_outputs
+    from repoassay.engine.item_branch import (
+        ItemBranch as ItemBranch,
+        ItemSandbox as ItemSandbox,
+        branch_of_item as branch_of_item,
+        run_line as run_line,
+        sandbox_of_item as sandbox_of_item,
+        write_branch as write_branch,
+    )
     from repoassay.engine.matrix import number as number, parse_sweeps as parse_sweeps, spread as spread
     from repoassay.engine.model_access import AttemptAccess as AttemptAccess
     from repoassay.engine.models import named_file as named_file, prices_of as prices_of, upstreams_of as upstreams_of
@@ -66,6 +74,14 @@ else:
             "assess": ("TaskAssurance",),
             "attempt": ("GradingContext", "AttemptResult", "OpenAttempt", "work"),
             "cost_bound": ("CostBound", "bound_of"),
+            "item_branch": (
+                "ItemBranch",
+                "ItemSandbox",
+                "branch_of_item",
+                "run_line",
+                "sandbox_of_item",
+                "write_branch",
+            ),
             "execution": ("Progress", "check", "execute", "folder_lock", "run_lock", "prepare"),
             "feedback": ("FeedbackLedger",),
             "fetch": ("fetch_data",),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -20,10 +20,18 @@ from repoassay.agents import AccessPoint, Agent, AsksModel, PlacedAgent
 from repoassay.engine.models import attempt_budget, prices_of, upstreams_of
 from repoassay.engine.packages import PackageDoors, Packages
 from repoassay.errors import BadInput
-from repoassay.model_proxy import VENDORS, AttemptSession, CallLimits, open_budgeted
+from repoassay.model_proxy import (
+    NOT_SERVED,
+    VENDORS,
+    AttemptSession,
+    CallLimits,
+    Upstream,
+    ask_once,
+    open_budgeted,
+)
 from repoassay.records import JOURNAL, STEPS, run_spent
 from repoassay.sandbox import Cache, Command, Completed, PortForward, Sandbox, network_of, open_door, permitted_hosts
-from repoassay.types import AgentEntry, Ended, Limits as AttemptLimits, NetworkPolicy, Plan, Spending
+from repoassay.types import AgentEntry, Call, Ended, Limits as AttemptLimits, NetworkPolicy, Plan, Spending
 from repoassay.workspace import PreparedTask
 
 if TYPE_CHECKING:
@@ -86,6 +94,8 @@ class AttemptAccess:
         """Whether the agent is a function of this process, which starts whatever the sandbox says."""
         self.ran: tuple[Command, PreparedTask] | None = None
         """What was started, and where."""
+        self.own_look: Callable[[Call], str] = lambda _: ""
+        """What the model's server says to a question of ours, where it refuses that as it refused the agent's."""
         self._placed: PlacedAgent | None = None
 
     def command(self, agent: Agent, layout: PreparedTask, limits: AttemptLimits) -> Command:
@@ -144,6 +154,8 @@ class ModelAccess:
         self._gateway: Gateway | None = None
         self._ends = contextlib.ExitStack()
         self._packages = Packages(self._ends)
+        self._asked: dict[tuple[str, str], Call | None] = {}
+        self._asking = threading.Lock()
 
     def __enter__(self) -> Self:
         plan = self._plan
@@ -185,6 +197,7 @@ class ModelAccess:
         """
         found = AttemptAccess(into, stopped)
         model = settings.model
+        found.own_look = lambda call: self._refused(model, call)
         found.policy = permitted_hosts(
             layout.folder.task.network_policy, sandbox, needs_model=bool(model), asked=self._plan.metering.network
         )
@@ -195,6 +208,22 @@ class ModelAccess:
                 network = network_of(found.policy)
                 found.packages = self._packages.open(layout, cache, sandbox, network, into / "network.jsonl", ends)
             yield found
+
+    def _refused(self, model: str, call: Call) -> str:
+        """What a model's server says to a question of our own, asked once a run; empty unless it refuses that too."""
+        upstream = upstreams_of(self._plan.metering).get(model.partition("/")[0])
+        if not isinstance(upstream, Upstream):
+            return ""
+        dialect = call.spoken or call.dialect
+        with self._asking:
+            if (model, dialect) not in self._asked:
+                self._asked[model, dialect] = ask_once(upstream, model, dialect)
+            own = self._asked[model, dialect]
+        if own is None or (own.fault, own.status) != (call.fault, call.status):
+            return ""
+        if own.status not in NOT_SERVED and own.detail != call.detail:
+            return ""
+        return f"it answers {dialect} for {model} with status {own.status}, to a question of RepoAssay's own as well"
 
     def _admit(
         self, attempt: str, settings: AgentEntry, sandbox: Sandbox, found: AttemptAccess, seconds: float,

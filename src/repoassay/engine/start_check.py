@@ -2,9 +2,9 @@
 
 Each agent is started once in the workspace of the plan's first task, and of the first task of each further environment,
 as long as these are few. It has started when it comes to the port where its model would be, when it ends well, or when
-it has not ended after a moment; then it is ended. No model answers, so that nothing is spent. A server of models is
-asked for its list, which costs nothing anywhere; only where the list lacks the model is that asked for one token, since
-lists leave names out.
+it has not ended after a moment; then it is ended. No model answers it. A server of models is asked for its list, and
+for a few tokens: some vendors show their lists to anybody, some serve a dialect for some models alone, and some let
+nobody in whose money is spent.
 """
 
 from __future__ import annotations
@@ -17,14 +17,26 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from repoassay.agents import AccessPoint, Agent, AsksModel, exit_meaning, is_own, last_lines, start_failure
+from repoassay.agents import (
+    HERE,
+    AccessPoint,
+    Agent,
+    AsksModel,
+    FunctionAgent,
+    PluginAgent,
+    exit_meaning,
+    is_own,
+    lacks,
+    last_lines,
+    start_failure,
+)
 from repoassay.engine.model_access import NO_MODEL, PORT, client_env
 from repoassay.engine.models import provider_of, upstreams_of
 from repoassay.errors import BadInput, InfraFault, Unavailable
 from repoassay.model_proxy import VENDORS, Upstream, check_reachable
 from repoassay.sandbox import Cache, Command, Completed, Sandbox, network_of, open_door, permitted_hosts
 from repoassay.tasks import SuiteFolder
-from repoassay.types import AgentEntry, Ended, Limits, NetworkPolicy, Plan
+from repoassay.types import AgentEntry, Ended, NetworkPolicy, Plan
 from repoassay.workspace import PreparedTask, lay_out
 
 __all__ = ["preflight", "start_once"]
@@ -61,8 +73,11 @@ def preflight(
     for model in dict.fromkeys(entry.model for entry in plan.agents.values() if entry.model):
         upstream = upstreams_of(plan.metering).get(provider_of(AgentEntry(model=model)))
         if isinstance(upstream, Upstream):
-            check_reachable(upstream, model)
+            check_reachable(upstream, model, _spoken(plan, agents, model))
     own = {name: agent for name, agent in agents.items() if is_own(plan.agents[name].kind or name)}
+    for name, agent in own.items():
+        if isinstance(agent, FunctionAgent) and (lacking := agent.missing()):
+            raise BadInput(f"The agent {name} cannot start: {lacking}.", f"{HERE} {_SKIP}")
     started = set[str]()
     for layout in _layouts(suite, cache, sandbox) if own else ():
         tried = set[tuple[str, str]]()
@@ -71,12 +86,18 @@ def preflight(
             what = (entry.kind or name, str(sorted(entry.options.items())) + str(bool(entry.model)))
             if what not in tried:
                 tried.add(what)
-                done = start_once(agent, entry, plan, layout, sandbox)
-                if done is not None:
+                ended = start_once(agent, entry, plan, layout, sandbox)
+                if ended is not None:
                     place = f" in the environment of {layout.folder.task.id}" if started else ""
-                    _judge(name + place, done, asks=isinstance(agent, AsksModel) and bool(entry.model))
-        started |= own.keys()
+                    _judge(name + place, *ended, sandbox, asks=isinstance(agent, AsksModel) and bool(entry.model))
+        started |= {name for name, agent in own.items() if not isinstance(agent, FunctionAgent)}
     return frozenset(started)
+
+
+def _spoken(plan: Plan, agents: Mapping[str, Agent], model: str) -> set[str]:
+    """The dialects in which a model will be asked, as far as its agents say."""
+    asking = (agent for name, agent in agents.items() if plan.agents[name].model == model)
+    return {agent.dialect for agent in asking if isinstance(agent, AsksModel) and agent.dialect}
 
 
 def _layouts(suite: SuiteFolder, cache: Cache, sandbox: Sandbox) -> Iterator[PreparedTask]:
@@ -96,8 +117,16 @@ def _layouts(suite: SuiteFolder, cache: Cache, sandbox: Sandbox) -> Iterator[Pre
             return
 
 
-def start_once(agent: Agent, entry: AgentEntry, plan: Plan, layout: PreparedTask, sandbox: Sandbox) -> Completed | None:
-    """Start an agent once and end it; how it ended, or None when it came to its model, or starts in this process."""
+def start_once(
+    agent: Agent, entry: AgentEntry, plan: Plan, layout: PreparedTask, sandbox: Sandbox, *, functions: bool = False
+) -> tuple[Command, Completed] | None:
+    """Start an agent once and end it; what was run and how it ended, or None when it came to its model.
+
+    None also for one that starts in this process, which nothing could end there, unless `functions`.
+
+    Raises:
+        BadInput: It has no command.
+    """
     policy = permitted_hosts(
         layout.folder.task.network_policy, sandbox, needs_model=bool(entry.model), asked=plan.metering.network
     )
@@ -107,37 +136,37 @@ def start_once(agent: Agent, entry: AgentEntry, plan: Plan, layout: PreparedTask
         patience = _PATIENCE_MODEL if entry.model else _PATIENCE
         try:
             command = _command(agent, entry, layout, sandbox, policy, into, came, patience)
-        except InfraFault:
+        except InfraFault as error:
+            if isinstance(agent, PluginAgent):
+                raise BadInput(error.message, f"{error.remedy} {_SKIP}".strip()) from error
             return None  # each attempt will say it, and costs itself alone
-        if command is None:
+        if command.outside is not None and not functions:
             return None
-        done = sandbox.run(replace(command, network=network_of(policy), collect=(), log=into / "log.txt"), came)
-    return None if came.is_set() else done
+        log = into / "log.txt"
+        done = sandbox.run(replace(command, network=network_of(policy), collect=(), log=log), came)
+        if command.outside is not None and log.exists():  # its traceback is noted there
+            done = replace(done, stdout=log.read_bytes())
+    return None if came.is_set() else (command, done)
 
 
 def _command(
     agent: Agent, entry: AgentEntry, layout: PreparedTask, sandbox: Sandbox, policy: NetworkPolicy, into: Path,
     came: threading.Event, seconds: float,
-) -> Command | None:  # fmt: skip
-    """What the agent runs, with a port that notes who comes; None for one that starts in this process."""
+) -> Command:  # fmt: skip
+    """What the agent runs, with a port that notes who comes."""
     limits = layout.folder.task.limits.model_copy(update={"seconds": seconds})
     if not entry.model:
         if isinstance(agent, AsksModel):
             return agent.at(NO_MODEL, into).command(layout, limits)
-        return _inside(agent, layout, limits)
+        return agent.command(layout, limits)
     door = open_door(sandbox, network_of(policy), PORT, lambda listening: _note(listening, came))
     origin = f"http://127.0.0.1:{door.port}"
     urls = {name: origin + vendor.base_path for name, vendor in VENDORS.items()}
     access = AccessPoint(model=entry.model.partition("/")[2], key="preflight", urls=urls, doors=(door,))
     if isinstance(agent, AsksModel):
         return agent.at(access, into).command(layout, limits)
-    command = _inside(agent, layout, limits)
-    return command and replace(command, env={**command.env, **client_env(access)}, doors=(*command.doors, door))
-
-
-def _inside(agent: Agent, layout: PreparedTask, limits: Limits) -> Command | None:
     command = agent.command(layout, limits)
-    return command if command.outside is None else None
+    return replace(command, env={**command.env, **client_env(access)}, doors=(*command.doors, door))
 
 
 def _note(listening: socket.socket, came: threading.Event) -> None:
@@ -152,7 +181,7 @@ def _note(listening: socket.socket, came: threading.Event) -> None:
     threading.Thread(target=wait, name="preflight", daemon=True).start()
 
 
-def _judge(name: str, done: Completed, *, asks: bool) -> None:
+def _judge(name: str, command: Command, done: Completed, sandbox: Sandbox, *, asks: bool) -> None:
     """Refuse an agent that ended in a way that tells that it cannot work.
 
     Raises:
@@ -163,7 +192,10 @@ def _judge(name: str, done: Completed, *, asks: bool) -> None:
     told = " | ".join(last_lines(output))
     printed = f" It printed: {told}." if told else ""
     if failure is not None:
-        raise BadInput(f"The agent {name} cannot start: {failure.why}.{printed}", f"{failure.remedy} {_SKIP}")
+        # Shells name a program whose interpreter is missing, as if that were missing itself.
+        lacking = lacks(command, sandbox) if done.exit.code in (126, 127) else ""
+        why = f"{lacking} (exit {exit_meaning(done.exit)})" if lacking else failure.why
+        raise BadInput(f"The agent {name} cannot start: {why}.{printed}", f"{failure.remedy} {_SKIP}")
     if asks and done.exit.ended in (Ended.EXITED, Ended.SIGNALLED) and done.exit.code != 0:
         how = exit_meaning(done.exit)
         raise BadInput(

@@ -14,8 +14,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from repoassay.agents import Agent, StartFailure, lacks, start_failure
+from repoassay.agents import Agent, FunctionAgent, StartFailure, lacks, start_failure
 from repoassay.engine.start_check import start_once
+from repoassay.errors import BadInput
 from repoassay.records import Slot
 from repoassay.sandbox import Cache, Command, Sandbox, settle
 from repoassay.types import Plan
@@ -61,7 +62,8 @@ class Starts:
 
     def excuse(self, name: str, command: Command, layout: PreparedTask, failure: StartFailure) -> Excuse | None:
         """Why an attempt that ended with `failure`, having asked and left nothing, counts as a fault of the set-up."""
-        if missing := lacks(command, self.sandbox):
+        agent = self.agents[name]
+        if missing := agent.missing() if isinstance(agent, FunctionAgent) else lacks(command, self.sandbox):
             return Excuse(f"{missing}, as RepoAssay found by its own look", proven=True)
         with self._lock:
             if name in self._seen:
@@ -80,9 +82,14 @@ class Starts:
         empty = self.cache.entry("checkouts", "empty", settle)
         folder = replace(layout.folder, task=task, instruction=_NOTHING_TO_DO)
         bare = replace(layout, folder=folder, base=empty, inputs=empty)
-        done = start_once(self.agents[name], self.plan.agents[name], self.plan, bare, self.sandbox)
-        if done is None:
+        entry = self.plan.agents[name]
+        try:
+            ended = start_once(self.agents[name], entry, self.plan, bare, self.sandbox, functions=True)
+        except BadInput:
             return False
+        if ended is None:
+            return False
+        done = ended[1]
         return start_failure(done.exit, (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace")) is not None
 
     def doubted(self, slot: Slot) -> None:

@@ -7,12 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import repoassay
 from repoassay.agents import find_agent
 from repoassay.engine.assess import TaskAssurance, assess_task
 from repoassay.engine.attempt import GradingContext, work
 from repoassay.errors import InfraFault
 from repoassay.grading import ENOUGH, can_doubt, can_run_node, run_tests
-from repoassay.mutants import Battery, StrengthDemand, measure_strength, run_battery, strength_line
+from repoassay.mutants import (
+    Battery,
+    StrengthDemand,
+    StrengthStore,
+    battery_strength,
+    measure_strength,
+    run_battery,
+    strength_line,
+)
 from repoassay.tasks import TaskFolder
 from repoassay.text import join_names
 from repoassay.types import Outcome, TaskKind, TaskStrength
@@ -106,7 +115,8 @@ def _prove(folder: TaskFolder, name: str, bench: GradingContext, repeat: int) ->
 def prove_mutants(folder: TaskFolder, bench: GradingContext, most: int, repeat: int = 1) -> Proof:
     """Outputs made wrong from the solution's are refused, and those written otherwise are accepted.
 
-    They are graded once: whether grading is stable the other proofs show.
+    They are graded once: whether grading is stable the other proofs show. The share that is refused is kept, so that
+    runs of the task are told of it.
     """
     with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as place:
         worked = work(folder, find_agent("reference"), bench, Path(place))
@@ -119,6 +129,9 @@ def prove_mutants(folder: TaskFolder, bench: GradingContext, most: int, repeat: 
                 )
         else:
             battery = Battery(folder.task.id, why="no right output to make mutants of: the solution did not pass")
+    if battery.mutants:
+        grader = f"repoassay/{repoassay.__version__} outputs"
+        StrengthStore(bench.cache.path).put(battery_strength(battery, folder.digest, grader))
     outcome = (Outcome.FAILED if battery.sound else Outcome.PASSED) if battery.mutants else Outcome.NOT_GRADABLE
     outcomes = (outcome,) * repeat
     return Proof(

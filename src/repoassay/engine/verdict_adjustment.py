@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from repoassay.agents import QUICK, StartFailure, last_lines, start_failure
+from dataclasses import replace
+
+from repoassay.agents import HERE, QUICK, StartFailure, last_lines, start_failure
 from repoassay.engine.model_access import AttemptAccess
 from repoassay.errors import InfraFault
 from repoassay.grading import fault
@@ -16,6 +18,7 @@ __all__ = ["adjust_verdict", "failure_told_by", "started_elsewhere", "unstarted"
 _STAY = (Outcome.INFRA_FAULT, Outcome.NOT_GRADABLE, Outcome.TAMPERING)
 _SETTLED = (*_STAY, Outcome.PASSED)
 _LARGEST_LOG = 2**26
+_WORDS = {"credentials": "credentials (it refuses the key)", "quota": "quota (nothing is left to spend)"}
 _UPSTREAMS = "The model's upstream failed the attempt"
 
 
@@ -62,9 +65,13 @@ def _fault(verdict: Verdict, folder: TaskFolder, why: str) -> Verdict:
 
 def _outage(spent: Spending, submission: Submission, account: AttemptAccess) -> str:
     """The upstream's fault the attempt ended with, in words; empty when it ended by itself."""
-    if not spent.outage:
+    refused = spent.calls == 0 and "rejected" in spent.faults
+    if not spent.outage and not refused:
         return ""
     asked = [call for call in read_calls(account.into / JOURNAL).calls if call.forwarded]
+    if not spent.outage:
+        # That no call was answered is the agent's doing, unless the server refuses what we ask it ourselves.
+        return account.own_look(asked[-1]) if asked else ""
     if not asked:
         return spent.outage
     last = asked[-1]
@@ -72,8 +79,9 @@ def _outage(spent: Spending, submission: Submission, account: AttemptAccess) -> 
         # The call was under way when the attempt ended: its end is not why the attempt ended, unless it was all that
         # the attempt waited for.
         return _stall(last, submission, account)
-    status = f", status {last.status}" if last.status is not None else ""
-    return f"{spent.outage} at call {last.seq}{status}, after {len(last.retries)} retries"
+    status = f", status {last.status}" if last.status is not None and spent.outage not in _WORDS else ""
+    word = _WORDS.get(spent.outage, spent.outage)
+    return f"{word} at call {last.seq}{status}, after {len(last.retries)} retries"
 
 
 def _stall(last: Call, submission: Submission, account: AttemptAccess) -> str:
@@ -91,10 +99,10 @@ def failure_told_by(verdict: Verdict, submission: Submission, account: AttemptAc
     """Why the agent could not start, as it tells by its exit status and last lines; None where it did start.
 
     It had started when it asked a model, left or changed a file, or was at it for longer than a start takes: then the
-    same exit status is its own doing. A function of this process starts whatever it prints.
+    same exit status is its own doing.
     """
     ending = submission.exit
-    if account is None or account.outside or ending is None or verdict.outcome in _SETTLED:
+    if account is None or ending is None or verdict.outcome in _SETTLED:
         return None
     spent = account.spent
     worked = spent is not None and spent.calls + spent.failed + spent.refused > 0
@@ -102,6 +110,8 @@ def failure_told_by(verdict: Verdict, submission: Submission, account: AttemptAc
     if worked or left or ending.wall > QUICK:
         return None
     failure = start_failure(ending, _printed(account))
+    if failure is not None and account.outside:
+        return replace(failure, remedy=HERE, ours=True)  # what this process lacks, the network too, is ours
     return failure if failure is not None and failure.ours else None
 
 

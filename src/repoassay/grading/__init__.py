@@ -58,7 +58,9 @@ if TYPE_CHECKING:
     from repoassay.grading.preview import (
         FILE as FILE,
         MOST_CELL as MOST_CELL,
+        MOST_CELLS as MOST_CELLS,
         MOST_COLUMNS as MOST_COLUMNS,
+        MOST_PICTURES as MOST_PICTURES,
         MOST_ROWS as MOST_ROWS,
         MOST_SIDE as MOST_SIDE,
         MOST_TEXT as MOST_TEXT,
@@ -114,7 +116,17 @@ else:
             "oracle.sites": ("SiteMode",),
             "outcome": ("fault", "judge", "no_task", "not_gradable", "with_ending"),
             "preflight": ("check_packages",),
-            "preview": ("FILE", "MOST_CELL", "MOST_COLUMNS", "MOST_ROWS", "MOST_SIDE", "MOST_TEXT", "PLACE"),
+            "preview": (
+                "FILE",
+                "MOST_CELL",
+                "MOST_CELLS",
+                "MOST_COLUMNS",
+                "MOST_PICTURES",
+                "MOST_ROWS",
+                "MOST_SIDE",
+                "MOST_TEXT",
+                "PLACE",
+            ),
             "protocol": ("Measurement", "Metric", "NotGradable", "UnreadableOutput"),
             "pull_request": (
                 "COMMITS",

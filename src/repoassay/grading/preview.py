@@ -1,16 +1,17 @@
-"""What people are shown of a file nobody trusts: text, rows or a picture. Runs inside a sandbox, for one file.
+"""What people are shown of a file nobody trusts: rows, cells or pictures. Runs inside a sandbox, for one file.
 
-Told on standard input which kind of file `/file` is; leaves `shown.json` and, for a picture, `shown.png` in `/shown`.
-What comes out is plain: text, or a PNG made anew of pixels, without whatever else the file held.
+Told on standard input which kind of file `/file` is; leaves `shown.json` in `/shown`, and beside it `shown-1.png` and
+so on. What comes out is plain: text, or a PNG made anew of pixels, without whatever else the file held.
 """
 
 from __future__ import annotations
 
+import base64
 import io
 import json
-import logging
 import resource
 import sys
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,13 +21,30 @@ from repoassay.errors import MissingExtra
 from repoassay.grading.metrics.opening import content, mapped, need
 from repoassay.grading.protocol import UnreadableOutput
 
-__all__ = ["FILE", "MOST_CELL", "MOST_COLUMNS", "MOST_ROWS", "MOST_SIDE", "MOST_TEXT", "PLACE", "main"]
+__all__ = [
+    "FILE",
+    "MOST_CELL",
+    "MOST_CELLS",
+    "MOST_COLUMNS",
+    "MOST_PICTURES",
+    "MOST_ROWS",
+    "MOST_SIDE",
+    "MOST_TEXT",
+    "PLACE",
+    "main",
+]
 
 FILE, PLACE = "/file", "/shown"
 MOST_TEXT = 200_000
 MOST_ROWS, MOST_COLUMNS, MOST_CELL = 200, 40, 500
 MOST_SIDE = 4096
 """Pixels along an edge of a picture; a larger one is made smaller."""
+MOST_PICTURES = 20
+"""Pages of a document, or pictures in a notebook."""
+MOST_CELLS = 400
+_PAGE_SIDE = 1400
+_PAGES_SECONDS = 8.0
+_MOST_PRINTED = 20_000
 _MOST_PIXELS = 64_000_000
 _MOST_FRAMES = 100
 _MOST_FILE = 64 * 2**20
@@ -52,14 +70,34 @@ def main() -> None:
 
 
 def _pdf(path: Path) -> dict[str, Any]:
-    """The text of the first pages; a browser's own viewer would need the document to leave its cage."""
-    pypdf = need("pypdf")
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    """The first pages as pictures: a browser's own viewer would need the document to leave its cage."""
+    pdfium = need("pypdfium2")
     content(path, _MOST_DOCUMENT)
+    begun, pictures, held = time.process_time(), 0, 0
     with mapped("a PDF"):
-        reader = pypdf.PdfReader(path, strict=False)
-        text = "\n\n".join((page.extract_text() or "")[:20_000] for page in reader.pages[:5])
-    return {"text": text[:MOST_TEXT], "note": "Its text is shown, at most five pages; download it to see the pages."}
+        document = pdfium.PdfDocument(path)
+        count = len(document)
+        for number in range(min(count, MOST_PICTURES)):
+            page = document[number]
+            scale = min(2.0, _PAGE_SIDE / max(1.0, *page.get_size()))
+            frame = page.render(scale=scale, may_draw_forms=False).to_pil().convert("RGB")
+            place = _picture_place(number + 1)
+            frame.save(place, format="PNG")
+            held += place.stat().st_size
+            if held > _MOST_PNG and pictures:
+                place.unlink()
+                break
+            pictures += 1
+            if time.process_time() - begun > _PAGES_SECONDS:
+                break
+    if not pictures:
+        raise UnreadableOutput("it has no pages")
+    note = f"The first {pictures} of {count} pages are shown." if pictures < count else ""
+    return {"pictures": pictures, "note": note}
+
+
+def _picture_place(number: int) -> Path:
+    return Path(PLACE, f"shown-{number}.png")
 
 
 def _workbook(path: Path) -> dict[str, Any]:
@@ -83,16 +121,48 @@ def _workbook(path: Path) -> dict[str, Any]:
 
 
 def _notebook(path: Path) -> dict[str, Any]:
-    """The cells of a notebook, with what they printed."""
+    """The cells of a notebook, with what they printed and drew."""
     with mapped("a notebook"):
         cells = json.loads(content(path, _MOST_DOCUMENT))["cells"]
-        parts: list[str] = []
-        for number, cell in enumerate(cells[:1000], 1):
-            parts.append(f"[{number}] {str(cell.get('cell_type'))[:50]}\n{_joined(cell.get('source'))}")
+        found: list[dict[str, Any]] = []
+        left, drawn = MOST_TEXT, 0
+        for cell in cells[:MOST_CELLS]:
+            kind = str(cell.get("cell_type"))
+            source = _joined(cell.get("source"))[: min(_MOST_PRINTED, left)]
+            left -= len(source)
+            outputs: list[dict[str, Any]] = []
             for output in cell.get("outputs", [])[:20]:
-                printed = output.get("text") or output.get("data", {}).get("text/plain") or output.get("evalue")
-                parts.append(f"> {_joined(printed or '')}")
-    return {"text": "\n\n".join(parts)[:MOST_TEXT], "note": "Its cells and what they printed are shown, as text."}
+                data = output.get("data", {})
+                if drawn < MOST_PICTURES and (image := data.get("image/png") or data.get("image/jpeg")):
+                    drawn += _drawn(_joined(image), drawn + 1, outputs)
+                elif printed := output.get("text") or data.get("text/plain") or output.get("evalue"):
+                    text = _joined(printed)[: min(_MOST_PRINTED, left)]
+                    left -= len(text)
+                    outputs.append({"text": text})
+            found.append(
+                {"kind": kind if kind in ("markdown", "code") else "raw", "source": source, "outputs": outputs}
+            )
+    note = f"The first {len(found)} of {len(cells)} cells are shown." if len(found) < len(cells) else ""
+    return {
+        "cells": found,
+        "pictures": drawn,
+        "note": note or ("It ends here: the rest is too long." if left <= 0 else ""),
+    }
+
+
+def _drawn(encoded: str, number: int, outputs: list[dict[str, Any]]) -> bool:
+    """Keep a picture that a cell drew; one that does not open is a sentence among the outputs."""
+    image: Any = need("PIL.Image")
+    image.MAX_IMAGE_PIXELS = _MOST_PIXELS
+    try:
+        with image.open(io.BytesIO(base64.b64decode(encoded)), formats=_FORMATS) as opened:
+            opens = bool(opened.width * opened.height <= _MOST_PIXELS // 4)
+            if opens:
+                _plain(opened, 1000).save(_picture_place(number), format="PNG")
+    except Exception:  # noqa: BLE001 - whatever a decoder raises for a hostile file, the notebook is still shown
+        opens = False
+    outputs.append({"picture": number} if opens else {"text": "[a picture that does not open]"})
+    return opens
 
 
 def _joined(text: object) -> str:
@@ -115,14 +185,14 @@ def _picture(path: Path) -> dict[str, Any]:
             opened.seek(number)
             frames.append(_plain(opened, side))
             waits.append(min(10_000, max(20, int(opened.info.get("duration") or 100))))
-        made = Path(PLACE, "shown.png")
+        made = _picture_place(1)
         _save(frames, waits, made)
         while made.stat().st_size > _MOST_PNG:
             frames = [each.resize((max(1, each.width // 2), max(1, each.height // 2))) for each in frames]
             _save(frames, waits, made)
     notes = [f"{width} x {height} pixels, shown smaller."] if frames[0].size != (width, height) else []
     notes += [f"The first {len(frames)} of {count} frames are shown."] if len(frames) < count else []
-    return {"picture": True, "note": " ".join(notes)}
+    return {"pictures": 1, "note": " ".join(notes)}
 
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")

@@ -35,7 +35,11 @@ if TYPE_CHECKING:
         read_table as read_table,
         table_text as table_text,
     )
-    from repoassay.model_proxy.reachable import check_reachable as check_reachable
+    from repoassay.model_proxy.reachable import (
+        NOT_SERVED as NOT_SERVED,
+        ask_once as ask_once,
+        check_reachable as check_reachable,
+    )
     from repoassay.model_proxy.scripted_provider import ScriptedUpstream as ScriptedUpstream
     from repoassay.model_proxy.server import Gateway as Gateway
     from repoassay.model_proxy.sessions import AttemptSession as AttemptSession
@@ -71,7 +75,7 @@ else:
             "price": ("Price", "Tier"),
             "price_package": ("installed_prices",),
             "prices": ("Cost", "Prices", "read_table", "table_text"),
-            "reachable": ("check_reachable",),
+            "reachable": ("NOT_SERVED", "ask_once", "check_reachable"),
             "scripted_provider": ("ScriptedUpstream",),
             "server": ("Gateway",),
             "sessions": ("AttemptSession",),

@@ -8,7 +8,7 @@ from decimal import Decimal
 import orjson
 
 from repoassay.model_proxy.admission import Need
-from repoassay.model_proxy.estimate import most_tokens
+from repoassay.model_proxy.estimate import LARGEST_PROMPT, most_tokens
 from repoassay.model_proxy.exchange import Exchange
 from repoassay.model_proxy.ledger import Reserve
 from repoassay.model_proxy.prices import Prices
@@ -24,8 +24,10 @@ _AT_WORK = frozenset({"closed", "silence", "too_large"})
 """Faults of calls that were not answered, though the upstream was at work on them."""
 
 
-def need_of(ask: UpstreamRequest, likely: int, prices: Prices, model: str, at: datetime) -> Need:
-    """What a request may take."""
+def need_of(
+    ask: UpstreamRequest, likely: int, prices: Prices, model: str, at: datetime, *, reaches_out: bool = False
+) -> Need:
+    """What a request may take; of one that `reaches_out`, to what lies elsewhere, the bytes tell nothing."""
 
     def dollars(prompt: int, output: int) -> Decimal:
         # What is written to a cache may cost more than what is only read.
@@ -34,7 +36,8 @@ def need_of(ask: UpstreamRequest, likely: int, prices: Prices, model: str, at: d
 
     asked, choices = ask.dialect.most_output(ask.body), ask.dialect.choices(ask.body)
     priced = prices.find(model, at.date()) is not None
-    return Need(likely, max(likely, most_tokens(ask.body, len(ask.raw))), asked, choices, dollars, priced)
+    most = max(likely, most_tokens(ask.body, len(ask.raw)), LARGEST_PROMPT if reaches_out else 0)
+    return Need(likely, most, asked, choices, dollars, priced)
 
 
 def no_limit() -> Need:

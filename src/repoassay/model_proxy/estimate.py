@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Estimator", "most_tokens", "raw_estimate"]
+__all__ = ["LARGEST_PROMPT", "Estimator", "most_tokens", "raw_estimate"]
 
 _BYTES_A_TOKEN = 3.6
 _A_PICTURE = 1_000
 _LARGEST_PICTURE = 50_000
+LARGEST_PROMPT = 1_000_000
+"""More than any context holds: a file of a few kilobytes may have hundreds of pages, or hours of sound."""
 _LOOKED_AT = 4_096
+_KINDS = ("media_type", "mime_type", "mimeType")
 _NOT_PROMPT = frozenset(
     {"model", "stream", "stream_options", "metadata", "user", "store", "prompt_cache_key", "signature"}
 )
@@ -52,22 +55,29 @@ def raw_estimate(body: dict[str, Any]) -> float:
 
 def most_tokens(body: dict[str, Any], size: int) -> int:
     """More tokens than any vendor makes of a prompt whose body has `size` bytes."""
-    return size + _LARGEST_PICTURE * _pictures(body)
-
-
-def _pictures(body: dict[str, Any]) -> int:
-    found, stack = 0, [body]
+    found, stack = size, [body]
     while stack:
         value: Any = stack.pop()
         if isinstance(value, dict):
             for name, inner in value.items():
-                if _is_embedded(name, inner, value):
-                    found += 1
-                else:
+                kind = _media_type(name, inner, value)
+                if not kind:
                     stack.append(inner)
+                elif not kind.startswith("text/"):
+                    found += _LARGEST_PICTURE if kind.startswith("image/") else LARGEST_PROMPT
         elif isinstance(value, list):
             stack.extend(value)
     return found
+
+
+def _media_type(name: str, inner: Any, holder: dict[str, Any]) -> str:
+    """What kind of file a field may hold, however it is written; empty where it is none."""
+    if not isinstance(inner, str):
+        return ""
+    if inner.startswith("data:"):
+        return inner[len("data:") : 200] if name in ("url", "image_url", "file_data") else ""
+    kinds = [holder[kind] for kind in _KINDS if kind in holder]
+    return str(kinds[0] or "?") if name == "data" and kinds else ""
 
 
 def _is_embedded(name: str, inner: Any, holder: dict[str, Any]) -> bool:
@@ -78,7 +88,7 @@ def _is_embedded(name: str, inner: Any, holder: dict[str, Any]) -> bool:
         return False
     if name in ("url", "image_url", "file_data"):
         return inner.startswith("data:")
-    return name == "data" and any(kind in holder for kind in ("media_type", "mime_type", "mimeType"))
+    return name == "data" and any(kind in holder for kind in _KINDS)
 
 
 def _text(text: str) -> float:

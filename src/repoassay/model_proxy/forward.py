@@ -20,6 +20,7 @@ from repoassay.model_proxy.sse import EventReader
 from repoassay.model_proxy.upstream_client import UpstreamClient, UpstreamError, UpstreamRequest
 from repoassay.model_proxy.vendors import Asks, ErrorReply, ProviderTrouble, Vendor, Watcher
 from repoassay.model_proxy.vendors.parts import dollar_amount, told_cost
+from repoassay.types import Usage
 
 if TYPE_CHECKING:
     from repoassay.model_proxy.translation import Translator
@@ -69,7 +70,7 @@ def _reply(
     """An answer that is not streamed."""
     data, parsed = outcome.first, outcome.parsed or {}
     if exchange.answered:
-        exchange.usage = ask.dialect.usage(parsed)
+        exchange.usage = _plausible(ask.dialect.usage(parsed))
         exchange.seen = len(data)
         exchange.answered_by = ask.dialect.told_model(parsed)
         header = outcome.answer.headers.get(_COST_HEADER)
@@ -83,6 +84,11 @@ def _reply(
             failed = AllAttemptsFailed("malformed", None, {}, b"", f"no answer in {translator.spoken}", ())
             return _failed(exchange, ask.dialect, failed)
     return exchange.reply(outcome.answer.status, data, passed_back(outcome.answer.headers))
+
+
+def _plausible(usage: Usage | None) -> Usage | None:
+    """Usage as it was told; no prompt is empty, so that zeros, as some servers send them, are no word on it."""
+    return None if usage is not None and usage.total == 0 else usage
 
 
 def _failed(exchange: Exchange, spoken: Vendor, failed: AllAttemptsFailed) -> web.Response:
@@ -130,7 +136,7 @@ async def _stream(
         exchange.fault = "closed"
         raise
     finally:
-        exchange.usage = watcher.usage
+        exchange.usage = _plausible(watcher.usage)
         exchange.told_cost, exchange.answered_by = watcher.cost, watcher.model
     return response
 

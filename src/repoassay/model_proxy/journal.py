@@ -6,6 +6,7 @@ A call is written when it ends, in one write; `repoassay.records.calls` reads it
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from repoassay.types import Call
 
 __all__ = ["CallJournal"]
 
+_SHORTEST = 8
+"""Bytes of the shortest key that is one: servers that want none are given `EMPTY`, `none` or `x`, and what they answer
+has such words of its own."""
+_LONG = 16
+"""Bytes from which on a key is no part of another word by chance."""
 _CALLS = record_codec(Call)
 
 
@@ -44,7 +50,11 @@ class CallJournal:
     def scrub(self, data: bytes) -> bytes:
         """`data` without the secrets."""
         for secret in self._secrets:
-            if (hidden := secret.encode()) in data:
+            if (hidden := secret.encode()) not in data or len(hidden) < _SHORTEST:
+                continue
+            if len(hidden) < _LONG:
+                data = re.sub(rb"(?<![\w-])" + re.escape(hidden) + rb"(?![\w-])", b"[key]", data)
+            else:
                 data = data.replace(hidden, b"[key]")
         return data
 

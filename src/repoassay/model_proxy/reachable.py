@@ -1,4 +1,4 @@
-"""Whether the server of a model lets us in: asked for its list, and for one token where that tells too little."""
+"""Whether the server of a model lets us in: asked for its list, and for a few tokens."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import socket
 import tempfile
 import urllib.error
 import urllib.request
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,27 +19,34 @@ from repoassay.model_proxy.client import BudgetSpent, NoAnswer, UnreadableAnswer
 from repoassay.model_proxy.limits import CallLimits
 from repoassay.model_proxy.upstreams import Upstream, split_model
 from repoassay.model_proxy.vendors import VENDORS
-from repoassay.records import JOURNAL
+from repoassay.records import JOURNAL, read_calls
 from repoassay.text import printable, suggest
-from repoassay.types import is_local
+from repoassay.types import Call, is_local
 
-__all__ = ["check_reachable"]
+__all__ = ["NOT_SERVED", "ask_once", "check_reachable"]
 
 _PATIENCE = 4.0
 """Seconds without a byte; a server that is slow is not down."""
+_PATIENCE_ANSWER = 60.0
+"""The same for an answer: a server of this machine may load its model first."""
+_TOKENS = 16  # OpenAI's responses take no smaller limit
 _LARGEST = 8 * 2**20
+NOT_SERVED = (404, 405)
+"""Statuses by which a server says that it has no such model, or no such dialect."""
 _SKIP = "`--no-preflight` skips this look."
 
 
-def check_reachable(upstream: Upstream, model: str) -> None:
-    """Knock at the server of a model.
+def check_reachable(upstream: Upstream, model: str, dialects: Collection[str] = ()) -> None:
+    """Knock at the server of a model: ask for its list, then for a few tokens in every dialect it will be asked in.
 
-    Only what is certain refuses: nobody listens, or the key does not hold. What is slow, limits or fails for another
-    reason is left to the run, which waits and tries again.
+    Only what is certain refuses: nobody listens, the key does not hold, nothing is left to spend, or such a model or
+    dialect is not served. What is slow, limits or fails for another reason is left to the run, which waits and tries
+    again.
 
     Args:
         upstream: Where it is; its key is sent to it.
         model: `provider/name`.
+        dialects: What the agents that will ask it speak; empty for the upstream's own first.
 
     Raises:
         BadInput: Calls cannot succeed.
@@ -54,31 +63,83 @@ def check_reachable(upstream: Upstream, model: str) -> None:
             f"{remedy}, or say where it is with --model-upstream FILE. {_SKIP}",
         ) from error
     if status in (401, 403) and upstream.key_env:
-        raise BadInput(
-            f"The server of {model} refuses the key in {upstream.key_env} (status {status}).",
-            f"Set another. {_SKIP}",
-        )
+        raise _no_key(upstream, model, status)
     known = _names(body) if status == 200 else ()
-    name = split_model(model)[1]
-    if known and name not in known and (said := _refusal(upstream, model)):
+    spoken = {dialect if dialect in upstream.dialects else "" for dialect in dialects} or {""}
+    for dialect in sorted(spoken):
+        call = ask_once(upstream, model, dialect)
+        if call is not None and call.fault:
+            _judge(upstream, model, call, known)
+
+
+def ask_once(upstream: Upstream, model: str, dialect: str = "") -> Call | None:
+    """Ask a model for a few tokens, without trying again; returns the journal's line, None where there is none.
+
+    Args:
+        upstream: Where it is.
+        model: `provider/name`.
+        dialect: In which of the upstream's dialects; empty for its first.
+    """
+    if dialect:
+        upstream = upstream.model_copy(update={"dialects": (dialect,)})
+    with tempfile.TemporaryDirectory(prefix="repoassay-preflight-") as place:
+        journal = Path(place, JOURNAL)
+        limits = CallLimits(settle=0.5, retries=0)
+        with (
+            open_model(model, [upstream], journal, name="preflight", limits=limits) as client,
+            suppress(NoAnswer, UnreadableAnswer, BudgetSpent),
+        ):
+            client.ask("", "Hi", max_tokens=_TOKENS, patience=_PATIENCE_ANSWER)
+        return next(iter(read_calls(journal).calls), None)
+
+
+def _judge(upstream: Upstream, model: str, call: Call, known: tuple[str, ...]) -> None:
+    """Refuse a model whose server said what it would say to every call.
+
+    Raises:
+        BadInput: It did.
+    """
+    name, said = split_model(model)[1], printable(_message(call.detail), 200)
+    if call.fault == "credentials":
+        raise _no_key(upstream, model, None)
+    if call.fault == "quota":
+        raise BadInput(f"The server of {model} says that nothing is left to spend ({said}).", f"Add money. {_SKIP}")
+    if call.fault == "rejected" and call.status in NOT_SERVED:
+        if known and name not in known:
+            raise BadInput(
+                f"The server at {upstream.base_url} has no model {name!r} (status {call.status}, {said}).",
+                f"{suggest(name, known)} {_SKIP}",
+            )
         raise BadInput(
-            f"The server at {upstream.base_url} has no model {name!r} ({said}).",
-            f"{suggest(name, known)} {_SKIP}",
+            f"The server at {upstream.base_url} does not serve {model} in {call.dialect} (status {call.status}, "
+            f"{said}).",
+            f"Check base_url and dialects of the upstream {upstream.name!r}, and the model's name. {_SKIP}",
+        )
+    if call.fault in ("wrong_type", "malformed", "redirect") and not known:
+        raise BadInput(
+            f"What answers at {upstream.base_url} is no server of models ({said or call.fault}).",
+            f"Check base_url of the upstream {upstream.name!r}. {_SKIP}",
         )
 
 
-def _refusal(upstream: Upstream, model: str) -> str:
-    """What the server says when it is asked for one token and does not know the model; empty otherwise."""
-    with tempfile.TemporaryDirectory(prefix="repoassay-preflight-") as place:
-        limits = CallLimits(settle=0.5, retries=0)
-        with open_model(model, [upstream], Path(place, JOURNAL), name="preflight", limits=limits) as client:
-            try:
-                client.ask("", "Hi", max_tokens=1, patience=60)
-            except NoAnswer as error:
-                return error.message if "status 404" in error.message else ""
-            except (UnreadableAnswer, BudgetSpent):
-                return ""
-    return ""
+def _no_key(upstream: Upstream, model: str, status: int | None) -> BadInput:
+    told = "" if status is None else f" (status {status})"
+    if upstream.key_env:
+        return BadInput(f"The server of {model} refuses the key in {upstream.key_env}{told}.", f"Set another. {_SKIP}")
+    return BadInput(
+        f"The server of {model} wants a key{told}.",
+        f"Name the variable that holds it as key_env of the upstream {upstream.name!r}. {_SKIP}",
+    )
+
+
+def _message(body: str) -> str:
+    """What an error's body says, or its beginning."""
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    error = told.get("error", told) if isinstance(told, dict) else told
+    return str(error.get("message") or error) if isinstance(error, dict) else str(error)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -144,6 +144,8 @@ class RequestHandler:
         if isinstance(body, web.Response):
             return body
         exchange.begin()
+        if not isinstance(body.get("stream"), bool | None):  # one that we read as false, and the vendor as true
+            return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, "'stream' is neither true nor false.")
         asked = dict(body)
         wire = self.wires[entry.upstream]
         exchange.asked = route.model or str(body.get("model", ""))
@@ -241,7 +243,10 @@ class RequestHandler:
         model = f"{entry.upstream}/{entry.model}"
         watched = self._must_estimate(entry)
         likely = entry.estimator.correct(estimate)
-        need = need_of(ask, likely, self.prices, model, exchange.at) if watched else no_limit()
+        reaches_out = bool(exchange.unpriced)
+        need = no_limit()
+        if watched:
+            need = need_of(ask, likely, self.prices, model, exchange.at, reaches_out=reaches_out)
         allowed = await self._admission.enter(ledgers, need)
         if isinstance(allowed, str):
             return self._spent(exchange, entry, exchange.dialect or ask.dialect, allowed)

@@ -169,6 +169,10 @@ _KINDS = {
 
 
 def _fault(status: int, body: bytes) -> str:
+    if status == 402:
+        return "quota"
+    if status == 504:  # a server before the model's grew tired of waiting, and the model may be at work still
+        return "silence"
     if status == 429:
         spent = b"insufficient_quota" in body or b"billing" in body.lower() or b"credit balance" in body
         return "quota" if spent else "rate_limited"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Expected as Expected,
         GradedMutant as GradedMutant,
         battery_record as battery_record,
+        battery_strength as battery_strength,
     )
 else:
     __getattr__, __dir__, __all__ = attach(
@@ -35,6 +36,6 @@ else:
             "edits.strength": ("StrengthStore", "known_strengths", "strength_line"),
             "edits.trial": ("StrengthDemand", "measure_strength"),
             "outputs.battery": ("run_battery",),
-            "outputs.mutant": ("Battery", "Expected", "GradedMutant", "battery_record"),
+            "outputs.mutant": ("Battery", "Expected", "GradedMutant", "battery_record", "battery_strength"),
         },
     )

@@ -80,8 +80,17 @@ if TYPE_CHECKING:
         share_of as share_of,
     )
     from repoassay.report.qualities import reviewed_qualities as reviewed_qualities
-    from repoassay.report.report_tables import TableSelection as TableSelection, figure_out as figure_out
+    from repoassay.report.report_tables import (
+        TableSelection as TableSelection,
+        figure_out as figure_out,
+        reviewed_tables as reviewed_tables,
+    )
     from repoassay.report.results import read_rows as read_rows
+    from repoassay.report.reviewed import (
+        ReviewedAttempts as ReviewedAttempts,
+        read_reviews as read_reviews,
+        reviews_document as reviews_document,
+    )
     from repoassay.report.run_list import (
         RunProgress as RunProgress,
         progress_document as progress_document,
@@ -148,7 +157,8 @@ else:
             "outcome_tables": ("ReportTables",),
             "page_files": ("attempt_html", "render", "results_html", "write_html"),
             "qualities": ("reviewed_qualities",),
-            "report_tables": ("TableSelection", "figure_out"),
+            "reviewed": ("ReviewedAttempts", "read_reviews", "reviews_document"),
+            "report_tables": ("TableSelection", "figure_out", "reviewed_tables"),
             "results": ("read_rows",),
             "run_list": ("RunProgress", "progress_document", "run_progress", "runs_below", "runs_page"),
             "signal_lines": ("short",),

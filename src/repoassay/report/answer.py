@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from repoassay.report.figures import cost, percent, seconds
-from repoassay.report.outcomes import outcome_label
-from repoassay.report.standings import MOST_TESTED, Standings, SystemResult
+from repoassay.report.standings import MOST_TESTED, PairTest, Standings, SystemResult
 from repoassay.text import one_line
-from repoassay.types import Attribution, Outcome
+from repoassay.types import Outcome
 
 __all__ = ["AnswerPart", "ResultAnswer", "answer_of", "plain_answer", "price_of"]
 
@@ -61,6 +60,13 @@ def price_of(one: SystemResult) -> str:
     return f"{cost(one.dollars, Decimal(0))} an attempt"
 
 
+def _at(one: SystemResult) -> str:
+    """` at $0.0123 an attempt`; empty without a model."""
+    if not one.asked:
+        return ""
+    return " at a price not known" if one.dollars is None else f" at {price_of(one)}"
+
+
 def _name(text: str, most: int = 160) -> AnswerPart:
     return AnswerPart(one_line(text, most), name=True)
 
@@ -74,21 +80,41 @@ def _count(one: SystemResult) -> str:
 def _of_one(one: SystemResult) -> ResultAnswer:
     if one.planned == 1:
         return _of_one_attempt(one)
-    first = (_name(one.short), AnswerPart(f" passed {_count(one)}, {percent(one.passed.value)}."))
+    paid = f",{_at(one)}" if one.asked else ""
+    first = (_name(one.short), AnswerPart(f" passed {_count(one)}, {percent(one.passed.value)}{paid}."))
     return ResultAnswer(first, tuple(_remarks((one,), alone=True)))
+
+
+_ENDED = {
+    Outcome.FAILED: "what it left does not pass the checks",
+    Outcome.NO_OUTPUT: "it left no usable output",
+    Outcome.PATCH_FAILED: "its patch does not apply",
+    Outcome.TIMED_OUT: "it ran out of time",
+    Outcome.BUDGET: "it ran out of budget",
+    Outcome.TAMPERING: "what it left interferes with grading",
+    Outcome.NOT_GRADABLE: "the suite lacks what grading needs",
+    Outcome.INFRA_FAULT: "a fault that is not the agent's doing spoiled the attempt",
+}
+"""Why a single attempt did not pass, or is unknown, as the end of a sentence."""
 
 
 def _of_one_attempt(one: SystemResult) -> ResultAnswer:
     row = one.rows[0]
     outcome = row.outcome or Outcome.INFRA_FAULT
+    who, what = _name(one.short), _name(row.task, 120)
     if outcome is Outcome.PASSED:
-        first = (_name(one.short), AnswerPart(" passed "), _name(row.task, 120), AnswerPart("."))
+        first: tuple[AnswerPart, ...] = (who, AnswerPart(" passed "), what, AnswerPart("."))
+    elif row.result is None:
+        why = AnswerPart(f" is not known: {_ENDED[outcome]}.")
+        first = (AnswerPart("Whether "), who, AnswerPart(" passes "), what, why)
     else:
-        whose = "" if outcome.whose is Attribution.AGENT else ", which is not the agent's doing"
-        said = AnswerPart(f": {outcome_label(outcome).word}{whose}.")
-        first = (_name(one.short), AnswerPart(" did not pass "), _name(row.task, 120), said)
-    took = f"It took {seconds(row.seconds)}; {price_of(one)}." if row.seconds is not None else f"{price_of(one)}."
-    return ResultAnswer(first, ((AnswerPart(took[:1].upper() + took[1:]),),))
+        first = (who, AnswerPart(" did not pass "), what, AnswerPart(f": {_ENDED[outcome]}."))
+    if not one.asked:
+        paid = "asked no model"
+    else:
+        paid = "its price is not known" if one.dollars is None else f"cost {cost(one.dollars, Decimal(0))}"
+    took = f"It took {seconds(row.seconds)} and {paid}." if row.seconds is not None else f"It {paid}."
+    return ResultAnswer(first, ((AnswerPart(took.replace("It its", "Its")),),))
 
 
 def _of_several(board: Standings, systems: Sequence[SystemResult]) -> ResultAnswer:
@@ -99,16 +125,17 @@ def _of_several(board: Standings, systems: Sequence[SystemResult]) -> ResultAnsw
         more.append((AnswerPart("All have "), _name(board.common), AnswerPart(" in common.")))
     if len(board.ranked) < len(board.systems):
         more.append((AnswerPart(_left_out(board)),))
-    if not board.ranked or (len(board.ranked) == 1 and len(board.systems) > 1):
+    if len(board.ranked) < 2:
         leader = systems[0]
-        first = (_name(leader.short), AnswerPart(f" passed {_count(leader)}; the others ran on other tasks."))
-        return ResultAnswer(first, tuple(more))
+        others = "no other system" if board.ranked else "no system"
+        said = f" passed {_count(leader)}{_at(leader)}; {others} ran on all {len(board.tasks):,} tasks."
+        return ResultAnswer((_name(leader.short), AnswerPart(said)), tuple(more))
     if len(best) == 1:
-        return ResultAnswer(tuple(_alone(best[0], rest)), tuple(more))
-    return ResultAnswer(tuple(_together(best, rest)), tuple(more))
+        return ResultAnswer(tuple(_alone(board, best[0], rest)), tuple(more))
+    return ResultAnswer(tuple(_together(board, best)), tuple(more))
 
 
-def _alone(best: SystemResult, rest: Sequence[SystemResult]) -> Iterator[AnswerPart]:
+def _alone(board: Standings, best: SystemResult, rest: Sequence[SystemResult]) -> Iterator[AnswerPart]:
     yield _name(best.short)
     yield AnswerPart(f" is best: it passed {_count(best)}, ")
     second = rest[0]
@@ -116,10 +143,13 @@ def _alone(best: SystemResult, rest: Sequence[SystemResult]) -> Iterator[AnswerP
     ahead = 100 * ((best.passed.value or 0.0) - (second.passed.value or 0.0))
     yield AnswerPart(f"{ahead:.3g} points ahead of ")
     yield from _listed(second_best)
-    yield AnswerPart(".")
+    tested = board.between(best, second)
+    sure = f" (significant, {_p_value(tested)})" if tested is not None and tested.significant else ""
+    paid = _at(best)
+    yield AnswerPart(f"{sure},{paid}." if paid else f"{sure}.")
 
 
-def _together(best: Sequence[SystemResult], rest: Sequence[SystemResult]) -> Iterator[AnswerPart]:
+def _together(board: Standings, best: Sequence[SystemResult]) -> Iterator[AnswerPart]:
     counts = [one.passed.successes for one in best]
     if max(counts) == min(counts) and len({one.planned for one in best}) == 1:
         yield from _listed(best)
@@ -135,7 +165,10 @@ def _together(best: Sequence[SystemResult], rest: Sequence[SystemResult]) -> Ite
         yield AnswerPart(f" passed most, {_count(top)} each, but not significantly more than {named}.")
         return
     yield _name(top.short)
-    yield AnswerPart(f" passed most, {_count(top)}, but not significantly more than ")
+    yield AnswerPart(f" passed most, {_count(top)}{_at(top)}, but not significantly more than ")
+    if len(others) > _MOST_NAMED:
+        yield AnswerPart(f"{'any of the' if len(best) == len(board.systems) else 'the next'} {len(others)} others.")
+        return
     yield from _listed(others)
     yield AnswerPart(f" ({_count(others[0])})." if len(others) == 1 else ".")
 
@@ -167,13 +200,16 @@ def _compared(
     if tested.adjusted is None:
         yield (AnswerPart(f"Whether that is chance cannot be said: {tested.test.undefined}."),)
         return
-    p_value = "p < 0.0001" if tested.adjusted < 0.0001 else f"p = {tested.adjusted:.2g}"
     how = tested.test.method.partition(",")[0]
     holm = f", Holm's correction for {len(board.tests)} comparisons" if len(board.tests) > 1 else ""
     said = "The difference is significant" if tested.significant else "The difference may well be chance"
     if tested.adjusted == 1.0 and tested.difference == 0:
         said = "No difference is to be seen"
-    yield (AnswerPart(f"{said} ({p_value}, {how} test on {tested.test.n} tasks{holm})."),)
+    yield (AnswerPart(f"{said} ({_p_value(tested)}, {how} test on {tested.test.n} tasks{holm})."),)
+
+
+def _p_value(tested: PairTest) -> str:
+    return "p < 0.0001" if (tested.adjusted or 0.0) < 0.0001 else f"p = {tested.adjusted:.2g}"
 
 
 def _remarks(systems: Sequence[SystemResult], *, alone: bool = False) -> Iterator[tuple[AnswerPart, ...]]:
@@ -184,33 +220,25 @@ def _remarks(systems: Sequence[SystemResult], *, alone: bool = False) -> Iterato
             yield (AnswerPart(f"The 95% interval is {100 * ends.low:.0f} to {100 * ends.high:.0f}%."),)
     if not any(one.asked for one in systems):
         yield (AnswerPart("No model was asked, so nothing was paid."),)
-    elif alone:
-        yield (AnswerPart(f"{price_of(systems[0])[:1].upper()}{price_of(systems[0])[1:]}."),)
-    else:
-        yield tuple(_prices(systems))
+    elif not alone:
+        yield from _prices(systems)
     unknown = sum(one.result.unknown for one in systems)
     if unknown:
         what = "attempt is" if unknown == 1 else "attempts are"
         yield (AnswerPart(f"{unknown:,} {what} unknown, counted as not passed."),)
 
 
-def _prices(systems: Sequence[SystemResult]) -> Iterator[AnswerPart]:
+def _prices(systems: Sequence[SystemResult]) -> Iterator[tuple[AnswerPart, ...]]:
+    """Which system costs least, where several have a price."""
     known = [one for one in systems if one.dollars is not None]
-    best = systems[0]
-    yield _name(best.short)
-    yield AnswerPart(f": {price_of(best)}")
-    if len(known) > 1:
-        cheapest = min(known, key=lambda one: one.dollars or Decimal(0))
-        if cheapest is best:
-            yield AnswerPart(", the least of all")
-        else:
-            yield AnswerPart("; the cheapest is ")
-            yield _name(cheapest.short)
-            yield AnswerPart(f" with {cost(cheapest.dollars, Decimal(0))}")
-    yield AnswerPart(".")
+    if len(known) < 2:
+        return
+    cheapest = min(known, key=lambda one: one.dollars or Decimal(0))
+    least = AnswerPart(f" with {price_of(cheapest)}.")
+    yield AnswerPart("The cheapest is "), _name(cheapest.short), least
 
 
 def _left_out(board: Standings) -> str:
     parts = len(board.systems) - len(board.ranked)
-    what = "1 system ran" if parts == 1 else f"{parts} systems ran"
-    return f"{what} on a part of the {len(board.tasks)} tasks and has no rank."
+    ran, have = ("1 system ran", "has") if parts == 1 else (f"{parts} systems ran", "have")
+    return f"{ran} on a part of the {len(board.tasks):,} tasks and {have} no rank."

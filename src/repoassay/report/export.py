@@ -83,6 +83,7 @@ def write_figured(
         plots=found,
         files=[name for name in _TABLES if name in formats],
         causes=causes_of(figured.rows),
+        reviewed=figured.reviewed,
     )
     pages = write_results(figured.rows, index, parts, "--out", said)
     said("writing", 1, 1)

@@ -16,6 +16,7 @@ from repoassay.report.tables.tokens import tokens
 from repoassay.report.tables.value import Table
 
 if TYPE_CHECKING:
+    from repoassay.report.reviewed import ReviewedAttempts
     from repoassay.report.tables.sizes import Sizes
 
 __all__ = ["ReportTables", "figure_outcomes", "outcome_tables"]
@@ -23,11 +24,12 @@ __all__ = ["ReportTables", "figure_outcomes", "outcome_tables"]
 
 @dataclass(frozen=True, slots=True)
 class ReportTables:
-    """Tables by name in the order they are shown, the rows they are of, and the sizes of repositories."""
+    """Tables by name in the order they are shown, the rows they are of, sizes of repositories, and what people said."""
 
     rows: Sequence[ResultRow]
     tables: Mapping[str, Table]
     sizes: Sizes = field(default_factory=dict)
+    reviewed: ReviewedAttempts | None = None
 
 
 def figure_outcomes(rows: Sequence[ResultRow]) -> ReportTables:

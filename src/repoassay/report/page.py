@@ -34,6 +34,7 @@ from repoassay.stats import Proportion
 from repoassay.types import SuiteStrength
 
 if TYPE_CHECKING:
+    from repoassay.report.reviewed import ReviewedAttempts
     from repoassay.report.summary import Summary
 
 __all__ = ["MOST_SHOWN", "PageParts", "files_folder", "page"]
@@ -60,6 +61,7 @@ class PageParts:
         summary: Of one run, its account and the attempts that do not count.
         live: The address of the same page's state, on a page that is served while its run works; else empty.
         home: Where a served page leads back to.
+        reviewed: What people said of merging attempts, to stand beside the rate of tests.
     """
 
     tables: Sequence[Table] = ()
@@ -71,6 +73,7 @@ class PageParts:
     summary: Summary | None = None
     live: str = ""
     home: str = ""
+    reviewed: ReviewedAttempts | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from repoassay.errors import BadInput
 from repoassay.records import ALL, AttemptStatus, FinishedAttempt, RunFolder, Slot, SlotStatus, read_attempt
@@ -17,11 +18,15 @@ from repoassay.report.failures import causes_of
 from repoassay.report.outcome_tables import figure_outcomes
 from repoassay.report.outcomes import outcome_label
 from repoassay.report.page import PageParts, files_folder, page
+from repoassay.report.report_tables import reviewed_tables
 from repoassay.report.results import ResultRow, read_rows
 from repoassay.report.summary import Summary, SummaryRow, summarise
 from repoassay.report.tables.groups import group_rows
 from repoassay.report.templating import write_whole
 from repoassay.types import Outcome
+
+if TYPE_CHECKING:
+    from repoassay.report.reviewed import ReviewedAttempts
 
 __all__ = [
     "MOST_PAGES",
@@ -89,24 +94,27 @@ def attempt_html(run: RunFolder, attempt: str, back: str) -> str:
     return attempt_page(found, back, neighbours_of(attempt, others, linked), Diagnoser(run))
 
 
-def page_parts(summary: Summary) -> PageParts:
+def page_parts(summary: Summary, reviewed: ReviewedAttempts | None = None) -> PageParts:
     """What the page of one run has beside its rows; tables of one row say nothing that stands not above them."""
     figured = figure_outcomes(summary.results)
+    told = reviewed_tables(summary.results, reviewed)
     return PageParts(
-        tables=[table for table in figured.tables.values() if len(table.rows) > 1],
+        tables=[*told, *(table for table in figured.tables.values() if len(table.rows) > 1)],
         plots=charts(figured),
         causes=causes_of(summary.results),
         linked=frozenset(row.attempt.id for row in summary.rows),
         summary=summary,
+        reviewed=reviewed,
     )
 
 
-def write_html(summary: Summary, path: Path | None = None) -> Path:
+def write_html(summary: Summary, path: Path | None = None, reviewed: ReviewedAttempts | None = None) -> Path:
     """Write the page of one run and those of its attempts, each whole or not at all, replacing earlier ones.
 
     Args:
         summary: What to show.
         path: Where to; `report.html` in the run folder when None. Its folder (`report_files`) is made beside it.
+        reviewed: What people said of merging its attempts.
 
     Returns:
         Where it was written.
@@ -115,7 +123,7 @@ def write_html(summary: Summary, path: Path | None = None) -> Path:
         BadInput: When it cannot be written there.
     """
     target = path or summary.path / "report.html"
-    write_results(summary.results, target, page_parts(summary), "--html")
+    write_results(summary.results, target, page_parts(summary, reviewed), "--html")
     return target
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
 
 from repoassay.db import Database
 from repoassay.economics import LEVELS, Quality, QualityRule, QualitySource, from_ratings
-from repoassay.errors import BadInput
+from repoassay.report.reviewed import open_reviews
 from repoassay.review import (
     Rubric,
     adjudications_of,
     items_of,
     latest,
-    open_database,
     ratings_of,
     read_rubric_of,
     study_names,
@@ -33,19 +31,15 @@ def reviewed_qualities(where: str) -> dict[str, Quality]:
         where: A file that `repoassay review` made, or the URL of a PostgreSQL database.
 
     Raises:
-        BadInput: When there is no such database, or no study in it asks for quality.
+        BadInput: When there is no such database.
         MissingExtra: Without the extra `review`.
     """
-    if "://" not in where and not Path(where).is_file():
-        raise BadInput(f"{where} is not a file.", "Name the database of `repoassay review`.")
-    database = open_database(where)
+    database = open_reviews(where)
     try:
-        studies = {name: rubric for name in study_names(database) if _asks(rubric := read_rubric_of(database, name))}
-        if not studies:
-            raise BadInput(f"No study in {where} asks for quality.", "Make one with the rubric `quality`.")
         found: dict[str, Quality] = {}
-        for name in studies:
-            found |= _of_study(database, name)
+        for name in study_names(database):
+            if _asks(read_rubric_of(database, name)):
+                found |= _of_study(database, name)
         return found
     finally:
         database.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from repoassay import plugins
 from repoassay.economics import Quality
@@ -31,7 +31,10 @@ from repoassay.report.tables.worth import (
     repository_alpha,
 )
 
-__all__ = ["TableSelection", "figure_out", "plugin_tables"]
+if TYPE_CHECKING:
+    from repoassay.report.reviewed import ReviewedAttempts
+
+__all__ = ["TableSelection", "figure_out", "plugin_tables", "reviewed_tables"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,8 @@ class TableSelection:
 
     `scores` are of other benchmarks, `sizes` of repositories. `published` are suites whose published figures stand
     beside; None takes those of the runs. `quality` is reviewed quality by attempt id. At most `diagnosis_table` failed
-    attempts are diagnosed. `cut_offs` are the days up to which models were trained.
+    attempts are diagnosed. `cut_offs` are the days up to which models were trained. `reviewed` is what people said of
+    merging attempts.
     """
 
     scores: Scores = field(default_factory=dict)
@@ -49,6 +53,7 @@ class TableSelection:
     quality: Mapping[str, Quality] = field(default_factory=dict)
     diagnosed: int = MOST_DIAGNOSED
     cut_offs: Mapping[str, datetime.date] = field(default_factory=dict)
+    reviewed: ReviewedAttempts | None = None
 
 
 def figure_out(rows: Sequence[ResultRow], wanted: TableSelection | None = None) -> ReportTables:
@@ -61,6 +66,7 @@ def figure_out(rows: Sequence[ResultRow], wanted: TableSelection | None = None) 
     beside = are_published(rows, given.published)
     made = [
         *outcome_tables(rows, given.published),
+        *reviewed_tables(rows, given.reviewed),
         *([cut_offs(rows, given.cut_offs)] if given.cut_offs else []),
         agent_alpha(attempts, said),
         repository_alpha(parts, said),
@@ -73,7 +79,16 @@ def figure_out(rows: Sequence[ResultRow], wanted: TableSelection | None = None) 
         benchmark_correlations(rows, given.scores),
     ]
     made += plugin_tables(rows, made, given.published)
-    return ReportTables(rows, {table.name: table for table in made}, sizes)
+    return ReportTables(rows, {table.name: table for table in made}, sizes, given.reviewed)
+
+
+def reviewed_tables(rows: Sequence[ResultRow], reviewed: ReviewedAttempts | None) -> list[Table]:
+    """Mergeable beside tests; nothing where no study was named."""
+    if reviewed is None:
+        return []
+    from repoassay.report.tables.mergeability import mergeability
+
+    return mergeability(rows, reviewed)
 
 
 def plugin_tables(

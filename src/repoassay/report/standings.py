@@ -2,19 +2,20 @@
 
 A system is one entry of one plan. Only systems that were planned on every task of the suite have a rank; one that ran
 on a part comes after all of them, for its rate is of other tasks. A rank is one more than the number of systems that
-are better by a significant difference, so that systems nobody can tell apart share theirs.
+are better by a significant difference, so that systems nobody can tell apart share theirs, and never better than the
+rank of a system with a higher rate.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import combinations
+from itertools import accumulate, combinations
 
 from repoassay.report.results import ResultRow
-from repoassay.report.tables.groups import group_rows, limits_of, median
+from repoassay.report.tables.groups import group_rows, limits_of, median, rates
 from repoassay.stats import Proportion, Rate, Significance, holm, mcnemar, paired_permutation
 from repoassay.types import Outcome
 
@@ -183,6 +184,7 @@ def _system(name: str, short: str, rows: Sequence[ResultRow], known: Mapping[str
     dollars = [row.dollars for row in finished]
     priced = [one for one in dollars if one is not None]
     told = bool(finished) and not any(row.tokens_partly for row in finished)
+    process, result = rates(rows)
     return SystemResult(
         name=name,
         short=short,
@@ -190,8 +192,8 @@ def _system(name: str, short: str, rows: Sequence[ResultRow], known: Mapping[str
         covered=sum(
             known.get(task) == digest for task, digest in {row.task: row.planned.digest for row in rows}.items()
         ),
-        process=Rate.of(row.process for row in rows),
-        result=Rate.of(row.result for row in rows),
+        process=process,
+        result=result,
         outcomes=Counter(row.outcome for row in rows),
         asked=any(row.calls is not None for row in finished),
         dollars=sum(priced, Decimal(0)) / len(priced) if priced and len(priced) == len(dollars) else None,
@@ -205,13 +207,22 @@ def _price(one: SystemResult) -> Decimal:
 
 
 def _ranked(
-    systems: Iterable[SystemResult], whole: Sequence[SystemResult], tests: Mapping[frozenset[str], PairTest]
-) -> Iterable[SystemResult]:
-    ranks = {one.name: 1 + sum(_better(other, one, tests) for other in whole) for one in whole}
+    systems: Sequence[SystemResult], whole: Sequence[SystemResult], tests: Mapping[frozenset[str], PairTest]
+) -> Iterator[SystemResult]:
+    """Rank the whole ones and leave the others behind them.
+
+    Tests of pairs need not be transitive: the best may be significantly better than the second and, since they differ
+    on fewer tasks or more evenly, not than the third. A rank never gets better down the list for that.
+    """
+    better = {one.name: sum(_better(other, one, tests) for other in whole) for one in whole}
+    ordered = sorted(whole, key=lambda one: (-(one.passed.value or 0.0), better[one.name], _price(one), one.name))
+    ranks = dict(
+        zip((one.name for one in ordered), accumulate((1 + better[o.name] for o in ordered), max), strict=True)
+    )
     often = Counter(ranks.values())
-    for one in systems:
-        rank = ranks.get(one.name)
-        yield replace(one, rank=rank, shares_rank=rank is not None and often[rank] > 1)
+    for one in ordered:
+        yield replace(one, rank=ranks[one.name], shares_rank=often[ranks[one.name]] > 1)
+    yield from (one for one in systems if one.name not in ranks)
 
 
 def _better(one: SystemResult, other: SystemResult, tests: Mapping[frozenset[str], PairTest]) -> bool:

@@ -50,7 +50,7 @@ def strength_sentence(strengths: SuiteStrength | None, tasks: int) -> str:
     weak = ", ".join(f"{task.task} {task.share:.0%}" for task in strengths.weak[:_NAMED])
     more = f" and {len(strengths.weak) - _NAMED} more" if len(strengths.weak) > _NAMED else ""
     return (
-        f"Strength of the tests: median {strengths.median:.0%} of mutants killed over {len(strengths.known)} of"
-        f" {tasks} tasks; {len(strengths.weak)} weak (below {strengths.tolerance:.0%})"
+        f"Strength of tests and criteria: median {strengths.median:.0%} of mutants killed over"
+        f" {len(strengths.known)} of {tasks} tasks; {len(strengths.weak)} weak (below {strengths.tolerance:.0%})"
         f"{': ' if weak else ''}{weak}{more}."
     )

@@ -46,7 +46,9 @@ def tables(summary: Summary, *, unicode: bool = True, width: int = 160) -> Rende
     listed = f" ({left_out} of {len(summary.rows)} left out; --json has all)" if left_out else ""
     return Group(
         _head(summary),
-        _title(f"Rates over {summary.scope}, 95% Wilson interval"),
+        _title(
+            f"Rates over {summary.scope}, 95% {'Wilson interval' if summary.plan.attempts == 1 else 'interval by task'}"
+        ),
         _agents(summary, width),
         *([Text(f"\n{one_line(told, 2000)}")] if (told := summary.strength_sentence) else []),
         *_outcome_lines(summary),

@@ -66,6 +66,7 @@ def environment() -> Environment:
             )
         },
         "account": sentence,
+        "host_fact": _host_fact,
         "dollar": lambda amount: figures.cost(amount, Decimal(0)),
         "whole": lambda value: "unknown" if value is None else f"{value:,.0f}",
     }
@@ -75,6 +76,12 @@ def environment() -> Environment:
         answer={True: "yes", False: "no", None: "unknown"},
     )
     return made
+
+
+def _host_fact(value: str) -> str:
+    """What a plan says of its machine; bytes as one reads them."""
+    count, _, unit = value.partition(" ")
+    return figures.size(int(count)) if unit == "bytes" and count.isascii() and count.isdigit() else value
 
 
 def source(made: Environment, name: str) -> str:

@@ -177,17 +177,29 @@ def _signed(line: str) -> tuple[str, str]:
 
 def _changed(before: str, after: str) -> Iterator[tuple[str, str]]:
     """The difference of two texts with a few lines around it; of a new text all its lines."""
-    old, new = before.split("\n")[:_MOST_LINES] if before else [], after.split("\n") if after else []
+    old, new = before.split("\n") if before else [], after.split("\n") if after else []
     if not old:
         yield from (("+", line) for line in new)
         return
-    matcher = SequenceMatcher(None, old, new[:_MOST_LINES], autojunk=False)
+    begin, end = _shared(old, new)
+    # What both begin and end with may be a whole file, and matching takes the product of what is left.
+    old = old[begin : len(old) - end][:_MOST_LINES]
+    new = new[begin : len(new) - end][:_MOST_LINES]
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
     for tag, a, b, c, d in (code for group in matcher.get_grouped_opcodes(_CONTEXT) for code in group):
         if tag == "equal":
             yield from ((" ", line) for line in old[a:b])
         else:
             yield from (("-", line) for line in old[a:b])
             yield from (("+", line) for line in new[c:d])
+
+
+def _shared(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many lines two texts both begin with and both end with, but for a few that show where the change is."""
+    most = min(len(old), len(new))
+    begin = next((place for place in range(most) if old[place] != new[place]), most)
+    end = next((place for place in range(most - begin) if old[-1 - place] != new[-1 - place]), most - begin)
+    return max(0, begin - _CONTEXT), max(0, end - _CONTEXT)
 
 
 def _bounded(lines: Sequence[tuple[str, str]]) -> tuple[tuple[tuple[str, str], ...], int]:

@@ -8,7 +8,8 @@ import SQLAlchemy, the others do not): `database`, `tables`, `studies`, `plan_st
 `drafts`, `submitting`, `comments`, `adjudication_store`; `migrations` holds files of SQL. What follows: `adjudication`,
 `item_summary`, and of its rows `mergeability_gap`, `failures`, `minutes`, `rater_statistics`, `reliability`; all of it
 in one document: `figures_document`. Which runs are reviewed: `sampling`. In and out: `exchange`, `simple_table`, and
-the tidy table of a study for analyses elsewhere: `tidy_columns`, `tidy_table`, `tidy_files`.
+the tidy table of a study for analyses elsewhere: `tidy_columns`, `tidy_table`, `tidy_files`,
+`tidy_folder`, `tidy_import` with `tidy_cells`, `study_import`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,14 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.review.account_binding import (
+        PendingLogin as PendingLogin,
+        begin_login as begin_login,
+        bind_account as bind_account,
+        bound_raters as bound_raters,
+        refuse_login as refuse_login,
+        take_login as take_login,
+    )
     from repoassay.review.adjudication import (
         Adjudication as Adjudication,
         DisagreementCause as DisagreementCause,
@@ -57,7 +66,9 @@ if TYPE_CHECKING:
         SystemDifference as SystemDifference,
         SystemFigures as SystemFigures,
         TaskDifference as TaskDifference,
+        compare_systems as compare_systems,
         study_figures as study_figures,
+        task_difference as task_difference,
     )
     from repoassay.review.instructions import (
         Expertise as Expertise,
@@ -76,6 +87,7 @@ if TYPE_CHECKING:
     )
     from repoassay.review.leases import (
         LeasedItem as LeasedItem,
+        full_items as full_items,
         open_item as open_item,
         open_next as open_next,
         place_of as place_of,
@@ -83,7 +95,7 @@ if TYPE_CHECKING:
         release as release,
         renew as renew,
     )
-    from repoassay.review.mergeability_gap import controls as controls, gap as gap
+    from repoassay.review.mergeability_gap import Gap as Gap, controls as controls, gap as gap
     from repoassay.review.minutes import minutes_to_fix as minutes_to_fix
     from repoassay.review.plan import (
         PlanAnswers as PlanAnswers,
@@ -138,6 +150,7 @@ if TYPE_CHECKING:
         assign as assign,
         disable_rater as disable_rater,
         rater_by_token as rater_by_token,
+        rater_named as rater_named,
         raters_of as raters_of,
         use_invitation as use_invitation,
     )
@@ -171,6 +184,7 @@ if TYPE_CHECKING:
         uses_of as uses_of,
     )
     from repoassay.review.study import (
+        FileVersions as FileVersions,
         Golden as Golden,
         HiddenPart as HiddenPart,
         Item as Item,
@@ -184,6 +198,8 @@ if TYPE_CHECKING:
         opaque_names as opaque_names,
         rater_view as rater_view,
     )
+    from repoassay.review.study_import import keep_records as keep_records
+    from repoassay.review.study_rows import CountedRows as CountedRows, counted_rows as counted_rows
     from repoassay.review.submitting import (
         import_ratings as import_ratings,
         may_reveal as may_reveal,
@@ -199,13 +215,14 @@ if TYPE_CHECKING:
         ratings as ratings,
         sessions as sessions,
     )
-    from repoassay.review.tidy_columns import codebook as codebook
     from repoassay.review.tidy_files import (
         TIDY_FORMATS as TIDY_FORMATS,
         arrow_installed as arrow_installed,
         read_tidy_rows as read_tidy_rows,
         write_tidy_rows as write_tidy_rows,
     )
+    from repoassay.review.tidy_folder import write_tidy_folder as write_tidy_folder
+    from repoassay.review.tidy_import import records_of_table as records_of_table
     from repoassay.review.tidy_table import study_records as study_records, tidy_rows as tidy_rows
     from repoassay.review.working_hours import (
         correct_hours as correct_hours,
@@ -217,6 +234,14 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "account_binding": (
+                "PendingLogin",
+                "begin_login",
+                "bind_account",
+                "bound_raters",
+                "refuse_login",
+                "take_login",
+            ),
             "adjudication": ("Adjudication", "DisagreementCause", "consensus", "disputes", "label_of", "latest"),
             "adjudication_store": ("adjudications_of", "settle"),
             "answers": ("Answers", "missing", "parse_answers"),
@@ -225,6 +250,7 @@ else:
             "drafts": ("draft_of", "save_draft"),
             "exchange": ("FORMATS", "ratings_to_jsonl", "read_ratings", "write_ratings"),
             "failures": ("failure_table", "problems_per_submission"),
+            "study_rows": ("CountedRows", "counted_rows"),
             "item_summary": ("ItemSummary", "summarize_items", "set_aside"),
             "rater_quality": ("control_accuracy", "rater_drift"),
             "working_hours": ("correct_hours", "hours_of", "hours_to_csv", "set_pay"),
@@ -255,8 +281,18 @@ else:
                 "required_agreement",
                 "use_item",
             ),
-            "leases": ("LeasedItem", "open_item", "open_next", "place_of", "queue_of", "release", "renew"),
+            "leases": (
+                "LeasedItem",
+                "full_items",
+                "open_item",
+                "open_next",
+                "place_of",
+                "queue_of",
+                "release",
+                "renew",
+            ),
             "mergeability_gap": (
+                "Gap",
                 "gap",
                 "controls",
             ),
@@ -292,6 +328,7 @@ else:
                 "assign",
                 "disable_rater",
                 "rater_by_token",
+                "rater_named",
                 "raters_of",
                 "use_invitation",
             ),
@@ -315,6 +352,7 @@ else:
                 "uses_of",
             ),
             "study": (
+                "FileVersions",
                 "Golden",
                 "HiddenPart",
                 "Item",
@@ -333,11 +371,15 @@ else:
                 "SystemDifference",
                 "SystemFigures",
                 "TaskDifference",
+                "compare_systems",
                 "study_figures",
+                "task_difference",
             ),
             "submitting": ("import_ratings", "may_reveal", "ratings_by", "ratings_of", "submit"),
-            "tidy_columns": ("codebook",),
+            "study_import": ("keep_records",),
             "tidy_files": ("TIDY_FORMATS", "arrow_installed", "read_tidy_rows", "write_tidy_rows"),
+            "tidy_folder": ("write_tidy_folder",),
+            "tidy_import": ("records_of_table",),
             "tidy_table": ("study_records", "tidy_rows"),
             "tables": ("events", "judgements", "judges", "raters", "ratings", "sessions"),
         },

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from enum import Enum
 from itertools import combinations
 from statistics import fmean
 from typing import Any, Literal
 
 from repoassay.db import Database
-from repoassay.review.adjudication import latest
-from repoassay.review.adjudication_store import adjudications_of
 from repoassay.review.failures import AxisFailures, ReviewProblems, failure_table, problems_per_submission
-from repoassay.review.item_summary import ItemSummary, set_aside, summarize_items
+from repoassay.review.item_summary import ItemSummary
 from repoassay.review.mergeability_gap import Controls, Gap, controls, gap
 from repoassay.review.minutes import Minutes, minutes_to_fix
 from repoassay.review.plan import system_of
-from repoassay.review.plan_store import Amendment, amendments_of, excluded_items, inclusions_of, plan_of
+from repoassay.review.plan_store import Amendment, amendments_of, plan_of
 from repoassay.review.rater_statistics import Order, RaterSeverity, order_effects, severity
 from repoassay.review.reliability import Agreement, agreement
-from repoassay.review.studies import items_of, read_rubric_of
-from repoassay.review.submitting import ratings_of
+from repoassay.review.study_rows import counted_rows
 from repoassay.stats import Interval, Significance, clustered_difference, clustered_test, holm
 from repoassay.types import RatingPhase
 
-__all__ = ["StudyFigures", "SystemDifference", "SystemFigures", "TaskDifference", "study_figures"]
+__all__ = [
+    "StudyFigures",
+    "SystemDifference",
+    "SystemFigures",
+    "TaskDifference",
+    "compare_systems",
+    "study_figures",
+    "task_difference",
+]
 
 Grouping = Literal["system", "agent", "model"]
 
@@ -55,7 +60,10 @@ class SystemFigures:
 
 @dataclass(frozen=True, slots=True)
 class SystemDifference:
-    """Two systems on the same tasks. `adjusted` is the p-value of `mergeable` by Holm over all pairs of the study."""
+    """Two systems on the same tasks.
+
+    `adjusted` is the p-value of `mergeable` by Holm over all pairs of the study, `would_merge_adjusted` the other's.
+    """
 
     first: str
     second: str
@@ -63,6 +71,7 @@ class SystemDifference:
     would_merge: TaskDifference
     tests: TaskDifference
     adjusted: float | None
+    would_merge_adjusted: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +123,13 @@ def study_figures(
     Raises:
         BadInput: When there is no such study.
     """
-    rubric = read_rubric_of(database, study)
-    every = ratings_of(database, study)
-    given = latest(each for each in every if phase is RatingPhase.REVEALED or each.phase is RatingPhase.BLIND)
-    items = items_of(database, study)
-    rows = summarize_items(items, given, rubric, adjudications_of(database, study))
-    kept, out = set_aside(rows, excluded_items(inclusions_of(database, study)))
+    known = counted_rows(database, study, phase)
+    rubric, kept, counted = known.rubric, known.rows, known.ratings
     plan = plan_of(database, study)
+    hidden = {name: item.hidden for name, item in known.items.items()}
     names = {
-        each.id: system_of(each.hidden) if grouping == "system" else getattr(each.hidden, grouping) for each in items
+        name: system_of(each) if grouping == "system" else getattr(each, grouping) for name, each in hidden.items()
     }
-    used = {row.item for row in kept}
-    counted = tuple(each for each in given if each.submission in used)
     systems, differences = compare_systems(kept, names)
     return StudyFigures(
         study=study,
@@ -136,7 +140,7 @@ def study_figures(
         amendments=amendments_of(database, study),
         items=len(kept),
         ratings=len(counted),
-        excluded={row.item: reason for row, reason in out},
+        excluded=dict(known.excluded),
         gap=gap(kept),
         asked=gap(kept, asked=True),
         systems=systems,
@@ -145,7 +149,9 @@ def study_figures(
         problems=problems_per_submission(kept, rubric),
         minutes=minutes_to_fix(kept),
         controls=controls(kept),
-        agreement=agreement(counted, rubric, tasks={each.id: each.hidden.task for each in items}) if counted else (),
+        agreement=agreement(counted, rubric, tasks={name: each.task for name, each in hidden.items()})
+        if counted
+        else (),
         severity=severity(counted, rubric),
         order=order_effects(counted, rubric),
     )
@@ -171,17 +177,25 @@ def compare_systems(
     found = []
     for first, second in combinations(sorted(groups), 2):
         merged, asked, tests = (
-            _difference(groups[first], groups[second], key) for key in ("mergeable", "would_merge", "tests")
+            task_difference(groups[first], groups[second], key) for key in ("mergeable", "would_merge", "tests")
         )
-        found.append(SystemDifference(first, second, merged, asked, tests, None))
+        found.append(SystemDifference(first, second, merged, asked, tests, None, None))
     adjusted = holm([each.mergeable.test.p_value for each in found])
+    would = holm([each.would_merge.test.p_value for each in found])
     return systems, tuple(
-        SystemDifference(one.first, one.second, one.mergeable, one.would_merge, one.tests, p_value)
-        for one, p_value in zip(found, adjusted, strict=True)
+        replace(one, adjusted=p_value, would_merge_adjusted=other)
+        for one, p_value, other in zip(found, adjusted, would, strict=True)
     )
 
 
-def _difference(first: Sequence[ItemSummary], second: Sequence[ItemSummary], key: str) -> TaskDifference:
+def task_difference(first: Sequence[ItemSummary], second: Sequence[ItemSummary], key: str) -> TaskDifference:
+    """The rate of the first system minus that of the second on the tasks both have.
+
+    Args:
+        first: Reviewed submissions of one system.
+        second: Of the other.
+        key: What is a success: `mergeable`, `would_merge` or `tests`.
+    """
     ours, theirs = _by_task(first, key), _by_task(second, key)
     common = sorted(ours.keys() & theirs.keys())
     values = [[fmean(ours[task]) - fmean(theirs[task])] for task in common]

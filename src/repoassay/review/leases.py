@@ -17,7 +17,7 @@ from repoassay.review.study import StudyMode
 from repoassay.review.tables import assignments, item_uses, raters, studies
 from repoassay.text import printable
 
-__all__ = ["LeasedItem", "open_item", "open_next", "place_of", "queue_of", "release", "renew"]
+__all__ = ["LeasedItem", "full_items", "open_item", "open_next", "place_of", "queue_of", "release", "renew"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,17 @@ def place_of(database: Database, rater: Rater, item: str) -> LeasedItem:
     """
     with database.reading() as connection:
         return _one(connection, rater, item)
+
+
+def full_items(database: Database, rater: Rater, now: datetime) -> frozenset[str]:
+    """Return the items of a rater's queue that others hold or have rated as often as needed; they are not given out."""
+    settings = study_of(database, rater.study)
+    if settings.mode is not StudyMode.OVERLAP or rater.role is RaterRole.JUDGE:
+        return frozenset()
+    with database.reading() as connection:
+        others = _others(connection, rater, now)
+        mine = {each.item for each in _queue(connection, rater) if not each.submitted}
+    return frozenset(item for item in mine if others.get(item, 0) >= settings.overlap)
 
 
 def open_next(database: Database, rater: Rater, now: datetime) -> LeasedItem | None:

@@ -23,7 +23,7 @@ from repoassay.text import printable
 
 __all__ = [
     "Invitation", "Rater", "RaterRole", "add_rater", "assign", "deal", "deal_live", "disable_rater", "rater_by_token",
-    "raters_of", "stage_in", "use_invitation",
+    "rater_named", "raters_of", "stage_in", "use_invitation", "use_invitation_of",
 ]  # fmt: skip
 
 
@@ -109,22 +109,37 @@ def add_rater(
 def rater_by_token(database: Database, token: str, now: datetime) -> Rater | None:
     """Return whose invitation a token is; None for one that is unknown, over or used, and for a disabled rater."""
     with database.reading() as connection:
-        return _invited(connection, token, now)
+        return _invited(connection, raters.c.token == _digest(token), now)
 
 
 def use_invitation(database: Database, token: str, now: datetime) -> Rater | None:
     """Return the same, and use up an invitation that is good once: of two at a time, one is let in."""
 
     def work(connection: sa.Connection) -> Rater | None:
-        found = _invited(connection, token, now)
-        if found is None:
-            return None
-        mine = sa.and_(invitations.c.rater == found.id, invitations.c.used.is_(None))
-        taken = connection.execute(sa.update(invitations).where(mine).values(used=stamp(now))).rowcount
-        limited = connection.scalar(sa.select(invitations.c.single_use).where(invitations.c.rater == found.id))
-        return None if limited and not taken else found
+        found = _invited(connection, raters.c.token == _digest(token), now)
+        return found if found is not None and _use_up(connection, found, now) else None
 
     return database.write(work)
+
+
+def use_invitation_of(connection: sa.Connection, rater: str, now: datetime) -> Rater | None:
+    """As `use_invitation`, for the link of a rater by name, in a transaction that is under way."""
+    found = _invited(connection, raters.c.id == rater, now)
+    return found if found is not None and _use_up(connection, found, now) else None
+
+
+def _use_up(connection: sa.Connection, found: Rater, now: datetime) -> bool:
+    mine = sa.and_(invitations.c.rater == found.id, invitations.c.used.is_(None))
+    taken = connection.execute(sa.update(invitations).where(mine).values(used=stamp(now))).rowcount
+    limited = connection.scalar(sa.select(invitations.c.single_use).where(invitations.c.rater == found.id))
+    return bool(taken) or not limited
+
+
+def rater_named(database: Database, name: str) -> Rater | None:
+    """Return the rater of an id; None where there is none, or they were disabled."""
+    with database.reading() as connection:
+        row = connection.execute(sa.select(raters).where(raters.c.id == name, raters.c.active.is_(True))).first()
+    return None if row is None else _rater(row)
 
 
 def raters_of(database: Database, study: str) -> tuple[Rater, ...]:
@@ -229,7 +244,7 @@ def stage_in(connection: sa.Connection, rater: Rater) -> RaterStage:
     return RaterStage.LIVE if last == "qualification_passed" else RaterStage.FAILED
 
 
-def _invited(connection: sa.Connection, token: str, now: datetime) -> Rater | None:
+def _invited(connection: sa.Connection, which: sa.ColumnElement[bool], now: datetime) -> Rater | None:
     over = sa.or_(
         invitations.c.expires <= now.timestamp(),
         sa.and_(invitations.c.single_use.is_(True), invitations.c.used.is_not(None)),
@@ -237,7 +252,7 @@ def _invited(connection: sa.Connection, token: str, now: datetime) -> Rater | No
     query = (
         sa.select(raters)
         .outerjoin(invitations, invitations.c.rater == raters.c.id)
-        .where(raters.c.token == _digest(token), raters.c.active.is_(True))
+        .where(which, raters.c.active.is_(True))
         .where(sa.or_(invitations.c.rater.is_(None), sa.not_(sa.func.coalesce(over, sa.false()))))
     )
     row = connection.execute(query).first()

@@ -21,6 +21,7 @@ from repoassay.types import Identifier, RatingPhase, Record, Sha256
 
 __all__ = [
     "ChangedFile",
+    "FileVersions",
     "Golden",
     "HiddenPart",
     "Item",
@@ -111,6 +112,19 @@ class Output(Record):
     truth: Sha256 | None = None
 
 
+class FileVersions(Record):
+    """A changed file as it was and as it became, by digest in the application's own storage; `path` is the diff's.
+
+    `before` lets the context of a change expand; `after` is there only where the file is shown as a picture, pages or
+    cells. `generated` says that the repository's own attributes call it generated or vendored.
+    """
+
+    path: _Path
+    before: Sha256 | None = None
+    after: Sha256 | None = None
+    generated: bool = False
+
+
 class ItemPayload(Record):
     """What raters are shown of an item, as `blinded` leaves it. `reference` is the human's own change, as a diff."""
 
@@ -122,6 +136,7 @@ class ItemPayload(Record):
     files: Annotated[tuple[ChangedFile, ...], Field(max_length=50_000)] = ()
     reference: _Diff | None = None
     outputs: Annotated[tuple[Output, ...], Field(max_length=10_000)] = ()
+    versions: Annotated[tuple[FileVersions, ...], Field(max_length=50_000)] = ()
 
 
 class HiddenPart(Record):

@@ -20,8 +20,9 @@ from sqlalchemy import (
 )
 
 __all__ = [
-    "adjudications", "amendments", "assignments", "comments", "drafts", "events", "inclusions", "invitations",
-    "item_uses", "items", "metadata", "plans", "postings", "raters", "ratings", "sessions", "studies",
+    "accounts", "adjudications", "amendments", "assignments", "comments", "drafts", "events", "inclusions",
+    "invitations", "item_uses", "items", "logins", "metadata", "plans", "postings", "raters", "ratings", "sessions",
+    "studies",
 ]  # fmt: skip
 
 metadata = MetaData()
@@ -124,6 +125,31 @@ invitations = Table(
     Column("expires", Double),
     Column("single_use", Boolean, nullable=False),
     Column("used", _TIME),
+)
+
+# The account at an identity provider that a rater is, where the application asks one (OpenID Connect).
+accounts = Table(
+    "review_accounts",
+    metadata,
+    Column("rater", _NAME, ForeignKey(raters.c.id), primary_key=True),
+    Column("study", _NAME, nullable=False),
+    Column("issuer", String(500), nullable=False),
+    Column("subject", String(255), nullable=False),
+    Column("bound", _TIME, nullable=False),
+    # One account cannot be two raters, whose answers would then count as two.
+    UniqueConstraint("study", "issuer", "subject"),
+)
+
+# Logins that wait for the provider: digests of the state and of the browser's secret, each good once.
+logins = Table(
+    "review_logins",
+    metadata,
+    Column("state", String(64), primary_key=True),
+    Column("rater", _NAME, ForeignKey(raters.c.id), nullable=False),
+    Column("browser", String(64), nullable=False),
+    Column("nonce", String(64), nullable=False),
+    Column("verifier", String(128), nullable=False),
+    Column("expires", Double, nullable=False),
 )
 
 assignments = Table(

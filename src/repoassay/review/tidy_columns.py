@@ -44,7 +44,7 @@ class AnswerSource(StrEnum):
 
 
 _RECORDS: Mapping[TidyRecord, str] = {
-    TidyRecord.STUDY: "The study: how it was run and its whole rubric, as JSON in `answer`. One row, the first.",
+    TidyRecord.STUDY: "The study: how it was run, its rubric and its plan, as JSON in `answer`. One row, the first.",
     TidyRecord.ITEM: "One submission, or one control among them, whether or not anybody rated it.",
     TidyRecord.RATER: "One rater, judge or lead, whether or not they rated anything.",
     TidyRecord.ANSWER: "One answer of one version of a rating. Analyses are of these rows.",
@@ -95,6 +95,7 @@ TIDY_COLUMNS: tuple[TidyColumn, ...] = (
     TidyColumn("tests", "text", _ITEM, "Whether the task's tests passed.", "passed, failed, empty where not known"),
     TidyColumn("control", "text", _ITEM, "A control no rater was told of.", "good, bad, empty for submissions"),
     TidyColumn("flagged", "text", _ITEM, "Why an integrity check wants the item left out of figures."),
+    TidyColumn("excluded", "text", _ITEM, "Why the lead took the item out of the figures; empty where it is in them."),
     TidyColumn("human_minutes", "number", _ITEM, "Minutes a person needed for the task."),
     TidyColumn("origin", "text", _ITEM, "Where the submission comes from, such as its suite."),
     TidyColumn("rater", "text", (*_RATER, TidyRecord.ADJUDICATION), "Who rated; of adjudications, who settled."),
@@ -106,6 +107,7 @@ TIDY_COLUMNS: tuple[TidyColumn, ...] = (
     TidyColumn("amends", "text", _RATING, "The rating that this one amends."),
     TidyColumn("phase", "text", (*_RATING, TidyRecord.COMMENT),
                "Whether the rater had seen tests, signals and the agent.", "blind, revealed"),
+    TidyColumn("instructions", "integer", _RATING, "Version of the instructions that the rater had confirmed."),
     TidyColumn("last", "boolean", _RATING, "Whether it is this rater's last version on the item.", computed=True),
     TidyColumn("asked", "text", (TidyRecord.ANSWER,), "What `axis` names.",
                "; ".join(f"{key.value}: {meaning}" for key, meaning in _SOURCES.items())),

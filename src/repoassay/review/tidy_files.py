@@ -79,8 +79,11 @@ def _csv_rows(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, object]
         with path.open(encoding="utf-8-sig", newline="") as stream:
             lines = csv.reader(stream, strict=True)
             header = _known(next(lines, []), f"{name}, row 1")
+            line = lines.line_num + 1
             for number, cells in enumerate(lines, 2):
-                place = f"{name}, row {number}"
+                # A text may have several lines, and then an editor counts more lines than a spreadsheet rows.
+                place = f"{name}, row {number}{'' if line == number else f' (line {line})'}"
+                line = lines.line_num + 1
                 if len(cells) != len(header):
                     raise BadInput(
                         f"{place} has {len(cells)} cells, not the {len(header)} of the header.", "Export it anew."

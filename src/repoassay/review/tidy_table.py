@@ -2,28 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pydantic import AwareDatetime  # noqa: TC002 - pydantic reads the annotation
 
 from repoassay.db import Database
 from repoassay.review.adjudication import Adjudication
 from repoassay.review.adjudication_store import adjudications_of
 from repoassay.review.comments import Comment, comments_on
-from repoassay.review.plan_store import plan_hash
+from repoassay.review.plan import plan_digest
+from repoassay.review.plan_store import Amendment, amendments_of, excluded_items, inclusions_of, plan_of
+from repoassay.review.preparation import ItemUse
 from repoassay.review.rater_accounts import Rater, raters_of
 from repoassay.review.rubric import Rubric
 from repoassay.review.studies import items_of, read_rubric_of, study_of
 from repoassay.review.study import Item, Study
 from repoassay.review.submitting import ratings_of
 from repoassay.review.tidy_columns import TIDY_COLUMNS, AnswerSource, TidyCell, TidyRecord, TidyRow
-from repoassay.types import Anchor, Rating, RatingPhase
+from repoassay.types import Anchor, Rating, RatingPhase, Record
 
-__all__ = ["StudyRecords", "answer_rows", "study_records", "tidy_rows"]
+__all__ = [
+    "StudyRecords", "TidyPlan", "TidySettings", "answer_rows", "blind_times", "comment_phase", "study_records",
+    "tidy_rows",
+]  # fmt: skip
+
+
+class TidyPlan(Record):
+    """A study's plan: the very text its digest is of, when it was saved and frozen, and how it was amended since."""
+
+    text: str
+    saved: AwareDatetime
+    frozen: AwareDatetime | None = None
+    amendments: tuple[Amendment, ...] = ()
+
+
+class TidySettings(Record):
+    """What the row of the record `study` holds as JSON."""
+
+    study: Study
+    rubric: Rubric
+    plan: TidyPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StudyRecords:
-    """All of a study that its table holds: what was asked, of what, of whom, and what they said."""
+    """All of a study that its table holds: what was asked, of what, of whom, and what they said.
+
+    `items` are those that count, not those that train raters. `excluded` says why the lead took items out of figures.
+    """
 
     study: Study
     rubric: Rubric
@@ -32,7 +60,8 @@ class StudyRecords:
     ratings: tuple[Rating, ...]
     comments: tuple[Comment, ...] = ()
     adjudications: tuple[Adjudication, ...] = ()
-    plan_hash: str = ""
+    plan: TidyPlan | None = None
+    excluded: Mapping[str, str] = field(default_factory=dict)
 
 
 def study_records(database: Database, name: str) -> StudyRecords:
@@ -41,7 +70,14 @@ def study_records(database: Database, name: str) -> StudyRecords:
     Raises:
         BadInput: When there is none of that name.
     """
-    study, items = study_of(database, name), items_of(database, name)
+    study = study_of(database, name)
+    items = tuple(item for item in items_of(database, name) if item.use is ItemUse.LIVE)
+    stored, names = plan_of(database, name), {item.id for item in items}
+    plan = None
+    if stored is not None:
+        changed = amendments_of(database, name)
+        plan = TidyPlan(text=stored.text, saved=stored.saved, frozen=stored.frozen, amendments=changed)
+    out = excluded_items(inclusions_of(database, name))
     return StudyRecords(
         study=study,
         rubric=read_rubric_of(database, name),
@@ -49,8 +85,9 @@ def study_records(database: Database, name: str) -> StudyRecords:
         raters=raters_of(database, name),
         ratings=ratings_of(database, name, judges=True),
         comments=tuple(comment for item in items for comment in comments_on(database, name, item.id)),
-        adjudications=adjudications_of(database, name),
-        plan_hash=plan_hash(database, name),
+        adjudications=tuple(each for each in adjudications_of(database, name) if each.item in names),
+        plan=plan,
+        excluded={item: reason for item, reason in out.items() if item in names},
     )
 
 
@@ -80,23 +117,44 @@ def answer_rows(rating: Rating, rubric: Rubric) -> Iterator[TidyRow]:
         yield _answer(AnswerSource.DERIVED, "mergeable", rating.mergeable)
 
 
+def blind_times(ratings: Iterable[Rating]) -> dict[tuple[str, str], datetime]:
+    """Return when each rater last answered an item blind, by item and rater."""
+    found: dict[tuple[str, str], datetime] = {}
+    for each in ratings:
+        if each.phase is RatingPhase.BLIND:
+            pair = (each.submission, each.rater)
+            found[pair] = max(each.submitted, found.get(pair, each.submitted))
+    return found
+
+
+def comment_phase(comment: Comment, blind: Mapping[tuple[str, str], datetime]) -> RatingPhase:
+    """Return whether a comment was written after its rater had answered blind (see `blind_times`)."""
+    moment = blind.get((comment.item, comment.rater))
+    return RatingPhase.REVEALED if moment is not None and comment.created > moment else RatingPhase.BLIND
+
+
 class _Table:
     """Makes rows, each with the cells of its study, item and rater."""
 
     def __init__(self, given: StudyRecords) -> None:
         self._given = given
-        study = {"study": given.study.name, "plan_hash": given.plan_hash or None, "rubric": given.study.rubric}
+        study = {
+            "study": given.study.name,
+            "plan_hash": plan_digest(given.plan.text) if given.plan else None,
+            "rubric": given.study.rubric,
+        }
         self._blank: TidyRow = dict.fromkeys(column.name for column in TIDY_COLUMNS) | study
-        self._items = {item.id: _item_cells(item) for item in given.items}
+        self._items = {item.id: _item_cells(item) | {"excluded": given.excluded.get(item.id)} for item in given.items}
         self._raters = {rater.id: _rater_cells(rater) for rater in given.raters}
+        self._blind = blind_times(given.ratings)
         self._newest: dict[tuple[str, str], int] = {}
         for rating in given.ratings:
             pair = (rating.submission, rating.rater)
             self._newest[pair] = max(rating.version, self._newest.get(pair, 0))
 
     def rows(self) -> Iterator[TidyRow]:
-        settings = f'{{"study":{self._given.study.model_dump_json()},"rubric":{self._given.rubric.to_json()}}}'
-        yield self._row(TidyRecord.STUDY, answer=settings)
+        settings = TidySettings(study=self._given.study, rubric=self._given.rubric, plan=self._given.plan)
+        yield self._row(TidyRecord.STUDY, answer=settings.model_dump_json(by_alias=True))
         for item in self._given.items:
             yield self._row(TidyRecord.ITEM, item.id)
         for rater in self._given.raters:
@@ -123,9 +181,10 @@ class _Table:
         return {name: None if cell == "" else cell for name, cell in row.items()}
 
     def _rating(self, rating: Rating) -> Iterator[TidyRow]:
+        newest = self._newest[rating.submission, rating.rater]
         shared: TidyRow = {
             "rating": rating.id, "version": rating.version, "amends": rating.amends, "phase": rating.phase.value,
-            "last": rating.version == self._newest[rating.submission, rating.rater], "opened_at": rating.created,
+            "instructions": rating.instructions, "last": rating.version == newest, "opened_at": rating.created,
             "submitted_at": rating.submitted, "seconds": rating.active_seconds, "wall_seconds": rating.wall_seconds,
             "queue_position": rating.position,
         }  # fmt: skip
@@ -137,11 +196,7 @@ class _Table:
                 yield self._row(TidyRecord.EVIDENCE, rating.submission, rating.rater, **cells)
 
     def _comment(self, comment: Comment) -> TidyRow:
-        blind = [
-            rating.submitted for rating in self._given.ratings
-            if (rating.submission, rating.rater, rating.phase) == (comment.item, comment.rater, RatingPhase.BLIND)
-        ]  # fmt: skip
-        phase = RatingPhase.REVEALED if blind and comment.created > max(blind) else RatingPhase.BLIND
+        phase = comment_phase(comment, self._blind)
         return self._row(
             TidyRecord.COMMENT, comment.item, comment.rater, comment_id=comment.id, axis=comment.axis,
             comment=comment.text, submitted_at=comment.created, phase=phase.value, **_place_cells(comment.anchor),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SignalEvidence as SignalEvidence,
         SignalState as SignalState,
     )
+    from repoassay.signals.tools import module as module
     from repoassay.signals.worktrees import (
         is_document as is_document,
         is_source as is_source,
@@ -30,6 +31,7 @@ else:
             "bench": ("ToolRunner",),
             "collect": ("signals",),
             "signal": ("SignalAxis", "SignalEvidence", "Signal", "SignalState"),
+            "tools": ("module",),
             "worktrees": ("is_document", "is_source", "is_test_support"),
         },
     )

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from repoassay.stats.kish import effective_number as effective_number, effective_raters as effective_raters
     from repoassay.stats.multiple_testing import HOLM as HOLM, holm as holm
+    from repoassay.stats.p_values import SMALLEST_P as SMALLEST_P, p_text as p_text
     from repoassay.stats.paired import (
         agresti_min as agresti_min,
         discordant_needed as discordant_needed,
@@ -61,12 +62,14 @@ if TYPE_CHECKING:
         PredictionPowered as PredictionPowered,
         prediction_powered as prediction_powered,
     )
-    from repoassay.stats.rates import Proportion as Proportion, Rate as Rate
+    from repoassay.stats.rates import Proportion as Proportion, Rate as Rate, TaskProportion as TaskProportion
     from repoassay.stats.repeated_attempts import PassAtK as PassAtK, pass_at_k as pass_at_k, pass_hat_k as pass_hat_k
     from repoassay.stats.tables import fisher as fisher
     from repoassay.stats.task_intervals import (
+        clustered_counts as clustered_counts,
         clustered_difference as clustered_difference,
         clustered_proportion as clustered_proportion,
+        clustered_shares as clustered_shares,
         clustered_test as clustered_test,
     )
 else:
@@ -92,6 +95,7 @@ else:
             "intervals": ("Interval", "clopper_pearson", "clopper_pearson_upper", "wilson"),
             "kish": ("effective_number", "effective_raters"),
             "multiple_testing": ("HOLM", "holm"),
+            "p_values": ("SMALLEST_P", "p_text"),
             "paired": ("agresti_min", "discordant_needed", "mcnemar", "paired_wald", "tango"),
             "permutation": ("paired_permutation", "two_sample_permutation"),
             "power": (
@@ -102,9 +106,15 @@ else:
                 "tasks_needed_score",
             ),
             "prediction_powered_inference": ("PredictionPowered", "prediction_powered"),
-            "rates": ("Proportion", "Rate"),
+            "rates": ("Proportion", "Rate", "TaskProportion"),
             "repeated_attempts": ("PassAtK", "pass_at_k", "pass_hat_k"),
             "tables": ("fisher",),
-            "task_intervals": ("clustered_difference", "clustered_proportion", "clustered_test"),
+            "task_intervals": (
+                "clustered_counts",
+                "clustered_difference",
+                "clustered_proportion",
+                "clustered_shares",
+                "clustered_test",
+            ),
         },
     )

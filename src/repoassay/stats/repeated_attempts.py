@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import comb, sqrt
-from statistics import NormalDist, fmean, stdev
+from math import comb
+from statistics import fmean
 
-from repoassay.stats.incomplete_beta import t_quantile
-from repoassay.stats.intervals import NOTHING, Interval
+from repoassay.stats.intervals import NOTHING, Interval, wilson
+from repoassay.stats.task_intervals import clustered_shares
 
 __all__ = ["PassAtK", "pass_at_k", "pass_hat_k", "unbiased", "unbiased_all"]
 
@@ -64,10 +64,8 @@ def unbiased_all(n: int, c: int, k: int) -> float:
 def pass_at_k(counts: Iterable[tuple[int, int]], k: int, confidence: float = 0.95) -> PassAtK:
     """pass@k over tasks.
 
-    The interval is Wilson's score interval for the mean over tasks, with the number of tasks replaced by the number of
-    independent yes-or-no draws that would have the variance seen between tasks. It keeps a width where all tasks
-    agree, and is Wilson's own where every task has one attempt. Where tasks have several, Student's t with one degree
-    of freedom fewer than tasks stands for the normal quantile.
+    The interval is Wilson's where every task has one attempt, and Korn and Graubard's over tasks (`clustered_shares`)
+    where some have several: Clopper and Pearson's of as many independent draws as tasks are worth.
 
     Args:
         counts: Attempts n and passes c of each task.
@@ -95,18 +93,12 @@ def _over_tasks(
     left_out = len(given) - len(values)
     if not values:
         return PassAtK(k, None, Interval(None, None, "undefined", 0, NOTHING), 0, left_out, f"{name}, unbiased")
-    mean = min(1.0, max(0.0, fmean(values)))
-    tasks = len(values)
-    variance = stdev(values) ** 2 * (tasks - 1) / tasks if tasks > 1 else 0.0
-    effective = tasks * mean * (1 - mean) / variance if variance else float(tasks)
-    level = 0.5 + confidence / 2
-    # The variance between tasks is itself estimated from them, which Student's t allows for. Of one attempt a task it
-    # follows from the mean alone.
-    estimated = tasks > 1 and any(n > 1 for n, _ in given)
-    z2 = (t_quantile(level, tasks - 1) if estimated else NormalDist().inv_cdf(level)) ** 2
-    centre = (mean + z2 / (2 * effective)) / (1 + z2 / effective)
-    half = sqrt(z2 * (mean * (1 - mean) / effective + z2 / (4 * effective**2))) / (1 + z2 / effective)
-    low = 0.0 if mean == 0 else max(0.0, centre - half)
-    high = 1.0 if mean == 1 else min(1.0, centre + half)
-    method = f"Wilson score over tasks, clustered, {f't({tasks - 1}), ' if estimated else ''}{confidence * 100:g}%"
-    return PassAtK(k, mean, Interval(low, high, method, tasks), tasks, left_out, f"{name}, unbiased")
+    mean, tasks = min(1.0, max(0.0, fmean(values))), len(values)
+    attempts = sum(n for n, _ in given if n >= k)
+    if attempts == tasks:
+        interval = wilson(round(mean * tasks), tasks, confidence)
+        method = f"Wilson score over tasks, {confidence * 100:g}%"
+        ends = Interval(interval.low, interval.high, method, tasks)
+    else:
+        ends = clustered_shares(values, attempts, confidence)
+    return PassAtK(k, mean, ends, tasks, left_out, f"{name}, unbiased")

@@ -9,7 +9,7 @@ rate, Tango's of a difference. Where tasks do not differ at all nothing can be e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import fsum, isfinite
 
 from repoassay.stats.clustered import clustered_mean
@@ -19,7 +19,7 @@ from repoassay.stats.intervals import NOTHING, Interval
 from repoassay.stats.paired import tango_of_shares
 from repoassay.stats.permutation import paired_permutation
 
-__all__ = ["clustered_difference", "clustered_proportion", "clustered_test"]
+__all__ = ["clustered_counts", "clustered_difference", "clustered_proportion", "clustered_shares", "clustered_test"]
 
 
 def clustered_proportion(tasks: Sequence[Sequence[bool]], confidence: float = 0.95) -> Interval:
@@ -32,17 +32,32 @@ def clustered_proportion(tasks: Sequence[Sequence[bool]], confidence: float = 0.
     Raises:
         ValueError: When the level is impossible.
     """
-    given = [[float(value) for value in task] for task in tasks if len(task)]
-    n = sum(map(len, given))
-    method = f"Korn-Graubard, task-clustered, {confidence * 100:g}%"
+    return clustered_counts([(sum(map(bool, task)), len(task)) for task in tasks], confidence)
+
+
+def clustered_counts(counts: Iterable[tuple[int, int]], confidence: float = 0.95) -> Interval:
+    """As `clustered_proportion`, of how many values of each task are true, and how many there are."""
+    given = [[1.0] * hits + [0.0] * (n - hits) for hits, n in counts if n]
+    return _exact(given, sum(map(len, given)), confidence)
+
+
+def clustered_shares(shares: Sequence[float], attempts: int, confidence: float = 0.95) -> Interval:
+    """As `clustered_proportion`, of the mean of one share a task, each between 0 and 1, from so many runs in all."""
+    return _exact([[share] for share in shares], attempts, confidence)
+
+
+def _exact(tasks: list[list[float]], most: int, confidence: float) -> Interval:
+    """Clopper and Pearson's interval of the mean, of as many observations as the values are worth, at most so many."""
+    n = sum(map(len, tasks))
+    method = f"Korn-Graubard, task-clustered, t({max(len(tasks) - 1, 0)}), {confidence * 100:g}%"
     if not n:
         return Interval(None, None, method, 0, NOTHING)
-    share = fsum(map(fsum, given)) / n
-    number = _independent(given, share * (1 - share), confidence)
+    share = min(1.0, max(0.0, fsum(map(fsum, tasks)) / n))
+    number = _independent(tasks, share * (1 - share), confidence, most)
     hits, tail = share * number, (1 - confidence) / 2
     low = 0.0 if share == 0 else beta_quantile(tail, hits, number - hits + 1)
     high = 1.0 if share == 1 else 1 - beta_quantile(tail, number - hits, hits + 1)
-    return Interval(low, high, method, len(given), note=_worth(number, n, len(given)))
+    return Interval(low, high, method, len(tasks), note=_worth(number, max(n, most), len(tasks)))
 
 
 def clustered_difference(

@@ -1,4 +1,4 @@
-"""How strong the hidden tests of tasks are: mutants of the solution that they kill, and those that survive."""
+"""How strong the tests and criteria of tasks are: mutants of the solution that they kill, and those that survive."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ class MutantKind(StrEnum):
     ARGUMENT = "argument"
     EXCEPTION = "exception"
     DECORATOR = "decorator"
+    OUTPUT = "output"
+    """An output file of a deliverable, made wrong."""
 
 
 class MutantTrial(Record):
     """What became of one mutant, which changes `line` of the file `path` of the solution.
 
     `was` and `now` are lines of strangers, `now` empty where something was left out; `why` names the test that failed,
-    or the fault.
+    or the fault. Of an output, `now` names how it was made wrong and `why` says why that is wrong; it has no line.
     """
 
     name: str
@@ -53,6 +55,8 @@ class MutantTrial(Record):
     def wanted(self) -> str:
         """The test to write, as a sentence; hostile text is in it."""
         place = f"{self.path}:{self.line}"
+        if self.kind is MutantKind.OUTPUT:
+            return f"{self.path}: no criterion refuses it made wrong as `{self.now}`."
         if self.kind is MutantKind.FILE:
             return f"{self.path}: no test fails when the change of this file is left out."
         if self.kind is MutantKind.HUNK:
@@ -65,7 +69,7 @@ class MutantTrial(Record):
 
 
 class TaskStrength(Record):
-    """How many mutants of a task's solution its hidden tests refuse.
+    """How many mutants of a task's solution its hidden tests, or its criteria, refuse.
 
     Attributes:
         task: The task's id.

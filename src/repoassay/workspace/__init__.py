@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from repoassay.workspace.bytecode import bytecode_of as bytecode_of
     from repoassay.workspace.cache_limits import entries as entries, prune as prune
     from repoassay.workspace.changes import changes_between as changes_between
-    from repoassay.workspace.checkouts import checkout as checkout
+    from repoassay.workspace.checkouts import checkout as checkout, commit_tree as commit_tree
     from repoassay.workspace.commits import collect_git as collect_git, read_left as read_left
     from repoassay.workspace.environment import build_environment as build_environment
     from repoassay.workspace.git import ATTRIBUTES as ATTRIBUTES, run_git as run_git
@@ -67,7 +67,7 @@ else:
             "bytecode": ("bytecode_of",),
             "cache_limits": ("entries", "prune"),
             "changes": ("changes_between",),
-            "checkouts": ("checkout",),
+            "checkouts": ("checkout", "commit_tree"),
             "commits": ("collect_git", "read_left"),
             "environment": ("build_environment",),
             "git": ("ATTRIBUTES", "run_git"),

@@ -472,6 +472,11 @@ def _(desk: Desk) -> None:
     desk.write("output.json", json.dumps({"cells": plain()}))
 
 
+@case("Eparse_03", "first-row-lost", True, False)
+def _(desk: Desk) -> None:
+    desk.write("output.json", json.dumps(plain()[:36]))
+
+
 @case("Eparse_03", "half", True, False, (True, False))
 def _(desk: Desk) -> None:
     desk.write("output.json", json.dumps({"cells": plain()[:20]}))

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from repoassay.mutants import Battery, Expected, run_battery
+from repoassay.mutants import Battery, Expected, GradedMutant, battery_strength, run_battery, strength_line
 from repoassay.sandbox import Cache, Sandbox, open_sandbox
 from repoassay.tasks import read_task
+from repoassay.types import Outcome
 
 HEAD = """schema = 1
 [task]
@@ -211,3 +212,19 @@ def test_a_file_of_no_known_kind_has_no_mutants(small: Small) -> None:
     found = small.battery("out.bin", criterion("same_bytes", "out.bin", "equals = 0", "truth:other.txt"))
     assert not found.mutants
     assert "no output" in str(found)
+
+
+def test_strength_counts_wrong_outputs_that_could_be_judged_and_names_survivors() -> None:
+    def graded(name: str, expected: Expected, outcome: Outcome) -> GradedMutant:
+        return GradedMutant("out.png", name, expected, "half of it is wrong", outcome)
+
+    battery = Battery("photo", (
+        graded("grey", Expected.WRONG, Outcome.FAILED), graded("half", Expected.WRONG, Outcome.PASSED),
+        graded("noise", Expected.WRONG, Outcome.INFRA_FAULT), graded("blend", Expected.OPEN, Outcome.PASSED),
+        graded("format-png", Expected.RIGHT, Outcome.FAILED),
+    ))  # fmt: skip
+    found = battery_strength(battery, "d" * 64, "us")
+    assert (found.drawn, found.counted, found.killed, found.faults, found.share) == (3, 2, 1, 1, 0.5)
+    assert [each.wanted for each in found.survivors] == ["out.png: no criterion refuses it made wrong as `half`."]
+    assert "1 not counted for a fault of ours" in strength_line(found)
+    assert battery_strength(Battery("text", why="of no kind"), "d" * 64, "us").share is None

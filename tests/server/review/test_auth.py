@@ -16,7 +16,7 @@ from repoassay.server.review.sessions import OWNER_SECONDS, RATER_SECONDS
 from server.review.conftest import OWNER, Clock
 from server.review.samples import Person, answers
 
-PUBLIC = {"/join/{token}", "/join"}
+PUBLIC = {"/join/{token}", "/join", "/oidc/callback"}
 ROUTES = [
     (method, route.path)
     for module in _ROUTERS

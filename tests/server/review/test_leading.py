@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +167,18 @@ def test_export_and_import_change_nothing(owner: Person, url: str) -> None:
         answer = owner.http.post("/review/studies/st/import", data=token, files={"file": (name, body)})
         assert answer.status_code in code
     assert owner.get("/studies/st/export.jsonl").text == lines
+
+
+def test_the_whole_study_is_downloaded_as_a_table(owner: Person, url: str) -> None:
+    owner.study()
+    rater = Person(url, owner.invite("Ann"))
+    rate_all(rater, "pcccc")
+    assert 'href="/review/studies/st/table.zip"' in owner.get("/studies/st").text
+    with zipfile.ZipFile(io.BytesIO(owner.get("/studies/st/table.zip").content)) as packed:
+        assert {"st/CODEBOOK.md", "st/analyse.R", "st/analyse.py", "st/st.csv", "st/st.jsonl"} <= {*packed.namelist()}
+        rows = [json.loads(line) for line in packed.read("st/st.jsonl").decode().split("\n") if line]
+    assert sum(row["record"] == "answer" and row["axis"] == "core" for row in rows) == 6
+    assert rater.get("/studies/st/table.zip").status_code in {403, 404}
 
 
 def test_a_balanced_study_is_given_out(owner: Person, url: str) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -24,10 +26,13 @@ from repoassay.review.study import HiddenPart, Item, ItemPayload, Output, Study
 from repoassay.sandbox.protocol import Command, Completed, Sandbox, SandboxSession, SandboxSetup
 from repoassay.sandbox.sandbox import open_sandbox
 from repoassay.server.review.blobs import Blobs
+from repoassay.server.review.changed_files import file_versions
 from repoassay.server.review.outputs import shown_of
 from repoassay.server.review.previews import PreviewResult, Previews
 from repoassay.server.review.review_state import ReviewState
 from repoassay.types import Ended, Exit
+from repoassay.workspace.checkouts import commit_tree
+from repoassay.workspace.git import run_git
 from server.review.samples import NOW, Person, answering
 
 
@@ -75,14 +80,86 @@ def test_honest_files_are_shown(previews: Previews, blobs: Blobs) -> None:
     text.add_text("Author", "zebrawolf")
     digest = blobs.put(picture(pnginfo=text))
     found = made(previews, digest, "picture")
-    assert found.picture and not found.note
+    assert found.pictures == 1 and not found.note
     data = previews.picture(digest).read_bytes()
     with Image.open(io.BytesIO(data)) as shown:
         assert (shown.size, shown.getpixel((3, 3)), shown.info) == ((60, 40), (255, 0, 0), {})
     assert b"zebrawolf" not in data  # what else the file held does not go along
     rows = made(previews, blobs.put(book("<b>x</b>")), "workbook").rows
     assert rows == [["", ""], ["", "<b>x</b>"]]
-    assert "print(1)\n2" in made(previews, blobs.put(note()), "notebook").text
+    cells = made(previews, blobs.put(note()), "notebook").cells
+    assert [(cell.kind, cell.source) for cell in cells] == [("code", "print(1)\n2"), ("markdown", "# <b>")]
+    assert [each.text for each in cells[0].outputs] == ["1\n"]
+
+
+def document(pages: int) -> bytes:
+    stream = io.BytesIO()
+    sheets = [Image.new("RGB", (200, 300), (number, 0, 0)) for number in range(pages)]
+    sheets[0].save(stream, "PDF", save_all=True, append_images=sheets[1:])
+    return stream.getvalue()
+
+
+def test_a_document_is_shown_page_by_page(previews: Previews, blobs: Blobs) -> None:
+    digest = blobs.put(document(23))
+    found = made(previews, digest, "pdf")
+    assert found.pictures == 20 and "first 20 of 23 pages" in found.note
+    with Image.open(previews.picture(digest, "pdf", 20)) as shown:
+        assert shown.format == "PNG" and max(shown.size) <= 1400
+    with pytest.raises(BadInput):
+        previews.picture(digest, "pdf", 21)
+
+
+def test_a_notebook_shows_what_its_cells_drew(previews: Previews, blobs: Blobs) -> None:
+    good, bad = base64.b64encode(picture()).decode(), base64.b64encode(b"<svg onload=alert(1)>").decode()
+    outputs = [{"data": {"image/png": data, "text/plain": "x"}} for data in (good, bad, "not base64!")]
+    outputs.append({"data": {"text/html": "<script>alert(1)</script>", "text/plain": "plain"}})
+    cell = {"cell_type": "code", "source": "draw()", "outputs": outputs}
+    digest = blobs.put(json.dumps({"cells": [cell] * 30}).encode())
+    found = made(previews, digest, "notebook")
+    assert found.pictures == 20 and len(found.cells) == 30
+    told = [(each.picture, each.text) for each in found.cells[1].outputs]
+    assert told[0] == (2, "") and "does not open" in told[1][1] and told[3] == (0, "plain")
+    with Image.open(previews.picture(digest, "notebook", 2)) as shown:
+        assert shown.size == (60, 40)
+
+
+def test_pictures_and_notebooks_of_a_change_are_shown_before_and_after(
+    desk: ReviewState, owner: Person, tmp_path: Path
+) -> None:
+    base = tmp_path / "base"
+    base.mkdir()
+    (base / "old.png").write_bytes(picture())
+    (base / "note.ipynb").write_bytes(note())
+    commit_tree(base)
+    head = tmp_path / "head"
+    shutil.copytree(base, head)
+    Image.new("RGB", (60, 40), "blue").save(head / "old.png")
+    Image.new("RGB", (20, 20), "blue").save(head / "new.png")
+    (head / "note.ipynb").write_bytes(note().replace(b"print(1)", b"print(22)"))
+    run_git(head, "add", "--all")
+    diff = run_git(head, "diff", "--cached", "--binary").decode()
+    versions = file_versions(base, diff, desk.blobs)
+    rubric = read_rubric("mergeable")
+    item = Item(id="s0", payload=ItemPayload(diff=diff, versions=versions), hidden=HiddenPart(task="t"))
+    create_study(desk.database, Study(name="st", rubric=rubric.digest), rubric, [item], at=NOW)
+    owner.get("/studies/st")
+    ann = Person(str(owner.http.base_url), owner.invite("Ann"))
+    assert "A binary file" not in ann.get("/item/s0").text
+    pages = []
+    for number in range(3):
+        while "being made" in (text := ann.get(f"/item/s0/versions/{number}").text):
+            time.sleep(0.05)
+        pages.append(text)
+    new, notebook, old = pages
+    assert "After" in new and "Before" not in new and "versions/0/made.1.png" in new
+    assert "print(22)" in notebook and "print(1)" in notebook
+    assert "Swipe" in old and "versions/2/truth.1.png" in old and "Difference" in old
+    sent = ann.get("/item/s0/versions/2/truth.1.png")
+    with Image.open(io.BytesIO(sent.content)) as shown:
+        assert shown.getpixel((3, 3)) == (255, 0, 0)
+    assert "sandbox" in sent.headers["content-security-policy"]
+    for odd in ("versions/9", "versions/2/other", "versions/2/made.0.png", "versions/0/truth"):
+        assert ann.get(f"/item/s0/{odd}").status_code == 404
 
 
 def test_a_moving_picture_moves_and_a_large_one_is_made_smaller(previews: Previews, blobs: Blobs) -> None:
@@ -90,7 +167,7 @@ def test_a_moving_picture_moves_and_a_large_one_is_made_smaller(previews: Previe
     frames = [Image.new("RGB", (40, 30), colour) for colour in ("red", "green", "blue")]
     frames[0].save(stream, "GIF", save_all=True, append_images=frames[1:], duration=100)
     digest = blobs.put(stream.getvalue())
-    assert made(previews, digest, "picture").picture
+    assert made(previews, digest, "picture").pictures == 1
     with Image.open(previews.picture(digest)) as shown:
         assert (shown.format, getattr(shown, "n_frames", 1)) == ("PNG", 3)
     large = io.BytesIO()
@@ -143,7 +220,7 @@ def resident() -> int:
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param(("operations.pdf", "dimension.xlsx", "archive.xlsx", "pixels.png"), id="some"),
+        pytest.param(("forms.pdf", "dimension.xlsx", "archive.xlsx", "pixels.png"), id="some"),
         pytest.param(tuple(BOMBS), id="all", marks=pytest.mark.exhaustive),
     ],
 )
@@ -154,12 +231,12 @@ def test_bombs_end_in_a_sentence_or_harmless_and_our_memory_stays(
     before = resident()
     found = {name: made(previews, *key) for name, key in digests.items()}
     assert resident() - before < 100 * 2**20
-    for name in {"operations.pdf", "strings.xlsx"} & set(names):
-        assert "takes more" in found[name].note and not found[name].text, found[name]
+    for name in {"forms.pdf", "strings.xlsx"} & set(names):
+        assert "cannot be shown" in found[name].note and not (found[name].rows or found[name].pictures), found[name]
     assert "unpacks to" in found["archive.xlsx"].note
-    assert "cannot be shown" in found["pixels.png"].note and not found["pixels.png"].picture
+    assert "cannot be shown" in found["pixels.png"].note and not found["pixels.png"].pictures
     # Of huge sheets the first rows are shown, or a sentence; never more than that.
-    assert all(each.note for each in found.values()) and found["dimension.xlsx"].rows == [["1"]]
+    assert all(each.note or each.pictures for each in found.values()) and found["dimension.xlsx"].rows == [["1"]]
     again = Previews(blobs, sandbox=refused)
     assert all(again.get(*digests[name]) == each for name, each in found.items())  # kept, bombs too
 
@@ -214,17 +291,18 @@ PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 @pytest.mark.parametrize(
     "files",
     [
-        {}, {"shown.json": b"[" * 100_000}, {"shown.json": b'{"text": 3}'}, {"shown.json": b'{"html": "<b>"}'},
-        {"shown.json": json.dumps({"text": "x" * 300_000}).encode()}, {"shown.json": b'{"rows": [["' + b'","' * 99},
-        {"shown.json": b'{"picture": true}'}, {"shown.json": b'{"picture": true}', "shown.png": b"<script>"},
-        {"shown.json": b'{"picture": true}', "shown.png": PNG + (2**31 - 1).to_bytes(4, "big") * 2}, None,
+        {}, {"shown.json": b"[" * 100_000}, {"shown.json": b'{"note": 3}'}, {"shown.json": b'{"html": "<b>"}'},
+        {"shown.json": json.dumps({"note": "x" * 300_000}).encode()}, {"shown.json": b'{"rows": [["' + b'","' * 99},
+        {"shown.json": b'{"pictures": 1}'}, {"shown.json": b'{"pictures": 1}', "shown-1.png": b"<script>"},
+        {"shown.json": b'{"pictures": 10000}'},
+        {"shown.json": b'{"pictures": 1}', "shown-1.png": PNG + (2**31 - 1).to_bytes(4, "big") * 2}, None,
     ],
 )  # fmt: skip
 def test_what_comes_out_of_the_sandbox_is_not_believed(blobs: Blobs, files: dict[str, bytes] | None) -> None:
     previews = Previews(blobs, sandbox=lambda: Broken(files))
     digest = blobs.put(picture())
     found = made(previews, digest, "picture")
-    assert found.note.startswith("This cannot be shown") and not (found.text or found.rows or found.picture)
+    assert found.note.startswith("This cannot be shown") and not (found.cells or found.rows or found.pictures)
     with pytest.raises(BadInput):
         previews.picture(digest)
     previews.close()
@@ -241,7 +319,7 @@ def study_of(desk: ReviewState, files: dict[str, bytes]) -> None:
 def test_others_are_answered_while_a_bomb_is_opened(desk: ReviewState) -> None:
     desk.previews.close()
     desk.previews = Previews(desk.blobs, cpu=2)
-    study_of(desk, {"a.pdf": PDFS["operations"](), "b.xlsx": WORKBOOKS["strings"](), "c.png": picture()})
+    study_of(desk, {"a.pdf": PDFS["forms"](), "b.xlsx": WORKBOOKS["strings"](), "c.png": picture()})
     with answering(desk) as url:
         owner = Person(url, "/review/join/owner-token-owner-token-owner-token")
         owner.get("/studies/st")
@@ -256,7 +334,7 @@ def test_others_are_answered_while_a_bomb_is_opened(desk: ReviewState) -> None:
             time.sleep(0.05)
         # Which of its limits ends a bomb first depends on the machine.
         assert text.count("This cannot be shown") == 2 and 'hx-get="/review/item/s0/outputs"' not in text
-        assert "/review/files/s0/2/made.png" in text
+        assert "/review/files/s0/2/made.1.png" in text
         shown = ann.get("/files/s0/2/made.png")
         assert shown.status_code == 200 and shown.content.startswith(b"\x89PNG")
         assert shown.headers["content-type"] == "image/png" and "sandbox" in shown.headers["content-security-policy"]

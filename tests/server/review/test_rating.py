@@ -10,7 +10,7 @@ import pytest
 from repoassay.review.database import event_log
 from repoassay.review.submitting import ratings_of
 from repoassay.server.review.review_state import ReviewState
-from server.review.conftest import Clock
+from server.review.conftest import OWNER, Clock
 from server.review.samples import Person, answers
 
 
@@ -148,3 +148,29 @@ def test_a_closed_study_takes_nothing_more(ann: Person, owner: Person) -> None:
     assert ann.call(f"/item/{item}/submit", key="k" * 12, answers=answers()).status_code == 422
     assert ann.get(f"/item/{item}").status_code == 422
     assert "no more ratings" in ann.get("/queue").text
+
+
+@pytest.mark.parametrize("seconds", [-7200.0, -31_536_000.0, 90_000.0])
+def test_a_clock_that_jumps_loses_nothing(
+    owner: Person, url: str, clock: Clock, desk: ReviewState, seconds: float
+) -> None:
+    """The machine's clock is set back by hours or a year, or forward by a day, while two people have items open."""
+    owner.study(mode="overlap", overlap="2", lease="30")
+    ann, bob = Person(url, owner.invite("Ann")), Person(url, owner.invite("Bob"))
+    held = {person: person.next() for person in (ann, bob)}
+    for person, item in held.items():
+        assert person.call(f"/item/{item}/draft", version=0, answers=answers("pcccc")).status_code == 200
+    clock.forward(seconds)
+    for person, item in held.items():
+        assert person.get(f"/item/{item}").status_code == 200
+        assert person.call(f"/item/{item}/draft", version=1, answers=answers("ppccc")).status_code == 200
+        done = person.call(f"/item/{item}/submit", key=f"key-{item}", answers=answers("ppccc"))
+        assert done.status_code == 200, done.text
+        while later := person.next():
+            clock.forward(-60)
+            assert person.call(f"/item/{later}/submit", key=f"key-{later}", answers=answers()).status_code == 200
+    owner.join(f"/review/join/{OWNER}")  # sessions end by the clock
+    for place in ("", "/raters", "/figures", "/log"):
+        assert owner.get(f"/studies/st{place}").status_code == 200
+    found = ratings_of(desk.database, "st")
+    assert len(found) == 12 and all(rating.wall_seconds >= 0 <= rating.active_seconds for rating in found)

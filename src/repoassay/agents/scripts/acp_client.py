@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _MOST = 8 * 2**20
 _GRACE = 5.0
+_SILENCE = 90.0
+"""Seconds in which an agent opens its session, or never will."""
 _ALLOW = ("allow_always", "allow_once")
 
 
@@ -255,13 +257,23 @@ def main() -> int:
         )
         sys.stderr.write(f"{sys.argv[2]}: {os.strerror(errno.ENOENT) if absent else error.strerror}\n")
         return 127 if absent else 126
-    session, failed = open_session(client)
+    silent = threading.Timer(_SILENCE, client.agent.kill)
+    silent.daemon = True
+    silent.start()
+    try:
+        session, failed = open_session(client)
+    except (AttributeError, KeyError, TypeError):  # an answer that is not of the protocol
+        session, failed = None, None
+    silent.cancel()
     done = None
     if session is not None:
         turn = {"sessionId": session, "prompt": [{"type": "text", "text": prompt}]}
         done = client.ask("session/prompt", turn)
         failed = done if done is not None and "error" in done else None
-    if failed is not None:
+    if session is None:
+        why = json.dumps(failed.get("error")) if failed else "it answered nothing of the Agent Client Protocol"
+        sys.stderr.write(f"\nThe agent opened no session: {why}\n")
+    elif failed is not None:
         sys.stderr.write(f"\nThe agent refused: {json.dumps(failed.get('error'))}\n")
     code = client.end()
     if done is None or failed is not None:

@@ -17,9 +17,13 @@ from pathlib import Path
 def first_missing(text: str | bytes, folders: list[str], looked_up: set[str]) -> tuple[str, bool]:
     """The missing module, and whether only imports that succeed were met."""
     try:
-        body = ast.parse(text).body
+        return first_missing_of(ast.parse(text).body, folders, looked_up)
     except (SyntaxError, ValueError, RecursionError):
         return "", False
+
+
+def first_missing_of(body: list[ast.stmt], folders: list[str], looked_up: set[str]) -> tuple[str, bool]:
+    """The same of a program's or a function's statements."""
     for statement in body:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
             continue

@@ -98,11 +98,12 @@ def _call(name: str, call: dict[str, Any]) -> StepCall:
     title, kind = str(call.get("title") or ""), str(call.get("kind") or "")
     if kind == "execute":
         arguments.setdefault("command", title.strip("`"))
-    for item in entries(call.get("content")):
-        if item.get("type") == "diff":
-            arguments.setdefault("path", item.get("path"))
-            arguments.setdefault("old_text", item.get("oldText"))
-            arguments.setdefault("new_text", item.get("newText"))
+    told = entries(call.get("content"))
+    diffs = [item for item in told if item.get("type") == "diff"]
+    if diffs:  # one a file, with the whole of it or the part; what it was asked for may say less
+        arguments["edits"] = [
+            {"path": one.get("path"), "old_text": one.get("oldText"), "new_text": one.get("newText")} for one in diffs
+        ]
     for place in entries(call.get("locations"))[:1]:
         arguments.setdefault("path", place.get("path"))
     return StepCall(id=name, name=_NAMES.get(kind) or title or kind or "tool", arguments=arguments or {"title": title})

@@ -104,6 +104,11 @@ class Building:
         old = self._steps[index - 1]
         self._steps[index - 1] = old.model_copy(update={"observations": (*old.observations, observation)})
 
+    def awaits_answer(self) -> bool:
+        """Whether the last step called something without an id, and nothing was answered yet."""
+        last = self._steps[-1] if self._steps else None
+        return bool(last and last.calls and not last.calls[0].id and not last.observations)
+
     def problem(self, sentence: str) -> None:
         """Note what could not be read."""
         if sentence not in self._problems and len(self._problems) < _PROBLEMS:

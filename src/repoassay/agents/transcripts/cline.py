@@ -64,9 +64,9 @@ def _output(output: object) -> tuple[bool, str]:
         return "error" in output, str(output.get("error") or json.dumps(output))
     told = entries(output)
     failed = any(one.get("success") is False or one.get("error") for one in told)
-    return bool(failed), "\n".join(str(one.get("result") or one.get("error") or "") for one in told) or str(
-        output or ""
-    )
+    if not told:
+        return False, str(output or "")
+    return bool(failed), "\n".join(str(one.get("result") or one.get("error") or "") for one in told)
 
 
 def _finish(building: Building, line: dict[str, Any]) -> None:

@@ -1,17 +1,26 @@
-"""mini-swe-agent: one JSON file, `trajectory_format: mini-swe-agent-1.x`."""
+"""mini-swe-agent: one JSON file, `trajectory_format: mini-swe-agent-1` of version 1 and `-1.1` of version 2.
+
+Version 2 calls tools, by chat completions or by responses, or takes its commands out of the text; version 1 only the
+latter: one command a message, in a fence or in a tag, and what it printed is told by the user's next message.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from repoassay.agents.transcripts.building import Building, moment, money
 from repoassay.agents.transcripts.files import entries, json_file, mapping, matching
-from repoassay.model_proxy import Chat
+from repoassay.model_proxy import Chat, Responses
 from repoassay.types import Source, StepCall, Usage
 
 __all__ = ["chat_calls", "chat_text", "read"]
+
+_OPENING = re.compile(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*(?=\n)|<(?P<tag>mswea_bash_command)>")
+_CODE = re.compile(r"\s*<returncode>(-?[0-9]{1,9})</returncode>\s*")
+_OUTPUT = re.compile(r"<output>\n?(.*?)\n?</output>\s*", re.DOTALL)
 
 
 def read(folder: Path, building: Building) -> None:
@@ -40,32 +49,93 @@ def read(folder: Path, building: Building) -> None:
 def _step(message: dict[str, Any], building: Building) -> Usage | None:
     extra = mapping(message, "extra")
     role, time = message.get("role"), moment(extra.get("timestamp"))
-    if role == "assistant":
-        usage = Chat.read_usage(mapping(extra, "response", "usage"))
+    if role == "assistant" or message.get("object") == "response":
+        usage = Chat.read_usage(mapping(extra, "response", "usage")) or Responses.read_usage(mapping(message, "usage"))
+        text, calls = _said(message, extra)
+        reasoning = message.get("reasoning_content") or ""
         building.step(
-            Source.AGENT,
-            chat_text(message.get("content")),
-            reasoning=message.get("reasoning_content") or "",
-            calls=chat_calls(message),
-            time=time,
-            usage=usage,
+            Source.AGENT, text, reasoning=reasoning, calls=calls, time=time, usage=usage,
             dollars=money(extra.get("cost")) or None,
-        )
+        )  # fmt: skip
         return usage
-    if role == "tool" or "returncode" in extra or "raw_output" in extra:
-        code = extra.get("returncode")
-        building.observe(message.get("tool_call_id"), _printed(message, extra), failed=bool(code), time=time)
+    if (
+        role == "tool"
+        or message.get("type") == "function_call_output"
+        or "returncode" in extra
+        or "raw_output" in extra
+    ):
+        call = message.get("tool_call_id") or message.get("call_id")
+        building.observe(call, _printed(message, extra), failed=bool(extra.get("returncode")), time=time)
+    elif role == "user" and building.awaits_answer():
+        code, text = _told(chat_text(message.get("content")))
+        building.observe(None, text, failed=code not in ("", "0"), time=time)
     elif role in {"system", "user"}:
         building.step(Source(role), chat_text(message.get("content")), time=time)
     return None
+
+
+def _said(message: dict[str, Any], extra: dict[str, Any]) -> tuple[str, list[StepCall]]:
+    """What an assistant's message says and calls, in whichever way its version lays that down."""
+    if message.get("object") == "response":
+        return _response_items(message)
+    text, calls = chat_text(message.get("content")), chat_calls(message)
+    if calls:
+        return text, calls
+    found = _blocks(text)
+    # It runs a command out of a text only where there is exactly one, and else complains.
+    (begin, end, command) = found[0] if len(found) == 1 else (0, 0, "")
+    if "actions" in extra:
+        calls = [_bash(str(one.get("command") or "")) for one in entries(extra["actions"])]
+    elif command:
+        calls = [_bash(command)]
+    if calls and command:
+        text = f"{text[:begin].rstrip()}\n{text[end:].lstrip()}".strip()
+    return text, calls
+
+
+def _blocks(text: str) -> list[tuple[int, int, str]]:
+    """The first two commands in fences or tags: where each begins and ends, and what it says."""
+    found: list[tuple[int, int, str]] = []
+    for opening in _OPENING.finditer(text):
+        if len(found) == 2 or (found and opening.start() < found[-1][1]):
+            continue
+        closing = f"</{opening['tag']}>" if opening["tag"] else "\n```"
+        at = text.find(closing, opening.end())
+        if at < 0:
+            break
+        found.append((opening.start(), at + len(closing), text[opening.end() : at].strip()))
+    return found
+
+
+def _bash(command: str) -> StepCall:
+    return StepCall(name="bash", arguments={"command": command})
+
+
+def _response_items(message: dict[str, Any]) -> tuple[str, list[StepCall]]:
+    """Text and calls out of the items of a response."""
+    items = entries(message.get("output"))
+    text = "\n".join(chat_text(item.get("content")) for item in items if item.get("type") == "message")
+    made = [
+        {"id": item.get("call_id") or item.get("id"), "function": item}
+        for item in items
+        if item.get("type") == "function_call"
+    ]
+    return text, chat_calls({"tool_calls": made})
 
 
 def _printed(message: dict[str, Any], extra: dict[str, Any]) -> str:
     """What a command printed: the message has it as JSON, whose line ends are no lines."""
     raw, fault = extra.get("raw_output"), extra.get("exception_info")
     if not isinstance(raw, str):
-        return chat_text(message.get("content"))
+        return chat_text(message.get("content") or message.get("output"))
     return f"{raw}\n{fault}" if isinstance(fault, str) and fault else raw
+
+
+def _told(text: str) -> tuple[str, str]:
+    """The exit code, empty where none is told, and the output of a command, out of what the user's message says."""
+    code = _CODE.match(text)
+    whole = _OUTPUT.fullmatch(text, code.end()) if code else None
+    return code[1] if code else "", whole[1] if whole else text[code.end() :].strip() if code else text
 
 
 def chat_text(content: object) -> str:

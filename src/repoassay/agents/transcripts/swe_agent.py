@@ -23,13 +23,16 @@ def read(folder: Path, building: Building) -> None:
     info = mapping(whole, "info")
     building.version = str(info.get("swe_agent_version") or "")
     building.ending = str(info.get("exit_status") or "")
-    for message in entries(whole.get("history")):
+    history = [message for message in entries(whole.get("history")) if not message.get("is_demo")]
+    for message in history:
         if message.get("role") == "assistant":
             break
         if message.get("role") in {"system", "user"}:
             building.step(Source(str(message["role"])), chat_text(message.get("content")))
+    # Steps have the command line that a call became; the history has the calls, of what it still remembers.
+    made = {str(message.get("action")): message for message in history if message.get("tool_calls")}
     for number, step in enumerate(entries(whole.get("trajectory")), 1):
-        _step(number, step, building)
+        _step(number, {"tool_calls": made.get(str(step.get("action")), {}).get("tool_calls"), **step}, building)
     stats = mapping(info, "model_stats")
     named = {"prompt_tokens": stats.get("tokens_sent"), "completion_tokens": stats.get("tokens_received")}
     building.usage = Chat.read_usage(named)
@@ -40,7 +43,8 @@ def read(folder: Path, building: Building) -> None:
 
 
 def _step(number: int, step: dict[str, Any], building: Building) -> None:
-    calls = chat_calls(step)
+    # One call may be made twice; ids are told apart by the step.
+    calls = [call.model_copy(update={"id": f"{call.id}#{number}"}) for call in chat_calls(step)]
     if not calls and step.get("action"):
         calls = [StepCall(id=f"action-{number}", name="action", arguments={"command": step["action"]})]
     text = step.get("thought") or step.get("response")

@@ -45,11 +45,13 @@ class StrengthStore:
         found = self._read(TaskStrength, task_digest, "strength.json")
         return found if isinstance(found, TaskStrength) else None
 
-    def put(self, strength: TaskStrength, journal: TrialJournal) -> None:
+    def put(self, strength: TaskStrength, journal: TrialJournal | None = None) -> None:
         """Keep a task's figure and what it was made from, in the place of what was known."""
         folder = self._folder / strength.task_digest
         folder.mkdir(parents=True, exist_ok=True)
         for name, record in (("trials.json", journal), ("strength.json", strength)):
+            if record is None:
+                continue
             part = folder / f".{name}.part"
             part.write_bytes(to_json(record))
             part.replace(folder / name)

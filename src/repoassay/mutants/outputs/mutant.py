@@ -10,9 +10,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from repoassay.types import Outcome, Record
+from repoassay.types import MutantKind, MutantTrial, Outcome, Record, TaskStrength
 
-__all__ = ["Battery", "Expected", "GradedMutant", "MadeMutant", "OutputChange", "RightOutput", "Same", "battery_record"]
+__all__ = [
+    "Battery", "Expected", "GradedMutant", "MadeMutant", "OutputChange", "RightOutput", "Same", "battery_record",
+    "battery_strength",
+]  # fmt: skip
 
 
 class Expected(StrEnum):
@@ -94,9 +97,14 @@ class GradedMutant:
         return f"{self.file}:{self.name}"
 
     @property
+    def judged(self) -> bool:
+        """Whether the criteria could decide; what was spoiled by a fault of ours tells nothing."""
+        return self.outcome not in (Outcome.NOT_GRADABLE, Outcome.INFRA_FAULT)
+
+    @property
     def agrees(self) -> bool:
         """Whether the criteria decided as they must; what is open or could not be judged agrees."""
-        if self.expected is Expected.OPEN or self.outcome.value in ("not_gradable", "infra_fault"):
+        if self.expected is Expected.OPEN or not self.judged:
             return True
         return (self.outcome is Outcome.PASSED) == (self.expected is Expected.RIGHT)
 
@@ -173,3 +181,23 @@ def battery_record(battery: Battery) -> dict[str, object]:
             for each in battery.mutants
         ],
     }  # fmt: skip
+
+
+def battery_strength(battery: Battery, task_digest: str, grader: str) -> TaskStrength:
+    """The share of wrong outputs that a deliverable task's criteria refuse, as the strength of tests is kept.
+
+    Mutants of which the task leaves open what they are, and right ones, are no part of it.
+    """
+    wrong = battery.of(Expected.WRONG)
+    faults = sum(not each.judged for each in wrong)
+    survivors = tuple(
+        MutantTrial(
+            name=each.title, kind=MutantKind.OUTPUT, path=each.file, line=0, now=each.name, fate="survived",
+            why=each.why[:300],
+        )
+        for each in battery.survivors
+    )  # fmt: skip
+    return TaskStrength(
+        task=battery.task, task_digest=task_digest, grader=grader, drawn=len(wrong), faults=faults,
+        killed=len(wrong) - faults - len(survivors), survivors=survivors, why=battery.why,
+    )  # fmt: skip

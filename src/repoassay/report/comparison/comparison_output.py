@@ -8,9 +8,9 @@ from typing import Any
 
 from repoassay.report.comparison.gate import Ruling
 from repoassay.report.comparison.pairs import Measure, OutcomeChange, TaskPair
-from repoassay.report.comparison.versus import Comparison, CostDifference, Versus
-from repoassay.report.figures import figure
-from repoassay.stats import Interval, Rate, Significance
+from repoassay.report.comparison.versus import Comparison, CostDifference, MergeableDifference, Versus
+from repoassay.report.figures import figure, percent
+from repoassay.stats import Interval, Proportion, Rate, Significance, p_text
 from repoassay.text import one_line
 
 __all__ = ["SCHEMA", "as_markdown", "as_text", "comparison_document"]
@@ -92,6 +92,7 @@ def _document(versus: Versus) -> dict[str, object]:
         "p_adjusted": versus.adjusted,
         "costs": [asdict(cost) for cost in versus.costs],
         "visible_difference": asdict(versus.visible),
+        "mergeable": None if versus.mergeable is None else _people(versus.mergeable),
         "pairs": [
             {
                 "task": pair.task,
@@ -106,6 +107,24 @@ def _document(versus: Versus) -> dict[str, object]:
         ],
         "left_out": [asdict(item) for item in versus.left_out],
     }
+
+
+def _people(found: MergeableDifference) -> dict[str, object]:
+    return {
+        "rates": [
+            {
+                "successes": one.people.successes,
+                "n": one.people.n,
+                "interval": asdict(one.people_interval),
+                "tests": {
+                    "successes": one.tests.successes, "n": one.tests.n, "interval": asdict(one.tests_interval)
+                },
+            }
+            for one in found.rates
+        ],
+        **asdict(found.difference),
+        "p_adjusted": found.adjusted,
+    }  # fmt: skip
 
 
 def _rate(rate: Rate) -> dict[str, int]:
@@ -129,7 +148,9 @@ def _facts(comparison: Comparison, versus: Versus) -> Iterator[str]:
         )
     yield _test(comparison, versus.test)
     if len(comparison.versus) > 1 and versus.adjusted is not None:
-        yield f"After Holm's correction for {len(comparison.versus)} comparisons: p = {versus.adjusted:.4g}."
+        yield f"After Holm's correction for {len(comparison.versus)} comparisons: {p_text(versus.adjusted)}."
+    if versus.mergeable is not None:
+        yield from _merged(comparison, versus, versus.mergeable)
     for cost in versus.costs:
         yield _cost(cost)
     visible = versus.visible
@@ -143,11 +164,37 @@ def _facts(comparison: Comparison, versus: Versus) -> Iterator[str]:
     yield f"{head} ({visible.method}{note})."
 
 
+def _merged(comparison: Comparison, versus: Versus, found: MergeableDifference) -> Iterator[str]:
+    """What people said, beside what tests said of the same attempts."""
+    for side, one in zip((versus.first, versus.second), found.rates, strict=True):
+        if one.n:
+            tests, people = _with_ends(one.tests, one.tests_interval), _with_ends(one.people, one.people_interval)
+            yield f"Mergeable, of {_name(side.label)}: {people}; tests passed on the same attempts: {tests}."
+        else:
+            yield f"Mergeable, of {_name(side.label)}: none of its attempts here was reviewed."
+    told = found.difference
+    if told.difference is None:
+        yield "No task was reviewed on both sides; there is no difference in mergeable to tell."
+        return
+    yield (
+        f"Difference in mergeable {100 * told.difference:+.1f} points {_points(told.interval)} over"
+        f" {_counted(told.tasks)} ({told.interval.method}{f'; {told.interval.note}' if told.interval.note else ''})."
+    )
+    yield f"Mergeable: {_test(comparison, told.test)}"
+    if len(comparison.versus) > 1 and found.adjusted is not None:
+        yield f"Mergeable, after Holm's correction: {p_text(found.adjusted)}."
+
+
+def _with_ends(share: Proportion, ends: Interval) -> str:
+    span = "" if ends.low is None or ends.high is None else f" [{100 * ends.low:.1f}, {100 * ends.high:.1f}]"
+    return f"{share.successes}/{share.n} {percent(share.value)}{span}"
+
+
 def _test(comparison: Comparison, test: Significance) -> str:
     if test.p_value is None:
         return f"No test: {test.undefined}."
     word = "a difference" if test.p_value < comparison.level else "no difference beyond chance"
-    return f"p = {test.p_value:.4g}, {word} at level {comparison.level:g} ({test.method})."
+    return f"{p_text(test.p_value)}, {word} at level {comparison.level:g} ({test.method})."
 
 
 def _cost(cost: CostDifference) -> str:

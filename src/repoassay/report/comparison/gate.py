@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from repoassay.report.comparison.pairs import OutcomeChange
 from repoassay.report.comparison.versus import Comparison, Versus
+from repoassay.stats import p_text
 
 __all__ = ["RegressionGate", "Ruling", "rule"]
 
@@ -46,7 +47,7 @@ def _reasons(versus: Versus, level: float, gate: RegressionGate) -> list[str]:
     if difference < 0 and versus.adjusted is not None and versus.adjusted < level:
         reasons.append(
             f"The rate fell by {-100 * difference:.1f} points,"
-            f" more than chance (p = {versus.adjusted:.4g} < {level:g})."
+            f" more than chance ({p_text(versus.adjusted)}, level {level:g})."
         )
     # A hair is floating point, not a drop.
     if gate.max_drop is not None and -100 * difference > gate.max_drop + 1e-9:

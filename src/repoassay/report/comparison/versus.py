@@ -1,7 +1,8 @@
 """The figures of a comparison: test, effect with its interval, what it costs more, and what could have been seen.
 
 With one attempt a task the test is McNemar's, exact, and the interval Tango's. With several, tasks have rates, the test
-is a permutation of signs by task and the interval a bootstrap over tasks: attempts at one task are not independent.
+is a permutation of signs by task and the interval Tango's of as many pairs as tasks are worth: attempts at one task are
+not independent.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import sqrt
 from statistics import NormalDist, stdev
+from typing import TYPE_CHECKING
 
 from repoassay.errors import BadInput
 from repoassay.report.comparison.pairs import ExcludedTask, Measure, OutcomeChange, TaskPair, pair
@@ -21,6 +23,7 @@ from repoassay.stats import (
     Rate,
     Significance,
     bootstrap_mean,
+    clustered_difference,
     discordant_needed,
     holm,
     mcnemar,
@@ -29,7 +32,11 @@ from repoassay.stats import (
     tango,
 )
 
-__all__ = ["Comparison", "CostDifference", "Versus", "compare_sides"]
+if TYPE_CHECKING:
+    from repoassay.report.reviewed import ReviewedAttempts
+    from repoassay.review import Gap, TaskDifference
+
+__all__ = ["Comparison", "CostDifference", "MergeableDifference", "Versus", "compare_sides"]
 
 _POWER, _LEVEL = 0.8, 0.05
 
@@ -42,6 +49,19 @@ class CostDifference:
     mean: float | None
     interval: Interval
     unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergeableDifference:
+    """What people said of both systems' attempts.
+
+    `rates` are of all reviewed attempts of each. `difference` is second minus first, the mean over tasks with an
+    answer on both sides, each of which counts once; interval and test take tasks as the sample.
+    """
+
+    rates: tuple[Gap, Gap]
+    difference: TaskDifference
+    adjusted: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +84,7 @@ class Versus:
     adjusted: float | None
     costs: tuple[CostDifference, ...]
     visible: Figure
+    mergeable: MergeableDifference | None = None
 
     def count(self, change: OutcomeChange) -> int:
         """Tasks of that change."""
@@ -83,6 +104,7 @@ class Comparison:
     measure: Measure
     level: float
     versus: tuple[Versus, ...]
+    reviewed: ReviewedAttempts | None = None
 
     @property
     def only(self) -> Versus:
@@ -113,8 +135,11 @@ def compare_sides(
     across_versions: bool = False,
     every_pair: bool = False,
     level: float = _LEVEL,
+    reviewed: ReviewedAttempts | None = None,
 ) -> Comparison:
     """Compare systems: each with the first, or with `every_pair` each with each; p-values are Holm's then.
+
+    With `reviewed` attempts their mergeable rates are compared, too, on the tasks of the comparison.
 
     Raises:
         BadInput: When two systems have no task of the same version in common.
@@ -122,16 +147,25 @@ def compare_sides(
     couples = list(combinations(sides, 2)) if every_pair else [(sides[0], other) for other in sides[1:]]
     found = [_versus(one, other, measure, across_versions) for one, other in couples]
     adjusted = holm([one.test.p_value for one in found])
-    return Comparison(
-        tuple(sides),
-        measure,
-        level,
-        tuple(_adjusted(one, p_value) for one, p_value in zip(found, adjusted, strict=True)),
-    )
+    found = [replace(one, adjusted=p_value) for one, p_value in zip(found, adjusted, strict=True)]
+    if reviewed is not None:
+        found = _with_people(found, reviewed)
+    return Comparison(tuple(sides), measure, level, tuple(found), reviewed)
 
 
-def _adjusted(versus: Versus, p_value: float | None) -> Versus:
-    return replace(versus, adjusted=p_value)
+def _with_people(found: Sequence[Versus], reviewed: ReviewedAttempts) -> list[Versus]:
+    """The comparisons with what people said of the paired tasks' attempts."""
+    made = []
+    for one in found:
+        tasks = [pair.task for pair in one.pairs]
+        first, second = ([row for task in tasks for row in side.tasks[task]] for side in (one.first, one.second))
+        rates = reviewed.gap_of(first), reviewed.gap_of(second)
+        made.append(MergeableDifference(rates, reviewed.difference(first, second), None))
+    adjusted = holm([one.difference.test.p_value for one in made])
+    return [
+        replace(one, mergeable=replace(people, adjusted=p_value))
+        for one, people, p_value in zip(found, made, adjusted, strict=True)
+    ]
 
 
 def _versus(first: ComparedSide, second: ComparedSide, measure: Measure, across_versions: bool) -> Versus:
@@ -144,14 +178,15 @@ def _versus(first: ComparedSide, second: ComparedSide, measure: Measure, across_
         test, interval = mcnemar(gained, lost, len(differences)), tango(gained, lost, len(differences))
         visible = _visible_once(len(differences), gained + lost)
     else:
-        test, interval = permutation, _interval(differences)
+        attempts = sum(min(one.first.judged, one.second.judged) for one in paired.pairs)
+        test, interval = permutation, clustered_difference([[one] for one in differences], pairs=attempts)
         visible = _visible(differences)
     return Versus(
         first,
         second,
         paired.pairs,
         paired.left_out,
-        (_total([one.first for one in paired.pairs]), _total([one.second for one in paired.pairs])),
+        (Rate.total(one.first for one in paired.pairs), Rate.total(one.second for one in paired.pairs)),
         sum(differences) / len(differences) if differences else None,
         interval,
         test,
@@ -160,19 +195,6 @@ def _versus(first: ComparedSide, second: ComparedSide, measure: Measure, across_
         tuple(_costs(paired.pairs)),
         visible,
     )
-
-
-def _interval(differences: Sequence[float]) -> Interval:
-    """A bootstrap over tasks; where all differences are alike there is none, and tasks count as if tried once each."""
-    found = bootstrap_mean([[one] for one in differences])
-    if found.defined or not differences or not set(differences) <= {-1.0, 0.0, 1.0}:
-        return found
-    whole = tango(differences.count(1.0), differences.count(-1.0), len(differences))
-    return replace(whole, note="as if of one attempt a task, since the tasks' differences do not vary")
-
-
-def _total(rates: Sequence[Rate]) -> Rate:
-    return Rate(sum(one.successes for one in rates), sum(one.n for one in rates), sum(one.unknown for one in rates))
 
 
 def _costs(pairs: Sequence[TaskPair]) -> list[CostDifference]:

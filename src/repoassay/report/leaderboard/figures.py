@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from repoassay import economics
 from repoassay.report.results import ResultRow
+from repoassay.report.tables.groups import rates
 from repoassay.report.tables.worth import alpha_rows
 from repoassay.stats import Proportion, Rate
 from repoassay.types import Outcome
@@ -18,7 +20,7 @@ FIGURES_SCHEMA = 1
 _DIGITS = 9
 
 
-def figures_of(rows: Sequence[ResultRow]) -> dict[str, object]:
+def figures_of(rows: Sequence[ResultRow], *, by_task: bool = True) -> dict[str, object]:
     """The figures of one agent's rows, ready for JSON.
 
     Shares are between 0 and 1, rounded to nine digits; dollars are text; `alpha` and `strict_alpha` are dollars an
@@ -28,6 +30,8 @@ def figures_of(rows: Sequence[ResultRow]) -> dict[str, object]:
     known = [row.dollars for row in spent]
     money = economics.group("", [one for group in alpha_rows(rows).values() for one in group])
     seconds = [row.seconds for row in spent if row.seconds is not None]
+    both = rates(rows)
+    process, result = both if by_task else (replace(one, by_task=()) for one in both)
     counts = Counter(row.outcome for row in spent)
     return {
         "schema": FIGURES_SCHEMA,
@@ -35,8 +39,8 @@ def figures_of(rows: Sequence[ResultRow]) -> dict[str, object]:
         "planned": len(rows),
         "finished": len(spent),
         "outcomes": {outcome.value: counts[outcome] for outcome in Outcome if counts[outcome]},
-        "process": _rate(Rate.of(row.process for row in rows)),
-        "result": _rate(Rate.of(row.result for row in rows)),
+        "process": _rate(process),
+        "result": _rate(result),
         "calls": sum(row.calls or 0 for row in spent),
         "tokens_in": sum(row.tokens_in or 0 for row in spent),
         "tokens_out": sum(row.tokens_out or 0 for row in spent),
@@ -62,7 +66,7 @@ def _rate(rate: Rate) -> dict[str, object]:
 
 
 def _share(share: Proportion) -> dict[str, float | None]:
-    """The share and its 95% Wilson interval."""
+    """The share and its 95% interval, Wilson's or by task."""
     interval = share.interval
     return {
         name: None if value is None else round(value, _DIGITS)

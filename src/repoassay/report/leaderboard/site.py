@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -34,6 +34,9 @@ from repoassay.report.templating import environment, policy_hash, source
 from repoassay.tasks import locate
 from repoassay.text import one_line
 from repoassay.types import Plan, Reading, SuiteStrength
+
+if TYPE_CHECKING:
+    from repoassay.report.reviewed import ReviewedAttempts
 
 __all__ = ["DATA", "RankedBoard", "RankedEntry", "boards", "build_site", "rows_of"]
 
@@ -203,7 +206,9 @@ def _names_in(plan: Plan) -> set[str]:
     return {path.name for path in found.folders} if found.suite.version == plan.suite_version else set()
 
 
-def build_site(rows: Sequence[RankedEntry], out: Path, made: datetime | None = None) -> Path:
+def build_site(
+    rows: Sequence[RankedEntry], out: Path, made: datetime | None = None, reviewed: ReviewedAttempts | None = None
+) -> Path:
     """Write the site; an earlier one is replaced, any other folder with something in it is not touched.
 
     Returns:
@@ -219,10 +224,11 @@ def build_site(rows: Sequence[RankedEntry], out: Path, made: datetime | None = N
         for row in {row.evidence: row for row in rows}.values():
             page = out / row.evidence
             page.parent.mkdir(parents=True, exist_ok=True)
-            write_html(summarise(RunFolder(row.run)), page)
+            write_html(summarise(RunFolder(row.run)), page, reviewed)
         ranked = boards(rows)
-        (out / DATA).write_text(json.dumps([_document(row, ranked) for row in rows], indent=1) + "\n")
-        (out / "index.html").write_text(render(ranked, made or datetime.now(UTC)), "utf-8", "backslashreplace")
+        (out / DATA).write_text(json.dumps([_document(row, ranked, reviewed) for row in rows], indent=1) + "\n")
+        text = render(ranked, made or datetime.now(UTC), reviewed)
+        (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     except OSError as error:
         raise BadInput(
             f"The leaderboard cannot be written to {out}: {error.strerror}.", "Choose another --out."
@@ -230,7 +236,7 @@ def build_site(rows: Sequence[RankedEntry], out: Path, made: datetime | None = N
     return out / "index.html"
 
 
-def _document(row: RankedEntry, ranked: Sequence[RankedBoard]) -> dict[str, Any]:
+def _document(row: RankedEntry, ranked: Sequence[RankedBoard], reviewed: ReviewedAttempts | None) -> dict[str, Any]:
     board, place = next((board, one) for board in ranked for one, entry in board.places if entry is row)
     return {
         "name": place.name,
@@ -253,10 +259,18 @@ def _document(row: RankedEntry, ranked: Sequence[RankedBoard]) -> dict[str, Any]
         "evidence": row.evidence,
         "figures": dict(row.figures),
         "strength": strength_document(row.strengths),
+        "reviews": None if reviewed is None else _people(reviewed, row),
     }
 
 
-def render(ranked: Sequence[RankedBoard], made: datetime) -> str:
+def _people(reviewed: ReviewedAttempts, row: RankedEntry) -> dict[str, Any]:
+    # Without --reviews the extra `review` is not needed.
+    from repoassay.report.reviewed import reviews_document
+
+    return reviews_document(reviewed, row.attempted)
+
+
+def render(ranked: Sequence[RankedBoard], made: datetime, reviewed: ReviewedAttempts | None = None) -> str:
     """The page as text."""
     pages = environment()
     pages.filters.update(price=price_of, money=_dollars, count=_count, day=_day)
@@ -267,6 +281,7 @@ def render(ranked: Sequence[RankedBoard], made: datetime) -> str:
         answers=[answer_of(board.standings) for board in ranked],
         segments=outcome_parts,
         made=made,
+        reviewed=reviewed,
         style=Markup(style),  # noqa: S704 - files of ours, nothing filled in
         script=Markup(script),  # noqa: S704 - the same
         style_hash=policy_hash(style),

@@ -52,7 +52,7 @@ def external(rows: Sequence[ResultRow], scores: Scores) -> Table:
         rows=tuple(made),
         notes=(
             "pass@1 is the unbiased estimate over tasks with a judged attempt, all runs together; intervals are"
-            " Wilson's over tasks, 95%.",
+            " over tasks, 95% (Wilson's of one attempt a task).",
             *(["Scores of other benchmarks are as given in the file; a dash: it has none."] if scores else []),
         ),
     ).without_empty("model")

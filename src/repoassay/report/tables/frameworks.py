@@ -11,8 +11,8 @@ from repoassay.report.tables.value import Cell, ColumnUnit, Table, TableColumn
 __all__ = ["EXECUTED", "UNKNOWN_NOTE", "frameworks", "spent_executed"]
 
 UNKNOWN_NOTE = (
-    "Brackets are 95% Wilson score intervals. “All” counts every planned attempt, unknown ones in the denominator;"
-    " “judged” those whose answer is known. Unknown is never false."
+    "Brackets are 95% intervals: Wilson's, or by task where tasks have several attempts. “All” counts every planned"
+    " attempt, unknown ones in the denominator; “judged” those whose answer is known. Unknown is never false."
 )
 EXECUTED = (
     TableColumn("tokens_in_process", "Tokens in, executed", ColumnUnit.NUMBER, 0, better="lower"),

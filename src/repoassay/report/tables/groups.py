@@ -25,8 +25,11 @@ def group_rows(rows: Iterable[ResultRow], key: Callable[[ResultRow], _Key]) -> d
 
 
 def rates(rows: Sequence[ResultRow]) -> tuple[Rate, Rate]:
-    """ECR and TPR; a place without a finished attempt is unknown."""
-    return Rate.of(row.process for row in rows), Rate.of(row.result for row in rows)
+    """ECR and TPR, by task; a place without a finished attempt is unknown."""
+    return (
+        Rate.of_tasks(((row.run.suite, row.task), row.process) for row in rows),
+        Rate.of_tasks(((row.run.suite, row.task), row.result) for row in rows),
+    )
 
 
 def mean(values: Iterable[int | float | Decimal | None]) -> float | None:

@@ -8,7 +8,7 @@ from repoassay.report.results import ResultRow
 from repoassay.report.strength_lines import strength_sentence, strengths_of
 from repoassay.report.tables.groups import group_rows, label_of, named_runs
 from repoassay.report.tables.value import Cell, ColumnUnit, Estimate, Table, TableColumn
-from repoassay.stats import clustered_mean, pass_at_k, pass_hat_k
+from repoassay.stats import clustered_counts, clustered_mean, pass_at_k, pass_hat_k
 
 __all__ = ["pass_rates", "success"]
 
@@ -38,11 +38,12 @@ def success(rows: Sequence[ResultRow]) -> Table:
         ),
         rows=tuple(made),
         notes=(
-            "Success is the mean of Result over judged attempts. Its interval is 95%, task-clustered (standard error"
-            " with C/(C-1) over C tasks, Student's t with C-1 degrees of freedom): attempts at one task are not"
-            " independent. It is cut to 0 and 100% where it is shown.",
-            "pass@k is the unbiased estimate that any of k attempts passes, pass^k that all do; intervals are Wilson's"
-            " over tasks. Tasks with fewer than k judged attempts are left out.",
+            "Success is the mean of Result over judged attempts. Its 95% interval takes tasks as the sample (Korn and"
+            " Graubard: Clopper and Pearson's of as many independent attempts as tasks are worth, by Student's t with"
+            " C-1 degrees of freedom of C tasks): attempts at one task are not independent. The standard error is"
+            " clustered by task, with C/(C-1).",
+            "pass@k is the unbiased estimate that any of k attempts passes, pass^k that all do. Intervals are Wilson's"
+            " of one attempt a task, else as that of success. Tasks with fewer than k judged attempts are left out.",
             *_strengths(rows),
         ),
     ).without_empty("run", "undefined", *(["pass_k", "all_k"] if most == 1 else []))
@@ -59,9 +60,9 @@ def _strengths(rows: Sequence[ResultRow]) -> Iterator[str]:
 def _row(run: str, rows: Sequence[ResultRow], most: int) -> tuple[Cell, ...]:
     tasks = group_rows([row for row in rows if row.result is not None], lambda row: row.task)
     found = clustered_mean([[float(bool(row.result)) for row in members] for members in tasks.values()])
-    interval = found.interval
     counts = [(len(members), sum(bool(row.result) for row in members)) for members in tasks.values()]
-    whole = Estimate(found.value, _cut(interval.low), _cut(interval.high), found.tasks, found.undefined)
+    ends = clustered_counts((hits, n) for n, hits in counts)
+    whole = Estimate(found.value, ends.low, ends.high, found.tasks, ends.undefined)
     several = [_estimate(counts, most, any_of) for any_of in (True, False)] if most > 1 else [None, None]
     return (
         run, rows[0].agent, found.tasks, found.n, whole, found.error, found.naive_error,
@@ -72,10 +73,6 @@ def _row(run: str, rows: Sequence[ResultRow], most: int) -> tuple[Cell, ...]:
 def _estimate(counts: Sequence[tuple[int, int]], k: int, any_of: bool) -> Estimate:
     found = (pass_at_k if any_of else pass_hat_k)(counts, k)
     return Estimate(found.value, found.interval.low, found.interval.high, found.tasks, found.undefined)
-
-
-def _cut(end: float | None) -> float | None:
-    return None if end is None else min(1.0, max(0.0, end))
 
 
 def pass_rates(rows: Sequence[ResultRow]) -> dict[str, Estimate]:

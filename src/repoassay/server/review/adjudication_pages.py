@@ -21,9 +21,11 @@ from repoassay.review import (
     settle,
 )
 from repoassay.server.review.auth import AsLead, Form, Here, HTTPDenied, Led
-from repoassay.server.review.diff_fragments import diff_page, file_list
+from repoassay.server.review.change_index import ChangeIndex
+from repoassay.server.review.context_lines import ContextGap
+from repoassay.server.review.diff_fragments import context_page, diff_page, file_list, version_page
 from repoassay.server.review.lead_data import gather
-from repoassay.server.review.outputs import send_output, shown_of
+from repoassay.server.review.outputs import send_output, shown_of, version_of
 from repoassay.server.review.pages import page
 from repoassay.server.review.reveal import evidence_of
 from repoassay.server.review.review_state import ReviewState, ShownItem
@@ -32,6 +34,7 @@ __all__ = ["router"]
 
 router = APIRouter(prefix="/studies/{study}")
 Place = Annotated[int, Query(ge=0, le=10**6)]
+Line = Annotated[int, Query(ge=1, le=10**9)]
 _FAST = 0.25
 
 
@@ -85,6 +88,7 @@ def _one(desk: ReviewState, led: Led, item: str, made: bool, wrong: str) -> Resp
         shown=shown, ratings=line, known=known, labels=labels, causes=list(DisagreementCause), tab="items", wrong=wrong,
         comments=comments_on(desk.database, led.study, item), outputs=shown_of(desk, shown.payload.outputs),
         evidence=evidence, fast=fast, closed=is_closed(desk.database, led.study), **file_list(shown, 0, base),
+        index=ChangeIndex(desk.blobs, shown),
         versions=[rating for rating in known.versions if rating.submission == item],
         settled=[each for each in known.settled if each.item == item],
     )  # fmt: skip
@@ -139,11 +143,36 @@ def more_files(desk: Here, led: AsLead, item: str, start: Place = 0) -> Response
 
 
 @router.get("/items/{item}/diff/{number}")
-def show_diff(desk: Here, led: AsLead, item: str, number: int, view: str = "unified", at: Place = 0) -> Response:
+def show_diff(
+    desk: Here, led: AsLead, item: str, number: int, view: str = "unified", at: Place = 0, whole_file: bool = False,
+    jump: bool = False,
+) -> Response:  # fmt: skip
     """Rows of one file, with everybody's comments."""
     base = f"/review/studies/{led.study}/items/{item}"
     found = comments_on(desk.database, led.study, item)
-    return diff_page(desk, _shown(desk, led, item), number, view, at, base, found)
+    return diff_page(desk, _shown(desk, led, item), number, view, at, base, found, whole_file=whole_file, jump=jump)
+
+
+@router.get("/items/{item}/diff/{number}/context")
+def context_for_lead(
+    desk: Here, led: AsLead, item: str, number: int, old_line: Line, new_line: Line, count: Line, take: str,
+    view: str = "unified",
+) -> Response:  # fmt: skip
+    """Lines of one file that its diff leaves out."""
+    base = f"/review/studies/{led.study}/items/{item}"
+    return context_page(desk, _shown(desk, led, item), number, view, base, ContextGap(old_line, new_line, count), take)
+
+
+@router.get("/items/{item}/versions/{number}")
+def versions_for_lead(desk: Here, led: AsLead, item: str, number: int) -> Response:
+    """A changed picture, document or notebook, before and after."""
+    return version_page(desk, _shown(desk, led, item), number, f"/review/studies/{led.study}/items/{item}")
+
+
+@router.get("/items/{item}/versions/{number}/{which}")
+def version_for_lead(desk: Here, led: AsLead, item: str, number: int, which: str) -> Response:
+    """Such a file, or a picture of it, inert."""
+    return send_output(desk, version_of(_shown(desk, led, item), number)[0], which)
 
 
 @router.get("/files/{item}/{number}/{which}")

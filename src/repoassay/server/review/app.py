@@ -17,6 +17,7 @@ from starlette.routing import Mount, Route
 from repoassay.errors import BadInput, InfraFault, RepoAssayError, Unavailable
 from repoassay.review import Conflict
 from repoassay.server.review import (
+    account_pages,
     adjudication_pages as settle_pages,
     figure_pages,
     lead_pages,
@@ -38,7 +39,7 @@ _LOG = logging.getLogger("repoassay.review")
 # `studies/new` must come before `studies/{study}`.
 _ROUTERS = (
     join, rating_pages, rating_api, study_pages, lead_pages, settle_pages, figure_pages, preparation_pages,
-    rater_pages,
+    rater_pages, account_pages,
 )  # fmt: skip
 _STATIC = Path(__file__).parent / "static"
 

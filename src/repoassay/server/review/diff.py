@@ -6,14 +6,16 @@ import re
 
 from repoassay.diffs import DiffRow, FileDiff, read
 
-__all__ = ["is_collapsed", "lines_between", "parse_diff"]
+__all__ = ["is_collapsed", "is_generated", "lines_between", "parse_diff"]
 
 _MAX_FILES = 20_000
 _MAX_LINES = 300_000
 """A row takes a hundred bytes, however short its line: a diff of empty lines would take forty times its size."""
 _GENERATED = re.compile(
-    r"(^|/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|poetry\.lock|uv\.lock|Cargo\.lock|go\.sum)$|\.min\.(js|css)$"
-    r"|\.(map|snap|svg)$|(^|/)(dist|vendor|node_modules|__snapshots__)/"
+    r"(^|/)(package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|packages\.lock\.json|Pipfile\.lock"
+    r"|(yarn|bun|poetry|uv|pdm|Cargo|Gemfile|composer|mix|flake|pubspec|Podfile)\.lock)$"
+    r"|\.min\.(js|css|mjs)$|\.(map|snap)$|[._]generated\.\w+$|_pb2(_grpc)?\.pyi?$|\.pb\.(go|cc|h)$|\.g\.dart$"
+    r"|(^|/)(dist|vendor|vendored|third_party|node_modules|__snapshots__)/"
 )
 _LARGE = 600
 
@@ -28,9 +30,14 @@ def parse_diff(text: str) -> tuple[FileDiff, ...]:
     return files
 
 
+def is_generated(path: str) -> bool:
+    """Tell by the name whether a file is locked, packed, generated or of somebody else."""
+    return bool(_GENERATED.search(path))
+
+
 def is_collapsed(file: FileDiff) -> bool:
-    """Tell whether the file waits to be asked for: generated, or large."""
-    return file.additions + file.deletions > _LARGE or bool(_GENERATED.search(file.path))
+    """Tell whether the file waits to be asked for: generated, a drawing, or large."""
+    return file.additions + file.deletions > _LARGE or is_generated(file.path) or file.path.endswith(".svg")
 
 
 def lines_between(file: FileDiff, side: str, first: int, last: int) -> list[str]:

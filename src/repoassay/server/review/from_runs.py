@@ -11,8 +11,20 @@ from repoassay.diagnosis import IntegrityState, Severity, integrity
 from repoassay.errors import BadInput
 from repoassay.records import RunFolder
 from repoassay.report import AttemptTimeline, read_story
-from repoassay.review import Candidate, HiddenPart, Item, Rubric, Sample, blinded, draw, opaque_names, siblings
+from repoassay.review import (
+    Candidate,
+    HiddenPart,
+    Item,
+    ItemPayload,
+    Rubric,
+    Sample,
+    blinded,
+    draw,
+    opaque_names,
+    siblings,
+)
 from repoassay.server.review.blobs import Blobs
+from repoassay.server.review.changed_files import base_of, file_versions
 from repoassay.server.review.control_items import ControlCounts, ControlItem, make_controls
 from repoassay.server.review.item_builder import TaskSide, evidence_for, payload_for, task_side
 from repoassay.types import Attempt, Outcome, Verdict
@@ -103,13 +115,16 @@ def make_items(chosen: SelectedAttempts, wanted: RunSelection, blobs: Blobs, rub
         BadInput: When more controls are wanted than tasks have a human change, or nothing was drawn.
     """
     tasks: dict[str, tuple[TaskSide, str]] = {}
+    bases: dict[str, Path | None] = {}
     halves: list[ControlItem] = []
     names = _names(chosen)
     for candidate in chosen.sample.chosen:
         run, story = chosen.stories[candidate.id]
         found = story.found
         side = task_side(run, found.attempt.task)
-        tasks.setdefault(found.attempt.task, (side, run.plan.id))
+        if found.attempt.task not in tasks:
+            tasks[found.attempt.task] = side, run.plan.id
+            bases[found.attempt.task] = base_of(run, found.attempt.task) if side.kind.changes_repository else None
         payload = blinded(payload_for(side, found, blobs), names, _branches(found.folder))
         hidden = _hidden(side, run, found.attempt, found.verdict, story, candidate.system)
         halves.append(ControlItem(payload, hidden))
@@ -120,9 +135,20 @@ def make_items(chosen: SelectedAttempts, wanted: RunSelection, blobs: Blobs, rub
     random.Random(f"items:{wanted.seed}").shuffle(halves)  # noqa: S311 - to be repeated
     opaque = opaque_names(wanted.seed, len(halves))
     return [
-        Item(id=name, payload=half.payload, hidden=half.hidden, use=half.use, key=half.key)
+        Item(
+            id=name, payload=_with_versions(half.payload, bases[half.hidden.task], blobs), hidden=half.hidden,
+            use=half.use, key=half.key,
+        )
         for name, half in zip(opaque, halves, strict=True)
-    ]
+    ]  # fmt: skip
+
+
+def _with_versions(payload: ItemPayload, base: Path | None, blobs: Blobs) -> ItemPayload:
+    """Add what the changed files were, the same way for controls as for everything else."""
+    if base is None:
+        return payload
+    found = file_versions(base, payload.diff, blobs, payload.reference or "")
+    return payload.model_copy(update={"versions": found})
 
 
 def _hidden(

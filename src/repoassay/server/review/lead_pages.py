@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
+import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -15,14 +18,18 @@ from starlette.datastructures import UploadFile
 from repoassay.errors import BadInput
 from repoassay.review import (
     FORMATS,
+    TIDY_FORMATS,
     Rater,
     RaterRole,
     StudyMode,
     add_rater,
+    arrow_installed,
     assign,
+    bound_raters,
     close_study,
     disable_rater,
     event_log,
+    full_items,
     import_ratings,
     is_closed,
     item_names,
@@ -35,8 +42,10 @@ from repoassay.review import (
     read_rubric_of,
     reopen_study,
     study_of,
+    study_records,
     uses_of,
     write_ratings,
+    write_tidy_folder,
 )
 from repoassay.server.review.auth import AsLead, Form, Here, HTTPDenied, Led
 from repoassay.server.review.pages import page
@@ -63,15 +72,18 @@ def _progress(desk: ReviewState, led: Led, wrong: str) -> Response:
     ratings = ratings_of(desk.database, led.study)
     uses, second = uses_of(desk.database, led.study), RatingPhase.REVEALED in study_of(desk.database, led.study).phases
     rows = []
+    bound = bound_raters(desk.database, led.study)
     for person in people:
         mine = [rating for rating in ratings if rating.rater == person.id]
         queue = queue_of(desk.database, person)
-        live = [each for each in queue if each.item not in uses]
+        full = full_items(desk.database, person, desk.now())
+        live = [each for each in queue if each.item not in uses and each.item not in full]
         seconds = [rating.active_seconds for rating in mine if rating.version == 1]
         revealed = {rating.submission for rating in mine if rating.phase is RatingPhase.REVEALED}
         rows.append(
             {
                 "rater": person,
+                "bound": person.id in bound,
                 "done": sum(each.submitted for each in live),
                 "given": len(live),
                 "revealed": len(revealed) if second else None,
@@ -134,13 +146,20 @@ def disable(desk: Here, led: AsLead, rater: str, _: Form) -> Response:
 @router.get("/close")
 def ask_to_close(desk: Here, led: AsLead) -> Response:
     """Ask before closing, with what is still missing."""
+    study = study_of(desk.database, led.study)
     people = [person for person in raters_of(desk.database, led.study) if person.role is RaterRole.RATER]
-    line = [each for person in people for each in queue_of(desk.database, person)]
+    uses = uses_of(desk.database, led.study)
+    line = [each for person in people for each in queue_of(desk.database, person) if each.item not in uses]
     busy = sum(each.until is not None and each.until > desk.now() for each in line)
+    given, done = len(line), sum(each.submitted for each in line)
+    if study.mode is StudyMode.OVERLAP:
+        # Everybody's queue holds every item, and each is rated so many times only.
+        counts = Counter(each.item for each in line if each.submitted)
+        given = study.overlap * len({each.item for each in line})
+        done = sum(min(count, study.overlap) for count in counts.values())
     return page(
-        "close.html", viewer=led.viewer, study=study_of(desk.database, led.study), tab="progress", given=len(line),
-        missing=sum(not each.submitted for each in line), busy=busy,
-    )  # fmt: skip
+        "close.html", viewer=led.viewer, study=study, tab="progress", given=given, missing=given - done, busy=busy
+    )
 
 
 @router.post("/reopen")
@@ -180,6 +199,20 @@ def export(desk: Here, led: AsLead, kind: str) -> Response:
         path = Path(place, f"ratings{ending}")
         write_ratings(ratings, path)
         return Response(path.read_bytes(), media_type=_TYPES[ending], headers=headers)
+
+
+@router.get("/table.zip")
+def table(desk: Here, led: AsLead) -> Response:
+    """The whole study as one tidy table, with codebook and scripts, as `repoassay review export` writes them."""
+    formats = [each for each in TIDY_FORMATS if each != "parquet" or arrow_installed()]
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory(prefix="repoassay-export-") as place:
+        write_tidy_folder(study_records(desk.database, led.study), Path(place), formats)
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted(Path(place).iterdir()):
+                archive.write(file, f"{led.study}/{file.name}")
+    headers = {"Content-Disposition": f'attachment; filename="{led.study}.zip"'}
+    return Response(packed.getvalue(), media_type="application/zip", headers=headers)
 
 
 @router.post("/import")

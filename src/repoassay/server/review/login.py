@@ -22,9 +22,10 @@ from repoassay.review import (
     use_invitation,
     uses_of,
 )
+from repoassay.server.review.account_pages import let_in, send_to_provider
 from repoassay.server.review.auth import COOKIE, AnyForm, Anyone, AsRater, Form, Here, HTTPDenied
 from repoassay.server.review.pages import page
-from repoassay.server.review.sessions import end_session, start_session
+from repoassay.server.review.sessions import end_session
 
 __all__ = ["router"]
 
@@ -43,7 +44,7 @@ def home(viewer: Anyone) -> Response:
 
 
 @router.get("/join/{token}")
-def invited(desk: Here, token: str) -> Response:
+def welcome(desk: Here, token: str) -> Response:
     """The page an invitation leads to; nothing happens until its button is pressed, so previews of links do no harm."""
     if desk.owns(token):
         return page("join.html", viewer=None, token=token, name="the owner of this server", role="admin")
@@ -57,17 +58,16 @@ def invited(desk: Here, token: str) -> Response:
 def join(desk: Here, form: AnyForm) -> Response:
     """Exchange an invitation for a session."""
     token = str(form.get("token", ""))
+    if desk.provider is not None and not desk.owns(token):
+        invited = rater_by_token(desk.database, token, desk.now())
+        if invited is not None and invited.role is not RaterRole.JUDGE:
+            return send_to_provider(desk, desk.provider, invited)
     rater = None if desk.owns(token) else use_invitation(desk.database, token, desk.now())
     if rater is None and not desk.owns(token):
         raise HTTPDenied(404, _UNKNOWN)
     if rater is not None and rater.role is RaterRole.JUDGE:
         raise HTTPDenied(403, "A judge is a program and has no pages.")
-    secret, lasts = start_session(desk.database, rater, desk.now())
-    answer = RedirectResponse("/review/", 303)
-    answer.set_cookie(
-        COOKIE, secret, max_age=int(lasts), path="/review", httponly=True, samesite="strict", secure=desk.secure
-    )
-    return answer
+    return let_in(desk, rater, RedirectResponse("/review/", 303))
 
 
 @router.post("/leave")

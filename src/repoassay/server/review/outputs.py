@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,11 +18,22 @@ from fastapi.responses import FileResponse
 
 from repoassay.errors import BadInput
 from repoassay.grading import MOST_CELL, MOST_COLUMNS, MOST_ROWS, MOST_TEXT
-from repoassay.review import Output
+from repoassay.review import ItemPayload, Output
 from repoassay.server.review.auth import HTTPDenied
-from repoassay.server.review.review_state import ReviewState
+from repoassay.server.review.previews import NotebookCell
+from repoassay.server.review.review_state import ReviewState, ShownItem
 
-__all__ = ["OutputSide", "Preview", "kind_of", "media_of", "send_output", "shown_of"]
+__all__ = [
+    "OutputSide",
+    "Preview",
+    "begin_previews",
+    "kind_of",
+    "media_of",
+    "opened_as",
+    "send_output",
+    "shown_of",
+    "version_of",
+]
 
 Kind = Literal["image", "audio", "video", "table", "text", "pdf", "other"]
 
@@ -53,21 +65,23 @@ _TEXTS = {
     "log", "ini", "sql", "geojson", "gpx", "ics", "rst", "tex",
 }  # fmt: skip
 _MOST_FILES = 50
+_WHICH = re.compile(r"(?P<side>made|truth)(?P<preview>(\.(?P<number>[1-9][0-9]?))?\.png)?")
 _INERT = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-Type-Options": "nosniff"}
 
 
 @dataclass(frozen=True, slots=True)
 class OutputSide:
-    """One file of a pair. `text` and `rows` hold what is previewed as such; `note` says what is not shown, or why.
+    """One file of a pair. `text`, `rows` and `cells` hold what is previewed so; `note` says what is not shown, or why.
 
-    `picture` says that there is a PNG; `plays` that the browser may play it; `waits` that a preview is being made.
+    `pictures` counts its PNGs; `plays` says that the browser may play it; `waits` that a preview is being made.
     """
 
     size: int
     text: str = ""
     rows: tuple[tuple[str, ...], ...] = ()
     note: str = ""
-    picture: bool = False
+    cells: tuple[NotebookCell, ...] = ()
+    pictures: int = 0
     plays: bool = False
     waits: bool = False
 
@@ -104,6 +118,11 @@ def kind_of(path: str) -> Kind:
     )
 
 
+def opened_as(path: str) -> str:
+    """As what a sandbox opens a file of this name: pdf, workbook, notebook or picture; empty where none does."""
+    return _OPENED.get(_ending(path), "")
+
+
 def media_of(path: str) -> str:
     """The media type under which a file is served: never one that a browser runs."""
     found = _INLINE.get(_ending(path))
@@ -120,22 +139,61 @@ def shown_of(desk: ReviewState, outputs: Sequence[Output]) -> tuple[Preview, ...
     return tuple(found)
 
 
+def begin_previews(desk: ReviewState, payload: ItemPayload) -> None:
+    """Have everything opened that raters will be shown of an item, so that it is there when they come."""
+    for output in payload.outputs[:_MOST_FILES]:
+        for digest in (output.sha256, output.truth):
+            if digest and (kind := opened_as(output.path)):
+                desk.previews.get(digest, kind)
+    for each in payload.versions:
+        for digest in (each.before, each.after):
+            if digest and (kind := opened_as(each.path)):
+                desk.previews.get(digest, kind)
+
+
+def version_of(item: ShownItem, number: int) -> tuple[Output, str]:
+    """Return a changed file that a sandbox opens as an output, its former version as the truth beside it.
+
+    Args:
+        item: The item.
+        number: Of the file in the change.
+
+    Returns:
+        The output, and which version it is where there is one alone.
+
+    Raises:
+        Denied: When the file is none of these, or is not kept.
+    """
+    file = item.files[number] if 0 <= number < len(item.files) else None
+    kept = next((each for each in item.payload.versions if file is not None and each.path == file.path), None)
+    now = kept and (kept.after or kept.before)
+    if kept is None or not now or not opened_as(kept.path):
+        raise HTTPDenied(404, "There is no such file.")
+    former = kept.before if kept.after and kept.before != kept.after else None
+    return Output(path=kept.path, media=media_of(kept.path), sha256=now, truth=former), (
+        "After" if kept.after else "Before"
+    )
+
+
 def send_output(desk: ReviewState, output: Output, which: str) -> FileResponse:
     """Send a picture's preview, or a file: to be played if it is sound or film, else as a download; it can run nothing.
 
     Raises:
         BadInput: When the file is not here.
-        Denied: When `which` is neither `made` nor a `truth` there is, nor one of these with `.png`, the preview.
+        Denied: When `which` is neither `made` nor a `truth` there is, nor one of these with `.png` or `.2.png`: the
+            first or another picture of its preview.
     """
-    side, _, preview = which.partition(".")
-    digest = {"made": output.sha256, "truth": output.truth}.get(side)
-    if digest is None or preview not in ("", "png"):
+    found = _WHICH.fullmatch(which)
+    digest = {"made": output.sha256, "truth": output.truth}.get(found["side"]) if found else None
+    if found is None or digest is None:
         raise HTTPDenied(404, "There is no such file.")
+    side, preview = found["side"], bool(found["preview"])
     ending = "png" if preview else _ending(output.path)
     name = f"{side}.{ending}" if ending.isalnum() and ending.isascii() and len(ending) < 10 else side
     inline = "inline" if preview or ending in _PLAYED else "attachment"
     headers = {**_INERT, "Content-Disposition": f'{inline}; filename="{name}"'}
-    path = desk.previews.picture(digest) if preview else desk.blobs.path(digest)
+    number = int(found["number"] or 1)
+    path = desk.previews.picture(digest, opened_as(output.path), number) if preview else desk.blobs.path(digest)
     return FileResponse(path, media_type=media_of(f"x.{ending}"), headers=headers)
 
 
@@ -154,7 +212,9 @@ def _side(desk: ReviewState, digest: str, name: str) -> OutputSide:
         made = desk.previews.get(digest, _OPENED[ending])
         if made is None:
             return OutputSide(size, note="A preview is being made.", waits=True)
-        return OutputSide(size, made.text, tuple(map(tuple, made.rows)), made.note, made.picture)
+        return OutputSide(
+            size, rows=tuple(map(tuple, made.rows)), note=made.note, cells=tuple(made.cells), pictures=made.pictures
+        )
     if ending in _PLAYED:
         plays = _PLAYED[ending](_head(path, 16))
         return OutputSide(size, plays=plays, note="" if plays else "It is not what its name says; download it.")

@@ -9,6 +9,7 @@ import jinja2
 from starlette.responses import HTMLResponse
 
 from repoassay.server.review.diff import is_collapsed
+from repoassay.server.review.markdown_view import markdown_html
 from repoassay.server.review.markup import reflow, visible
 from repoassay.stats import Figure, Interval, Proportion, Significance
 from repoassay.text import block
@@ -83,6 +84,7 @@ _ENVIRONMENT = jinja2.Environment(
 )
 _ENVIRONMENT.tests["collapsed"] = is_collapsed
 _ENVIRONMENT.filters |= {
-    "figure": _figure, "interval": _interval, "moment": _moment, "number": _number, "p_value": _p_value,
-    "percent": _percent, "points": _points, "reflow": reflow, "seconds": _seconds, "seen": block, "visible": visible,
+    "figure": _figure, "interval": _interval, "markdown": markdown_html, "moment": _moment, "number": _number,
+    "p_value": _p_value, "percent": _percent, "points": _points, "reflow": reflow, "seconds": _seconds, "seen": block,
+    "visible": visible,
 }  # fmt: skip

@@ -13,7 +13,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -21,7 +21,9 @@ from repoassay.errors import BadInput, RepoAssayError
 from repoassay.grading import (
     FILE,
     MOST_CELL,
+    MOST_CELLS,
     MOST_COLUMNS,
+    MOST_PICTURES,
     MOST_ROWS,
     MOST_SIDE,
     MOST_TEXT,
@@ -35,28 +37,50 @@ from repoassay.server.review.blobs import Blobs
 from repoassay.tasks import read_regular
 from repoassay.types import Limits
 
-__all__ = ["PreviewResult", "Previews"]
+__all__ = ["NotebookCell", "PreviewResult", "Previews"]
 
 LIMITS = Limits(seconds=60, memory=2**30, disk=64 * 2**20, processes=16, output=2**16)
 """What opening one file may take."""
 _LOG = logging.getLogger("repoassay.review")
 _HEAP = 768 * 2**20
 _THREADS = 2
-_VERSION = 1
+_VERSION = 2
 """Of what is kept; another one is made anew."""
 _MOST_BYTES = 16 * 2**20
 _SIGN = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _Cell = Annotated[str, Field(max_length=MOST_CELL)]
 
 
-class PreviewResult(BaseModel):
-    """What is shown of a file. It comes out of the sandbox, and is believed no further than its shape."""
+class CellOutput(BaseModel):
+    """What a cell of a notebook printed, or the number of the picture it drew."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     text: Annotated[str, Field(max_length=MOST_TEXT)] = ""
+    picture: Annotated[int, Field(ge=0, le=MOST_PICTURES)] = 0
+
+
+class NotebookCell(BaseModel):
+    """A cell of a notebook."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    kind: Literal["markdown", "code", "raw"]
+    source: Annotated[str, Field(max_length=MOST_TEXT)] = ""
+    outputs: Annotated[list[CellOutput], Field(max_length=20)] = []
+
+
+class PreviewResult(BaseModel):
+    """What is shown of a file. It comes out of the sandbox, and is believed no further than its shape.
+
+    `pictures` counts the PNG files beside it: one of a picture, the pages of a document, what cells of a notebook drew.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
     rows: Annotated[list[Annotated[list[_Cell], Field(max_length=MOST_COLUMNS)]], Field(max_length=MOST_ROWS)] = []
-    picture: bool = False
+    cells: Annotated[list[NotebookCell], Field(max_length=MOST_CELLS)] = []
+    pictures: Annotated[int, Field(ge=0, le=MOST_PICTURES)] = 0
     note: Annotated[str, Field(max_length=600)] = ""
     kept: bool = True
 
@@ -111,14 +135,19 @@ class Previews:
         self._waiting.put(key)
         return None
 
-    def picture(self, digest: str) -> Path:
-        """Where the PNG of a picture lies.
+    def picture(self, digest: str, kind: str = "picture", number: int = 1) -> Path:
+        """Where a PNG of a file's preview lies.
+
+        Args:
+            digest: Of the file.
+            kind: As what it was opened.
+            number: Which of its pictures, from 1.
 
         Raises:
             BadInput: When there is none.
         """
         self._blobs.path(digest)
-        place = self._place((digest, "picture"), "png")
+        place = self._place((digest, kind), f"{number}.png")
         if not place.is_file():
             raise BadInput("There is no preview of this file.", "Download the file itself.")
         return place
@@ -158,20 +187,20 @@ class Previews:
                 mounts=[Mount(self._blobs.path(digest), FILE)],
                 limits=self._limits,
                 scratch=[PLACE],
-                collect=[ExportSpec(PLACE, Path(folder), max_bytes=_MOST_BYTES, max_files=4)],
+                collect=[ExportSpec(PLACE, Path(folder), max_bytes=_MOST_BYTES, max_files=MOST_PICTURES + 1)],
             )
             with self._lock:
                 self._sandbox = self._sandbox or self._open()
             done = self._sandbox.run(command, self._over)
             if self._over.is_set():
                 return PreviewResult(kept=False)
-            made, png = _read(Path(folder)) if done.exit.code == 0 else (None, b"")
+            made, pictures = _read(Path(folder)) if done.exit.code == 0 else (None, [])
         if made is None:
             why = hit_limit(done.exit) if done.exit.code != 0 else "what opened it left nothing"
             made = PreviewResult(note=f"This cannot be shown: {why}; download it.")
         if made.kept:
-            if made.picture:
-                _write(self._place(key, "png"), png)
+            for number, png in enumerate(pictures, 1):
+                _write(self._place(key, f"{number}.png"), png)
             _write(self._place(key, "json"), made.model_dump_json().encode())
         return made
 
@@ -186,18 +215,18 @@ class Previews:
         return self._blobs.folder / f"previews-{_VERSION}" / digest[:2] / f"{digest}.{kind}.{ending}"
 
 
-def _read(folder: Path) -> tuple[PreviewResult | None, bytes]:
-    """What the sandbox left, if it is as it should be; a picture as its bytes."""
+def _read(folder: Path) -> tuple[PreviewResult | None, list[bytes]]:
+    """What the sandbox left, if it is as it should be, and its pictures."""
     try:
         made = PreviewResult.model_validate_json(read_regular(folder / "shown.json", _MOST_BYTES))
-        png = read_regular(folder / "shown.png", _MOST_BYTES) if made.picture else b""
+        pictures = [read_regular(folder / f"shown-{number + 1}.png", _MOST_BYTES) for number in range(made.pictures)]
     except (OSError, ValidationError):
-        return None, b""
-    if made.picture:
+        return None, []
+    for png in pictures:
         edges = [int.from_bytes(png[at : at + 4], "big") for at in (16, 20)]
         if not png.startswith(_SIGN) or not all(0 < edge <= MOST_SIDE for edge in edges):
-            return None, b""
-    return made, png
+            return None, []
+    return made, pictures
 
 
 def _write(place: Path, data: bytes) -> None:

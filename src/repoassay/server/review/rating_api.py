@@ -28,6 +28,7 @@ from repoassay.review import (
     uses_of,
 )
 from repoassay.server.review.auth import AsRater, Body, Here, HTTPDenied
+from repoassay.server.review.context_lines import lines_before, with_gaps_filled
 from repoassay.server.review.diff import lines_between
 from repoassay.server.review.rater_progress import revealed_to, stand
 from repoassay.server.review.review_state import ReviewState
@@ -93,7 +94,7 @@ def hand_in(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, Any]
 
 @router.post("/item/{item}/comments")
 def comment(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, Any]:
-    """Write a comment at lines of the diff, which we quote ourselves."""
+    """Write a comment at lines of a changed file, which we quote ourselves."""
     shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
     number, side = body.get("file"), body.get("side")
     first, last = body.get("line"), body.get("end_line", body.get("line"))
@@ -102,7 +103,8 @@ def comment(desk: Here, rater: AsRater, item: str, body: Body) -> dict[str, Any]
         raise HTTPDenied(422, "A comment needs a side and the numbers of its lines.")
     if file is None or not first <= last < first + _MOST_LINES:
         raise HTTPDenied(422, "A comment needs a file of the change, a side and at most 200 lines.")
-    lines = lines_between(file, str(side), first, last)
+    whole = lines_before(desk.blobs, shown, file)
+    lines = lines_between(file if whole is None else with_gaps_filled(file, whole), str(side), first, last)
     if len(lines) != last - first + 1:
         raise HTTPDenied(422, "The change does not show these lines.")
     quote = "\n".join(lines)[:4000]

@@ -10,6 +10,8 @@ from fastapi.responses import RedirectResponse
 from repoassay.review import (
     Rater,
     comments_by,
+    draft_of,
+    full_items,
     hidden_of,
     instructions_of,
     is_closed,
@@ -26,8 +28,10 @@ from repoassay.review import (
     uses_of,
 )
 from repoassay.server.review.auth import Anyone, AsRater, Form, Here, HTTPDenied
-from repoassay.server.review.diff_fragments import diff_page, file_list
-from repoassay.server.review.outputs import send_output, shown_of
+from repoassay.server.review.change_index import ChangeIndex, search_change
+from repoassay.server.review.context_lines import ContextGap
+from repoassay.server.review.diff_fragments import context_page, diff_page, file_list, version_page
+from repoassay.server.review.outputs import send_output, shown_of, version_of
 from repoassay.server.review.pages import page
 from repoassay.server.review.rater_progress import revealed_to, stand
 from repoassay.server.review.reveal import evidence_of
@@ -38,6 +42,8 @@ __all__ = ["router"]
 
 router = APIRouter()
 Place = Annotated[int, Query(ge=0, le=10**6)]
+Wanted = Annotated[str, Query(max_length=200)]
+Line = Annotated[int, Query(ge=1, le=10**9)]
 
 
 @router.get("/queue")
@@ -46,9 +52,11 @@ def queue(desk: Here, rater: AsRater, viewer: Anyone) -> Response:
     study = study_of(desk.database, rater.study)
     line = queue_of(desk.database, rater)
     second = RatingPhase.REVEALED in study.phases
+    full = full_items(desk.database, rater, desk.now())
     return page(
         "queue.html", viewer=viewer, study=study, queue=line, now=desk.now(), second=second,
-        closed=is_closed(desk.database, rater.study), done=sum(each.submitted for each in line),
+        closed=is_closed(desk.database, rater.study), done=sum(each.submitted for each in line), full=full,
+        typed={item for item in full if draft_of(desk.database, rater, item) is not None},
         rubric=read_rubric_of(desk.database, rater.study), preparation=preparation_of(desk.database, rater),
         uses={item: use for item, (use, _) in uses_of(desk.database, rater.study).items()},
         unread=must_read(desk.database, rater) is not None, open_reveals=_open_reveals(desk, rater) if second else (),
@@ -90,7 +98,7 @@ def show_item(desk: Here, rater: AsRater, viewer: Anyone, item: str) -> Response
         rubric=read_rubric_of(desk.database, rater.study), study=study_of(desk.database, rater.study),
         comments=comments_by(desk.database, rater, item), evidence=evidence,
         outputs=shown_of(desk, shown.payload.outputs), **file_list(shown, 0, base),
-        fast=min(60.0, 10.0 + 0.1 * shown.changed),
+        index=ChangeIndex(desk.blobs, shown), fast=min(60.0, 10.0 + 0.1 * shown.changed),
     )  # fmt: skip
 
 
@@ -110,19 +118,57 @@ def more_files(desk: Here, rater: AsRater, item: str, start: Place = 0) -> Respo
 
 
 @router.get("/item/{item}/diff/{number}")
-def show_diff(desk: Here, rater: AsRater, item: str, number: int, view: str = "unified", at: Place = 0) -> Response:
+def show_diff(
+    desk: Here, rater: AsRater, item: str, number: int, view: str = "unified", at: Place = 0, whole_file: bool = False,
+    jump: bool = False,
+) -> Response:  # fmt: skip
     """Rows of one file."""
     shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
     found = comments_by(desk.database, rater, item)
-    return diff_page(desk, shown, number, view, at, f"/review/item/{item}", found, own=True)
+    return diff_page(
+        desk, shown, number, view, at, f"/review/item/{item}", found, own=True, whole_file=whole_file, jump=jump
+    )  # fmt: skip
+
+
+@router.get("/item/{item}/diff/{number}/context")
+def show_left_out(
+    desk: Here, rater: AsRater, item: str, number: int, old_line: Line, new_line: Line, count: Line, take: str,
+    view: str = "unified",
+) -> Response:  # fmt: skip
+    """Lines of one file that its diff leaves out."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    return context_page(desk, shown, number, view, f"/review/item/{item}", ContextGap(old_line, new_line, count), take)
+
+
+@router.get("/item/{item}/versions/{number}")
+def show_versions(desk: Here, rater: AsRater, item: str, number: int) -> Response:
+    """A changed picture, document or notebook, before and after."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    return version_page(desk, shown, number, f"/review/item/{item}")
+
+
+@router.get("/item/{item}/versions/{number}/{which}")
+def send_version(desk: Here, rater: AsRater, item: str, number: int, which: str) -> Response:
+    """Such a file, or a picture of it, inert."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    return send_output(desk, version_of(shown, number)[0], which)
+
+
+@router.get("/item/{item}/find")
+def find_text(desk: Here, rater: AsRater, item: str, wanted: Wanted = "") -> Response:
+    """Lines of the change that hold a text, those of files not loaded yet too."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    found, more = search_change(shown, wanted) if wanted.strip() else ([], False)
+    return page("found.html", wanted=wanted.strip(), found=found, more=more)
 
 
 @router.get("/item/{item}/comments")
 def show_comments(desk: Here, rater: AsRater, item: str) -> Response:
     """The rater's own comments."""
-    revealed_to(desk, rater, item)
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
     found = comments_by(desk.database, rater, item)
-    return page("comments.html", comments=found, rubric=read_rubric_of(desk.database, rater.study), own=True)
+    rubric = read_rubric_of(desk.database, rater.study)
+    return page("comments.html", comments=found, rubric=rubric, own=True, index=ChangeIndex(desk.blobs, shown))
 
 
 @router.post("/item/{item}/release")
@@ -146,4 +192,5 @@ def show_evidence(desk: Here, rater: AsRater, item: str) -> Response:
     """Tests, signals and steps, once they may be seen."""
     if not revealed_to(desk, rater, item):
         raise HTTPDenied(403, "This is shown after your own rating is submitted.")
-    return page("evidence.html", evidence=evidence_of(hidden_of(desk.database, rater.study, item)))
+    index = ChangeIndex(desk.blobs, desk.shown(rater.study, item, blind=False))
+    return page("evidence.html", evidence=evidence_of(hidden_of(desk.database, rater.study, item)), index=index)

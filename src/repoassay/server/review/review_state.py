@@ -15,7 +15,8 @@ from repoassay.db import Database
 from repoassay.diffs import FileDiff
 from repoassay.review import BUNDLED, ItemPayload, payload_of, rater_view, read_rubric_of, study_of
 from repoassay.server.review.blobs import Blobs
-from repoassay.server.review.diff import parse_diff
+from repoassay.server.review.diff import is_generated, parse_diff
+from repoassay.server.review.oidc import IdentityProvider
 from repoassay.server.review.previews import Previews
 
 __all__ = ["Pages", "ReviewState", "ShownItem"]
@@ -27,12 +28,18 @@ _CACHED = 48 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class ShownItem:
-    """An item's payload with its diffs parsed. `extra` are files that only the human's change has."""
+    """An item's payload with its diffs parsed.
+
+    `extra` are files that only the human's change has; their numbers follow. `generated` are the numbers of generated
+    and vendored files, which come last in `order`.
+    """
 
     payload: ItemPayload
     files: tuple[FileDiff, ...]
     reference: dict[str, FileDiff]
     extra: tuple[FileDiff, ...]
+    generated: frozenset[int]
+    order: tuple[int, ...]
 
     @property
     def changed(self) -> int:
@@ -79,6 +86,7 @@ class ReviewState:
         secure: Whether cookies are for HTTPS alone.
         clock: The time.
         previews: Of these files; made in a sandbox of this machine when none are given.
+        provider: Asked who came with an invitation; None: whoever has the link is believed.
     """
 
     def __init__(
@@ -93,10 +101,12 @@ class ReviewState:
         secure: bool = False,
         clock: Callable[[], datetime] = _now,
         previews: Previews | None = None,
+        provider: IdentityProvider | None = None,
     ) -> None:
         self.database = database
         self.blobs = blobs
         self.previews = previews or Previews(blobs)
+        self.provider = provider
         self.runs = tuple(runs)
         self.rubrics = tuple(rubrics)
         self.hosts = hosts
@@ -141,7 +151,10 @@ class ReviewState:
         reference = {file.path: file for file in parse_diff(payload.reference or "")}
         known = {file.path for file in files}
         extra = tuple(file for path, file in reference.items() if path not in known)
-        made = ShownItem(payload, files, reference, extra)
+        marked = {each.path for each in payload.versions if each.generated}
+        generated = frozenset(file.number for file in files if file.path in marked or is_generated(file.path))
+        order = sorted(range(len(files) + len(extra)), key=lambda number: (number >= len(files), number in generated))
+        made = ShownItem(payload, files, reference, extra, generated, tuple(order))
         with self._lock:
             if key not in self._shown:
                 self._shown[key] = made

@@ -9,9 +9,10 @@ from markupsafe import Markup
 
 from repoassay.diffs import DiffRow, FileDiff
 from repoassay.server.review.colour import Token, coloured
+from repoassay.server.review.context_lines import ContextGap
 from repoassay.server.review.markup import visible
 
-__all__ = ["PAGE", "Cell", "DiffLine", "page_of", "pages"]
+__all__ = ["PAGE", "Cell", "DiffLine", "lines_of", "page_of", "pages"]
 
 PAGE = 400
 """Rows of a file that are sent at once."""
@@ -35,7 +36,8 @@ class Cell:
 class DiffLine:
     """What stands in one line of the table: a hunk's head, a note, or cells (in unified view `left` alone).
 
-    `old` and `new` are line numbers shown in unified view.
+    `old` and `new` are line numbers shown in unified view. `gap` is what the diff leaves out before a head, or at the
+    end of the file.
     """
 
     head: str = ""
@@ -45,6 +47,7 @@ class DiffLine:
     right: Cell | None = None
     old: int | None = None
     new: int | None = None
+    gap: ContextGap | None = None
 
 
 def pages(file: FileDiff) -> int:
@@ -52,16 +55,25 @@ def pages(file: FileDiff) -> int:
     return max(1, -(-len(file.rows) // PAGE))
 
 
-def page_of(file: FileDiff, page: int, *, split: bool) -> list[DiffLine]:
+def page_of(file: FileDiff, page: int, *, split: bool, between: Sequence[ContextGap] = ()) -> list[DiffLine]:
     """Return one page of a file's diff.
 
     Args:
         file: The file.
         page: From 0; one that is not there is empty.
         split: Both sides beside each other, instead of one below the other.
+        between: What the diff leaves out, as `context_gaps` returns it; empty where that cannot be shown.
     """
     rows = file.rows[page * PAGE : (page + 1) * PAGE]
-    html = _html(file.path, rows)
+    found = lines_of(file.path, rows, split=split, between=between)
+    if between and between[-1].count and page == pages(file) - 1:
+        found.append(DiffLine(hunk=max(0, file.hunks - 1), gap=between[-1]))
+    return found
+
+
+def lines_of(path: str, rows: Sequence[DiffRow], *, split: bool, between: Sequence[ContextGap] = ()) -> list[DiffLine]:
+    """Return rows of a file as lines of the table; see `page_of`."""
+    html = _html(path, rows)
     lines: list[DiffLine] = []
     run: list[DiffRow] = []
 
@@ -72,7 +84,8 @@ def page_of(file: FileDiff, page: int, *, split: bool) -> list[DiffLine]:
     for row in rows:
         if row.sign == "@":
             flush()
-            lines.append(DiffLine(head=row.text[:300], hunk=row.hunk))
+            gap = between[row.hunk] if between else None
+            lines.append(DiffLine(head=row.text[:300], hunk=row.hunk, gap=gap if gap and gap.count else None))
         else:
             run.append(row)
     flush()

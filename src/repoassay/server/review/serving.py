@@ -19,6 +19,7 @@ from repoassay.server.access import is_loopback
 from repoassay.server.connection import Connection, most_connections
 from repoassay.server.review.app import build_review
 from repoassay.server.review.blobs import Blobs
+from repoassay.server.review.oidc import IdentityProvider, read_oidc_settings
 from repoassay.server.review.review_state import ReviewState
 from repoassay.tasks import data_folder
 
@@ -36,6 +37,7 @@ def open_desk(
     hosts: frozenset[str] = frozenset(),
     *,
     secure: bool = False,
+    oidc: Path | None = None,
 ) -> tuple[ReviewState, str]:
     """Open what the application works with, and make the owner's token for this start.
 
@@ -45,6 +47,7 @@ def open_desk(
         rubrics: Files of rubrics to offer beside the bundled ones.
         hosts: Host names that requests may use; empty for any.
         secure: Whether cookies are for HTTPS alone.
+        oidc: Settings of an identity provider that says who came with an invitation.
 
     Returns:
         The review's state, and the owner's token, which is kept nowhere.
@@ -52,6 +55,7 @@ def open_desk(
     Raises:
         BadInput: When a run, a rubric or the database cannot be used.
     """
+    provider = IdentityProvider(*read_oidc_settings(oidc)) if oidc is not None else None
     for rubric in rubrics:
         read_rubric(rubric)
     for run in runs:
@@ -63,7 +67,7 @@ def open_desk(
     token = secrets.token_urlsafe(32)
     desk = ReviewState(
         open_database(place), Blobs(folder), owner=token, runs=[run.resolve() for run in runs],
-        rubrics=(*BUNDLED, *rubrics), hosts=hosts, secure=secure,
+        rubrics=(*BUNDLED, *rubrics), hosts=hosts, secure=secure, provider=provider,
     )  # fmt: skip
     return desk, token
 

@@ -29,6 +29,7 @@ from repoassay.review import (
 from repoassay.server.review.auth import Anyone, AsCreator, Form, Here
 from repoassay.server.review.control_items import ControlCounts
 from repoassay.server.review.from_runs import RunSelection, SelectedAttempts, choose, make_items
+from repoassay.server.review.outputs import begin_previews
 from repoassay.server.review.pages import page
 from repoassay.server.review.review_state import ReviewState
 from repoassay.server.review.sessions import Viewer
@@ -136,6 +137,8 @@ def _make(desk: ReviewState, viewer: Viewer, given: Mapping[str, str]) -> Study:
     if given.get("plan"):
         plan = plan_from_toml(given["plan"], "the plan's TOML").model_copy(update=words)
     create_study(desk.database, study, rubric, items, at=desk.now(), by=viewer.id, plan=plan)
+    for item in items:
+        begin_previews(desk, item.payload)
     _note_excluded(desk, study, chosen, viewer)
     names = {item.hidden.attempt: item.id for item in items if item.hidden.golden is None}
     drawn = f"drawn by the seed {seed}"

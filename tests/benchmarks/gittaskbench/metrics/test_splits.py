@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pypdf import PdfWriter
+from pypdf import PdfReader, PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from repoassay.benchmarks.gittaskbench.metrics.splits import natural_order, pdf_pages_split
@@ -59,6 +59,21 @@ def test_swapped_missing_surplus_and_long_files_cost(tmp_path: Path, truth: Path
     for number in range(5):
         document(tmp_path / "more" / f"{number}.pdf", WORDS[min(number, 3)])
     assert pdf_pages_split(tmp_path / "more", truth).value == 0.8
+
+
+def test_pages_cut_off_or_turned_are_wrong(tmp_path: Path, truth: Path) -> None:
+    for place in truth.iterdir():
+        for name in ("cut", "turned", "whole"):
+            (tmp_path / name).mkdir(exist_ok=True)
+            writer = PdfWriter()
+            page = writer.add_page(PdfReader(place).pages[0])
+            if name == "cut":
+                page.mediabox.upper_right = page.cropbox.upper_right = (300, 100)
+            elif name == "turned":
+                page.rotate(90)
+            writer.write(tmp_path / name / place.name)
+    found = {name: pdf_pages_split(tmp_path / name, truth).value for name in ("cut", "turned", "whole")}
+    assert found == {"cut": 0, "turned": 0, "whole": 1}
 
 
 def test_what_is_no_pdf_is_refused(tmp_path: Path, truth: Path) -> None:

@@ -17,6 +17,7 @@ __all__ = ["natural_order", "pdf_pages_split"]
 _MOST_FILES = 500
 _MOST_ENTRIES = 5000
 _LONGEST = 50_000
+_SIZE = 0.05
 
 
 def natural_order(name: str) -> list[tuple[int, str]]:
@@ -67,8 +68,18 @@ def _text(page: Any) -> str:
         return re.sub(r"\s", "", page.extract_text())[:_LONGEST]
 
 
+def _shown(page: Any) -> tuple[float, float]:
+    """Width and height of what a reader shows of a page, in points: text beyond the crop box is still extracted."""
+    with mapped("a PDF"):
+        box, turned = page.cropbox, page.rotation % 180 == 90
+        sides = abs(float(box.width)), abs(float(box.height))
+    return sides[::-1] if turned else sides
+
+
 def _same(page: Any, other: Any, alike: float) -> bool:
-    """Whether two pages say the same; what is drawn in the same words need not be extracted to know that."""
+    """Whether two pages show as much and say the same; what is drawn alike need not be extracted to know that."""
+    if any(abs(mine - its) > _SIZE * its for mine, its in zip(_shown(page), _shown(other), strict=True)):
+        return False
     drawn = _drawn(page)
     return (drawn and drawn == _drawn(other)) or similarity(_text(page), _text(other)) >= alike
 
@@ -86,8 +97,9 @@ def pdf_pages_split(of: Path, against: Path, *, alike: float = 0.95) -> Measurem
     """Share of pages that stand alone in the file of their turn; both arguments are folders of .pdf files.
 
     Files are taken in the order of the numbers in their names, from nought or one. A page is right when its file has
-    one page and its text has an Indel similarity of at least `alike` to the reference's, white space aside. Files too
-    many count as pages that are wrong. Raises `UnreadableOutput` when any file is no PDF.
+    one page, as wide and high as the reference's within a twentieth, and its text has an Indel similarity of at least
+    `alike` to the reference's, white space aside. Files too many count as pages that are wrong. Raises
+    `UnreadableOutput` when any file is no PDF.
     """
     theirs = [reference(_pages, path)[0] for path in reference(_documents, against)]
     ours = []

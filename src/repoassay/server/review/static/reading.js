@@ -13,7 +13,9 @@ const reading = (() => {
 
   // --- files, which come as they are needed -------------------------------------------------------------------
   document.body.addEventListener("htmx:configRequest", (event) => {
-    if (/\/diff\/\d+/.test(event.detail.path)) event.detail.parameters.view = view.now;
+    if (!/\/diff\/\d+/.test(event.detail.path)) return;
+    event.detail.parameters.view = view.now;
+    if (event.detail.target?.closest("section.file")?.classList.contains("entire")) event.detail.parameters.whole_file = "true";
   });
   const part = (rows, more = "") => htmx.ajax("GET", `${rows.dataset.at}${more}`, { target: rows, swap: "innerHTML" });
   async function section(number, place) {
@@ -27,7 +29,7 @@ const reading = (() => {
   }
   const placeOf = (number) => Number(document.querySelector(`.tree a[data-file="${number}"]`)?.dataset.place ?? number);
   // Goes to a file, or to a row of it by its key (`n12`: line 12 of the new side), loading whatever is missing.
-  async function jump(number, { key = "", page = 0, place = placeOf(number) } = {}) {
+  async function jump(number, { key = "", page = 0, place = placeOf(number), all = false } = {}) {
     const found = await section(number, place);
     if (!found) return;
     found.classList.remove("folded");
@@ -43,15 +45,48 @@ const reading = (() => {
     }
     const row = () => document.getElementById(`f${number}${key}`);
     if (!row()) {
-      await part(rows, `?at=${page}`);
+      entire(found, all);
+      await part(rows, `?at=${page}&jump=true`);
       for (let turn = 0; turn < 40 && !row(); turn += 1) await nap(25);
     }
     if (row()) to(row()); else found.scrollIntoView({ block: "start" });
   }
   const reload = (rows) => part(rows);
 
+  // --- lines the diff leaves out ------------------------------------------------------------------------------
+  function entire(section, on) {
+    section.classList.toggle("entire", on);
+    section.querySelector("[data-whole]")?.setAttribute("aria-pressed", String(on));
+  }
+  function whole(section) {
+    const rows = section?.querySelector(".rows");
+    if (!rows || !section.querySelector("[data-whole]")) return;
+    wanted = at.row?.id && section.contains(at.row) ? at.row.id : "";
+    entire(section, !section.classList.contains("entire"));
+    section.classList.remove("folded");
+    part(rows);
+  }
+  const here = () => at.file ?? document.querySelector("section.file");
+  function expand(every_gap) {
+    const found = every(".gap", here() ?? document.createElement("div"));
+    if (every_gap) { for (const gap of found) gap.querySelector("[data-take=all]").click(); return; }
+    // Of the hunk at hand: the lines above it, and those below it up to the next one.
+    const row = at.row?.isConnected ? at.row : found[0];
+    if (!row) return;
+    const above = found.filter((gap) => gap === row || follows(gap, row)).at(-1);
+    const below = found.find((gap) => gap !== row && follows(row, gap));
+    for (const [gap, take] of [[above, "up"], [below, "down"]]) {
+      (gap?.querySelector(`[data-take=${take}]`) ?? gap?.querySelector("[data-take=all]"))?.click();
+    }
+  }
+
   // --- views --------------------------------------------------------------------------------------------------
+  // Two sides need width: a telephone has none, and a screen of 1,500 pixels only without the list of files.
+  const small = matchMedia("(max-width: 900px)"), middling = matchMedia("(max-width: 1500px)");
   function show(which) {
+    if (which === "split" && small.matches) which = "unified";
+    if (which === "split" && middling.matches && !document.body.classList.contains("narrowed")) panel(true, false);
+    else if (which === "unified" && !kept("narrowed", false)) panel(false, false);
     view.now = which;
     if (which !== "reference") keep("view", which);
     for (const button of every("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === which));
@@ -105,6 +140,24 @@ const reading = (() => {
     if (next) jump(next.dataset.file);
   }
 
+  // --- searching: the server looks through the whole change, files not loaded too ---------------------------------
+  const search = document.getElementById("find");
+  let hit = -1;
+  function hop(step) {
+    const links = every("#found a[data-file]");
+    if (!links.length) return;
+    hit = (hit + step + links.length) % links.length;
+    links.forEach((link, place) => link.classList.toggle("at", place === hit));
+    links[hit].scrollIntoView({ block: "nearest" });
+    links[hit].click();
+  }
+  search?.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.ctrlKey || event.metaKey || !document.querySelector("#found a")) return;
+    event.preventDefault();
+    hop(event.shiftKey ? -1 : 1);
+  });
+  search?.addEventListener("input", () => { hit = -1; });
+
   // --- what was viewed ----------------------------------------------------------------------------------------
   const seenKey = `viewed:${list?.dataset.item ?? ""}`;
   const viewed = new Set(kept(seenKey, []));
@@ -129,11 +182,11 @@ const reading = (() => {
   };
 
   // --- the list of files, which can be folded away ------------------------------------------------------------
-  function panel(on) {
+  function panel(on, stays = true) {
     const folded = on ?? !document.body.classList.contains("narrowed");
     document.body.classList.toggle("narrowed", folded);
     document.querySelector("[data-panel]")?.setAttribute("aria-pressed", String(!folded));
-    keep("narrowed", folded);
+    if (stays) keep("narrowed", folded);
   }
   if (kept("narrowed", false)) panel(true);
 
@@ -160,9 +213,11 @@ const reading = (() => {
     const link = target.closest("a[data-file]");
     if (link) {
       event.preventDefault();
-      jump(link.dataset.file);
+      const { key, page, place } = link.dataset;
+      jump(link.dataset.file, { key, page, place: Number(place), all: "entire" in link.dataset });
     }
     if (target.closest("[data-panel]")) panel();
+    if (target.closest("[data-whole]")) whole(target.closest("section.file"));
   });
   if (list && document.querySelector("[data-view=split]")) {
     if (kept("view", "unified") === "split") show("split");
@@ -172,7 +227,8 @@ const reading = (() => {
     j: () => change(1), k: () => change(-1), J: () => line(1), K: () => line(-1), "]": () => file(1), "[": () => file(-1),
     s: () => document.querySelector("[data-view=split]") && show(view.now === "split" ? "unified" : "split"),
     r: () => document.querySelector("[data-view=reference]") && show(view.now === "reference" ? "unified" : "reference"),
-    v: view_current, b: () => panel(),
+    v: view_current, b: () => panel(), a: () => expand(false), A: () => expand(true), o: () => whole(here()),
+    "/": () => search?.select(),
   };
   return { at, to, reload, keys, jump };
 })();
