@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Annotated
 from unicodedata import normalize
 
@@ -18,7 +19,7 @@ from repoassay.review import ItemPayload
 from repoassay.text import escape_hidden, fold_look_alikes, is_hidden, printable
 from repoassay.types import Record
 
-__all__ = ["Flag", "injections"]
+__all__ = ["Flag", "hidden_text", "injections"]
 
 _MOST = 20
 _LONGEST = 4_000
@@ -90,12 +91,12 @@ def injections(payload: ItemPayload) -> tuple[Flag, ...]:
     HTML in prose, and words whose letters are of several scripts and look like a Latin word.
     Of a line 4,000 characters are looked at, of all text 500,000; where that is not all, the last flag says so.
     """
-    found: list[Flag] = []
-    for flag in _found(payload):
-        found.append(flag)
-        if len(found) == _MOST:
-            break
-    return tuple(found)
+    return tuple(islice(_found(payload), _MOST))
+
+
+def hidden_text(payload: ItemPayload) -> tuple[Flag, ...]:
+    """Return those of `injections` that are of text which people do not see, or do not see as what it is."""
+    return tuple(islice((flag for flag in _found(payload) if flag.kind in {_HIDES, _UNSEEN, _MIXED}), _MOST))
 
 
 def _found(payload: ItemPayload) -> Iterator[Flag]:
