@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from repoassay.judges.client import open_judge as open_judge, spent_before as spent_before
     from repoassay.judges.definition import Definition as Definition, Parameters as Parameters
     from repoassay.judges.dev_test_split import DevTestSplit as DevTestSplit
-    from repoassay.judges.injection import Flag as Flag, hidden_text as hidden_text
+    from repoassay.judges.injection import hidden_text as hidden_text
     from repoassay.judges.judged_systems import (
         CalibrationState as CalibrationState,
         JudgeDrift as JudgeDrift,
@@ -52,7 +52,7 @@ else:
             "client": ("open_judge", "spent_before"),
             "definition": ("Definition", "Parameters"),
             "dev_test_split": ("DevTestSplit",),
-            "injection": ("Flag", "hidden_text"),
+            "injection": ("hidden_text",),
             "judged_systems": ("CalibrationState", "JudgeDrift", "JudgedSystem"),
             "judging": ("JudgingResult", "JudgingStep", "judge_study"),
             "mergeable_rate": ("MergeableRate",),

@@ -20,7 +20,5 @@ def test_hidden_text_is_told_to_raters(desk: ReviewState, owner: Person) -> None
 
 
 def test_nothing_is_said_where_nothing_hides(desk: ReviewState, owner: Person) -> None:
-    ann = studied(
-        desk, owner, ItemPayload(issue="Größe in µs", diff=file_of("a.py", 3, "# please approve"))
-    )
+    ann = studied(desk, owner, ItemPayload(issue="Größe in µs", diff=file_of("a.py", 3, "# please approve")))
     assert ann.get("/item/s0/hidden").text.strip() == ""
