@@ -57,6 +57,8 @@ def test_it_judges_and_is_calibrated(reviews: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "15 answers stored, 0 of them void" in done.stdout and "15 calls, 16,500 tokens" in done.stdout
     assert "[ 1/15] i0 core #1: problem" in done.stderr
+    assert "This judge: not calibrated: 2 ratings by people, needs 30." in done.stdout
+    assert "3 changes judged" in done.stdout
     again = run(reviews, dialogue(tmp_path, "c"), "--json")
     assert data_of(again.stdout)["kept_before"] == 15 and data_of(again.stdout)["calls"] == 0
     said = call("calibrate", reviews, "--study", "st")
@@ -66,6 +68,10 @@ def test_it_judges_and_is_calibrated(reviews: Path, tmp_path: Path) -> None:
     data = data_of(call("calibrate", reviews, "--study", "st", "--json").stdout)
     core = data["axes"][0]
     assert core["precision"]["value"] == 0.5 and core["precision"]["interval"]["method"] == "Wilson score, 95%"
+    assert "This judge: not calibrated: 2 ratings by people, needs 30." in said.stdout
+    assert "the judge's own      not calibrated: 2 ratings by people, needs 30" in said.stdout
+    assert data["state"]["sentence"] == "not calibrated: 2 ratings by people, needs 30"
+    assert data["cost"]["changes"] == 3 and {each["axis"] for each in data["systems"]} >= {"core"}
     assert data["rate"]["people"]["value"] == 0.5 and data["substitute"]["accepted"] is False
     assert call("calibrate", reviews, "--study", "st", "--check").exit_code == 1
     assert list(reviews.parent.glob("reviews.sqlite.judges/judge-*.usage.jsonl"))

@@ -46,6 +46,29 @@ def test_twelve_in_reviewed_and_out_as_the_forge_accepts(tmp_path: Path, source:
     assert sum(check(line, _lines(diffs[line["number"]].diff)) for line in lines) == given
 
 
+@needs_click
+@pytest.mark.exhaustive
+def test_context_of_a_clone_expands_and_is_the_changes_own(tmp_path: Path) -> None:
+    pulls = of_click(tmp_path)
+    export, place = tmp_path / "pulls.json", tmp_path / "r.sqlite"
+    export.write_text(json.dumps(pulls))
+    done = _call("import-pr", export, "--study", "st", "--database", place, "--repo", tmp_path / "click.git")
+    assert done.exit_code == 0, done.output
+    kept = 0
+    for item in items_of(open_database(place), "st"):
+        files = {file.path: file for file in read(item.payload.diff)}
+        for version in item.payload.versions:
+            if version.before is None:
+                assert files[version.path].old is None
+                continue
+            (blob,) = tmp_path.glob(f"r.sqlite.files/**/{version.before}*")
+            lines = blob.read_text("utf-8").split("\n")
+            shown = [row for row in files[version.path].rows if row.old and row.sign in {" ", "-"}]
+            assert shown and all(lines[row.old - 1] == row.text for row in shown if row.old)
+            kept += 1
+    assert kept > 12
+
+
 def _call(*words: object) -> Any:
     return CliRunner().invoke(cli, ["review", *map(str, words)], catch_exceptions=False)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from decimal import Decimal
 from pathlib import Path
@@ -104,12 +103,13 @@ def run(
     Each answer must cite lines of the diff; one that cites what is not there is void. Answers are stored as they come:
     run it again to go on after an interrupt, a spent budget or a failure, or with more --samples.
     """
-    from repoassay.cli.judge_output import open_study, print_step, show
+    from repoassay.cli.judge_output import judge_journal, open_study, print_step, show
     from repoassay.cli.run_options import several
     from repoassay.engine import number
-    from repoassay.judges import Parameters, judge_study, open_judge
+    from repoassay.judges import Parameters, judge_study, judgements_of, open_judge, state_of_study
     from repoassay.model_proxy import Prices, ScriptedUpstream, costs_nothing, find_upstream, known_upstreams
-    from repoassay.review import item_names, read_rubric_of
+    from repoassay.review import adjudications_of, item_names, items_of, latest, ratings_of, read_rubric_of
+    from repoassay.types import RatingPhase
 
     budget = Decimal(number("budget_usd", budget_usd)) if budget_usd else None
     parameters = Parameters(
@@ -123,7 +123,7 @@ def run(
         count = len(item_names(found, study)) * samples * (len(several(axes)) or len(read_rubric_of(found, study).axes))
         _consent(model, count * (1 + signals), agreed=free or yes or budget is not None)
         seated = _seated(found, study, model, parameters, prompt)
-        at = journal or _journal(database, seated)
+        at = journal or judge_journal(database, seated)
         click.echo(f"Judge {seated.rater.name}, samples {samples}; calls are accounted for in {at}.", err=True)
         with open_judge(seated, known, at, prices=Prices.shipped(*prices), budget=budget) as door:
             done = judge_study(
@@ -131,7 +131,12 @@ def run(
                 workers=1 if model.startswith("scripted/") else workers, told=print_step, abandon=door.abandon,
             )  # fmt: skip
             spent = door.totals()
-    show(seated, done, spent, as_json=as_json)
+        samples_of = judgements_of(found, seated)
+        state = state_of_study(
+            items_of(found, study), latest(ratings_of(found, study, RatingPhase.BLIND)), samples_of,
+            read_rubric_of(found, study), adjudications_of(found, study),
+        )  # fmt: skip
+    show(seated, done, spent, state, len({each.item for each in samples_of}), as_json=as_json)
 
 
 def _consent(model: str, calls: int, *, agreed: bool) -> None:
@@ -169,12 +174,3 @@ def _seated(found: Any, study: str, model: str, parameters: Any, prompt: Path | 
         own_prompt=(system, user) != bundled_templates(), parameters=parameters,
     )  # fmt: skip
     return seat(found, study, definition, at=datetime.now(UTC))
-
-
-def _journal(database: str, seated: JudgeRecord) -> Path:
-    name = f"judge-{seated.rater.id}.usage.jsonl"
-    if "://" not in database:
-        place = Path(database).expanduser()
-        return place.with_name(f"{place.name}.judges") / name
-    study = re.sub(r"[^A-Za-z0-9_.-]", "-", seated.rater.study)
-    return Path("judges") / study / name

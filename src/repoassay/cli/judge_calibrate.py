@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from repoassay.cli.judge_output import open_study
+from repoassay.cli.judge_output import cost_sentence, judge_cost, judge_journal, open_study
 from repoassay.json_output import print_document
-from repoassay.options import json_option
+from repoassay.options import PATH, json_option
+from repoassay.text import printable
 
 if TYPE_CHECKING:
-    from repoassay.judges import Calibration, JudgeAxisFigures, MeasuredAxis, MergeableRate
-    from repoassay.stats import Figure, Interval, Proportion
+    from repoassay.judges import Calibration, CalibrationState, JudgeAxisFigures, MeasuredAxis, MergeableRate
+    from repoassay.stats import ClusteredMean, Figure, Interval, Proportion
 
 __all__ = ["calibrate"]
 
@@ -51,10 +53,11 @@ _MOST = 20
     "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of the split and of intervals."
 )
 @click.option("--check", is_flag=True, help="Leave with exit code 1 where the judge is refused as a substitute.")
+@click.option("--journal", type=PATH, metavar="FILE", help="Where its calls are accounted for; beside the database.")
 @json_option
 def calibrate(
     database: str, *, study: str, named: str, floor: float | None, split: str | None, dev_share: float, seed: int,
-    check: bool, as_json: bool,
+    check: bool, journal: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Say what a judge finds and misses beside people's majority, and what its answers are worth.
 
@@ -62,7 +65,15 @@ def calibrate(
     """
     from datetime import UTC, datetime
 
-    from repoassay.judges import FLOOR, DevTestSplit, calibrate as figures, find_judge, judgements_of, note_look
+    from repoassay.judges import (
+        FLOOR,
+        DevTestSplit,
+        calibrate as figures,
+        find_judge,
+        judgements_of,
+        note_look,
+        spent_before,
+    )
     from repoassay.review import adjudications_of, items_of, latest, ratings_of, read_rubric_of
     from repoassay.types import RatingPhase
 
@@ -75,10 +86,14 @@ def calibrate(
             read_rubric_of(at, study), found.definition, adjudications_of(at, study), split=part, seed=seed,
             dev_share=dev_share, floor=FLOOR if floor is None else floor,
         )  # fmt: skip
+        changes = len({each.item for each in judgements_of(at, found)})
+        cost = judge_cost(spent_before(journal or judge_journal(database, found)), changes)
     if as_json:
-        print_document(_plain(made) | {"test_looks": looks})
+        print_document(_plain(made) | {"test_looks": looks, "cost": cost})
     else:
         _print(made, looks)
+        click.echo(cost_sentence(cost))
+        click.echo(made.substitute.sentence)
     if check and not made.substitute.accepted:
         sys.exit(1)
 
@@ -109,13 +124,22 @@ def _print(made: Calibration, looks: int) -> None:
         f"{made.items} items ({made.split.value}), {made.left_out} controls and flagged ones left out; "
         f"{made.people} people."
     )
+    # Nothing below is shown without how far it may be believed.
+    say(f"This judge: {made.state.sentence.rstrip('.')}.")
     if looks:
         times = "once" if looks == 1 else f"{looks} times"
         say(f"The test part of this study has been looked at {times}.")
     for axis in made.axes:
         _print_axis(axis)
+    for system in made.systems:
+        name, agreed = printable(system.system) or "all systems", _clustered(system.agreement)
+        say(f"{system.axis}, {name}: agreement {agreed}; problems beyond people's {_clustered(system.bias)}")
+    for drift in made.drift:
+        p = "p not defined" if drift.p is None else "p < 0.0001" if drift.p < 0.0001 else f"p = {drift.p:.4f}"
+        name, apart = printable(drift.system), _clustered(drift.difference)
+        say(f"Drift, {drift.axis}, {name} less the others: {apart}, {p} (Holm)")
     if made.rate is not None:
-        _print_rate(made.rate)
+        _print_rate(made.rate, made.state)
     for order in made.orders:
         say(
             f"Order, {order.axis}: a problem in {_share(order.first)} with the reference first, {_share(order.last)} "
@@ -138,7 +162,6 @@ def _print(made: Calibration, looks: int) -> None:
         say(f"People first: {item}, {why}.")
     if len(made.triage) > _MOST:
         say(f"... and {len(made.triage) - _MOST} more.")
-    say(made.substitute.sentence)
 
 
 def _print_axis(axis: JudgeAxisFigures) -> None:
@@ -165,7 +188,13 @@ def _print_axis(axis: JudgeAxisFigures) -> None:
         say(f"  vote share: Brier {_figure(axis.brier)}, calibration error {_figure(axis.calibration_error)}")
 
 
-def _print_rate(rate: MergeableRate) -> None:
+def _clustered(mean: ClusteredMean) -> str:
+    if mean.value is None:
+        return "- (no items)"
+    return f"{mean.value:.3f} ({mean.n} items of {mean.tasks} tasks{_range(mean.interval)})"
+
+
+def _print_rate(rate: MergeableRate, state: CalibrationState) -> None:
     say = click.echo
     estimate = rate.estimate
     say(f"\nMergeable among all judged ({estimate.labelled} rated by people, {estimate.unlabelled} not):")
@@ -175,7 +204,8 @@ def _print_rate(rate: MergeableRate) -> None:
     if rate.gained.value is not None:
         say(f"  worth                {rate.gained.value:+.1f} ratings by people beside {estimate.labelled}")
     say(f"  Rogan-Gladen         {_figure(rate.corrected)}{_range(rate.corrected_interval)}")
-    say(f"  the judge's own      {_share(rate.naive)}, which is biased: do not use it")
+    own = f"{_share(rate.naive)}, which is biased: do not use it" if state.calibrated else state.sentence
+    say(f"  the judge's own      {own}")
     say("")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,10 @@ import click
 from repoassay.json_output import print_document
 
 if TYPE_CHECKING:
-    from repoassay.judges import JudgeRecord, JudgingResult, JudgingStep
+    from repoassay.judges import CalibrationState, JudgeRecord, JudgingResult, JudgingStep
     from repoassay.types import Spending
 
-__all__ = ["open_study", "print_step", "show"]
+__all__ = ["cost_sentence", "judge_cost", "judge_journal", "open_study", "print_step", "show"]
 
 
 def print_step(step: JudgingStep) -> None:
@@ -32,8 +33,27 @@ def print_step(step: JudgingStep) -> None:
     click.secho(head + text + flags, fg=colour or None, err=True)
 
 
-def show(seated: JudgeRecord, done: JudgingResult, spent: Spending, *, as_json: bool) -> None:
-    """Print what a run came to.
+def judge_cost(spending: Spending, changes: int) -> dict[str, Any]:
+    """What a judge cost, and that by the changes it judged, as JSON has it."""
+    dollars = spending.dollars
+    each = None if dollars is None or not changes else str(round(dollars / changes, 6))
+    return {"dollars": None if dollars is None else str(dollars), "changes": changes, "dollars_per_change": each}
+
+
+def cost_sentence(cost: dict[str, Any]) -> str:
+    """The same as a sentence."""
+    if not cost["changes"]:
+        return "No change was judged."
+    if cost["dollars"] is None:
+        return f"{cost['changes']} changes judged, at an unknown price."
+    each = float(cost["dollars_per_change"])
+    return f"{cost['changes']} changes judged for {float(cost['dollars']):.4f} USD, {each:.4f} USD each."
+
+
+def show(
+    seated: JudgeRecord, done: JudgingResult, spent: Spending, state: CalibrationState, changes: int, *, as_json: bool
+) -> None:
+    """Print what a run came to, with how far the judge has been held against people.
 
     Raises:
         Interrupted: When the user stopped it.
@@ -47,6 +67,7 @@ def show(seated: JudgeRecord, done: JudgingResult, spent: Spending, *, as_json: 
         money = None if spent.dollars is None else str(spent.dollars)
         data = {"judge": seated.rater.name, "version": seated.definition.digest, **asdict(done)}
         data |= {"calls": spent.calls, "tokens": tokens, "dollars": money}
+        data |= {"cost": judge_cost(spent, changes), "calibration": asdict(state)}
         print_document(data)
     else:
         for line in done.skipped:
@@ -56,11 +77,23 @@ def show(seated: JudgeRecord, done: JudgingResult, spent: Spending, *, as_json: 
             f"{done.failed} failed, {done.left} left. {done.rated} ratings submitted. "
             f"{spent.calls} calls, {tokens:,} tokens, {dollars}."
         )
+        click.echo(cost_sentence(judge_cost(spent, changes)))
+        click.echo(f"This judge: {state.sentence.rstrip('.')}.")
     if done.interrupted:
         raise Interrupted("Interrupted.", "What was answered is kept; run it again to go on.")
     if done.stopped or done.failed:
         why = done.stopped or f"{done.failed} calls failed."
         raise RepoAssayError(why, "What was answered is kept; run it again to go on.")
+
+
+def judge_journal(database: str, judge: JudgeRecord) -> Path:
+    """Where a judge's calls are accounted for, beside its database; one on a server has them in the current folder."""
+    name = f"judge-{judge.rater.id}.usage.jsonl"
+    if "://" not in database:
+        place = Path(database).expanduser()
+        return place.with_name(f"{place.name}.judges") / name
+    study = re.sub(r"[^A-Za-z0-9_.-]", "-", judge.rater.study)
+    return Path("judges") / study / name
 
 
 def open_study(database: str) -> Any:

@@ -15,6 +15,7 @@ from repoassay.options import PATH
 if TYPE_CHECKING:
     from repoassay.db import Database
     from repoassay.forges import ExportRead, ForgeAddress, PullQuery, ReviewRequest
+    from repoassay.review import Item
 
 __all__ = ["export_reviews", "import_pulls"]
 
@@ -54,10 +55,12 @@ _TOKEN = click.option(
 @_DATABASE
 @click.option("--rubric", default="mergeable", show_default=True, metavar="NAME|FILE", help="What raters are asked.")
 @click.option("--repository", default="", metavar="OWNER/NAME", help="Of pull requests that do not say theirs.")
+@click.option("--repo", "clone", type=PATH, metavar="FOLDER", help="A clone: context that expands, and reverts.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Of names and order.")
 def import_pulls(
     source: Path | None, *, forge: str, state: PullState, since: datetime | None, most: int, keep: Path | None,
-    api: str, token_variable: str, name: str, database: str, rubric: str, repository: str, seed: int,
+    api: str, token_variable: str, name: str, database: str, rubric: str, repository: str, clone: Path | None,
+    seed: int,
 ) -> None:  # fmt: skip
     """Make a blinded study of pull requests of GitHub or GitLab.
 
@@ -70,7 +73,7 @@ def import_pulls(
     from pydantic import ValidationError
 
     from repoassay.errors import BadInput
-    from repoassay.forges import PullQuery, forge_address, items_of_pulls, read_export
+    from repoassay.forges import PullQuery, check_clone, forge_address, items_of_pulls, landed_commits, read_export
     from repoassay.review import Study, create_study, open_database, read_rubric
     from repoassay.text import quote
 
@@ -89,13 +92,36 @@ def import_pulls(
     problems = [*found.problems, *(f"{pull.name}: it has no diff." for pull in found.pulls if not pull.diff)]
     for problem in problems:
         click.echo(f"Passed over {problem}", err=True)
-    items = items_of_pulls(found.pulls, seed)
+    if clone is not None:
+        check_clone(clone)
+    items = items_of_pulls(found.pulls, seed, () if clone is None else landed_commits(clone))
+    if clone is not None:
+        items = _with_context(items, found, clone, database)
     if not items:
         where = quote(source or forge)
         raise BadInput(f"No pull request of {where} can be reviewed.", "What is wrong with each stands above.")
     with closing(open_database(database)) as place:
         create_study(place, study, asked, items, at=datetime.now(UTC), by="import-pr")
     click.echo(f"The study {name} has {len(items)} pull requests; {len(problems)} were passed over.")
+
+
+def _with_context(items: list[Item], found: ExportRead, clone: Path, database: str) -> list[Item]:
+    """Keep what the changed files were, so that raters can expand what is around a change."""
+    from tempfile import TemporaryDirectory
+
+    from repoassay.forges import lay_files_before
+    from repoassay.server import blobs_beside, file_versions
+
+    pulls, blobs, count = {(pull.repository, pull.number): pull for pull in found.pulls}, blobs_beside(database), 0
+    made = []
+    for item in items:
+        forge = item.hidden.evidence["forge"]
+        with TemporaryDirectory(prefix="repoassay-before-") as folder:
+            count += lay_files_before(clone, pulls[forge["repository"], forge["number"]], Path(folder))
+            versions = file_versions(Path(folder), item.payload.diff, blobs)
+        made.append(item.model_copy(update={"payload": item.payload.model_copy(update={"versions": versions})}))
+    click.echo(f"{count} files as they were before are kept from {clone}.", err=True)
+    return made
 
 
 def _fetched(address: ForgeAddress, query: PullQuery, keep: Path | None) -> ExportRead:

@@ -3,7 +3,7 @@
 Knows review and formats of files; not the command line or pages. Everything that an export holds is hostile text.
 Read: `pull`, `json_fields`, `diff_parts`, `github_pull`, `gitlab_pull`, `export_file`.
 From the API: `forge_client`, `forge_pulls`. Items: `pull_prose`, `outcomes`,
-`pull_items`. Back:
+`base_repository`, `pull_items`. Back:
 `review_text`, `github_review`, `gitlab_review`, `review_request`,
 `posting`.
 """
@@ -14,6 +14,11 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.forges.base_repository import (
+        check_clone as check_clone,
+        landed_commits as landed_commits,
+        lay_files_before as lay_files_before,
+    )
     from repoassay.forges.export_file import (
         ExportRead as ExportRead,
         read_export as read_export,
@@ -51,6 +56,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "base_repository": ("check_clone", "landed_commits", "lay_files_before"),
             "export_file": ("ExportRead", "read_export", "read_objects"),
             "forge_client": ("ForgeAddress", "ForgeClient", "forge_address"),
             "forge_pulls": ("PullQuery", "fetch_issue", "fetch_pulls"),

@@ -3,8 +3,8 @@
 What a judge is: `families`, `definition`. The messages sent to it: `diff_lines`, `prompt`, `injection`.
 Its replies: `answer`, `judgement`. How it is asked, through the model proxy: `client`, `sample`, `judging`. Where its
 ratings are kept: `store`. What follows from them: `votes`, and compared with people `dev_test_split`,
-`axis_figures`, `mergeable_rate`, `bias_checks`, `substitute`, `calibration`. Knows review, signals, statistics and the
-model proxy; not run folders or pages.
+`axis_figures`, `judged_systems`, `mergeable_rate`, `bias_checks`, `substitute`, `calibration`. Knows review, signals,
+statistics and the model proxy; not run folders or pages.
 """
 
 from __future__ import annotations
@@ -14,10 +14,20 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.judges.axis_figures import JudgeAxisFigures as JudgeAxisFigures, MeasuredAxis as MeasuredAxis
-    from repoassay.judges.calibration import Calibration as Calibration, calibrate as calibrate
-    from repoassay.judges.client import open_judge as open_judge
+    from repoassay.judges.calibration import (
+        Calibration as Calibration,
+        calibrate as calibrate,
+        state_of_study as state_of_study,
+    )
+    from repoassay.judges.client import open_judge as open_judge, spent_before as spent_before
     from repoassay.judges.definition import Definition as Definition, Parameters as Parameters
     from repoassay.judges.dev_test_split import DevTestSplit as DevTestSplit
+    from repoassay.judges.injection import hidden_text as hidden_text
+    from repoassay.judges.judged_systems import (
+        CalibrationState as CalibrationState,
+        JudgeDrift as JudgeDrift,
+        JudgedSystem as JudgedSystem,
+    )
     from repoassay.judges.judging import (
         JudgingResult as JudgingResult,
         JudgingStep as JudgingStep,
@@ -38,10 +48,12 @@ else:
         __name__,
         {
             "axis_figures": ("JudgeAxisFigures", "MeasuredAxis"),
-            "calibration": ("Calibration", "calibrate"),
-            "client": ("open_judge",),
+            "calibration": ("Calibration", "calibrate", "state_of_study"),
+            "client": ("open_judge", "spent_before"),
             "definition": ("Definition", "Parameters"),
             "dev_test_split": ("DevTestSplit",),
+            "injection": ("hidden_text",),
+            "judged_systems": ("CalibrationState", "JudgeDrift", "JudgedSystem"),
             "judging": ("JudgingResult", "JudgingStep", "judge_study"),
             "mergeable_rate": ("MergeableRate",),
             "prompt": ("bundled_templates", "own_templates"),

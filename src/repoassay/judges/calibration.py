@@ -9,6 +9,13 @@ from repoassay.judges.axis_figures import JudgeAxisFigures, JudgedCase, axis_fig
 from repoassay.judges.bias_checks import Kin, Orders, SecondPass, kin_of, orders_of, second_pass_of, triage_of
 from repoassay.judges.definition import Definition
 from repoassay.judges.dev_test_split import DevTestSplit, split_items
+from repoassay.judges.judged_systems import (
+    CalibrationState,
+    JudgeDrift,
+    JudgedSystem,
+    calibration_state,
+    judged_systems,
+)
 from repoassay.judges.judgement import Judgement
 from repoassay.judges.mergeable_rate import MergeableRate, mergeable_rate
 from repoassay.judges.substitute import FLOOR, Substitute, substitute
@@ -16,7 +23,7 @@ from repoassay.judges.votes import Vote, states_of, votes
 from repoassay.review import Adjudication, AnswerRole, Item, ItemSummary, Rubric, summarize_items
 from repoassay.types import Rating, RatingPhase
 
-__all__ = ["Calibration", "calibrate"]
+__all__ = ["Calibration", "calibrate", "state_of_study"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +31,14 @@ class Calibration:
     """Everything about one judge.
 
     `left_out` items are controls or flagged. `void` counts rejected samples out of `samples`. `flagged` items hold text
-    that speaks to reviewers. `rate` uses the whole study, whatever the split: it is an estimate, not a test. `triage`
-    are items nobody rated that people should see first, with the reason.
+    that speaks to reviewers. `state` says whether there are ratings enough to believe any figure; `systems` and `drift`
+    are of what was judged, by task. `rate` uses the whole study, whatever the split: it is an estimate, not a test.
+    `triage` are items nobody rated that people should see first, with the reason.
     """
 
     judge: str
     version: str
+    state: CalibrationState
     split: DevTestSplit
     items: int
     left_out: int
@@ -37,6 +46,8 @@ class Calibration:
     samples: int
     void: int
     axes: tuple[JudgeAxisFigures, ...]
+    systems: tuple[JudgedSystem, ...]
+    drift: tuple[JudgeDrift, ...]
     rate: MergeableRate | None
     substitute: Substitute
     orders: tuple[Orders, ...]
@@ -89,9 +100,12 @@ def calibrate(
     axes = [held.axis(key, draws, seed) for key in judged]
     if rubric.rule != "none" and len(judged) == len(rubric.axes):
         axes.append(held.mergeable(draws, seed))
+    systems, drift = judged_systems(every, blind, rows, rubric, part)
+    of_part = {pair: vote for pair, vote in blind.items() if pair[0] in set(part)}
     own = [each for each in samples if each.item in usable]
     return Calibration(
-        judge=f"{definition.model} {definition.digest[:12]}", version=definition.digest, split=split, items=len(part),
+        judge=f"{definition.model} {definition.digest[:12]}", version=definition.digest,
+        state=calibration_state(of_part, rows, rubric), systems=systems, drift=drift, split=split, items=len(part),
         left_out=len(every) - len(usable), people=len({rating.rater for rating in given}), samples=len(own),
         void=sum(each.answer is None for each in own), axes=tuple(axes), rate=held.rate(judged),
         substitute=substitute(axes, floor), orders=tuple(filter(None, (orders_of(key, blind, part) for key in judged))),
@@ -175,3 +189,15 @@ class _Held:
     def whole(self, item: str) -> bool:
         """Whether every axis of an item was judged."""
         return all((item, axis.key) in self.blind for axis in self.rubric.axes)
+
+
+def state_of_study(
+    items: Iterable[Item], people: Iterable[Rating], judgements: Iterable[Judgement], rubric: Rubric,
+    adjudications: Iterable[Adjudication] = (),
+) -> CalibrationState:  # fmt: skip
+    """Say whether a judge was held against people often enough, without its figures; see `calibrate`."""
+    every = list(items)
+    usable = {item.id for item in every if item.hidden.golden is None and not item.hidden.flagged}
+    rows = {row.item: row for row in summarize_items(every, people, rubric, adjudications) if row.item in usable}
+    samples = [each for each in judgements if each.phase is RatingPhase.BLIND and each.item in usable]
+    return calibration_state(votes(samples, rubric), rows, rubric)

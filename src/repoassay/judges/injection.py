@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Annotated
 from unicodedata import normalize
 
@@ -15,10 +16,10 @@ from pydantic import Field
 from repoassay.diffs import read
 from repoassay.judges.diff_lines import MOST_READ
 from repoassay.review import ItemPayload
-from repoassay.text import escape_hidden, is_hidden, printable
+from repoassay.text import escape_hidden, fold_look_alikes, is_hidden, printable
 from repoassay.types import Record
 
-__all__ = ["Flag", "injections"]
+__all__ = ["Flag", "hidden_text", "injections"]
 
 _MOST = 20
 _LONGEST = 4_000
@@ -49,6 +50,12 @@ _KINDS = (
 )  # fmt: skip
 
 _HIDES = "hides text"
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_UNSEEN = "says something in an HTML comment, which rendered text does not show"
+_WORD = re.compile(r"[^\W\d_]{3,80}")
+_SYMBOLS = frozenset("\u03b1\u03b9\u03ba\u03bd\u03c1\u03c5")
+"""Greek letters of formulas, which look like Latin ones: `sin\u03b1` deceives nobody."""
+_MIXED = "mixes look-alike letters of other scripts into a word"
 # What is hidden and yet ordinary in source text: white space of code, a few wide or thin spaces or letters of an icon
 # font in a row, and selectors and joiners within emoji. Elsewhere a joiner or selector may be one letter of a message.
 _EMOJI = (
@@ -77,22 +84,27 @@ class Flag(Record):
 
 
 def injections(payload: ItemPayload) -> tuple[Flag, ...]:
-    """Return what in added lines, file names, title and description speaks to a reviewer, at most 20 places.
+    """Return what in added lines, file names, title, description and issue speaks to a reviewer, at most 20 places.
 
     Patterns are looked for in the text as it stands, and in its letters without what is hidden between them. Text that
-    `text.is_hidden` is flagged itself, but for what is ordinary in source text: see docs/judges.md.
+    `text.is_hidden` is flagged itself, but for what is ordinary in source text: see docs/judges.md. So are comments of
+    HTML in prose, and words whose letters are of several scripts and look like a Latin word.
     Of a line 4,000 characters are looked at, of all text 500,000; where that is not all, the last flag says so.
     """
-    found: list[Flag] = []
-    for flag in _found(payload):
-        found.append(flag)
-        if len(found) == _MOST:
-            break
-    return tuple(found)
+    return tuple(islice(_found(payload), _MOST))
+
+
+def hidden_text(payload: ItemPayload) -> tuple[Flag, ...]:
+    """Return those of `injections` that are of text which people do not see, or do not see as what it is."""
+    return tuple(islice((flag for flag in _found(payload) if flag.kind in {_HIDES, _UNSEEN, _MIXED}), _MOST))
 
 
 def _found(payload: ItemPayload) -> Iterator[Flag]:
-    for text in (payload.title, *payload.description.split("\n")):
+    for prose in (payload.title, payload.description, payload.issue):
+        for comment in _COMMENT.findall(prose[:_MOST_LOOKED_AT]):
+            if comment.strip("<>!- \n"):
+                yield Flag(kind=_UNSEEN, quote=printable(comment, 300))
+    for text in (payload.title, *payload.description.split("\n"), *payload.issue.split("\n")):
         for kind in _kinds(text):
             yield Flag(kind=kind, quote=printable(text.strip(), 300))
     left = _MOST_LOOKED_AT
@@ -116,6 +128,19 @@ def _kinds(text: str) -> Iterator[str]:
         if escape_hidden(rest) != rest:
             yield _HIDES
         bare = normalize("NFKC", "".join(letter for letter in text if letter == "\t" or not is_hidden(letter)))
+        if any(_is_mixed(word) for word in _WORD.findall(bare)):
+            yield _MIXED
+            bare = fold_look_alikes(bare)
     for kind, pattern in _KINDS:
         if pattern.search(text) or (bare != text and pattern.search(bare)):
             yield kind
+
+
+def _is_mixed(word: str) -> bool:
+    """Whether a word has ASCII letters and others, and is a Latin word when these are read as what they look like."""
+    if word.isascii() or not any(letter.isascii() for letter in word):
+        return False
+    # An accent is no other script: what is left of the word without accents must still hold a foreign letter.
+    plain = "".join(letter for letter in normalize("NFKD", word) if letter.isalpha())
+    foreign = {letter for letter in plain if not letter.isascii()} - _SYMBOLS
+    return bool(foreign) and fold_look_alikes(word).isascii()

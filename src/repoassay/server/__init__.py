@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from repoassay.server.listening import listen as listen
     from repoassay.server.queue import Queue as Queue, open_queue_database as open_queue_database
     from repoassay.server.review.app import mount_review as mount_review
+    from repoassay.server.review.changed_files import file_versions as file_versions
     from repoassay.server.review.serving import (
         address_of as address_of,
+        blobs_beside as blobs_beside,
         hosts_for as hosts_for,
         open_desk as open_desk,
         serve_review as serve_review,
@@ -40,7 +42,8 @@ else:
             "listening": ("listen",),
             "queue": ("Queue", "open_queue_database"),
             "review.app": ("mount_review",),
-            "review.serving": ("address_of", "hosts_for", "open_desk", "serve_review"),
+            "review.changed_files": ("file_versions",),
+            "review.serving": ("address_of", "blobs_beside", "hosts_for", "open_desk", "serve_review"),
             "server": ("run",),
             "service": ("Guards", "Service"),
             "viewing": ("serve_view",),

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import RedirectResponse
 
+from repoassay.judges import hidden_text
 from repoassay.review import (
     Rater,
     comments_by,
@@ -152,6 +153,13 @@ def send_version(desk: Here, rater: AsRater, item: str, number: int, which: str)
     """Such a file, or a picture of it, inert."""
     shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
     return send_output(desk, version_of(shown, number)[0], which)
+
+
+@router.get("/item/{item}/hidden")
+def show_hidden_text(desk: Here, rater: AsRater, item: str) -> Response:
+    """Text of the item that nobody sees, or sees as what it is not: asked for by the page once it is there."""
+    shown = desk.shown(rater.study, item, blind=not revealed_to(desk, rater, item))
+    return page("hidden.html", flags=hidden_text(shown.payload))
 
 
 @router.get("/item/{item}/find")

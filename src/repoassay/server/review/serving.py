@@ -23,7 +23,7 @@ from repoassay.server.review.oidc import IdentityProvider, read_oidc_settings
 from repoassay.server.review.review_state import ReviewState
 from repoassay.tasks import data_folder
 
-__all__ = ["address_of", "hosts_for", "open_desk", "serve_review", "settings_for"]
+__all__ = ["address_of", "blobs_beside", "hosts_for", "open_desk", "serve_review", "settings_for"]
 
 _DRAIN = 5
 _THREADS = 8
@@ -61,15 +61,19 @@ def open_desk(
     for run in runs:
         _ = RunFolder(run).plan
     place = database or str(data_folder("review") / "reviews.sqlite")
-    remote = "://" in place and not place.startswith("sqlite:")
-    local = Path(place.removeprefix("sqlite:///"))
-    folder = data_folder("review") / "files" if remote else local.with_name(f"{local.name}.files")
     token = secrets.token_urlsafe(32)
     desk = ReviewState(
-        open_database(place), Blobs(folder), owner=token, runs=[run.resolve() for run in runs],
+        open_database(place), blobs_beside(place), owner=token, runs=[run.resolve() for run in runs],
         rubrics=(*BUNDLED, *rubrics), hosts=hosts, secure=secure, provider=provider,
     )  # fmt: skip
     return desk, token
+
+
+def blobs_beside(database: str) -> Blobs:
+    """The files of a review database: in a folder beside it, or in the data folder for one on a server."""
+    remote = "://" in database and not database.startswith("sqlite:")
+    local = Path(database.removeprefix("sqlite:///"))
+    return Blobs(data_folder("review") / "files" if remote else local.with_name(f"{local.name}.files"))
 
 
 def hosts_for(host: str, allowed: Sequence[str]) -> frozenset[str]:

@@ -1,0 +1,80 @@
+"""What a clone adds: files before a change, where they agree with it, and commits that revert."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from repoassay.cli.main import cli
+from repoassay.errors import BadInput
+from repoassay.review import items_of, open_database
+
+PATCH = "@@ -2,2 +2,2 @@\n two\n-three\n+THREE"
+
+
+@pytest.fixture(name="clone")
+def _clone(tmp_path: Path) -> Path:
+    """A repository with one change of `a.txt`, and a commit that takes it back."""
+    place = tmp_path / "clone"
+    place.mkdir()
+    for message, text in (
+        ("Begin", "one\ntwo\nthree\nfour\n"), ("Shout", "one\ntwo\nTHREE\nfour\n"), ("Back", "one\ntwo\nthree\nfour\n"),
+    ):  # fmt: skip
+        (place / "a.txt").write_text(text)
+        body = f"\n\nThis reverts commit {git(place, 'rev-parse', 'HEAD')}." if message == "Back" else ""
+        if message == "Begin":
+            git(place, "init", "--quiet")
+        git(place, "add", ".")
+        git(place, "-c", "user.name=A", "-c", "user.email=a@b.example", "commit", "--quiet", "-m", message + body)
+    return place
+
+
+def git(place: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", str(place), *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def taken(clone: Path, **more: Any) -> Any:
+    base, head = git(clone, "rev-parse", "HEAD~2", "HEAD~1").split()
+    pull = {
+        "number": 1, "html_url": "https://github.com/acme/shop/pull/1", "title": "Shout", "base": {"sha": base},
+        "head": {"sha": "f" * 40}, "merge_commit_sha": head, "merged_at": "2001-01-01T00:00:00Z",
+        "files": [{"filename": "a.txt", "status": "modified", "patch": PATCH}],
+    } | more  # fmt: skip
+    source, database = clone.with_name("pulls.json"), clone.with_name("r.sqlite")
+    source.write_text(json.dumps([pull]))
+    words = ["review", "import-pr", source, "--study", "st", "--database", database, "--repo", clone]
+    done = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return items_of(open_database(database), "st")[0]
+
+
+def test_a_file_before_the_change_is_kept_and_a_commit_reverts_it(clone: Path) -> None:
+    item = taken(clone)
+    (version,) = item.payload.versions
+    (blob,) = clone.parent.glob(f"r.sqlite.files/**/{version.before}*")
+    assert blob.read_text() == "one\ntwo\nthree\nfour\n"
+    forge = item.hidden.evidence["forge"]
+    assert forge["reverted"] and git(clone, "rev-parse", "HEAD").startswith(forge["reverted_by"])
+
+
+def test_what_does_not_agree_with_the_diff_is_left_out(clone: Path) -> None:
+    files = [{"filename": "a.txt", "status": "modified", "patch": PATCH.replace(" two", " other")}]
+    assert [version.before for version in taken(clone, files=files).payload.versions] == [None]
+
+
+def test_hostile_commits_and_paths_are_only_looked_for(clone: Path) -> None:
+    files = [{"filename": name, "status": "modified", "patch": PATCH} for name in ("a.txt", "a.txt/b", "b c.txt", "-x")]
+    item = taken(clone, files=files, base={"sha": "0" * 40}, merge_commit_sha="abcdef1")
+    assert [version.before for version in item.payload.versions] == [None] * 4
+
+
+def test_a_folder_that_is_no_repository_is_one_sentence(clone: Path, tmp_path: Path) -> None:
+    words = ["review", "import-pr", clone.with_name("pulls.json"), "--study", "s", "--database", tmp_path / "n.sqlite"]
+    taken(clone)
+    with pytest.raises(BadInput, match="is no git repository"):
+        CliRunner().invoke(cli, [str(w) for w in [*words, "--repo", "/proc"]], catch_exceptions=False)
