@@ -60,7 +60,7 @@ python_random <- function(count) {
 # ---- Intervals and tests
 
 # How many independent observations the tasks' values are worth (Korn and Graubard).
-independent <- function(tasks, variance, pairs = 0) {
+independent <- function(tasks, variance, pairs = 0, normal = FALSE) {
   values <- unlist(tasks)
   count <- length(tasks)
   n <- length(values)
@@ -68,7 +68,11 @@ independent <- function(tasks, variance, pairs = 0) {
   apart <- vapply(tasks, function(task) sum(task - mean(values)), 0)
   if (count < 2 || variance <= 0 || max(abs(apart)) <= 1e-12 * (max(values) - min(values)) * n) return(count)
   error2 <- sum(apart^2) * count / (count - 1) / n^2
-  min(most, (1 + variance / error2) * (qt(0.975, most - 1) / qt(0.975, count - 1))^2)
+  number <- 1 + variance / error2
+  # Three quarters of the excess over one observation a task are believed.
+  if (number > count) number <- count + 0.75 * (number - count)
+  other <- if (normal && most > count) Z else qt(0.975, most - 1)
+  min(most, number * (other / qt(0.975, count - 1))^2)
 }
 
 share_by_task <- function(tasks) {
@@ -98,7 +102,7 @@ difference_by_task <- function(tasks, pairs = 0) {
   above <- mean(pmax(values, 0))
   below <- mean(pmax(-values, 0))
   seen <- above - below
-  number <- independent(tasks, above + below - seen^2, pairs)
+  number <- independent(tasks, above + below - seen^2, pairs, TRUE)
   accepted <- function(difference) {
     linear <- (2 - seen) * difference - above - below
     alone <- (sqrt(max(0, linear^2 + 8 * below * difference * (1 - difference))) - linear) / 4
@@ -361,6 +365,27 @@ gap <- function(rows, people) {
   )
 }
 
+# Hall's interval of a mean of skewed values, of tasks' sums; minutes are not below 0.
+skewed_mean <- function(tasks) {
+  count <- length(tasks)
+  values <- unlist(tasks)
+  n <- length(values)
+  if (count < 3) return(ends(n = count))
+  apart <- vapply(tasks, function(task) sum(task - mean(values)), 0)
+  if (max(abs(apart)) <= 1e-12 * (max(values) - min(values)) * n) return(ends(n = count))
+  error <- sqrt(sum(apart^2) * count / (count - 1)) / n
+  skewness <- mean(apart^3) / mean(apart^2)^1.5
+  lean <- skewness / (3 * sqrt(count))
+  shift <- skewness / (6 * sqrt(count))
+  root <- function(x) sign(x) * abs(x)^(1 / 3)
+  moved <- function(quantile) {
+    wanted <- quantile - shift
+    if (abs(lean) < 1e-9) wanted else (root(1 + 3 * lean * wanted) - 1) / lean
+  }
+  edge <- qt(0.975, count / 2)
+  ends(max(0, mean(values) - moved(edge) * error), mean(values) - moved(-edge) * error, count)
+}
+
 minutes <- function(rows) {
   known <- rows[!is.na(rows$minutes), ]
   values <- known$minutes
@@ -369,7 +394,7 @@ minutes <- function(rows) {
   list(
     n = n, unknown = nrow(rows) - n, mean = if (n) mean(values), median = if (n) median(values),
     geometric_mean = figure(if (n && min(values) > 0) exp(mean(log(values))), n),
-    minimum = if (n) min(values), maximum = if (n) max(values), interval = bootstrap_mean(by_task(known, "minutes")),
+    minimum = if (n) min(values), maximum = if (n) max(values), interval = skewed_mean(by_task(known, "minutes")),
     share = figure(if (nrow(both)) sum(both$minutes) / sum(both$human), nrow(both))
   )
 }

@@ -13,7 +13,7 @@ import json
 from collections import Counter
 from datetime import datetime
 from itertools import chain, combinations
-from math import ceil, comb, exp, fsum, lgamma, log, log1p, prod, sqrt
+from math import cbrt, ceil, comb, exp, fsum, lgamma, log, log1p, prod, sqrt
 from operator import itemgetter
 from pathlib import Path
 from random import Random
@@ -69,8 +69,9 @@ def _ends(low: float | None = None, high: float | None = None, n: int = 0) -> _J
     return {"low": low, "high": high, "n": n}
 
 
-def _independent(tasks: list[list[float]], variance: float, pairs: int = 0) -> float:
-    """How many independent observations the tasks' values are worth (Korn and Graubard)."""
+def _independent(tasks: list[list[float]], variance: float, pairs: int = 0, normal: bool = False) -> float:
+    """How many independent observations the tasks' values are worth (Korn and Graubard; three quarters of the excess
+    over one a task are believed); with `normal` for an interval that goes by the normal quantile."""
     count, n = len(tasks), sum(map(len, tasks))
     most, mean = max(n, pairs), fsum(map(fsum, tasks)) / n
     apart = [fsum(value - mean for value in task) for task in tasks]
@@ -78,7 +79,9 @@ def _independent(tasks: list[list[float]], variance: float, pairs: int = 0) -> f
     if count < 2 or variance <= 0 or max(map(abs, apart)) <= 1e-12 * (max(values) - min(values)) * n:
         return float(count)
     error2 = fsum(part**2 for part in apart) * count / (count - 1) / n**2
-    return min(float(most), (1 + variance / error2) * (_t(most - 1) / _t(count - 1)) ** 2)
+    number = 1 + variance / error2
+    number = count + 0.75 * (number - count) if number > count else number
+    return min(float(most), number * ((_Z if normal and most > count else _t(most - 1)) / _t(count - 1)) ** 2)
 
 
 def _share_by_task(tasks: Iterable[list[bool]]) -> _Json:
@@ -102,7 +105,7 @@ def _difference_by_task(tasks: list[list[float]], pairs: int = 0) -> _Json:
     if not n:
         return _ends()
     above, below = fsum(max(v, 0.0) for v in values) / n, fsum(max(-v, 0.0) for v in values) / n
-    seen, number = above - below, _independent(tasks, above + below - (above - below) ** 2, pairs)
+    seen, number = above - below, _independent(tasks, above + below - (above - below) ** 2, pairs, True)
 
     def accepted(difference: float) -> bool:
         linear = (2 - seen) * difference - above - below
@@ -559,6 +562,29 @@ def _differences(groups: dict[str, list[_Json]]) -> list[_Json]:
     return [pair | {"adjusted": p_value} for pair, p_value in zip(found, adjusted, strict=True)]
 
 
+def _skewed_mean(tasks: list[list[float]]) -> _Json:
+    """Hall's interval of a mean of skewed values, of tasks' sums; minutes are not below 0."""
+    count, n = len(tasks), sum(map(len, tasks))
+    values = [value for task in tasks for value in task]
+    if count < 3:
+        return _ends(n=count)
+    mean = fsum(values) / n
+    apart = [fsum(value - mean for value in task) for task in tasks]
+    if max(map(abs, apart)) <= 1e-12 * (max(values) - min(values)) * n:
+        return _ends(n=count)
+    error = sqrt(fsum(part**2 for part in apart) * count / (count - 1)) / n
+    second, third = fsum(part**2 for part in apart) / count, fsum(part**3 for part in apart) / count
+    skewness = third / (second * sqrt(second))
+    lean, shift = skewness / (3 * sqrt(count)), skewness / (6 * sqrt(count))
+
+    def moved(quantile: float) -> float:
+        wanted = quantile - shift
+        return wanted if abs(lean) < 1e-9 else (cbrt(1 + 3 * lean * wanted) - 1) / lean
+
+    edge = _t(count / 2)
+    return _ends(max(0.0, mean - moved(edge) * error), mean - moved(-edge) * error, count)
+
+
 def _minutes(rows: list[_Json]) -> _Json:
     known = [row for row in rows if row["minutes"] is not None]
     values = [row["minutes"] for row in known]
@@ -568,7 +594,7 @@ def _minutes(rows: list[_Json]) -> _Json:
         "n": n, "unknown": len(rows) - n, "mean": fmean(values) if n else None, "median": median(values) if n else None,
         "geometric_mean": {"value": exp(fsum(map(log, values)) / n) if possible else None, "n": n},
         "minimum": min(values, default=None), "maximum": max(values, default=None),
-        "interval": _bootstrap_mean(list(_by_task(known, "minutes").values())),
+        "interval": _skewed_mean(list(_by_task(known, "minutes").values())),
         "share": {"value": fsum(x for x, _ in both) / fsum(y for _, y in both) if both else None, "n": len(both)},
     }  # fmt: skip
 
