@@ -66,4 +66,4 @@ def test_figures_print_minutes_and_the_mixed_model_and_never_a_p_of_zero(place: 
     assert "mixed model" in text and "p = 0.0000" not in text
     data = data_of(call(place, "figures", "st", "--json"))
     assert data["minutes"]["all"]["none"] == {"successes": 1, "n": 12} and len(data["drift"]) == 2
-    assert data["differences"][0]["minutes"]["tasks"] == 3
+    assert data["differences"][0]["minutes_to_fix"]["tasks"] == 3

@@ -84,7 +84,7 @@ def test_runs_of_a_task_are_not_independent() -> None:
 def test_a_mixed_model_stands_beside_and_says_when_there_is_none(database: Database) -> None:
     pytest.importorskip("scipy")
     made(database)
-    [pair] = study_figures(database, "st", mixed=True).differences
+    [pair] = study_figures(database, "st", models=True).differences
     assert pair.mixed is not None and pair.mixed.odds_ratio is not None and pair.mixed.converged
     assert pair.mixed.odds_ratio > 1 and set(pair.mixed.deviations) == {"task", "task by system"}
     assert pair.mixed.interval.low is not None and pair.mixed.interval.low < pair.mixed.odds_ratio
@@ -92,6 +92,6 @@ def test_a_mixed_model_stands_beside_and_says_when_there_is_none(database: Datab
         for run in range(3):
             if B[task][run] == "1":
                 decide_item(database, "st", f"b{task}{run}", included=False, reason="x", at=NOW, actor="lead")
-    [pair] = study_figures(database, "st", mixed=True).differences
+    [pair] = study_figures(database, "st", models=True).differences
     assert pair.mixed is not None and pair.mixed.odds_ratio is None and not pair.mixed.converged
     assert "all answers of a group are the same" in pair.mixed.interval.undefined

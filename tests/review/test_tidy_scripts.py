@@ -29,8 +29,13 @@ from repoassay.review.tidy_table import study_records, tidy_rows
 from repoassay.types import RatingPhase
 from review.samples import NOW, RUBRIC, answers, later, study
 
-TOLD = {"method", "note", "undefined", "title"}
-"""Keys of the document that are words about a figure, not figures."""
+LATER = {
+    "drift", "lower", "median_interval", "minutes_to_fix", "mixed", "none", "none_interval", "upper",
+    "would_merge_adjusted",
+}  # fmt: skip
+"""Figures that the scripts do not compute."""
+TOLD = {"method", "note", "undefined", "title"} | LATER
+"""Keys of the document that are words about a figure, not figures, and those."""
 
 
 def items_of_agents(tasks: int, runs: int) -> list[Item]:

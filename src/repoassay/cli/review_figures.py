@@ -46,7 +46,7 @@ def review_figures(study: str, database: str, grouping: Any, phase: str, as_json
         raise BadInput(f"{database} is not a file.", "Name the database of `repoassay review`.")
     opened = open_database(database)
     try:
-        found = study_figures(opened, study, RatingPhase(phase), grouping, mixed=True)
+        found = study_figures(opened, study, RatingPhase(phase), grouping, models=True)
     finally:
         opened.close()
     if as_json:
@@ -74,7 +74,7 @@ def _lines(found: StudyFigures) -> Iterator[str]:
         yield f"  tests passed  {_of_tasks(pair.tests)}"
         if pair.mixed is not None:
             yield f"  mixed model   {_mixed(pair.mixed)}"
-        minutes = pair.minutes
+        minutes = pair.minutes_to_fix
         if minutes.difference is not None:
             yield f"  minutes       {minutes.difference:+.1f}{_minutes(minutes.interval)}, {_p(minutes.test)}"
     for name, spent in (("all", found.minutes["all"]), *((each.name, each.minutes) for each in found.systems)):

@@ -74,7 +74,7 @@ class SystemDifference:
     tests: TaskDifference
     adjusted: float | None
     would_merge_adjusted: float | None
-    minutes: MinutesDifference
+    minutes_to_fix: MinutesDifference
     mixed: MixedLogistic | None = None
 
 
@@ -117,7 +117,7 @@ def study_figures(
     phase: RatingPhase = RatingPhase.BLIND,
     grouping: Grouping = "system",
     *,
-    mixed: bool = False,
+    models: bool = False,
 ) -> StudyFigures:
     """Compute every figure of a study.
 
@@ -126,7 +126,7 @@ def study_figures(
         study: Its name.
         phase: `blind` for first answers; `revealed` for the last, blind ones included where nobody amended.
         grouping: What systems are: agent with model, or either alone.
-        mixed: Whether to fit a mixed model of every two systems, too: a second or more each.
+        models: Whether to fit a mixed model of every two systems, too: a second or more each.
 
     Raises:
         BadInput: When there is no such study.
@@ -139,7 +139,7 @@ def study_figures(
         name: system_of(each) if grouping == "system" else getattr(each, grouping) for name, each in hidden.items()
     }
     systems, differences = compare_systems(kept, names)
-    if mixed:
+    if models:
         differences = tuple(
             replace(one, mixed=mixed_effect(counted, hidden, names, one.first, one.second)) for one in differences
         )
