@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from enum import Enum
 from itertools import combinations
@@ -10,19 +10,28 @@ from statistics import fmean
 from typing import Any, Literal
 
 from repoassay.db import Database
+from repoassay.errors import MissingExtra
 from repoassay.review.failures import AxisFailures, ReviewProblems, failure_table, problems_per_submission
 from repoassay.review.item_summary import ItemSummary
 from repoassay.review.mergeability_gap import Controls, Gap, controls, gap
 from repoassay.review.minutes import Minutes, MinutesDifference, minutes_difference, minutes_to_fix
-from repoassay.review.mixed_effect import mixed_effect
 from repoassay.review.plan import system_of
 from repoassay.review.plan_store import Amendment, amendments_of, plan_of
 from repoassay.review.rater_quality import RaterDrift, rater_drift
 from repoassay.review.rater_statistics import Order, RaterSeverity, order_effects, severity
 from repoassay.review.reliability import Agreement, agreement
+from repoassay.review.study import HiddenPart
 from repoassay.review.study_rows import counted_rows
-from repoassay.stats import Interval, MixedLogistic, Significance, clustered_difference, clustered_test, holm
-from repoassay.types import RatingPhase
+from repoassay.stats import (
+    Interval,
+    MixedLogistic,
+    Significance,
+    clustered_difference,
+    clustered_test,
+    fit_mixed_logistic,
+    holm,
+)
+from repoassay.types import Rating, RatingPhase
 
 __all__ = [
     "StudyFigures",
@@ -200,6 +209,39 @@ def compare_systems(
         replace(one, adjusted=p_value, would_merge_adjusted=other)
         for one, p_value, other in zip(found, adjusted, would, strict=True)
     )
+
+
+def mixed_effect(
+    ratings: Iterable[Rating], hidden_parts: Mapping[str, HiddenPart], names: Mapping[str, str], first: str, second: str
+) -> MixedLogistic:
+    """Fit the odds of `first` against `second`, with random intercepts for task, task by system, submission and rater.
+
+    Args:
+        ratings: Of the items that count; what they say of merging is derived from the axes, or else what was asked.
+        hidden_parts: The hidden half of each item; controls are left aside.
+        names: The system of each item.
+        first: One system.
+        second: Another.
+    """
+    answers: list[bool] = []
+    mine: list[bool] = []
+    places: dict[str, list[object]] = {"task": [], "task by system": [], "submission": [], "rater": []}
+    for rating in ratings:
+        item, system = hidden_parts[rating.submission], names[rating.submission]
+        answer = rating.mergeable if rating.mergeable is not None else rating.would_merge
+        if item.golden is not None or answer is None or system not in (first, second):
+            continue
+        answers.append(answer)
+        mine.append(system == first)
+        cell = (item.task, item.task + "\0" + system, rating.submission, rating.rater)
+        for values, value in zip(places.values(), cell, strict=True):
+            values.append(value)
+    try:
+        return fit_mixed_logistic(answers, mine, places)
+    except MissingExtra as error:
+        reason = f"not fitted: {error}"
+        nothing = Interval(None, None, "logistic mixed model", 0, reason)
+        return MixedLogistic(None, nothing, Significance(None, None, nothing.method, 0, reason), {}, False, 0)
 
 
 def task_difference(first: Sequence[ItemSummary], second: Sequence[ItemSummary], key: str) -> TaskDifference:
