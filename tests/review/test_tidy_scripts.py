@@ -29,11 +29,8 @@ from repoassay.review.tidy_table import study_records, tidy_rows
 from repoassay.types import RatingPhase
 from review.samples import NOW, RUBRIC, answers, later, study
 
-LATER = {
-    "drift", "lower", "median_interval", "minutes_to_fix", "mixed", "none", "none_interval", "upper",
-    "would_merge_adjusted",
-}  # fmt: skip
-"""Figures that the scripts do not compute."""
+LATER = {"mixed"}
+"""The mixed model, which only `analyse.R` fits, by lme4 and with fewer intercepts."""
 TOLD = {"method", "note", "undefined", "title"} | LATER
 """Keys of the document that are words about a figure, not figures, and those."""
 

@@ -197,13 +197,13 @@ def _page(folder: TaskFolder, strength: TaskStrength | None) -> Iterator[str]:
         ):
             for test in ids:
                 yield f"{name + ':':<14}{printable(test, 400)}"
-        yield from _strength(strength)
+    yield from _strength(strength)
     yield ""
     yield block(folder.instruction.rstrip())
 
 
 def _strength(strength: TaskStrength | None) -> Iterator[str]:
-    """How many wrong solutions the hidden tests refuse, and the tests to write."""
+    """How many wrong solutions the tests or criteria refuse, and what is to be written."""
     from repoassay.mutants import strength_line
     from repoassay.text import printable
 

@@ -468,7 +468,7 @@ if (length(groups) > 1) differences <- combn(names(groups), 2, simplify = FALSE,
   both <- function(key) task_difference(groups[[pair[1]]], groups[[pair[2]]], key)
   list(
     first = pair[1], second = pair[2], mergeable = both("mergeable"), would_merge = both("would_merge"),
-    tests = both("passed"), minutes = both("minutes")
+    tests = both("passed"), minutes_to_fix = both("minutes")
   )
 })
 holm <- function(key) {

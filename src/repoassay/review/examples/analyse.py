@@ -640,7 +640,7 @@ def _differences(groups: dict[str, list[_Json]]) -> list[_Json]:
             apart = [fmean(ours[task]) - fmean(theirs[task]) for task in common]
             runs = sum(min(len(ours[task]), len(theirs[task])) for task in common)
             values = [[each] for each in apart]
-            pair[key] = {
+            pair["minutes_to_fix" if key == "minutes" else key] = {
                 "tasks": len(common), "difference": fmean(apart) if apart else None,
                 "interval": _student(values) if key == "minutes" else _difference_by_task(values, runs),
                 "test": _sign_flips(apart, len(apart)),
