@@ -147,3 +147,20 @@ def test_what_an_extra_brings_is_named_where_it_is_missing(place: Path) -> None:
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 3 and f"pip install 'repoassay[{extra}]'" in done.stderr, done.stderr
+
+
+def test_runs_are_made_and_read_without_any_extra(place: Path) -> None:
+    (place / "site").mkdir()
+    (place / "site" / "sitecustomize.py").write_text(BLOCK.format(names=names_of_extras()))
+    program = Path(sys.executable).with_name("repoassay")
+    for line in (
+        "run starter --task sensor-log-daily --agent nothing --attempts 2 --out bare", "report bare/*",
+        "report bare/* --json", "report bare/* --out tables", "show bare/*", "compare bare/* bare/*", "diagnose bare/*",
+        "leaderboard build bare/* --out board", "tasks show starter sensor-log-daily", "stats suite starter",
+    ):  # fmt: skip
+        words = [str(found) for word in line.split() for found in (place.glob(word) if "*" in word else [word])]
+        done = subprocess.run(
+            [program, *words], cwd=place, env={**os.environ, "PYTHONPATH": str(place / "site")}, capture_output=True,
+            text=True, check=False, timeout=100,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{line}\n{done.stderr}"

@@ -8,7 +8,7 @@ from repoassay.api.runs import Run
 from repoassay.api.settings import one_of
 from repoassay.engine import locate
 from repoassay.errors import BadInput
-from repoassay.report import Comparison, Measure, compare_sides, read_reviews, read_sides
+from repoassay.report import Comparison, Measure, compare_sides, read_sides
 
 __all__ = ["compare"]
 
@@ -54,7 +54,11 @@ def compare(
     measure = Measure(one_of("measure", by, list(Measure)))
     names = [str(each.path) if isinstance(each, Run) else str(each) for each in (first, *others)]
     sides = read_sides(names, locate)
-    reviewed = read_reviews(reviews, study) if reviews else None
+    reviewed = None
+    if reviews:  # only then is a database needed, which is an extra
+        from repoassay.report import read_reviews
+
+        reviewed = read_reviews(reviews, study)
     if reviews and reviewed is None:
         raise BadInput(f"No study in {reviews} asks whether to merge.", "Make one with the rubric `mergeable`.")
     return compare_sides(

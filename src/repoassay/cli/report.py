@@ -218,7 +218,6 @@ def print_report(
         print_table,
         print_tables,
         reviewed_tables,
-        reviews_document,
         summary_document,
         write_html,
     )
@@ -226,7 +225,11 @@ def print_report(
     summary = run.summary()
     if as_json:
         document = summary_document(summary)
-        print_document(document | ({"reviews": reviews_document(reviews, summary.results)} if reviews else {}))
+        if reviews:  # only then is there a database, which is an extra
+            from repoassay.report import reviews_document
+
+            document |= {"reviews": reviews_document(reviews, summary.results)}
+        print_document(document)
     else:
         terminal = console or Terminal()
         print_table(summary, terminal)
