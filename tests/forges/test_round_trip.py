@@ -44,6 +44,9 @@ def test_twelve_in_reviewed_and_out_as_the_forge_accepts(tmp_path: Path, source:
     assert sorted(line["number"] for line in lines) == sorted(pull["number"] for pull in pulls)
     check = _check_github if forge == "github" else _check_gitlab
     assert sum(check(line, _lines(diffs[line["number"]].diff)) for line in lines) == given
+    assert _call("export-pr", "st", "--database", place, "--out", out, "--comment-only").exit_code == 0
+    for line in map(json.loads, out.read_text().splitlines()):
+        assert "approval" not in line and line.get("review", {}).get("event", "COMMENT") == "COMMENT"
 
 
 @needs_click

@@ -147,11 +147,12 @@ def _fetched(address: ForgeAddress, query: PullQuery, keep: Path | None) -> Expo
     "--post", "forge", default="", metavar="FORGE:OWNER/REPO", help="Show what would be posted to this repository."
 )
 @click.option("--yes", is_flag=True, help="With --post: post it.")
+@click.option("--comment-only", is_flag=True, help="Say verdicts in words alone: approve nothing, request no changes.")
 @_API
 @_TOKEN
 def export_reviews(
-    study: str, *, database: str, target: Path | None, outcomes: Path | None, forge: str, yes: bool, api: str,
-    token_variable: str,
+    study: str, *, database: str, target: Path | None, outcomes: Path | None, forge: str, yes: bool,
+    comment_only: bool, api: str, token_variable: str,
 ) -> None:  # fmt: skip
     """Write what people said of STUDY as requests that make a review on its forge, a line for each rated pull request.
 
@@ -166,7 +167,7 @@ def export_reviews(
     if target is None and outcomes is None and not forge:
         raise BadInput("Reviews go nowhere.", "Give --out FILE, or --post github:OWNER/REPO.")
     with open_study(database) as place:
-        requests = list(review_requests(place, study))
+        requests = list(review_requests(place, study, comment_only=comment_only))
         if target is not None:
             target.write_text("".join(json.dumps(each.document()) + "\n" for each in requests), "utf-8")
             click.echo(f"{len(requests)} reviews are in {target}.")

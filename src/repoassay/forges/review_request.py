@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from repoassay.db import Database
@@ -41,8 +41,13 @@ def forge_items(database: Database, study: str) -> tuple[Item, ...]:
     return tuple(item for item in items_of(database, study) if isinstance(item.hidden.evidence.get("forge"), dict))
 
 
-def review_requests(database: Database, study: str) -> Iterator[ReviewRequest]:
+def review_requests(database: Database, study: str, *, comment_only: bool = False) -> Iterator[ReviewRequest]:
     """Yield the review of each pull request of a study that people rated; judges and other items are left out.
+
+    Args:
+        database: Where the study is.
+        study: Its name.
+        comment_only: Say the verdict in words alone, since an approval may let a forge merge by itself.
 
     Raises:
         BadInput: When there is no such study.
@@ -56,6 +61,8 @@ def review_requests(database: Database, study: str) -> Iterator[ReviewRequest]:
         raters = {rating.rater for rating in mine}
         comments = [each for each in comments_on(database, study, item.id) if each.rater in raters]
         text = review_text(item.payload, rubric, mine, comments, forge)
+        if comment_only:
+            text = replace(text, verdict=None)
         base, start, head = (str(forge.get(name) or "") for name in ("base", "start", "head"))
         gitlab = forge.get("kind") == "gitlab"
         review = gitlab_review(text, base, start, head) if gitlab else github_review(text, head)
