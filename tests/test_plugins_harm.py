@@ -170,7 +170,7 @@ def test_a_slow_or_deadly_import_harms_nobody_who_does_not_ask_for_it(tmp_path: 
     assert "ok report table 'odd-name' of trouble 1.0 (ok:x)" in done.stdout
 
 
-def test_an_agent_that_fails_costs_its_attempt_alone(tmp_path: Path) -> None:
+def test_an_agent_that_fails_is_refused_or_costs_its_attempt_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("""\
 class Agent:
     def command(self, layout, limits):
@@ -179,7 +179,9 @@ class Empty:
     pass
 """)
     run = ("run", "starter", "--task", "sensor-log-daily", "--agent")
-    done = repoassay(*run, "mine:Agent", cwd=tmp_path)
+    looked = repoassay(*run, "mine:Agent", cwd=tmp_path)
+    assert looked.returncode == 2 and "ValueError: not today" in looked.stderr and not (tmp_path / "runs").exists()
+    done = repoassay(*run, "mine:Agent", "--no-preflight", cwd=tmp_path)
     assert done.returncode == 0 and "infra_fault" in done.stderr and "not today" in done.stdout, done.stderr
     refused = repoassay(*run, "mine:Empty", cwd=tmp_path)
     assert refused.returncode == 2 and "is no agent" in refused.stderr
