@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         score_model as score_model,
         score_rules as score_rules,
     )
+    from repoassay.report.named_reviews import named_reviews as named_reviews
     from repoassay.report.outcome_tables import ReportTables as ReportTables
     from repoassay.report.page_files import (
         attempt_html as attempt_html,
@@ -156,6 +157,7 @@ else:
             "leaderboard.entry": ("Declarations",),
             "leaderboard.site": ("build_site", "rows_of"),
             "llm_labels": ("LabelRequest", "label_by_model", "score_model", "score_rules"),
+            "named_reviews": ("named_reviews",),
             "outcome_tables": ("ReportTables",),
             "page_files": ("attempt_html", "render", "results_html", "write_html"),
             "qualities": ("reviewed_qualities",),
