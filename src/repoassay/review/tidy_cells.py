@@ -74,6 +74,8 @@ def answer_of_cell(place: str, kind: str, answer: TidyCell) -> bool | int | floa
             refuse_cell(place, "answer", f"{quoted_cell(answer)} is neither yes nor no")
         return text == "yes"
     try:
+        if "_" in text:  # which Python reads as 10 in `1_0`
+            raise ValueError
         return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else float(text)
     except ValueError:
         refuse_cell(place, "answer", f"{quoted_cell(answer)} is no number")
