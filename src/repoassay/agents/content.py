@@ -7,6 +7,7 @@ from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.tasks import digest_folder
+from repoassay.workspace import is_run
 
 __all__ = ["content_digest"]
 
@@ -28,4 +29,4 @@ def content_digest(path: Path) -> str:
 
 def _is_no_part(folder: Path) -> bool:
     """Whether a folder is a repository's own, or a run: an agent's folder is often where its runs are written."""
-    return folder.name == ".git" or ((folder / "run.json").is_file() and (folder / "attempts").is_dir())
+    return folder.name == ".git" or is_run(folder)

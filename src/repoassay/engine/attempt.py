@@ -31,7 +31,7 @@ from repoassay.types import (
     SubmittedFile,
     Verdict,
 )
-from repoassay.workspace import PreparedTask, cover_installed_copies, lay_out
+from repoassay.workspace import PreparedTask, cover_installed_copies, cover_runs, lay_out
 
 __all__ = ["AttemptContext", "AttemptResult", "GradingContext", "OpenAttempt", "describe", "rejected_of", "work"]
 
@@ -196,10 +196,16 @@ def _submit(
 
 
 def _without_copies(command: Command, layout: PreparedTask, bench: GradingContext) -> Command:
-    """A command that sees no later copy of what it is to change; where nothing is isolated, nothing can be covered."""
-    if not (layout.folder.task.kind.changes_repository and bench.sandbox.network_is_private):
+    """A command that sees no run below its agent's folder, and no later copy of what it is to change.
+
+    Where nothing is isolated, nothing can be covered.
+    """
+    if not bench.sandbox.network_is_private:
         return command
-    return replace(command, mounts=(*command.mounts, *cover_installed_copies(layout, bench.cache)))
+    covers = cover_runs(set(command.mounts) - set(layout.mounts), bench.cache)
+    if layout.folder.task.kind.changes_repository:
+        covers = (*covers, *cover_installed_copies(layout, bench.cache))
+    return replace(command, mounts=(*command.mounts, *covers))
 
 
 class OpenAttempt:

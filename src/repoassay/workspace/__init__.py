@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from repoassay.workspace.changes import changes_between as changes_between
     from repoassay.workspace.checkouts import checkout as checkout, commit_tree as commit_tree
     from repoassay.workspace.commits import collect_git as collect_git, read_left as read_left
+    from repoassay.workspace.earlier_runs import cover_runs as cover_runs, is_run as is_run
     from repoassay.workspace.environment import build_environment as build_environment
     from repoassay.workspace.git import ATTRIBUTES as ATTRIBUTES, run_git as run_git
     from repoassay.workspace.installed_copies import cover_installed_copies as cover_installed_copies
@@ -69,6 +70,7 @@ else:
             "changes": ("changes_between",),
             "checkouts": ("checkout", "commit_tree"),
             "commits": ("collect_git", "read_left"),
+            "earlier_runs": ("cover_runs", "is_run"),
             "environment": ("build_environment",),
             "git": ("ATTRIBUTES", "run_git"),
             "installed_copies": ("cover_installed_copies",),
