@@ -31,6 +31,9 @@ class LoopbackForge:
     failures: list[tuple[int, dict[str, str]]] = field(default_factory=list)
     post_failures: list[tuple[int, bool]] = field(default_factory=list)
     """Status of the next posts; True where the post is carried out all the same and the answer is lost."""
+    post_headers: dict[str, str] = field(default_factory=dict)
+    post_body: Any = None
+    """What a failed post is answered with."""
     per_page: int = 5
 
     def answer(self, path: str) -> Any:
@@ -93,7 +96,8 @@ def played(pulls: list[dict[str, Any]]) -> Iterator[LoopbackForge]:
             status, done = forge.post_failures.pop(0) if forge.post_failures else (201, True)
             if done:
                 forge.posted.append((path, body))
-            self._say(status, {"id": len(forge.posted), "html_url": f"{forge.url}/{len(forge.posted)}"})
+            said = {"id": len(forge.posted), "html_url": f"{forge.url}/{len(forge.posted)}"}
+            self._say(status, forge.post_body or said, forge.post_headers)
 
         def _begin(self) -> tuple[str, dict[str, list[str]]]:
             parts = urlsplit(self.path)

@@ -12,6 +12,8 @@ from click.testing import CliRunner
 
 from repoassay.cli.main import cli
 from repoassay.errors import BadInput
+from repoassay.forges.base_repository import lay_files_before
+from repoassay.forges.pull import ForgePull
 from repoassay.review import items_of, open_database
 
 PATCH = "@@ -2,2 +2,2 @@\n two\n-three\n+THREE"
@@ -78,3 +80,16 @@ def test_a_folder_that_is_no_repository_is_one_sentence(clone: Path, tmp_path: P
     taken(clone)
     with pytest.raises(BadInput, match="is no git repository"):
         CliRunner().invoke(cli, [str(w) for w in [*words, "--repo", "/proc"]], catch_exceptions=False)
+
+
+def test_a_path_that_leads_away_writes_nothing_and_spoils_nothing(clone: Path, tmp_path: Path) -> None:
+    base = git(clone, "rev-parse", "HEAD~2")
+    below, into = clone / "below", tmp_path / "into"
+    below.mkdir()
+    into.mkdir()
+    names = ("../a.txt", "./a.txt", "/a.txt", ".git/config", "x//a.txt", "a.txt")
+    diff = "".join(f"diff --git a/{n} b/{n}\n--- a/{n}\n+++ b/{n}\n{PATCH}\n" for n in names)
+    pull = ForgePull(forge="github", repository="acme/shop", number=1, base=base, diff=diff)
+    # A folder within a clone is one, too, and git reads `../` from there.
+    assert lay_files_before(below, pull, into) == 1 and lay_files_before(clone, pull, into) == 1
+    assert [path.name for path in into.iterdir()] == ["a.txt"] and not (tmp_path / "a.txt").exists()

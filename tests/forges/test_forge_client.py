@@ -93,6 +93,7 @@ def test_the_token_goes_nowhere_else_and_stands_in_no_sentence(monkeypatch: pyte
         ("github:../x", ""),
         ("other:a/b", ""),
         ("github:a/b", "http://forge.example"),
+        ("github:a/b", "https://[x"),
     ):
         with pytest.raises(BadInput):
             forge_address(given, api)
@@ -104,3 +105,41 @@ def test_an_answer_that_is_none_is_one_sentence(said: str, tmp_path: Path, monke
     done = call("--from", "github:acme/shop", "--study", "st", "--database", tmp_path / "r.sqlite")
     assert done.exit_code != 0 and isinstance(done.exception, RepoAssayError), done.exception
     assert not (tmp_path / "r.sqlite").exists()
+
+
+def test_a_post_that_is_led_elsewhere_was_not_carried_out() -> None:
+    path = "/repos/acme/shop/pulls/101/reviews"
+    with played(made()) as server:
+        server.post_headers = {"Location": f"{server.url}{path}"}
+        for status in (301, 302, 303, 307):
+            server.post_failures = [(status, False)]
+            with pytest.raises(ForgeRefused, match=f"status {status}"):
+                client(server).send(path, {"body": "Good."})
+        assert server.posted == [] and not [line for line in server.asked if line.startswith("GET")]
+
+
+@pytest.mark.parametrize("errors", [True, 5, {"a": 1}, "why", [None, {"b": 2}]])
+def test_a_refusal_of_any_shape_is_one_sentence(errors: object) -> None:
+    with played(made()) as server:
+        server.post_failures, server.post_body = [(422, False)], {"message": "No.", "errors": errors}
+        with pytest.raises(ForgeRefused, match=r"status 422 \(No\."):
+            client(server).send("/repos/acme/shop/pulls/101/reviews", {"body": "Good."})
+
+
+@pytest.mark.parametrize("link", ['<https://[x>; rel="next"', "<a>;" * 8000])
+def test_a_hostile_link_to_the_next_page_is_one_sentence_at_once(link: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ForgeClient, "_open", lambda *_: (b"[]", {"Link": link}))
+    begun = time.process_time()
+    asked = ForgeClient(forge_address("github:acme/shop")).pages("/x")
+    if "next" in link:
+        with pytest.raises(InfraFault, match="another host"):
+            list(asked)
+    else:
+        assert list(asked) == []
+    assert time.process_time() - begun < 2
+
+
+def test_a_merge_request_that_is_a_list_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ForgeClient, "_open", lambda *_: (b'[{"iid": 1}]', {}))
+    with pytest.raises(RepoAssayError, match="merge request"):
+        list(fetch_pulls(ForgeClient(forge_address("gitlab:acme/shop")), PullQuery("all")))

@@ -63,6 +63,16 @@ def test_a_revert_that_was_reverted_does_not_count_and_a_commit_does() -> None:
     assert became(commits=(commit,))[102] == PullOutcome(True, 12, True, 24, "8" * 12, {"code": 1, "test": 1})
 
 
+@pytest.mark.timeout(30)
+def test_a_repository_with_ten_thousand_reverts_takes_no_time() -> None:
+    at = datetime(2026, 2, 3, 18, 30, tzinfo=UTC)
+    many = [
+        LandedCommit(f"{n:07x}{0:033x}", f"Back\n\nThis reverts commit {n + 10**6:07x}.", at) for n in range(10_000)
+    ]
+    commit = LandedCommit("8" * 40, f"Back\n\nThis reverts commit {SHA[:7]}.", at)
+    assert became(commits=(*many, commit))[102].reverted_by == "8" * 12
+
+
 def test_outcomes_are_written_with_the_names_of_items(tmp_path: Path) -> None:
     source, database, out = (tmp_path / name for name in ("pulls.json", "r.sqlite", "outcomes.jsonl"))
     source.write_text(json.dumps([*made(), revert(body="Reverts acme/shop#102")]))

@@ -25,10 +25,10 @@ def of_two_systems(tasks: int) -> list[Item]:
     ]  # fmt: skip
 
 
-def held(folder: Path, people: str, judge: str) -> Calibration:
+def held(folder: Path, people: str, judge: str, given: list[Item] | None = None) -> Calibration:
     """Hold a judge against two people on the core axis, one letter an item; old and new take turns."""
     with closing(open_database(folder / "r.sqlite")) as database:
-        seated = begin(database, of_two_systems(len(people) // 2))
+        seated = begin(database, given or of_two_systems(len(people) // 2))
         people_say(database, {f"i{number}": [f"{letter}cccc"] * 2 for number, letter in enumerate(people)})
         judged(database, seated, turns("".join(f"{letter}cccc" for letter in judge)), folder)
         return calibrated(database, seated)
@@ -49,6 +49,20 @@ def test_agreement_is_told_by_axis_and_system_and_drift_by_task(tmp_path: Path) 
     interval = drift.difference.interval
     # R: t.test(c(rep(-1, 7), 0))$conf.int
     assert interval.low == pytest.approx(-1.170578, abs=1e-6) and interval.high == pytest.approx(-0.579422, abs=1e-6)
+
+
+def test_a_system_without_a_name_is_not_all_together(tmp_path: Path) -> None:
+    # Pull requests of whom nobody knows have none; what is named by agent and model alone has that name.
+    given = [
+        item.model_copy(update={"hidden": item.hidden.model_copy(update={
+            "system": "", "agent": "" if item.hidden.system == "old" else "a", "model": "",
+        })})
+        for item in of_two_systems(8)
+    ]  # fmt: skip
+    found = held(tmp_path, people="cp" * 8, judge="cp" + "cc" * 7, given=given)
+    core = {each.system: each.agreement.value for each in found.systems if each.axis == "core"}
+    assert core == {"": 9 / 16, "a": 1 / 8, "not known": 1.0}
+    assert len([each for each in found.systems if each.axis == "core"]) == 3
 
 
 @pytest.mark.parametrize(("count", "sentence"), [

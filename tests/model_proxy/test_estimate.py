@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from repoassay.model_proxy.estimate import Estimator, raw_estimate
+from repoassay.model_proxy.estimate import LARGEST_PROMPT, Estimator, most_tokens, raw_estimate
 
 
 def chat(text: str) -> dict[str, Any]:
@@ -49,3 +49,24 @@ def test_small_prompts_teach_nothing() -> None:
     estimator = Estimator()
     estimator.learn(10, 1000)
     assert estimator.correct(100) == 101
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        {"inlineData": {"media_type": "text/plain", "mimeType": "application/pdf", "data": "JVBERi0"}},
+        {"source": {"media_type": "text/plain", "mime_type": "audio/ogg", "data": "T2dnUw"}},
+        {"source": {"media_type": "application/pdf", "data": "data:application/pdf;base64,JVBERi0"}},
+        {"type": "file", "file": {"filename": "a.pdf", "file_data": "JVBERi0"}},
+        {"type": "image_url", "image_url": {"url": "DATA:application/pdf;base64,JVBERi0"}},
+    ],
+)
+def test_a_file_however_its_kind_is_said_may_fill_a_context(file: dict[str, Any]) -> None:
+    assert most_tokens({"messages": [{"role": "user", "content": [file]}]}, 200) >= LARGEST_PROMPT
+
+
+def test_text_and_pictures_are_bounded_by_less() -> None:
+    text = {"inlineData": {"mimeType": "text/plain", "data": "SGk"}}
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO"}}
+    assert most_tokens({"messages": [text]}, 200) == 200
+    assert 200 < most_tokens({"messages": [picture]}, 200) < LARGEST_PROMPT

@@ -91,8 +91,19 @@ def test_a_table_from_elsewhere_needs_five_columns(tmp_path: Path) -> None:
     assert [(each.minutes, each.would_merge, each.mergeable) for each in records.ratings] == [(12.0, True, True)] * 2
 
 
+def test_names_with_dots_and_long_ones_are_told_apart(tmp_path: Path) -> None:
+    pairs = [("a", "b.c"), ("a.b", "c"), ("i" * 64, "r" * 64), ("i" * 64, "r" * 63)]
+    lines = ["item,task,rater,axis,answer"]
+    lines += [f"{item},t1,{rater},{axis.key},no_problem" for item, rater in pairs for axis in RUBRIC.axes]
+    (tmp_path / "own.csv").write_text("\n".join(lines) + "\n")
+    given = [records_of_table(read_tidy_rows(tmp_path / "own.csv"), rubric=RUBRIC, now=later(0)) for _ in range(2)]
+    assert [(each.submission, each.rater) for each in given[0].ratings] == pairs
+    assert len({each.id for each in given[0].ratings}) == 4 and given[0].ratings == given[1].ratings
+
+
 BROKEN: dict[str, tuple[tuple[str, str | None], dict[str, Any], str]] = {
     "another state": (("answer", "core"), {"answer": "perhaps"}, "column answer: 'perhaps' is no state of core"),
+    "digits in groups": (("answer", "minutes"), {"answer": "1_0"}, "column answer: '1_0' is no number"),
     "an axis unknown": (("answer", "core"), {"axis": "kore"}, "column axis: 'kore' is no axis"),
     "a value that does not follow": (("answer", "minutes"), {"value": 3.0}, "column value: '3.0', but"),
     "derived otherwise": (("answer", "mergeable"), {"answer": "yes"}, "column answer: 'yes', but"),

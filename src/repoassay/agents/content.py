@@ -12,15 +12,20 @@ __all__ = ["content_digest"]
 
 
 def content_digest(path: Path) -> str:
-    """The sha256 of a file, or of a folder's files without `__pycache__` and `.git`, which change by being looked at.
+    """The sha256 of a file, or of a folder's files without what changes by its being used: `.git` and runs of it.
 
     Raises:
         BadInput: It is not there, or cannot be read.
     """
     if path.is_dir():
-        return digest_folder(path, skipped_folders={".git"})
+        return digest_folder(path, skipped=_is_no_part)
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.", "Check its name.") from error
+
+
+def _is_no_part(folder: Path) -> bool:
+    """Whether a folder is a repository's own, or a run: an agent's folder is often where its runs are written."""
+    return folder.name == ".git" or ((folder / "run.json").is_file() and (folder / "attempts").is_dir())

@@ -82,15 +82,13 @@ def find_modelled(name: str, template: Path | None = None) -> ModelledAgent:
         return ModelledAgent(read_spec(builtin[name]), template)
     if name.endswith(".toml") or "/" in name:
         return ModelledAgent(read_spec(Path(name)), template)
-    bundled = [*plugins.bundled_plugins(_GROUP)]
-    if name not in bundled and plugins.offers(_GROUP, name):
-        found = plugin_agent(plugins.find(_GROUP, name), {"template": str(template)} if template else {})
-        if isinstance(found, ModelledAgent):
-            return found
-        bundled = [*bundled, name]
-    if name in bundled:
+    if plugins.offers(_GROUP, name):
+        if name not in plugins.bundled_plugins(_GROUP):
+            found = plugin_agent(plugins.find(_GROUP, name), {"template": str(template)} if template else {})
+            if isinstance(found, ModelledAgent):
+                return found
         raise BadInput(f"The agent {name} has no TOML file.", "Only agents that have one are installed and checked.")
-    known = [*bundled, *builtin, *plugins.installed_plugins(_GROUP)]
+    known = [*plugins.bundled_plugins(_GROUP), *builtin, *plugins.installed_plugins(_GROUP)]
     raise BadInput(
         f"There is no agent called {name!r}.",
         f"{suggest(name, known, list_known=False)} Choose one of: {', '.join(known)}; "

@@ -8,7 +8,7 @@ from repoassay.api.runs import Run
 from repoassay.api.settings import one_of
 from repoassay.engine import locate
 from repoassay.errors import BadInput
-from repoassay.report import Comparison, Measure, compare_sides, read_sides
+from repoassay.report import Comparison, Measure, compare_sides, named_reviews, read_sides
 
 __all__ = ["compare"]
 
@@ -42,7 +42,7 @@ def compare(
         All comparisons; of two systems, `p_value` and `difference` are its figures.
 
     Raises:
-        BadInput: A run cannot be read, or systems have no task in common.
+        BadInput: A run or the reviews cannot be read, or systems have no task in common.
 
     Examples:
         >>> compared = ra.compare(run)  # the agents of one run; or ra.compare(before, after)
@@ -53,14 +53,8 @@ def compare(
         raise BadInput(f"level is {level!r}.", "Give a number between 0 and 1, such as 0.05.")
     measure = Measure(one_of("measure", by, list(Measure)))
     names = [str(each.path) if isinstance(each, Run) else str(each) for each in (first, *others)]
+    reviewed = named_reviews(reviews, study)
     sides = read_sides(names, locate)
-    reviewed = None
-    if reviews:  # only then is a database needed, which is an extra
-        from repoassay.report import read_reviews
-
-        reviewed = read_reviews(reviews, study)
-    if reviews and reviewed is None:
-        raise BadInput(f"No study in {reviews} asks whether to merge.", "Make one with the rubric `mergeable`.")
     return compare_sides(
         sides, measure, across_versions=across_versions, every_pair=every_pair, level=level, reviews=reviewed
     )

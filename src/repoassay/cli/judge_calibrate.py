@@ -118,6 +118,8 @@ def _value(plain: Any, given: Any) -> Any:
 
 
 def _print(made: Calibration, looks: int) -> None:
+    from repoassay.stats import p_text
+
     say = click.echo
     say(f"Judge {made.judge}, {made.samples} samples, {made.void} of them void.")
     say(
@@ -135,7 +137,7 @@ def _print(made: Calibration, looks: int) -> None:
         name, agreed = printable(system.system) or "all systems", _clustered(system.agreement)
         say(f"{system.axis}, {name}: agreement {agreed}; problems beyond people's {_clustered(system.bias)}")
     for drift in made.drift:
-        p = "p not defined" if drift.p is None else "p < 0.0001" if drift.p < 0.0001 else f"p = {drift.p:.4f}"
+        p = "p not defined" if drift.p is None else p_text(drift.p)
         name, apart = printable(drift.system), _clustered(drift.difference)
         say(f"Drift, {drift.axis}, {name} less the others: {apart}, {p} (Holm)")
     if made.rate is not None:

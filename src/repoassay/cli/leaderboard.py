@@ -50,16 +50,9 @@ def build(runs: tuple[Path, ...], out: Path, cut_offs: tuple[str, ...], reviews:
       repoassay leaderboard build latest --out site --reviews reviews.sqlite
     """
     from repoassay.engine import locate
-    from repoassay.errors import BadInput
-    from repoassay.report import build_site, read_cut_offs, rows_of
+    from repoassay.report import build_site, named_reviews, read_cut_offs, rows_of
 
-    reviewed = None
-    if reviews:  # only then is a database needed, which is an extra
-        from repoassay.report import read_reviews
-
-        reviewed = read_reviews(reviews, study)
-    if reviews and reviewed is None:
-        raise BadInput(f"No study in {reviews} asks whether to merge.", "Make one with the rubric `mergeable`.")
+    reviewed = named_reviews(reviews, study)
     page = build_site(rows_of([locate(run) for run in runs], read_cut_offs(cut_offs)), out, reviews=reviewed)
     click.echo(str(page))
 

@@ -70,8 +70,10 @@ def _outage(spent: Spending, submission: Submission, account: AttemptAccess) -> 
         return ""
     asked = [call for call in read_calls(account.into / JOURNAL).calls if call.forwarded]
     if not spent.outage:
-        # That no call was answered is the agent's doing, unless the server refuses what we ask it ourselves.
-        return account.own_look(asked[-1]) if asked else ""
+        # That no call was answered is the agent's doing, unless the server refuses what we ask it ourselves: in every
+        # dialect it was asked in, or an agent could blame the set-up by one more question in one that is not served.
+        looks = [account.own_look(call) for call in asked]
+        return looks[-1] if looks and all(looks) else ""
     if not asked:
         return spent.outage
     last = asked[-1]

@@ -58,7 +58,7 @@ def lay_files_before(clone: Path, pull: ForgePull, into: Path) -> int:
         pull: The change.
         into: An empty folder.
     """
-    left = {file.old: file for file in read(pull.diff) if file.old is not None and "\n" not in file.old}
+    left = {file.old: file for file in read(pull.diff) if file.old is not None and _stays_within(file.old)}
     count = 0
     for commit in _commits_before(clone, pull):
         for path, content in _contents(clone, commit, list(left)):
@@ -70,6 +70,11 @@ def lay_files_before(clone: Path, pull: ForgePull, into: Path) -> int:
                     place.write_bytes(content)
                     count += 1
     return count
+
+
+def _stays_within(path: str) -> bool:
+    # Git reads `../` from the folder it is in, and so may lead out of `into`, or fail for all files.
+    return not {"", ".", "..", ".git"} & set(path.split("/")) and "\n" not in path and "\0" not in path
 
 
 def _commits_before(clone: Path, pull: ForgePull) -> Iterator[str]:

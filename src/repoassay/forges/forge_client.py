@@ -21,7 +21,7 @@ __all__ = ["ForgeAddress", "ForgeClient", "ForgeRefused", "forge_address"]
 
 _APIS = {"github": ("https://api.github.com", "GITHUB_TOKEN"), "gitlab": ("https://gitlab.com/api/v4", "GITLAB_TOKEN")}
 _NAMED = re.compile(r"(github|gitlab):((?:[\w.-]+/)+[\w.-]+)")
-_NEXT = re.compile(r'<([^<>]+)>\s*;[^,]*\brel="?next"?')
+_NEXT = re.compile(r'<([^<>]+)>\s*;[^,<>]*\brel="?next"?')
 _MOST_ANSWER = 64 * 2**20
 _MOST_PAGES = 1000
 _MOST_WAIT = 3700
@@ -76,7 +76,10 @@ def forge_address(repository: str, api: str = "", variable: str = "") -> ForgeAd
     forge: Literal["github", "gitlab"] = "github" if found[1] == "github" else "gitlab"
     public, usual = _APIS[forge]
     api, variable = (api or public).rstrip("/"), variable or usual
-    parts = urlsplit(api)
+    try:
+        parts = urlsplit(api)
+    except ValueError:  # `https://[`
+        parts = urlsplit("")
     local = parts.hostname in {"127.0.0.1", "::1", "localhost"}
     if not parts.hostname or parts.scheme not in {"https", "http"} or parts.username or (
         parts.scheme == "http" and not local
@@ -228,6 +231,9 @@ class _SameHost(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request | None:
         if _origin(newurl) != self._origin:
             raise urllib.error.HTTPError(req.full_url, code, "moved to another host", headers, fp)
+        if req.get_method() != "GET":
+            # It would be asked again as a GET, whose answer looks as if the forge had taken what was posted.
+            raise urllib.error.HTTPError(req.full_url, code, "moved", headers, fp)
         moved = super().redirect_request(req, fp, code, msg, headers, newurl)
         if moved is not None and (token := req.unredirected_hdrs.get("Authorization")):
             moved.add_unredirected_header("Authorization", token)
@@ -235,7 +241,10 @@ class _SameHost(urllib.request.HTTPRedirectHandler):
 
 
 def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # `https://[`
+        return "", ""
     return parts.scheme, parts.netloc
 
 
@@ -261,5 +270,6 @@ def _told(error: urllib.error.HTTPError) -> str:
         return ""
     if not isinstance(body, dict):
         return ""
-    words = [body.get("message") or body.get("error") or "", *(body.get("errors") or ())]
+    more = body.get("errors")
+    words = [body.get("message") or body.get("error") or "", *(more if isinstance(more, list) else [more])]
     return printable("; ".join(each if isinstance(each, str) else json.dumps(each) for each in words if each), 300)

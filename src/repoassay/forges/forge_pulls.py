@@ -94,9 +94,11 @@ def _gitlab(client: ForgeClient, query: PullQuery) -> Iterator[_Document]:
         asked["created_after"] = f"{query.since.isoformat()}T00:00:00Z"
     for listed in client.pages(base, **asked):
         place = f"{base}/{_checked(listed, 'iid')}"
-        changes = list(client.pages(f"{place}/diffs"))
+        changes, whole = list(client.pages(f"{place}/diffs")), client.ask(place)
+        if not isinstance(whole, dict):
+            raise InfraFault("The forge answers for a merge request with what is none.")
         document = listed | {
-            "diff_refs": (client.ask(place) or {}).get("diff_refs"),
+            "diff_refs": whole.get("diff_refs"),
             "changes": changes,
             "commits": list(client.pages(f"{place}/commits")),
             "discussions": list(client.pages(f"{place}/discussions")),

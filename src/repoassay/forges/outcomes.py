@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -22,6 +22,9 @@ _BUTTON = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TITLE = re.compile(r"^Revert:? \"(.+)\"", re.IGNORECASE | re.MULTILINE)
+_SHORTEST = 7
+"""Digits of a commit's id that a revert names at least."""
+_AS_TITLE = "title: "
 _NUMBER = re.compile(r"\s*\([#!](\d{1,9})\)$")
 
 
@@ -84,7 +87,14 @@ def outcomes_of_pulls(
     found += [_of_commit(commit) for commit in commits if commit.sha not in known]
     reverts = [each for each in found if each is not None]
     titles = Counter(_plain(pull.title) for pull in pulls if pull.was_merged)
-    standing = [each for each in reverts if not any(_undoes_revert(other, each) for other in reverts)]
+    every = _RevertIndex(reverts)
+    standing = _RevertIndex(
+        each for each in reverts
+        if not any(
+            _is_later(other, each) for other in every.naming(each.own_title, each.own_number, each.own_commits)
+            if other is not each
+        )
+    )  # fmt: skip
     return {(pull.repository, pull.number): _outcome(pull, standing, titles) for pull in pulls}
 
 
@@ -116,28 +126,39 @@ def _revert(
     )
 
 
-def _names(revert: _Revert, title: str, number: int | None, shas: Iterable[str], *, unique: bool) -> bool:
-    """Whether a revert names what has this title, number and commits; a commit or number is surer than a title."""
-    if any(full.startswith(part) for full in shas for part in revert.commits) or number in revert.numbers:
-        return True
-    return not revert.commits and not revert.numbers and unique and title in revert.titles
+class _RevertIndex:
+    """Reverts by what they name: a large repository has tens of thousands, too many to hold each against each."""
+
+    def __init__(self, reverts: Iterable[_Revert]) -> None:
+        self._reverts = tuple(reverts)
+        self._places: dict[str | int, list[int]] = {}
+        for place, each in enumerate(self._reverts):
+            keys: set[str | int] = {*each.numbers, *(part[:_SHORTEST] for part in each.commits)}
+            # A commit or number is surer than a title.
+            for key in keys or {_AS_TITLE + title for title in each.titles}:
+                self._places.setdefault(key, []).append(place)
+
+    def naming(self, title: str, number: int | None, shas: Iterable[str], unique: bool = True) -> Iterator[_Revert]:
+        """Yield, in order, those that name this number, one of these commits, or this title where it is unique."""
+        places = set(self._places.get(_AS_TITLE + title, ())) if unique else set[int]()
+        places |= set(() if number is None else self._places.get(number, ()))
+        for full in shas:
+            near = self._places.get(full[:_SHORTEST], ())
+            places |= {place for place in near if any(map(full.startswith, self._reverts[place].commits))}
+        return (self._reverts[place] for place in sorted(places))
 
 
-def _undoes_revert(other: _Revert, revert: _Revert) -> bool:
-    later = other.at is None or revert.at is None or other.at >= revert.at
-    return other is not revert and later and _names(
-        other, revert.own_title, revert.own_number, revert.own_commits, unique=True
-    )  # fmt: skip
+def _is_later(other: _Revert, revert: _Revert) -> bool:
+    return other.at is None or revert.at is None or other.at >= revert.at
 
 
-def _outcome(pull: ForgePull, reverts: Iterable[_Revert], titles: Counter[str]) -> PullOutcome:
+def _outcome(pull: ForgePull, reverts: _RevertIndex, titles: Counter[str]) -> PullOutcome:
     title = _plain(pull.title)
     by = [
-        each for each in reverts
+        each for each in reverts.naming(title, pull.number, pull.shas, unique=titles[title] == 1)
         if pull.was_merged and each.own_number != pull.number
         and (each.at is None or pull.merged is None or each.at >= pull.merged)
         and each.repository in ("", pull.repository)
-        and _names(each, title, pull.number, pull.shas, unique=titles[title] == 1)
     ]  # fmt: skip
     first = min(by, key=lambda each: each.at or datetime.max.replace(tzinfo=UTC), default=None)
     return PullOutcome(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from repoassay.forges.pull import ForgePull
 from repoassay.review import leaks
@@ -46,7 +46,7 @@ _REFERENCES = frozenset({"fixes", "closes", "resolves", "refs", "see", "related"
 _EMOJI = re.compile(
     "[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff][\ufe0e\ufe0f\u200d\U0001f3fb-\U0001f3ff]*"
 )
-_CODE = re.compile(r"(`{1,8})(?!`)[^\n]*?(?<!`)\1(?!`)")
+_TICKS = re.compile(r"`+|\n")
 _WORD = re.compile(r"[^\W_][\w.-]{1,80}")
 
 
@@ -94,10 +94,33 @@ def _own_marks(pull: ForgePull) -> re.Pattern[str]:
 
 def _outside_code(pattern: re.Pattern[str], text: str) -> str:
     parts, end = list[str](), 0
-    for code in _CODE.finditer(text):
-        parts += [pattern.sub("", text[end : code.start()]), code[0]]
-        end = code.end()
+    for first, last in _code_spans(text):
+        parts += [pattern.sub("", text[end:first]), text[first:last]]
+        end = last
     return "".join([*parts, pattern.sub("", text[end:])])
+
+
+def _code_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Give where code within a line begins and ends: as many backticks on either side, as CommonMark has it.
+
+    Each run of backticks is looked at twice; a pattern would look for each one's end to the end of the line.
+    """
+    runs = [found.span() for found in _TICKS.finditer(text)]
+    closing, newest = list[int](), dict[int, int]()
+    for place in range(len(runs) - 1, -1, -1):
+        first, last = runs[place]
+        if text[first] == "\n":
+            newest.clear()
+            closing.append(-1)
+        else:
+            closing.append(newest.get(last - first, -1))
+            newest[last - first] = place
+    closing.reverse()
+    place = 0
+    while place < len(runs):
+        if closing[place] >= 0:
+            yield runs[place][0], runs[closing[place]][1]
+        place = max(place, closing[place]) + 1
 
 
 def _without_trailers(text: str) -> str:

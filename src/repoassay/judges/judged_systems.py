@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from repoassay.judges.votes import Vote
-from repoassay.review import AnswerRole, Item, ItemSummary, Rubric
+from repoassay.review import AnswerRole, Item, ItemSummary, Rubric, system_of
 from repoassay.stats import ClusteredMean, Significance, clustered_mean, holm, paired_permutation
 
 __all__ = ["CALIBRATED_FROM", "CalibrationState", "JudgeDrift", "JudgedSystem", "calibration_state", "judged_systems"]
 
+_UNNAMED = "not known"
+"""What is shown for a system without a name, as pull requests have of whom nobody knows."""
 CALIBRATED_FROM = 30
 """Items with a label of people and a verdict, on every axis, below which nothing is said of how far to believe a judge.
 
@@ -98,11 +100,12 @@ def judged_systems(
         part: Items that figures are of.
     """
     hidden = {item.id: item.hidden for item in items}
+    systems_of = {name: system_of(each) or _UNNAMED for name, each in hidden.items()}
     figures, drifts = list[JudgedSystem](), list[JudgeDrift]()
     for axis in rubric.axes:
         pairs = [(item, axis.key) for item in part if _both((item, axis.key), blind, labels, rubric)]
         cases = [
-            (hidden[item].system, hidden[item].task, *_compared(blind[item, key].state, labels[item], key, rubric))
+            (systems_of[item], hidden[item].task, *_compared(blind[item, key].state, labels[item], key, rubric))
             for item, key in pairs
         ]  # fmt: skip
         systems = sorted({case[0] for case in cases})

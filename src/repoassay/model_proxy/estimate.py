@@ -60,24 +60,32 @@ def most_tokens(body: dict[str, Any], size: int) -> int:
         value: Any = stack.pop()
         if isinstance(value, dict):
             for name, inner in value.items():
-                kind = _media_type(name, inner, value)
-                if not kind:
+                kinds = _media_types(name, inner, value)
+                if not kinds:
                     stack.append(inner)
-                elif not kind.startswith("text/"):
-                    found += _LARGEST_PICTURE if kind.startswith("image/") else LARGEST_PROMPT
+                found += max(map(_most_of, kinds), default=0)
         elif isinstance(value, list):
             stack.extend(value)
     return found
 
 
-def _media_type(name: str, inner: Any, holder: dict[str, Any]) -> str:
-    """What kind of file a field may hold, however it is written; empty where it is none."""
+def _most_of(kind: str) -> int:
+    """Tokens that a file of a media type may have beyond the bytes it takes."""
+    if kind.startswith("text/"):
+        return 0
+    return _LARGEST_PICTURE if kind.startswith("image/") else LARGEST_PROMPT
+
+
+def _media_types(name: str, inner: Any, holder: dict[str, Any]) -> tuple[str, ...]:
+    """What kinds of file a field may hold, however it is written: a vendor reads one of several fields that say it."""
     if not isinstance(inner, str):
-        return ""
-    if inner.startswith("data:"):
-        return inner[len("data:") : 200] if name in ("url", "image_url", "file_data") else ""
-    kinds = [holder[kind] for kind in _KINDS if kind in holder]
-    return str(kinds[0] or "?") if name == "data" and kinds else ""
+        return ()
+    if name == "data":
+        return tuple(str(holder[kind] or "?") for kind in _KINDS if kind in holder)
+    scheme, _, rest = inner[:200].partition(":")
+    if name == "file_data" or (name in ("url", "image_url") and scheme.lower() == "data"):
+        return (rest or "?",)
+    return ()
 
 
 def _is_embedded(name: str, inner: Any, holder: dict[str, Any]) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         read_trajectory as read_trajectory,
         story_document as story_document,
     )
+    from repoassay.report.chosen_study import named_reviews as named_reviews
     from repoassay.report.comparison.comparison_output import (
         as_markdown as as_markdown,
         as_text as as_text,
@@ -156,6 +157,7 @@ else:
             "leaderboard.entry": ("Declarations",),
             "leaderboard.site": ("build_site", "rows_of"),
             "llm_labels": ("LabelRequest", "label_by_model", "score_model", "score_rules"),
+            "chosen_study": ("named_reviews",),
             "outcome_tables": ("ReportTables",),
             "page_files": ("attempt_html", "render", "results_html", "write_html"),
             "qualities": ("reviewed_qualities",),

@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from repoassay.report.figures import cost, percent, seconds
 from repoassay.report.standings import MOST_TESTED, PairTest, Standings, SystemResult
+from repoassay.stats import p_text
 from repoassay.text import one_line
 from repoassay.types import Outcome
 
@@ -221,7 +222,7 @@ def _compared(
 
 
 def _p_value(tested: PairTest) -> str:
-    return "p < 0.0001" if (tested.adjusted or 0.0) < 0.0001 else f"p = {tested.adjusted:.2g}"
+    return p_text(tested.adjusted or 0.0, digits=2)
 
 
 def _remarks(

@@ -81,7 +81,8 @@ def environment() -> Environment:
 def _host_fact(value: str) -> str:
     """What a plan says of its machine; bytes as one reads them."""
     count, _, unit = value.partition(" ")
-    return figures.size(int(count)) if unit == "bytes" and count.isascii() and count.isdigit() else value
+    known = unit == "bytes" and count.isascii() and count.isdigit() and len(count) < 20  # what no machine has is text
+    return figures.size(int(count)) if known else value
 
 
 def source(made: Environment, name: str) -> str:

@@ -73,6 +73,8 @@ def answer_of_cell(place: str, kind: str, answer: TidyCell) -> bool | int | floa
         if text not in {"yes", "no"}:
             refuse_cell(place, "answer", f"{quoted_cell(answer)} is neither yes nor no")
         return text == "yes"
+    if "_" in text:  # which Python reads as 10 in `1_0`
+        refuse_cell(place, "answer", f"{quoted_cell(answer)} is no number")
     try:
         return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else float(text)
     except ValueError:

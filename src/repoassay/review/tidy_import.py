@@ -6,6 +6,8 @@ answer with the answer. So its export is the same table.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -68,6 +70,14 @@ def records_of_table(
     if not place:
         raise BadInput("The table has no rows.", "Export it anew.")
     return reader.finish(name)
+
+
+def _rating_name(row: TidyRow) -> str:
+    """Name a rating after its item and rater, in digits where names have dots of their own or are too long for one."""
+    parts = [str(each) for each in (row["item"], row["rater"], row["version"] or row["phase"] or 1)]
+    name = ".".join(parts)
+    plain = name.count(".") == 2 and len(name) <= 64
+    return name if plain else f"rating-{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]}"
 
 
 @dataclass(slots=True)
@@ -178,7 +188,7 @@ class _TableReader:
                 refuse_cell(place, each, f"{quoted_cell(row[each])}, but {before} on a row of the same {column} before")
 
     def _draft(self, place: str, row: TidyRow) -> _RatingDraft:
-        named = row["rating"] or f"{row['item']}.{row['rater']}.{row['version'] or row['phase'] or 1}"
+        named = row["rating"] or _rating_name(row)
         draft = self._drafts.setdefault(str(named), _RatingDraft(place, row))
         for each in ("item", "rater", *_ONE_RATING):
             if draft.cells[each] != row[each]:

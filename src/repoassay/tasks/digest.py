@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from repoassay.errors import BadInput
@@ -14,7 +14,7 @@ from repoassay.text import printable
 __all__ = ["digest_folder"]
 
 
-def digest_folder(path: Path, skipped_folders: Collection[str] = ()) -> str:
+def digest_folder(path: Path, skipped: Callable[[Path], bool] | None = None) -> str:
     """Return the sha256 (64 hexadecimal digits) of a folder.
 
     It covers path, x bit and content of every regular file, and path and target of every link, which is never
@@ -22,14 +22,14 @@ def digest_folder(path: Path, skipped_folders: Collection[str] = ()) -> str:
 
     Args:
         path: The folder.
-        skipped_folders: Names of folders, wherever they are, that do not count either.
+        skipped: Says of a folder below whether it does not count either; None takes all.
 
     Raises:
         BadInput: When something in the folder cannot be read.
     """
     total = hashlib.sha256()
     try:
-        for name, entry, is_link in sorted(_entries(path, {"__pycache__", *skipped_folders})):
+        for name, entry, is_link in sorted(_entries(path, skipped)):
             kind, content = _link(entry) if is_link else _file(entry)
             total.update(kind + len(name).to_bytes(8, "big") + name + content)
     except OSError as error:
@@ -40,7 +40,7 @@ def digest_folder(path: Path, skipped_folders: Collection[str] = ()) -> str:
     return total.hexdigest()
 
 
-def _entries(root: Path, skipped_folders: Collection[str]) -> Iterator[tuple[bytes, bytes, bool]]:
+def _entries(root: Path, skipped: Callable[[Path], bool] | None) -> Iterator[tuple[bytes, bytes, bool]]:
     """Relative path, full path (as the file system's own bytes) and whether it is a link, of everything that counts."""
     top = os.fsencode(root)
     pending = [b""]
@@ -49,7 +49,7 @@ def _entries(root: Path, skipped_folders: Collection[str]) -> Iterator[tuple[byt
         with os.scandir(top + b"/" + below) as found:
             for entry in found:
                 if entry.is_dir(follow_symlinks=False):
-                    if os.fsdecode(entry.name) not in skipped_folders:
+                    if entry.name != b"__pycache__" and not (skipped and skipped(Path(os.fsdecode(entry.path)))):
                         pending.append(below + entry.name + b"/")
                 elif entry.name.endswith(b".pyc"):
                     continue

@@ -161,6 +161,8 @@ def test_active_files_are_downloads(desk: ReviewState, owner: Person, name: str)
         assert answer.headers["content-disposition"].startswith("attachment")
         assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
         assert answer.headers["x-content-type-options"] == "nosniff"
+        # Files are kept system by system and controls last: when one was kept tells whose it is.
+        assert answer.headers["last-modified"].endswith("1970 00:00:00 GMT") and digest in answer.headers["etag"]
     for path in (
         "/files/s0/1/made",
         "/files/s0/-1/made",

@@ -138,7 +138,7 @@ def test_figures_set_tests_beside_people(owner: Person, url: str) -> None:
     page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", owner.get("/studies/st/figures").text))
     # Three of six passed; two of three raters find a problem with tests everywhere, so that none is mergeable.
     assert "Tests passed 3/6 (50 %)" in page and "By people 0/6 (0 %)" in page and "+50.0 points" in page
-    assert "p = 0.2500" in page and "3 passed but would not be merged, 0 the other way" in page
+    assert "p = 0.25 " in page and "3 passed but would not be merged, 0 the other way" in page
     assert "Testing coverage 3/3 (100 %) 3/3 (100 %) 6/6 (100 %)" in page
     assert "Human changes accepted: 0/2" in page and "6 problems in 6 submissions" in page
     assert "Ann" in page and "Permutation test" in page

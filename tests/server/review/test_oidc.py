@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ import pytest
 pytest.importorskip("authlib", reason="the extra oidc is not installed")
 pytest.importorskip("joserfc", reason="the extra oidc is not installed")
 
-from repoassay.errors import BadInput
+from repoassay.errors import BadInput, Unavailable
+from repoassay.review.account_binding import PendingLogin
 from repoassay.review.database import event_log, open_database
 from repoassay.server.review.blobs import Blobs
 from repoassay.server.review.oidc import IdentityProvider, OIDCSettings, read_oidc_settings
@@ -305,6 +307,7 @@ def test_an_invitation_that_is_good_once_is_not_spent_by_a_refusal(
     [
         {"issuer": "http://127.0.0.1:9/other"}, {"token_endpoint": "http://evil.example/token"}, {"jwks_uri": 3},
         {"authorization_endpoint": "javascript:alert(1)"}, {"authorization_endpoint": None},
+        {"token_endpoint": "https://[x"},
     ],
 )  # fmt: skip
 def test_a_provider_that_is_none_is_said_in_a_sentence(
@@ -331,6 +334,28 @@ def test_a_provider_that_is_away(run: Path, clock: Clock, tmp_path: Path) -> Non
     database.close()
 
 
+@pytest.mark.parametrize("answer", [b"100\r\n\r\n{", b"200000\r\n\r\n" + b"[" * 200_000])
+def test_discovery_that_breaks_off_or_never_ends_is_said_in_a_sentence(answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer_once() -> None:
+            with server.accept()[0] as peer:
+                peer.recv(65_536)
+                peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: " + answer)
+
+        thread = threading.Thread(target=answer_once)
+        thread.start()
+        settings = OIDCSettings(
+            issuer=f"http://127.0.0.1:{server.getsockname()[1]}",
+            client_id=CLIENT,
+            address="https://x.example",
+            subjects=["a"],
+        )
+        with pytest.raises(Unavailable, match="does not answer as an identity provider"):
+            IdentityProvider(settings, SECRET).address_for(PendingLogin("r", "s", "b", "n", "v" * 43))
+        thread.join()
+
+
 GOOD = {"issuer": '"https://id.example"', "client_id": '"c"', "address": '"https://r.example"', "domains": '["x.org"]'}
 
 
@@ -339,6 +364,7 @@ GOOD = {"issuer": '"https://id.example"', "client_id": '"c"', "address": '"https
     [
         ({"issuer": '"http://id.example"'}, "issuer must be an https address"),
         ({"issuer": '"https://me@id.example"'}, "issuer must be an https address"),
+        ({"issuer": '"https://[x"'}, "issuer must be an https address"),
         ({"address": '"https://r.example/review"'}, "address must have no path"),
         ({"client_id": None}, "client_id"), ({"issuer": "3"}, "issuer"), ({"client_secret": '"x"'}, "client_secret"),
         ({"domains": "[]"}, "lets nobody in"), ({"domains": "["}, "is not TOML"),

@@ -256,6 +256,7 @@ class IdentityProvider:
         import json
 
         from requests import RequestException
+        from urllib3.exceptions import HTTPError
 
         try:
             with (
@@ -266,7 +267,7 @@ class IdentityProvider:
             ):
                 text = answer.raw.read(_MOST + 1, decode_content=True)
                 found = json.loads(text) if answer.status_code == 200 and len(text) <= _MOST else None
-        except (RequestException, OSError, ValueError):
+        except (RequestException, HTTPError, OSError, ValueError, RecursionError):
             raise self._silent() from None
         if not isinstance(found, dict):
             raise self._silent()
@@ -280,7 +281,10 @@ class IdentityProvider:
 
 def _safe(address: str, *, query: bool = False) -> bool:
     """Whether an address is of https, or of this machine."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # `https://[`
+        return False
     local = parts.scheme == "http" and is_loopback(parts.hostname or "")
     plain = not parts.fragment and not parts.username and (query or not parts.query)
     return bool(parts.hostname) and plain and (parts.scheme == "https" or local)
