@@ -34,9 +34,13 @@ def failure_of(printed: str) -> list[str]:
 
 
 def _opened(printed: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(printed)
+    found: dict[str, Any] = json.loads(printed, parse_constant=_refuse)
     _validator(found["command"]).validate(found)
     return found
+
+
+def _refuse(constant: str) -> None:
+    raise AssertionError(f"{constant} is not JSON; other languages' parsers refuse it")
 
 
 @functools.cache

@@ -16,13 +16,14 @@ __all__ = ["attach"]
 
 
 def attach(
-    package: str, homes: Mapping[str, tuple[str, ...]]
+    package: str, homes: Mapping[str, tuple[str, ...]], lacking: Callable[[str], Exception] | None = None
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a package (PEP 562).
 
     Args:
         package: Its `__name__`.
         homes: The public names that each of its modules defines.
+        lacking: Makes the error that names the extra, of a foreign package its modules import and that is not there.
     """
     modules = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
 
@@ -31,7 +32,12 @@ def attach(
             home = modules[name]
         except KeyError:
             raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
-        __import__(home)  # the built-in: importing importlib would be most of what a face costs
+        try:
+            __import__(home)  # the built-in: importing importlib would be most of what a face costs
+        except ModuleNotFoundError as error:
+            if lacking is None or error.name is None or error.name.startswith("repoassay"):
+                raise
+            raise lacking(error.name.partition(".")[0]) from None
         value = getattr(sys.modules[home], name)
         setattr(sys.modules[package], name, value)
         return value

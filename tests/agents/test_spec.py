@@ -58,6 +58,11 @@ def test_unknown_names_are_told_with_the_known_ones() -> None:
         find_modelled("clod-code")
 
 
+def test_an_agent_without_a_file_is_not_said_to_be_unknown() -> None:
+    with pytest.raises(BadInput, match=r"^The agent reference has no TOML file\. Only agents that have one"):
+        find_modelled("reference")
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -149,6 +149,33 @@ def test_what_an_extra_brings_is_named_where_it_is_missing(place: Path) -> None:
         assert done.returncode == 3 and f"pip install 'repoassay[{extra}]'" in done.stderr, done.stderr
 
 
+def test_what_reads_reviews_names_the_extra_for_reviews(place: Path) -> None:
+    (place / "site").mkdir()
+    (place / "site" / "sitecustomize.py").write_text(BLOCK.format(names=names_of_extras()))
+    program = Path(sys.executable).with_name("repoassay")
+    for line in (
+        "review figures s --database x.db", "review plan show s --database x.db",
+        "review import t --database x.db --study s",
+        "review export s --database x.db --out t", "review export-pr s --database x.db --out y",
+        "review checkout i --database x.db", "judge calibrate x.db --study s",
+        "judge run x.db --study s --model vllm/x",
+        "example metr metr --no-serve", "review serve empty",
+    ):  # fmt: skip
+        done = subprocess.run(
+            [program, *line.split()], cwd=place, env={**os.environ, "PYTHONPATH": str(place / "site")},
+            capture_output=True, text=True, check=False, timeout=100,
+        )  # fmt: skip
+        assert done.returncode == 3 and "pip install 'repoassay[review]'" in done.stderr, f"{line}\n{done.stderr}"
+
+
+def test_a_folder_that_holds_runs_is_told_from_a_run(place: Path) -> None:
+    (place / "runs" / "a" / "the-run").mkdir(parents=True)
+    (place / "runs" / "a" / "the-run" / "run.json").write_text("{}")
+    for verb in ("report", "show", "diagnose attempts", "resume"):
+        done = repoassay(*verb.split(), "runs/a", cwd=place)
+        assert done.returncode == 2 and "Name a run in it, such as runs/a/the-run." in done.stderr, done.stderr
+
+
 def test_runs_are_made_and_read_without_any_extra(place: Path) -> None:
     (place / "site").mkdir()
     (place / "site" / "sitecustomize.py").write_text(BLOCK.format(names=names_of_extras()))

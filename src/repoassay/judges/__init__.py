@@ -9,6 +9,7 @@ statistics and the model proxy; not run folders or pages.
 
 from __future__ import annotations
 
+from repoassay.errors import MissingExtra
 from repoassay.lazy import attach
 
 TYPE_CHECKING = False
@@ -60,4 +61,5 @@ else:
             "store": ("JudgeRecord", "find_judge", "judgements_of", "note_look", "seat"),
             "substitute": ("FLOOR",),
         },
+        lacking=lambda package: MissingExtra(package, "review"),
     )

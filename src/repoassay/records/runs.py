@@ -44,9 +44,11 @@ class RunFolder:
         self.path = path
         plan = path / "run.json"
         if not (plan.is_file() or plan.is_symlink()):
-            raise BadInput(
-                f"{path} is not a run folder: it has no run.json.", "Name a folder that `repoassay run` made."
+            within = max(path.glob("*/run.json"), default=None) if path.is_dir() else None
+            remedy = (
+                f"Name a run in it, such as {within.parent}." if within else "Name a folder that `repoassay run` made."
             )
+            raise BadInput(f"{path} is not a run folder: it has no run.json.", remedy)
         check_plan_file(plan)
         try:
             self.plan = parse(Plan, plan.read_bytes(), str(plan))

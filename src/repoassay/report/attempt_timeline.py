@@ -68,6 +68,8 @@ def find_attempts(where: str, runs: Path) -> list[tuple[RunFolder, str]]:
         for name in finished_ids(run.path)
         if len(tail) >= 4 and (name.startswith(tail.upper()) or name.endswith(tail.upper()))
     ]
+    if not found and any(Path(where).glob("*/run.json")):
+        RunFolder(Path(where))  # says that it only holds runs, and names one
     if len(found) != 1:
         many = f"{len(found)} finished attempts are" if found else "No finished run or attempt is"
         raise BadInput(f"{many} called {where!r}.", "Name an attempt as RUN/ATTEMPT; `repoassay show RUN` lists them.")

@@ -14,6 +14,7 @@ the tidy table of a study for analyses elsewhere: `tidy_columns`, `tidy_table`, 
 
 from __future__ import annotations
 
+from repoassay.errors import MissingExtra
 from repoassay.lazy import attach
 
 TYPE_CHECKING = False
@@ -388,4 +389,5 @@ else:
             "tidy_table": ("StudyRecords", "study_records", "tidy_rows"),
             "tables": ("events", "judgements", "judges", "raters", "ratings", "sessions"),
         },
+        lacking=lambda package: MissingExtra(package, "review"),
     )

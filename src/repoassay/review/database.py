@@ -13,14 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from repoassay.errors import MissingExtra, RepoAssayError
-
-try:
-    import sqlalchemy as sa
-except ImportError as _missing:
-    raise MissingExtra("sqlalchemy", "review") from _missing
+import sqlalchemy as sa
 
 from repoassay.db import Database, Schema, connect_database, migrate
+from repoassay.errors import RepoAssayError
 from repoassay.review.tables import events
 
 __all__ = ["Conflict", "Event", "append", "event_log", "open_database", "stamp"]

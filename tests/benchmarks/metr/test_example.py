@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
+from json_answers import data_of
 from repoassay.benchmarks.metr.example import beside_published
 from repoassay.benchmarks.metr.tables import POST
 from repoassay.cli.main import cli
@@ -30,3 +32,15 @@ def test_every_published_figure_is_reproduced_or_explained(tmp_path: Path) -> No
     assert {"CODEBOOK.md", "analyse.R", "analyse.py", "metr.csv"} <= {path.name for path in folder.iterdir()}
     again = CliRunner().invoke(cli, ["example", "metr", str(folder), "--no-serve"])
     assert again.exit_code != 0 and "is there already" in str(again.exception or again.output)
+
+
+@pytest.mark.exhaustive
+def test_what_programs_are_told_of_the_study_follows_its_schemas(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    CliRunner().invoke(cli, ["example", "metr", str(folder), "--no-serve"], catch_exceptions=False)
+    place = ["--database", str(folder / "reviews.sqlite"), "--json"]
+    for by in ("system", "agent", "model"):
+        for phase in ("blind", "revealed"):
+            done = CliRunner().invoke(cli, ["review", "figures", "metr", "--by", by, "--phase", phase, *place])
+            told = data_of(done.stdout)
+            assert (told["by"], told["phase"], told["items"]) == (by, phase, 15)
