@@ -21,11 +21,13 @@ TABLES = {
     "frameworks", "outcomes", "success", "domains", "subdomains", "sweeps", "alpha", "alpha_by_repository",
     "alpha_pareto", "errors", "tokens", "repository_tokens", "size_correlation", "pass_at_1", "benchmark_correlation",
     "published_frameworks", "published_sweeps", "published_alpha", "published_errors", "published_pass_at_1",
+    "published_sizes",
 }  # fmt: skip
 PLOTS = {
     "rates", "outcomes", "success", "domains", "seconds", "sweep_max_iterations_ecr", "sweep_max_iterations_tpr",
-    "alpha", "alpha_pareto", "errors", "tokens", "tokens_by_code_lines", "tokens_by_files", "tokens_by_functions",
-    "tokens_by_tokens", "benchmark_1",
+    "alpha", "alpha_pareto", "errors", "tokens", "benchmark_1",
+    *(f"tokens_by_{size}{over}" for size in ("code_lines", "files", "functions", "tokens")
+      for over in ("", "_executed", "_passed")),
 }  # fmt: skip
 SCORES = (
     "model,benchmark,score\nsolver,HumanEval,90\ndawdler,HumanEval,80\nmisnamer,HumanEval,60\nreader,HumanEval,50\n"
