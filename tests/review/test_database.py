@@ -131,7 +131,7 @@ from repoassay.review.simple_table import metr_example
 assert len(metr_example().ratings) == 15
 from repoassay.errors import MissingExtra
 try:
-    import repoassay.review.database
+    from repoassay.review import open_database
 except MissingExtra as error:
     print(error)
 """
