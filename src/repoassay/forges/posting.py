@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from repoassay.db import Database
 from repoassay.forges.forge_client import ForgeAddress, ForgeClient, ForgeRefused
 from repoassay.forges.github_review import GithubReview
 from repoassay.forges.review_request import ReviewRequest
 from repoassay.review import begin_posting, drop_posting, finish_posting, postings_of
+
+if TYPE_CHECKING:
+    from repoassay.db import Database
 
 __all__ = ["ForgePost", "PostState", "plan_posts", "post_planned"]
 

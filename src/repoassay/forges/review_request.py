@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from repoassay.db import Database
 from repoassay.forges.github_review import GithubReview, github_review
 from repoassay.forges.gitlab_review import GitlabReview, gitlab_review
 from repoassay.forges.review_text import review_text
 from repoassay.review import Item, comments_on, items_of, latest, ratings_of, read_rubric_of
+
+if TYPE_CHECKING:
+    from repoassay.db import Database
 
 __all__ = ["ReviewRequest", "forge_items", "review_requests"]
 

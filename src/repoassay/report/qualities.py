@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from repoassay.db import Database
 from repoassay.economics import LEVELS, Quality, QualityRule, QualitySource, from_ratings
 from repoassay.report.reviewed_attempts import open_reviews
 from repoassay.review import (
@@ -16,6 +16,9 @@ from repoassay.review import (
     read_rubric_of,
     study_names,
 )
+
+if TYPE_CHECKING:
+    from repoassay.db import Database
 
 __all__ = ["reviewed_qualities"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from repoassay.db import Database
 from repoassay.errors import BadInput
 from repoassay.report.results import ResultRow
 from repoassay.report.tables.groups import named_runs
@@ -29,6 +28,9 @@ from repoassay.review import (
 )
 from repoassay.stats import Interval, Proportion
 from repoassay.text import one_line
+
+if TYPE_CHECKING:
+    from repoassay.db import Database
 
 __all__ = ["ReviewedAttempts", "open_reviews", "read_reviews", "reviews_document"]
 
