@@ -13,6 +13,9 @@ from repoassay.sandbox import Cache, Mount, settle
 
 __all__ = ["cover_runs", "is_run"]
 
+_INSTALLED = frozenset({"site-packages", "node_modules", ".git"})
+"""Folders that are large and hold what was installed or committed, never runs; this is looked at for every attempt."""
+
 
 def is_run(folder: Path) -> bool:
     """Whether a folder is that of a run."""
@@ -35,7 +38,11 @@ def cover_runs(mounts: Iterable[Mount], cache: Cache) -> tuple[Mount, ...]:
 
 
 def _runs_below(folder: Path) -> Iterator[Path]:
-    for top, folders, _ in os.walk(folder):
-        runs = [name for name in folders if is_run(Path(top, name))]
-        yield from (Path(top, name) for name in runs)
-        folders[:] = [name for name in folders if name not in runs]
+    """Runs in a folder, which itself is what somebody chose to show."""
+    for top, folders, files in os.walk(folder):
+        place = Path(top)
+        if place.name in _INSTALLED:
+            folders.clear()
+        elif place != folder and "run.json" in files and "attempts" in folders:
+            folders.clear()
+            yield place
