@@ -1,6 +1,6 @@
 # Six words for every day: demo, test, check, fix, docs, help. Each sets up what it needs: Python 3.11 or newer, git and
 # make are enough to start. `make help` prints what stands behind ##.
-.PHONY: demo test check fix docs help test-all test-agents test-training coverage bench build changelog
+.PHONY: demo test check fix docs help test-all test-agents test-peers test-training coverage bench build changelog
 .DEFAULT_GOAL := help
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -18,7 +18,7 @@ OPENED_BY := numpy scipy skimage cv2 PIL openpyxl pypdf pydantic rapidfuzz jiwer
 
 # One environment for everything but the documentation, which brings many packages of its own.
 .venv/.ready: pyproject.toml uv.lock | $(filter .uv/bin/uv,$(UV))
-	$(UV) sync --quiet --frozen --python $(PYTHON) --extra gittaskbench --extra weights --extra postgres --extra agents --extra stats --extra plots --extra review --extra oidc --extra signals --extra ray --extra storage --extra telemetry --extra interchange --group test --group lint --group typing
+	$(UV) sync --quiet --frozen --python $(PYTHON) --extra gittaskbench --extra weights --extra postgres --extra agents --extra stats --extra plots --extra review --extra oidc --extra signals --extra ray --extra storage --extra telemetry --extra interchange --extra inspect --extra mcp --extra trackers --group test --group lint --group typing
 	cd .venv/lib/python3*/site-packages && ../../../bin/python -m compileall -q -j 0 $(OPENED_BY)
 	@touch $@
 
@@ -63,6 +63,12 @@ test-all: test ## run also what the quick tests only sample; takes some minutes 
 AGENTS ?= all
 test-agents: .venv/.ready ## run real agents from their registries by a scripted model; AGENTS=a,b chooses
 	REPOASSAY_TEST_AGENTS=$(AGENTS) .venv/bin/pytest -q -n 0 tests/engine/test_real_agents.py
+
+# Other tools want another Python and packages of their own, so they get an environment.
+test-peers: .venv/.ready ## let other tools read what we write and load us as plug-in, in .venv-peers
+	$(UV) venv --quiet --allow-existing --python 3.12 .venv-peers
+	$(UV) pip install --quiet --python .venv-peers/bin/python -r tests/peers/requirements.txt -e .
+	PEERS_PYTHON=.venv-peers/bin/python .venv/bin/pytest -q -n 0 tests/peers
 
 # Trainers bring 6 GB of packages, torch's among them, so they get an environment of their own.
 test-training: .venv/.ready ## train with real trainers on a CPU, which .venv-training is made for (6 GB)
