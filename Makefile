@@ -65,7 +65,7 @@ test-agents: .venv/.ready ## run real agents from their registries by a scripted
 	REPOASSAY_TEST_AGENTS=$(AGENTS) .venv/bin/pytest -q -n 0 tests/engine/test_real_agents.py
 
 # Other tools want another Python and packages of their own, so they get an environment.
-PYTHON312 ?= $(shell command -v python3.12 || echo 3.12)
+PYTHON312 ?= $(shell python3.12 -c 'import sys; print(sys.executable)' 2>/dev/null || echo 3.12)
 test-peers: .venv/.ready ## let other tools read what we write and load us as plug-in, in .venv-peers
 	$(UV) venv --quiet --allow-existing --python "$(PYTHON312)" .venv-peers
 	$(UV) pip install --quiet --python .venv-peers/bin/python -r tests/peers/requirements.txt -e .
