@@ -226,6 +226,7 @@ def _record(each: PatchSubmission, answer: GradedSubmission, repository: str) ->
         "grader": verdict.grader,
         "tests": {test.id: test.outcome for test in verdict.tests},
         "assurance": None if verdict.assurance is None else verdict.assurance.model_dump(mode="json"),
+        "isolation": None if verdict.isolation is None else verdict.isolation.model_dump(mode="json"),
     }
     if answer.verdicts:
         record["repeats"] = [word(one) for one in answer.verdicts]

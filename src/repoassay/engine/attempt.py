@@ -17,7 +17,7 @@ from repoassay.engine.model_access import AttemptAccess, ModelAccess
 from repoassay.engine.starts import Excuse, Starts
 from repoassay.engine.verdict_adjustment import adjust_verdict, failure_told_by, started_elsewhere, unstarted
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.grading import Oracle, fault, judge, not_gradable
+from repoassay.grading import Oracle, fault, judge, name_isolation, not_gradable
 from repoassay.sandbox import Cache, Command, Sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.types import (
@@ -128,6 +128,7 @@ def work(
     verdict = adjust_verdict(verdict, folder, submission, account)
     verdict, excuse, well = _with_start(verdict, folder, submission, account, entry)
     spent, over = (account.spent, account.over_run) if account else (None, "")
+    verdict = name_isolation(verdict, bench.sandbox)
     return AttemptResult(
         submission, verdict, started, datetime.now(UTC), cancel.is_set(), spent, over, excuse, started_well=well
     )

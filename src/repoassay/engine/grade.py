@@ -9,7 +9,7 @@ from pathlib import Path
 
 from repoassay.engine.attempt import GradingContext, describe, rejected_of
 from repoassay.errors import BadInput, InfraFault, Unavailable
-from repoassay.grading import Graded, Job, diff_name, fault, grade_deliverables, judge, with_ending
+from repoassay.grading import Graded, Job, diff_name, fault, grade_deliverables, judge, name_isolation, with_ending
 from repoassay.sandbox.launcher.collect import collect
 from repoassay.tasks import SuiteFolder, TaskFolder
 from repoassay.types import Submission, TaskKind, Verdict
@@ -71,8 +71,8 @@ def grade_outputs(
 
 def _told(folder: TaskFolder, graded: Graded, submission: Submission, bench: GradingContext) -> Verdict:
     if isinstance(graded.result, InfraFault):
-        return fault(folder, graded.result, bench.reading)
-    return with_ending(graded.result, submission)
+        return name_isolation(fault(folder, graded.result, bench.reading), bench.sandbox)
+    return name_isolation(with_ending(graded.result, submission), bench.sandbox)
 
 
 def _grade_edit(folder: TaskFolder, staged: Path, submission: Submission, bench: GradingContext) -> Verdict:
@@ -80,7 +80,7 @@ def _grade_edit(folder: TaskFolder, staged: Path, submission: Submission, bench:
         layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
         return judge(folder, layout, staged, submission, bench.sandbox, oracle=bench.oracle)
     except (InfraFault, Unavailable) as error:
-        return fault(folder, error)
+        return name_isolation(fault(folder, error), bench.sandbox)
 
 
 def _stage(folder: TaskFolder, given: Path, staged: Path) -> Submission:

@@ -21,7 +21,7 @@ from repoassay.engine.submission_cluster import (
 )
 from repoassay.errors import BadInput, InfraFault, Unavailable
 from repoassay.executors import Cluster, find_executor
-from repoassay.grading import WarmPool, fault, grade_edit, no_task
+from repoassay.grading import WarmPool, fault, grade_edit, name_isolation, no_task
 from repoassay.records import VerdictCache, verdict_key
 from repoassay.spans import stage_span
 from repoassay.tasks import TaskFolder
@@ -216,7 +216,8 @@ class SubmissionEngine:
         return GradedSubmission(name, found.verdicts[0], verdicts=found.verdicts if self.repeat > 1 else ())
 
     def _key(self, name: str, patch: bytes, environment: str) -> str:
-        grader = f"repoassay/{repoassay.__version__} {_GRADING}" + (" lenient" if self.lenient else "")
+        how = f"{_GRADING} {self.bench.sandbox.name}" + (" lenient" if self.lenient else "")
+        grader = f"repoassay/{repoassay.__version__} {how}"
         return verdict_key(self.task(name).digest, patch, environment, grader)
 
     def judge(self, name: str, patch: bytes, cancel: threading.Event | None = None) -> JudgedSubmission:
@@ -275,15 +276,17 @@ class SubmissionEngine:
                     future.cancel()
 
     def _run(self, folder: TaskFolder, layout: PreparedTask, patch: bytes, cancel: threading.Event | None) -> Verdict:
-        return grade_edit(
+        verdict = grade_edit(
             folder, patch, self.bench.sandbox, base=layout.base, environment=layout.environment,
             oracle=self.bench.oracle, cancel=cancel, pool=self._pool, lenient=self.lenient,
         )  # fmt: skip
+        return name_isolation(verdict, self.bench.sandbox)
 
     def _tell(self, answer: GradedSubmission) -> GradedSubmission:
         """The answer as the submitter gets it; a pass that is not assured as required is none, and nobody's fault."""
         verdicts = tuple(
-            ruled_by(self.ledger.tell(each), self.required) for each in answer.verdicts or (answer.verdict,)
+            name_isolation(ruled_by(self.ledger.tell(each), self.required), self.bench.sandbox)
+            for each in answer.verdicts or (answer.verdict,)
         )
         return replace(answer, verdict=verdicts[0], verdicts=verdicts if answer.verdicts else ())
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from repoassay.grading.outcome import (
         fault as fault,
         judge as judge,
+        name_isolation as name_isolation,
         no_task as no_task,
         not_gradable as not_gradable,
         with_ending as with_ending,
@@ -115,7 +116,7 @@ else:
             "oracle.oracle": ("Oracle",),
             "oracle.reference": ("Reference",),
             "oracle.sites": ("SiteMode",),
-            "outcome": ("fault", "judge", "no_task", "not_gradable", "with_ending"),
+            "outcome": ("fault", "judge", "name_isolation", "no_task", "not_gradable", "with_ending"),
             "preflight": ("check_packages",),
             "preview": (
                 "FILE",

@@ -13,13 +13,12 @@ from repoassay.grading.deliverable import grade_deliverable
 from repoassay.grading.edit import grade_edit
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.pull_request import DIFF, diff_name, notes_on, read_pull_request
-from repoassay.sandbox import IsolationGrade, Sandbox, capabilities_of
+from repoassay.sandbox import Sandbox, capabilities_of
 from repoassay.tasks import TaskFolder
-from repoassay.text import quote
-from repoassay.types import Ended, Outcome, Reading, Submission, TaskKind, Verdict
+from repoassay.types import Ended, GradingIsolation, Outcome, Reading, Submission, TaskKind, Verdict
 from repoassay.workspace import PreparedTask
 
-__all__ = ["DIFF", "fault", "judge", "no_task", "not_gradable", "with_ending"]
+__all__ = ["DIFF", "fault", "judge", "name_isolation", "no_task", "not_gradable", "with_ending"]
 
 
 def judge(
@@ -64,16 +63,15 @@ def judge(
             verdict = verdict.model_copy(update={"comments": (*verdict.comments, *notes)})
     else:
         verdict = grade_deliverable(folder, files, sandbox, reading=reading, cancel=cancel)
-    return _with_isolation(with_ending(verdict, submission), sandbox)
+    return name_isolation(with_ending(verdict, submission), sandbox)
 
 
-def _with_isolation(verdict: Verdict, sandbox: Sandbox) -> Verdict:
-    """Name the isolation a verdict was given under, where that is another's and not our own."""
-    grade = capabilities_of(sandbox).grade
-    if grade in (IsolationGrade.KERNEL, IsolationGrade.NONE):  # a run's plan says which; without any is said elsewhere
+def name_isolation(verdict: Verdict, sandbox: Sandbox) -> Verdict:
+    """Name the isolation a verdict was given under; one that names its own keeps that."""
+    if verdict.isolation is not None:
         return verdict
-    note = f"Graded with isolation {quote(sandbox.name)}, of the grade {grade.value}: nothing is attested."
-    return verdict.model_copy(update={"comments": (*verdict.comments, note)})
+    isolation = GradingIsolation(kind=sandbox.name, grade=capabilities_of(sandbox).grade)
+    return verdict.model_copy(update={"isolation": isolation})
 
 
 def with_ending(verdict: Verdict, submission: Submission) -> Verdict:

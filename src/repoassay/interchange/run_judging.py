@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from repoassay.engine import GradingContext
 from repoassay.errors import BadInput, InfraFault, Interrupted, Unavailable
-from repoassay.grading import fault, judge
+from repoassay.grading import fault, judge, name_isolation
 from repoassay.records import FinishedAttempt, RunFolder
 from repoassay.tasks import SuiteFolder, TaskFolder
 from repoassay.types import Attribution, Verdict
@@ -79,4 +79,4 @@ def _judge(found: FinishedAttempt, folder: TaskFolder, bench: GradingContext, ca
             folder, layout, files, found.attempt.submission, bench.sandbox, cancel, bench.reading, bench.oracle
         )
     except (InfraFault, Unavailable) as error:
-        return fault(folder, error, bench.reading)
+        return name_isolation(fault(folder, error, bench.reading), bench.sandbox)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from repoassay.types import Outcome
+from repoassay.types import GradingIsolation, Outcome
 
 __all__ = ["AttemptColumns", "VerdictColumns"]
 
@@ -56,6 +56,10 @@ class AttemptColumns(_Columns):
     spent: _Spent | None = None
 
 
+class _Isolation(GradingIsolation):
+    model_config = ConfigDict(extra="ignore")
+
+
 class VerdictColumns(_Columns):
     """A verdict as rows need it; the same keys as `repoassay.types.Verdict`."""
 
@@ -64,3 +68,4 @@ class VerdictColumns(_Columns):
     process: bool | None
     result: bool | None
     comments: tuple[str, ...] = ()
+    isolation: _Isolation | None = None

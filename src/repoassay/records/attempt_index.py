@@ -32,21 +32,22 @@ from repoassay.types import Attempt, Outcome, Spending, Verdict
 
 __all__ = ["IndexedAttempt", "IndexedRun", "index_run", "sound_folders"]
 
-_VERSION = 1
+_VERSION = 2
 _SCHEMA = """
 CREATE TABLE journal (size INTEGER, lines INTEGER, digest TEXT, torn TEXT);
 CREATE TABLE finished (position INTEGER PRIMARY KEY, id TEXT UNIQUE);
 CREATE TABLE attempts (id TEXT PRIMARY KEY, state INTEGER, verdict TEXT, folder INTEGER, sound INTEGER, whole INTEGER,
     task TEXT, task_digest TEXT, judged_digest TEXT, agent TEXT, number INTEGER, retry_of TEXT, outcome TEXT,
-    process INTEGER, result INTEGER, comment TEXT, wall REAL, spent TEXT) WITHOUT ROWID
+    process INTEGER, result INTEGER, comment TEXT, wall REAL, spent TEXT,
+    isolation TEXT) WITHOUT ROWID
 """
 _EMPTY = ("DELETE FROM journal", "DELETE FROM finished", "DELETE FROM attempts")
 _ROWS = """
 SELECT f.id, a.state, a.verdict, a.whole, a.task, a.task_digest, a.judged_digest, a.agent, a.number, a.retry_of,
-    a.outcome, a.process, a.result, a.comment, a.wall, a.spent
+    a.outcome, a.process, a.result, a.comment, a.wall, a.spent, a.isolation
 FROM finished f LEFT JOIN attempts a ON a.id = f.id ORDER BY f.position
 """
-_NOTE = f"INSERT OR REPLACE INTO attempts VALUES ({','.join('?' * 18)})"  # noqa: S608 - question marks
+_NOTE = f"INSERT OR REPLACE INTO attempts VALUES ({','.join('?' * 19)})"  # noqa: S608 - question marks
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 _SETTLED = 2_000_000_000
 """Nanoseconds after which a change of a file shows in its times: some file systems count whole seconds."""
@@ -54,13 +55,15 @@ _SMALL = 256 << 10
 """Bytes of a journal, some hundred attempts, below which nothing is kept: reading them takes no time."""
 _STEP = 500
 _COMMENT = 2_000
+_PHRASE = 200
 
 
 class IndexedAttempt(NamedTuple):
     """A finished attempt as its latest verdict has it; `spending` is its account as JSON, None without a model.
 
     `judged_digest` is the task's digest in the verdict, `comment` the beginning of the verdict's first, `wall` the
-    seconds of the agent's command, None where nobody measured them.
+    seconds of the agent's command, None where nobody measured them, `isolation` what the verdict was given under in
+    words, empty where that is not recorded.
     """
 
     id: str
@@ -76,6 +79,7 @@ class IndexedAttempt(NamedTuple):
     comment: str
     wall: float | None
     spending: str | None
+    isolation: str = ""
 
     @classmethod
     def of(cls, attempt: Attempt | AttemptColumns, verdict: Verdict | VerdictColumns) -> IndexedAttempt:
@@ -86,6 +90,7 @@ class IndexedAttempt(NamedTuple):
             attempt.retry_of, verdict.outcome, verdict.process, verdict.result,
             verdict.comments[0][:_COMMENT] if verdict.comments else "", ending.wall if ending else None,
             attempt.spent.model_dump_json(exclude_defaults=True) if attempt.spent else None,
+            sys.intern(verdict.isolation.phrase[:_PHRASE]) if verdict.isolation else "",
         )  # fmt: skip
 
     @property
@@ -238,10 +243,12 @@ def _look(folder: str) -> tuple[str, bool]:
 
 def _row(name: str, columns: Sequence[Any]) -> IndexedAttempt:
     task, task_digest, judged_digest, agent, number, retry_of, outcome, process, result, *rest = columns
+    comment, wall, spent, isolation = rest
     return IndexedAttempt(
         name, sys.intern(task), sys.intern(task_digest), sys.intern(judged_digest), sys.intern(agent), number,
         retry_of, _OUTCOMES[outcome], None if process is None else bool(process),
-        None if result is None else bool(result), *rest,
+        None if result is None else bool(result), comment, wall, spent,
+        sys.intern(isolation),
     )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ from repoassay.records import (
 )
 from repoassay.report.agent_log import printed_last
 from repoassay.report.document import plain_value
-from repoassay.report.figures import moment, seconds, size
+from repoassay.report.figures import isolation_text, moment, seconds, size
 from repoassay.report.money import sentence
 from repoassay.text import block, clip, code_point, escape_hidden, one_line
 from repoassay.types import Call, Outcome, Source, Trajectory, TrajectoryStep
@@ -175,6 +175,7 @@ def _lines(story: AttemptTimeline, width: int) -> Iterator[str]:
         yield f"Its own account: {own.input:,} tokens in, {own.output:,} out"
     answer = {True: "yes", False: "no", None: "unknown"}
     yield f"Verdict: {verdict.outcome.value} (process {answer[verdict.process]}, result {answer[verdict.result]})"
+    yield f"  Isolation: {one_line(isolation_text(verdict), width)}"
     for comment in verdict.comments[:20]:
         yield f"  {one_line(comment, width)}"
     for item in verdict.criteria[:50]:

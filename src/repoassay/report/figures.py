@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from repoassay.stats import Proportion
-from repoassay.types import Spending
+from repoassay.types import Spending, Verdict
 
 __all__ = [
     "cost",
     "dollars",
     "figure",
+    "isolation_text",
     "moment",
     "percent",
     "seconds",
@@ -46,6 +47,11 @@ def span(rate: Proportion) -> str:
 def figure(rate: Proportion) -> str:
     """`12/14 85.7% [60.1, 96.0]`."""
     return f"{share(rate)} {span(rate)}".strip()
+
+
+def isolation_text(verdict: Verdict) -> str:
+    """The isolation a verdict was given under, and its grade."""
+    return "not recorded" if verdict.isolation is None else verdict.isolation.phrase
 
 
 def seconds(value: float | None) -> str:

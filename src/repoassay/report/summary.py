@@ -149,6 +149,11 @@ class Summary:
         return sum(row.place.standing is standing for row in self.rows)
 
     @property
+    def isolations(self) -> Mapping[str, int]:
+        """Isolation and grade in words -> how many verdicts that count were given under it, the most frequent first."""
+        return dict(Counter(row.found.isolation or "not recorded" for row in self.rows if row.counts).most_common())
+
+    @property
     def scope(self) -> str:
         """What a rate of one agent is over, in words."""
         tasks = len(self.plan.tasks)

@@ -242,6 +242,9 @@ def _notes(summary: Summary) -> Iterable[str]:
     )
     if summary.plan.origin is not None:
         yield one_line(summary.plan.origin.sentence, 1000)
+    if kinds := list(summary.isolations.items()):
+        named = "; ".join(f"{one_line(name, 100)} ({count})" for name, count in kinds[:5])
+        yield f"Verdicts were given under the isolation: {named}{'; and others' if kinds[5:] else ''}."
     spending = summary.spending
     if spending.total is not None:
         aside = [("superseded or outside the plan", spending.aside), ("never finished", spending.unfinished)]

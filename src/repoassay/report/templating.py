@@ -55,6 +55,7 @@ def environment() -> Environment:
             for name in (
                 "dollars",
                 "figure",
+                "isolation_text",
                 "moment",
                 "percent",
                 "seconds",

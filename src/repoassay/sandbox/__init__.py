@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         settle as settle,
     )
     from repoassay.sandbox.capabilities import (
-        IsolationGrade as IsolationGrade,
         SandboxCapabilities as SandboxCapabilities,
         capabilities_of as capabilities_of,
     )
@@ -56,7 +55,7 @@ else:
         __name__,
         {
             "cache": ("Cache", "EntryShare", "SANDBOX_UID", "remove_tree", "settle"),
-            "capabilities": ("IsolationGrade", "SandboxCapabilities", "capabilities_of"),
+            "capabilities": ("SandboxCapabilities", "capabilities_of"),
             "network": ("network_of", "permitted_hosts"),
             "port_forward": ("open_door",),
             "prefork_pool": ("WarmJob", "WarmParent"),

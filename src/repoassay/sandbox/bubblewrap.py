@@ -20,13 +20,14 @@ from repoassay.sandbox.box.box import BoxSandbox, start_process
 from repoassay.sandbox.box.plan import BoxFolder, BoxMount, BoxPlan
 from repoassay.sandbox.box.session import RunningBox
 from repoassay.sandbox.cache import SANDBOX_UID, Cache
-from repoassay.sandbox.capabilities import IsolationGrade, SandboxCapabilities
+from repoassay.sandbox.capabilities import SandboxCapabilities
 from repoassay.sandbox.cgroups import make_cgroups, remove_cgroups, sweep_cgroups
 from repoassay.sandbox.launcher.identity import INSIDE
 from repoassay.sandbox.launcher.root import ETC, ETC_SHOWN
 from repoassay.sandbox.namespaces import BASE_ENV, system_binds
 from repoassay.sandbox.protocol import SandboxNetwork, SandboxSetup
 from repoassay.sandbox.supervisor import PACKAGE
+from repoassay.types import IsolationGrade
 
 __all__ = ["BubblewrapSandbox"]
 

@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
-__all__ = ["IsolationGrade", "SandboxCapabilities", "capabilities_of"]
+from repoassay.types import IsolationGrade
 
-
-class IsolationGrade(StrEnum):
-    """How well code inside is kept from what is outside; no grade is a proof.
-
-    `KERNEL`: namespaces, our filter of system calls and our limits, which attacks in the tests were tried against.
-    `CONTAINER`: a container engine's, which depends on how that is set up; the filter of system calls is ours too.
-    `UNVERIFIED`: a plug-in's or a remote service's, of which only its own word is known.
-    `NONE`: nothing is kept from anything.
-    """
-
-    KERNEL = "kernel"
-    CONTAINER = "container"
-    UNVERIFIED = "unverified"
-    NONE = "none"
+__all__ = ["SandboxCapabilities", "capabilities_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

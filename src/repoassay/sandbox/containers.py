@@ -20,10 +20,11 @@ from repoassay.sandbox.box.boot import boot_arguments
 from repoassay.sandbox.box.box import BoxSandbox, start_process
 from repoassay.sandbox.box.plan import BoxFolder, BoxMount, BoxPlan
 from repoassay.sandbox.box.session import RunningBox
-from repoassay.sandbox.capabilities import IsolationGrade, SandboxCapabilities
+from repoassay.sandbox.capabilities import SandboxCapabilities
 from repoassay.sandbox.launcher.identity import INSIDE
 from repoassay.sandbox.namespaces import BASE_ENV
 from repoassay.sandbox.protocol import SandboxNetwork
+from repoassay.types import IsolationGrade
 
 __all__ = ["ContainerSandbox"]
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from repoassay.sandbox.cache import SANDBOX_UID, Cache
-from repoassay.sandbox.capabilities import IsolationGrade, SandboxCapabilities
+from repoassay.sandbox.capabilities import SandboxCapabilities
 from repoassay.sandbox.cgroups import make_cgroups, remove_cgroups, sweep_cgroups
 from repoassay.sandbox.launcher.framing import encode
 from repoassay.sandbox.launcher.spec import Bind, Gather, Spec, Write
@@ -32,6 +32,7 @@ from repoassay.sandbox.supervisor import (
     start_supervisor,
     supervisor_report,
 )
+from repoassay.types import IsolationGrade
 
 __all__ = ["BASE_ENV", "NamespaceSandbox", "system_binds"]
 

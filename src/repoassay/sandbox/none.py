@@ -16,14 +16,14 @@ import threading
 import time
 from pathlib import Path
 
-from repoassay.sandbox.capabilities import IsolationGrade, SandboxCapabilities
+from repoassay.sandbox.capabilities import SandboxCapabilities
 from repoassay.sandbox.host_places import HostPlaces
 from repoassay.sandbox.host_session import HostSession
 from repoassay.sandbox.port_forward import host_doors
 from repoassay.sandbox.protocol import Command, Completed, SandboxSetup
 from repoassay.sandbox.session import work_outside
 from repoassay.sandbox.stream import Bounded, Log, pump
-from repoassay.types import Ended, Exit
+from repoassay.types import Ended, Exit, IsolationGrade
 
 __all__ = ["NoSandbox"]
 

@@ -10,9 +10,10 @@ from typing import Any
 from repoassay import plugins
 from repoassay.errors import BadInput, InfraFault, NoIsolation, RepoAssayError, Unavailable
 from repoassay.sandbox.cache import Cache
-from repoassay.sandbox.capabilities import IsolationGrade, capabilities_of
+from repoassay.sandbox.capabilities import capabilities_of
 from repoassay.sandbox.protocol import Command, Completed, Sandbox, SandboxSession, SandboxSetup
 from repoassay.sandbox.session import work_outside
+from repoassay.types import IsolationGrade
 
 __all__ = [
     "ISOLATIONS",

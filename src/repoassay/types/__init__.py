@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         PublishedCriteria as PublishedCriteria,
         Reading as Reading,
     )
+    from repoassay.types.isolation import GradingIsolation as GradingIsolation, IsolationGrade as IsolationGrade
     from repoassay.types.pull_request import Commit as Commit, Commits as Commits
     from repoassay.types.rating import (
         Anchor as Anchor,
@@ -105,6 +106,7 @@ else:
             "fields": ("Identifier", "InnerPath", "Number", "Sha256", "Size", "inner_path", "is_local"),
             "files": ("FileEdit",),
             "grading": ("Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"),
+            "isolation": ("GradingIsolation", "IsolationGrade"),
             "pull_request": ("Commit", "Commits"),
             "rating": ("Anchor", "AxisAnswer", "RatingPhase", "Rating"),
             "run": ("Metering", "NamedFile", "Plan", "PlannedTask", "RunOrigin"),

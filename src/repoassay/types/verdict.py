@@ -8,6 +8,7 @@ from typing import Literal
 
 from repoassay.types.base import Record
 from repoassay.types.grading import Reading
+from repoassay.types.isolation import GradingIsolation
 
 __all__ = ["Assurance", "Attribution", "CriterionResult", "Feedback", "Grade", "Outcome", "TestResult", "Verdict"]
 
@@ -96,7 +97,8 @@ class Verdict(Record):
     """The outcome of grading one submission.
 
     `process` and `result` are what ECR and TPR count: true, false, or None where unknown (unknown is never false).
-    `reading` says which criteria decided. `assurance` is known of changes of a repository that passed.
+    `reading` says which criteria decided. `assurance` is known of changes of a repository that passed. `isolation` is
+    what tests, metrics and the agent ran under; None where nothing ran here, and in records of version 0.1.
     """
 
     task: str
@@ -112,3 +114,4 @@ class Verdict(Record):
     graded_at: datetime
     seconds: float = 0.0
     assurance: Assurance | None = None
+    isolation: GradingIsolation | None = None
