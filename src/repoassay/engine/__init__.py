@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from repoassay.engine.answer import GradedSubmission as GradedSubmission, word as word
     from repoassay.engine.assess import TaskAssurance as TaskAssurance
     from repoassay.engine.attempt import (
+        AttemptContext as AttemptContext,
         AttemptResult as AttemptResult,
         GradingContext as GradingContext,
         OpenAttempt as OpenAttempt,
@@ -79,7 +80,7 @@ else:
         {
             "agent_check": ("Checked", "check_agent"),
             "assess": ("TaskAssurance",),
-            "attempt": ("GradingContext", "AttemptResult", "OpenAttempt", "work"),
+            "attempt": ("AttemptContext", "GradingContext", "AttemptResult", "OpenAttempt", "work"),
             "cost_bound": ("CostBound", "bound_of"),
             "item_branch": (
                 "ItemBranch",
