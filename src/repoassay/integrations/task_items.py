@@ -1,4 +1,4 @@
-"""A task as a test of pytest: the attempt is its setup, so that a fault of ours is an error; the verdict is its call."""
+"""A task as a test of pytest: the attempt is its setup, so that our faults are errors; the verdict is its call."""
 
 from __future__ import annotations
 
