@@ -82,7 +82,8 @@ def test_a_run_of_strangers_costs_nothing_and_passes_hidden_tests_over(work: Pat
     assert done.returncode == 0 and "1 passed" in done.stdout
     assert "repoassay: 2 task folders passed over; name their suite to run them." in done.stdout
     loaded = run_pytest(work, "plain", "-s").stdout.partition("loaded: ")[2].split()
-    assert loaded == ["repoassay", "repoassay.integrations", "repoassay.integrations.pytest_plugin", "repoassay.lazy"]
+    ours = ("integrations", "integrations.pytest_plugin", "lazy", "tasks", "tasks.changed_files")
+    assert loaded == ["repoassay", *(f"repoassay.{name}" for name in ours)]
     assert not (work / "trapped").exists()
 
 

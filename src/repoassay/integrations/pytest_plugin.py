@@ -7,19 +7,17 @@ alone. Hidden tests are never collected, whoever names what: they run in a sandb
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-__all__ = ["named_tasks", "task_above"]
+from repoassay.tasks import is_task_folder, task_above
+
+__all__ = ["named_tasks"]
 
 _TASK = "task.toml"
 _HIDDEN = frozenset({"environment", "inputs", "repositories", "solution", "tests"})
-_OURS = (re.compile(rb"^\s*schema\s*=\s*\d", re.MULTILINE), re.compile(rb"^\s*\[\s*task\s*\]", re.MULTILINE))
-"""What a task of ours says, be the rest of the file broken; other tools have a `task.toml` with other keys."""
-_MOST_READ = 2**20
 _NAMED = pytest.StashKey[frozenset[Path]]()
 _PASSED_OVER = pytest.StashKey[set[Path]]()
 
@@ -85,7 +83,7 @@ def named_tasks(path: Path) -> list[Path]:
     """
     if path.name == _TASK:
         path = path.parent
-    if _is_task(path):
+    if is_task_folder(path):
         return [path]
     below = path / "tasks" if os.path.lexists(path / "suite.toml") else path
     try:
@@ -93,22 +91,7 @@ def named_tasks(path: Path) -> list[Path]:
             names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
     except OSError:
         return []
-    return [below / name for name in names if name[:1] != "." and _is_task(below / name)]
-
-
-def task_above(path: Path) -> Path | None:
-    """The task folder that a path lies in; None where it lies in none."""
-    return next((each for each in path.parents if _is_task(each)), None)
-
-
-def _is_task(folder: Path) -> bool:
-    """Whether a folder is a task of ours, sound or not."""
-    try:
-        with (folder / _TASK).open("rb") as stream:
-            text = stream.read(_MOST_READ)
-    except (OSError, ValueError):
-        return False
-    return all(pattern.search(text) for pattern in _OURS)
+    return [below / name for name in names if name[:1] != "." and is_task_folder(below / name)]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -118,7 +101,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         is_folder = collection_path.is_dir()
         wanted = any(task == collection_path or collection_path in task.parents for task in tasks)
         return not (wanted if is_folder else collection_path.name == _TASK and collection_path.parent in tasks)
-    if collection_path.name in _HIDDEN and _is_task(collection_path.parent):
+    if collection_path.name in _HIDDEN and is_task_folder(collection_path.parent):
         config.stash[_PASSED_OVER].add(collection_path.parent)
         return True
     return None
