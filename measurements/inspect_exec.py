@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-from repoassay.inspect_extension import RepoAssaySandbox, SampleConfig
+from repoassay.integrations.inspect_extension import RepoAssaySandbox, SampleConfig
 
 TIMES = 300
 

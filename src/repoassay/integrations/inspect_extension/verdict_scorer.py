@@ -8,7 +8,7 @@ from inspect_ai.solver import TaskState  # noqa: TC002 - Inspect looks at annota
 from inspect_ai.util import sandbox
 
 from repoassay.engine import ruled_by
-from repoassay.inspect_extension.sample_sandbox import RepoAssaySandbox
+from repoassay.integrations.inspect_extension.sample_sandbox import RepoAssaySandbox
 from repoassay.interchange import score_of_verdict
 
 __all__ = ["verdict"]

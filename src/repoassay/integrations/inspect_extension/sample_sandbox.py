@@ -29,7 +29,7 @@ from inspect_ai.util import (
 from pydantic import BaseModel  # noqa: TC002 - Inspect looks at annotations
 
 from repoassay.errors import Interrupted
-from repoassay.inspect_extension.open_samples import OpenSample, SampleConfig, open_sample
+from repoassay.integrations.inspect_extension.open_samples import OpenSample, SampleConfig, open_sample
 from repoassay.sandbox import SANDBOX_UID, Completed
 from repoassay.types import Ended
 

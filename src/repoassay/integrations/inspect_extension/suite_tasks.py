@@ -16,8 +16,8 @@ from repoassay.agents import render_prompt
 from repoassay.errors import BadInput
 from repoassay.formats import supplies_of, usable_tasks
 from repoassay.grading import names
-from repoassay.inspect_extension.open_samples import SampleConfig
-from repoassay.inspect_extension.verdict_scorer import verdict
+from repoassay.integrations.inspect_extension.open_samples import SampleConfig
+from repoassay.integrations.inspect_extension.verdict_scorer import verdict
 from repoassay.sandbox import Cache
 from repoassay.tasks import TaskFolder, find_suite, named_suites
 

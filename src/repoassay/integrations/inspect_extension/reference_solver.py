@@ -9,7 +9,7 @@ from inspect_ai.util import sandbox
 
 from repoassay.agents import AsksModel, find_agent
 from repoassay.errors import BadInput
-from repoassay.inspect_extension.sample_sandbox import RepoAssaySandbox
+from repoassay.integrations.inspect_extension.sample_sandbox import RepoAssaySandbox
 
 __all__ = ["reference_solver"]
 

@@ -11,12 +11,12 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.inspect_extension.sample_sandbox import (
+    from repoassay.integrations.inspect_extension.sample_sandbox import (
         RepoAssaySandbox as RepoAssaySandbox,
         SampleConfig as SampleConfig,
     )
-    from repoassay.inspect_extension.suite_tasks import task_of_suite as task_of_suite
-    from repoassay.inspect_extension.verdict_scorer import verdict as verdict
+    from repoassay.integrations.inspect_extension.suite_tasks import task_of_suite as task_of_suite
+    from repoassay.integrations.inspect_extension.verdict_scorer import verdict as verdict
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,

@@ -99,7 +99,8 @@ def open_sample(config: BaseModel | str | None, metadata: Mapping[str, object]) 
         config = SampleConfig()
     if not isinstance(config, SampleConfig):
         raise BadInput(
-            f"{config!r} is no configuration of this sandbox.", "Give a repoassay.inspect_extension.SampleConfig."
+            f"{config!r} is no configuration of this sandbox.",
+            "Give a repoassay.integrations.inspect_extension.SampleConfig.",
         )
     cache = Cache()
     sandbox = open_sandbox(config.isolation, cache)

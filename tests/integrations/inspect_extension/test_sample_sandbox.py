@@ -17,7 +17,7 @@ from inspect_ai.util import SandboxUnavailableError, SandboxUserUnsupportedError
 from inspect_ai.util._sandbox import self_check
 
 from repoassay.errors import BadInput
-from repoassay.inspect_extension import RepoAssaySandbox, SampleConfig
+from repoassay.integrations.inspect_extension import RepoAssaySandbox, SampleConfig
 
 T = TypeVar("T")
 NO_ROOT = {"test_exec_as_user"}
@@ -77,7 +77,7 @@ def test_a_command_that_is_given_up_is_killed_with_what_it_started() -> None:
 
 
 def test_a_sample_that_is_given_up_while_it_opens_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from repoassay.inspect_extension.open_samples import OpenSample, open_sample
+    from repoassay.integrations.inspect_extension.open_samples import OpenSample, open_sample
 
     closed = threading.Event()
     close = OpenSample.close
@@ -90,7 +90,7 @@ def test_a_sample_that_is_given_up_while_it_opens_leaves_nothing(monkeypatch: py
         close(sample)
         closed.set()
 
-    monkeypatch.setattr("repoassay.inspect_extension.sample_sandbox.open_sample", slow)
+    monkeypatch.setattr("repoassay.integrations.inspect_extension.sample_sandbox.open_sample", slow)
     monkeypatch.setattr(OpenSample, "close", noted)
 
     async def impatient() -> None:
