@@ -1,7 +1,8 @@
 """How long a command takes in the sandbox that Inspect gets: `python measurements/inspect_exec.py`.
 
-Prints the median, and the fastest tenth's, over commands one after the other, in milliseconds: `exec`, `write_file` with `read_file`, and, for
-comparison, the same command as a process of this machine. `sample_init` is that of a task whose environment is built.
+Prints the median, and what nine in ten are slower than, over calls one after the other, in milliseconds: `exec`,
+`write_file` with `read_file`, and, for comparison, the same command as a process of this machine. `sample_init` is that
+of a task whose environment is built.
 """
 
 from __future__ import annotations
