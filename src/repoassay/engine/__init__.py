@@ -13,7 +13,11 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.engine.agent_check import Checked as Checked, check_agent as check_agent
-    from repoassay.engine.answer import GradedSubmission as GradedSubmission, word as word
+    from repoassay.engine.answer import (
+        GradedSubmission as GradedSubmission,
+        failure_feedback as failure_feedback,
+        word as word,
+    )
     from repoassay.engine.assess import TaskAssurance as TaskAssurance
     from repoassay.engine.attempt import (
         AttemptResult as AttemptResult,
@@ -108,7 +112,7 @@ else:
             "signals": ("MeasuredChange", "NothingToMeasure", "MeasuredOutcome", "measure"),
             "scheduler": ("all_slots", "locate", "open_slots"),
             "stop": ("Stop",),
-            "answer": ("GradedSubmission", "word"),
+            "answer": ("GradedSubmission", "failure_feedback", "word"),
             "submit": ("SubmissionEngine",),
             "validate": ("Proof", "prove_mutants", "validate_task"),
         },
