@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         TaskRefusal as TaskRefusal,
         import_suite as import_suite,
     )
+    from repoassay.interchange.verdict_scores import score_of_verdict as score_of_verdict
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -43,5 +44,6 @@ else:
             "run_judging": ("judge_run",),
             "state_proof": ("StateProof", "prove_state_tasks"),
             "suite_import": ("ImportedSuite", "TaskRefusal", "import_suite"),
+            "verdict_scores": ("score_of_verdict",),
         },
     )

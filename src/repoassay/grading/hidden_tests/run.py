@@ -41,6 +41,7 @@ def run_hidden(
     files: Mapping[str, bytes] | None = None,
     seconds: float | None = None,
     only: Sequence[str] = (),
+    direct: bool = False,
 ) -> HiddenTestRun:
     """Run hidden tests against `base` with `edits` applied.
 
@@ -58,6 +59,7 @@ def run_hidden(
         files: Every file below tests/, in place of the task's own.
         seconds: Time limit in place of the task's.
         only: Of tests that run in place, those that are run; see `run_in_place`.
+        direct: Whether they are run without a pytest session; see `direct.py`.
     """
     tests = folder.task.grading.tests
     assert tests is not None
@@ -77,7 +79,9 @@ def run_hidden(
     if tests.runner == "node":
         command = node_command(base, edits, hidden, ids, key)
         return _ran(folder, sandbox.run(replace(command, limits=limits), cancel), key, ids)
-    job = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}
+    job: dict[str, object] = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}
+    if direct:
+        job["direct"] = True
     if state or tests.cwd == "repository":
         job["cwd"] = state.work if state else top
     laid: dict[str, FileEdit | None] = {f"{_ROOT}/{name}": FileEdit(content) for name, content in hidden.items()}
