@@ -42,15 +42,10 @@ def edit_task_toml(task: Task) -> str:
     for key in ("patch", "files", "arguments", "support", "before"):
         lines += _line(key, getattr(tests, key))
     limits = task.limits.model_dump(exclude_defaults=True)
-    lines += ["", "[limits]", *(f"{key} = {_number(value)}" for key, value in limits.items())] if limits else []
+    lines += ["", "[limits]", *(f"{key} = {value}" for key, value in limits.items())] if limits else []
     if task.network.policy:
         lines += ["", "[network]", *_line("policy", task.network.policy.value)]
     return "\n".join(lines) + "\n"
-
-
-def _number(value: float) -> str:
-    """A number; sizes, which are whole, as TOML reads sizes."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _line(key: str, value: str | tuple[str, ...] | Mapping[str, str] | None) -> list[str]:
