@@ -1,8 +1,9 @@
 """From a plan to stored attempts: plan, execute, record, resume; and validating that tasks can be trusted.
 
-Read `execution.py` for the loop, `attempt.py` for one attempt, `model_access.py` for its way to a model, `matrix.py`
-for what a plan is made of, `grade.py` for outputs made elsewhere, `submit.py` for patches. Knows everything an attempt
-needs (agents, workspace, grading, model proxy, records, signals); not reports, benchmarks or who asked for a run.
+Read `execution.py` for the loop, `attempt.py` for one attempt, `attempt_maker.py` for where they are made,
+`model_access.py` for the way to a model, `matrix.py` for what a plan is made of, `grade.py` for outputs made elsewhere,
+`submit.py` for patches. Knows everything an attempt needs (agents, workspace, grading, model proxy, records, signals);
+not reports, benchmarks or who asked for a run.
 """
 
 from __future__ import annotations
@@ -12,14 +13,20 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.engine.agent_check import Checked as Checked, check_agent as check_agent
-    from repoassay.engine.answer import GradedSubmission as GradedSubmission, word as word
+    from repoassay.engine.answer import (
+        GradedSubmission as GradedSubmission,
+        failure_feedback as failure_feedback,
+        word as word,
+    )
     from repoassay.engine.assess import TaskAssurance as TaskAssurance
     from repoassay.engine.attempt import (
+        AttemptContext as AttemptContext,
         AttemptResult as AttemptResult,
         GradingContext as GradingContext,
         OpenAttempt as OpenAttempt,
         work as work,
     )
+    from repoassay.engine.attempt_cluster import check_executor as check_executor
     from repoassay.engine.cost_bound import CostBound as CostBound, bound_of as bound_of
     from repoassay.engine.execution import (
         Progress as Progress,
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
         FeedbackLedger as FeedbackLedger,
         UnlimitedLedger as UnlimitedLedger,
         bits_told as bits_told,
+        ruled_by as ruled_by,
     )
     from repoassay.engine.fetch import fetch_data as fetch_data
     from repoassay.engine.grade import grade_outputs as grade_outputs
@@ -79,7 +87,8 @@ else:
         {
             "agent_check": ("Checked", "check_agent"),
             "assess": ("TaskAssurance",),
-            "attempt": ("GradingContext", "AttemptResult", "OpenAttempt", "work"),
+            "attempt": ("AttemptContext", "GradingContext", "AttemptResult", "OpenAttempt", "work"),
+            "attempt_cluster": ("check_executor",),
             "cost_bound": ("CostBound", "bound_of"),
             "item_branch": (
                 "ItemBranch",
@@ -90,7 +99,7 @@ else:
                 "write_branch",
             ),
             "execution": ("Progress", "check", "execute", "folder_lock", "run_lock", "prepare"),
-            "feedback": ("TESTED", "FeedbackLedger", "UnlimitedLedger", "bits_told"),
+            "feedback": ("TESTED", "FeedbackLedger", "UnlimitedLedger", "bits_told", "ruled_by"),
             "fetch": ("fetch_data",),
             "grade": ("grade_outputs",),
             "matrix": ("number", "parse_sweeps", "spread"),
@@ -105,7 +114,7 @@ else:
             "signals": ("MeasuredChange", "NothingToMeasure", "MeasuredOutcome", "measure"),
             "scheduler": ("all_slots", "locate", "open_slots"),
             "stop": ("Stop",),
-            "answer": ("GradedSubmission", "word"),
+            "answer": ("GradedSubmission", "failure_feedback", "word"),
             "submit": ("SubmissionEngine",),
             "validate": ("Proof", "prove_mutants", "validate_task"),
         },

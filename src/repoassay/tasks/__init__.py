@@ -15,6 +15,11 @@ if TYPE_CHECKING:
         bundled_suites as bundled_suites,
         named_suites as named_suites,
     )
+    from repoassay.tasks.changed_files import (
+        changed_tasks as changed_tasks,
+        is_task_folder as is_task_folder,
+        task_above as task_above,
+    )
     from repoassay.tasks.contents import (
         read_regular as read_regular,
         real_folder as real_folder,
@@ -35,16 +40,19 @@ if TYPE_CHECKING:
         Manifest as Manifest,
         data_folder as data_folder,
     )
+    from repoassay.tasks.toml import parse_toml as parse_toml
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
             "bundled": ("bundled_suite", "bundled_suites", "named_suites"),
+            "changed_files": ("changed_tasks", "is_task_folder", "task_above"),
             "contents": ("read_regular", "real_folder", "scan", "unreadable"),
             "digest": ("digest_folder",),
             "folder": ("Elsewhere", "TaskFolder"),
             "linter": ("Advice", "lint"),
             "read": ("read_task", "task_from_toml"),
+            "toml": ("parse_toml",),
             "suite": ("SuiteFolder", "find_suite"),
             "suite_data": ("take_data",),
             "suite_lint": ("lint_suite",),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Reading as Reading,
     )
     from repoassay.types.isolation import GradingIsolation as GradingIsolation, IsolationGrade as IsolationGrade
+    from repoassay.types.network import NetworkPolicy as NetworkPolicy, NetworkRule as NetworkRule
     from repoassay.types.pull_request import Commit as Commit, Commits as Commits
     from repoassay.types.rating import (
         Anchor as Anchor,
@@ -69,8 +70,6 @@ if TYPE_CHECKING:
         Environment as Environment,
         Inputs as Inputs,
         Limits as Limits,
-        NetworkPolicy as NetworkPolicy,
-        NetworkRule as NetworkRule,
         Outputs as Outputs,
         Repository as Repository,
         Task as Task,
@@ -95,6 +94,7 @@ if TYPE_CHECKING:
         TestResult as TestResult,
         Verdict as Verdict,
     )
+    from repoassay.types.workspace_state import WorkspaceState as WorkspaceState
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -107,6 +107,7 @@ else:
             "files": ("FileEdit",),
             "grading": ("Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"),
             "isolation": ("GradingIsolation", "IsolationGrade"),
+            "network": ("NetworkPolicy", "NetworkRule"),
             "pull_request": ("Commit", "Commits"),
             "rating": ("Anchor", "AxisAnswer", "RatingPhase", "Rating"),
             "run": ("Metering", "NamedFile", "Plan", "PlannedTask", "RunOrigin"),
@@ -122,8 +123,6 @@ else:
                 "Inputs",
                 "TaskKind",
                 "Limits",
-                "NetworkRule",
-                "NetworkPolicy",
                 "Outputs",
                 "Repository",
                 "Task",
@@ -140,5 +139,6 @@ else:
                 "Verdict",
                 "Attribution",
             ),
+            "workspace_state": ("WorkspaceState",),
         },
     )
