@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         run_spent as run_spent,
         steps_file as steps_file,
     )
+    from repoassay.records.collector import undisturbed as undisturbed
     from repoassay.records.durable_write import write_once as write_once
     from repoassay.records.file_prefix import FilePrefix as FilePrefix, same_prefix as same_prefix
     from repoassay.records.files import read_regular as read_regular, reason as reason
@@ -115,6 +116,7 @@ else:
                 "read_steps",
                 "steps_file",
             ),
+            "collector": ("undisturbed",),
             "durable_write": ("write_once",),
             "file_prefix": ("FilePrefix", "same_prefix"),
             "files": ("read_regular", "reason"),
