@@ -68,7 +68,7 @@ test-agents: .venv/.ready ## run real agents from their registries by a scripted
 PYTHON312 ?= $(shell python3.12 -c 'import sys; print(sys.executable)' 2>/dev/null || echo 3.12)
 test-peers: .venv/.ready ## let other tools read what we write and load us as plug-in, in .venv-peers
 	$(UV) venv --quiet --allow-existing --python "$(PYTHON312)" .venv-peers
-	$(UV) pip install --quiet --python .venv-peers/bin/python -r tests/peers/requirements.txt -e .
+	$(UV) pip install --quiet --python .venv-peers/bin/python -r tests/peers/requirements.txt -e '.[storage]'
 	PEERS_PYTHON=.venv-peers/bin/python .venv/bin/pytest -q -n 0 tests/peers
 
 # Trainers bring 6 GB of packages, torch's among them, so they get an environment of their own.

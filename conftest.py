@@ -23,7 +23,8 @@ def run_shell(example: Example) -> None:
     script = str(example.parsed)
     if NOT_HERE.search(script) or "my-agent" in script or "./my-tasks" in script:
         return
-    folder = example.namespace.setdefault("folder", tempfile.mkdtemp(prefix="repoassay-examples-"))
+    # Gone with the document's namespace.
+    folder = example.namespace.setdefault("folder", tempfile.TemporaryDirectory(prefix="repoassay-examples-")).name
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["/bin/sh", "-e", "-c", script], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, check=False

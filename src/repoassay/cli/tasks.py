@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.tasks_import import import_tasks
+from repoassay.cli.tasks_lint import lint_tasks
 from repoassay.cli.validate import validate
 from repoassay.completion import complete_suites, complete_tasks
 from repoassay.json_output import print_document
 from repoassay.options import json_option
 
 if TYPE_CHECKING:
-    from repoassay.errors import Problem
     from repoassay.tasks import SuiteFolder, TaskFolder
     from repoassay.types import Criterion, TaskStrength
 
@@ -38,6 +38,7 @@ def tasks() -> None:
 
 
 tasks.add_command(import_tasks)
+tasks.add_command(lint_tasks)
 tasks.add_command(validate)
 
 
@@ -263,52 +264,3 @@ def _bytes(size: int) -> str:
         if size >= factor:
             return f"{size / factor:.4g} {unit}"
     return f"{size} B"
-
-
-@tasks.command()
-@click.argument("suite", shell_complete=complete_suites)
-@click.option("--strict", is_flag=True, help="Leave with 2 for advice too.")
-@json_option
-def lint(suite: str, strict: bool, as_json: bool) -> None:
-    """Look for everything wrong with SUITE (a bundled suite's name, a folder of tasks, or one task folder).
-
-    Each problem is printed with its file, key and remedy, and sound tasks get advice on what could be better. Nothing
-    of a task is run; `repoassay tasks validate` does that. Leaves with 2 when there are problems, else with 0.
-
-    \b
-    Examples:
-      repoassay tasks lint starter
-      repoassay tasks lint ./my-tasks
-      repoassay tasks lint ./my-tasks/csv-totals --strict
-    """
-    from repoassay.grading import names
-    from repoassay.tasks import Advice, lint_suite
-
-    found = lint_suite(suite, metrics=names())
-    every = [problem for problems in found.values() for problem in problems]
-    advice = [problem for problem in every if isinstance(problem, Advice)]
-    sound = sum(all(isinstance(problem, Advice) for problem in problems) for problems in found.values())
-    if as_json:
-        facts = {"tasks": len(found), "sound_tasks": sound, "findings": [_told(problem) for problem in every]}
-        print_document(facts)
-    else:
-        for problem in every:
-            mark = click.style("advice", fg="yellow") if isinstance(problem, Advice) else click.style("error", fg="red")
-            click.echo(f"{mark}: {problem}")
-        some = f"problems: {len(every) - len(advice)}, pieces of advice: {len(advice)}." if every else "nothing to add."
-        click.echo(f"{sound} of {len(found)} tasks are sound; {some}")
-    if len(every) > len(advice) or (strict and advice):
-        sys.exit(2)
-
-
-def _told(problem: Problem) -> dict[str, str]:
-    from repoassay.tasks import Advice
-
-    severity = "advice" if isinstance(problem, Advice) else "error"
-    return {
-        "severity": severity,
-        "file": problem.file,
-        "key": problem.key,
-        "what": problem.what,
-        "remedy": problem.remedy,
-    }

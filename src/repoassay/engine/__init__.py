@@ -1,8 +1,9 @@
 """From a plan to stored attempts: plan, execute, record, resume; and validating that tasks can be trusted.
 
-Read `execution.py` for the loop, `attempt.py` for one attempt, `model_access.py` for its way to a model, `matrix.py`
-for what a plan is made of, `grade.py` for outputs made elsewhere, `submit.py` for patches. Knows everything an attempt
-needs (agents, workspace, grading, model proxy, records, signals); not reports, benchmarks or who asked for a run.
+Read `execution.py` for the loop, `attempt.py` for one attempt, `attempt_maker.py` for where they are made,
+`model_access.py` for the way to a model, `matrix.py` for what a plan is made of, `grade.py` for outputs made elsewhere,
+`submit.py` for patches. Knows everything an attempt needs (agents, workspace, grading, model proxy, records, signals);
+not reports, benchmarks or who asked for a run.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from repoassay.lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from repoassay.engine.agent_check import Checked as Checked, check_agent as check_agent
-    from repoassay.engine.answer import GradedSubmission as GradedSubmission, word as word
+    from repoassay.engine.answer import (
+        GradedSubmission as GradedSubmission,
+        failure_feedback as failure_feedback,
+        word as word,
+    )
     from repoassay.engine.assess import TaskAssurance as TaskAssurance
     from repoassay.engine.attempt import (
         AttemptResult as AttemptResult,
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
         OpenAttempt as OpenAttempt,
         work as work,
     )
+    from repoassay.engine.attempt_cluster import check_executor as check_executor
     from repoassay.engine.cost_bound import CostBound as CostBound, bound_of as bound_of
     from repoassay.engine.execution import (
         Progress as Progress,
@@ -80,6 +86,7 @@ else:
             "agent_check": ("Checked", "check_agent"),
             "assess": ("TaskAssurance",),
             "attempt": ("GradingContext", "AttemptResult", "OpenAttempt", "work"),
+            "attempt_cluster": ("check_executor",),
             "cost_bound": ("CostBound", "bound_of"),
             "item_branch": (
                 "ItemBranch",
@@ -105,7 +112,7 @@ else:
             "signals": ("MeasuredChange", "NothingToMeasure", "MeasuredOutcome", "measure"),
             "scheduler": ("all_slots", "locate", "open_slots"),
             "stop": ("Stop",),
-            "answer": ("GradedSubmission", "word"),
+            "answer": ("GradedSubmission", "failure_feedback", "word"),
             "submit": ("SubmissionEngine",),
             "validate": ("Proof", "prove_mutants", "validate_task"),
         },

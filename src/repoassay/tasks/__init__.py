@@ -15,6 +15,11 @@ if TYPE_CHECKING:
         bundled_suites as bundled_suites,
         named_suites as named_suites,
     )
+    from repoassay.tasks.changed_files import (
+        changed_tasks as changed_tasks,
+        is_task_folder as is_task_folder,
+        task_above as task_above,
+    )
     from repoassay.tasks.contents import (
         read_regular as read_regular,
         real_folder as real_folder,
@@ -40,6 +45,7 @@ else:
         __name__,
         {
             "bundled": ("bundled_suite", "bundled_suites", "named_suites"),
+            "changed_files": ("changed_tasks", "is_task_folder", "task_above"),
             "contents": ("read_regular", "real_folder", "scan", "unreadable"),
             "digest": ("digest_folder",),
             "folder": ("Elsewhere", "TaskFolder"),

@@ -1,0 +1,135 @@
+"""What pytest loads of us at its start: options, and hooks that compare names of files until a task is named.
+
+`pytest my-suite` runs the tasks of a suite, a folder of task folders or one task folder; `task_items` is imported then
+alone. Hidden tests are never collected, whoever names what: they run in a sandbox, and are no tests of this host.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from repoassay.tasks import is_task_folder, task_above
+
+__all__ = ["named_tasks"]
+
+_TASK = "task.toml"
+_HIDDEN = frozenset({"environment", "inputs", "repositories", "solution", "tests"})
+_NAMED = pytest.StashKey[frozenset[Path]]()
+_PASSED_OVER = pytest.StashKey[set[Path]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer the options of tasks."""
+    group = parser.getgroup("repoassay", "tasks of RepoAssay (name a suite, or a task's folder)")
+    add = group.addoption
+    add("--repoassay-agent", metavar="NAME", default="reference",
+        help="Who works on the tasks: `repoassay agents list`; by default their own solution.")  # fmt: skip
+    add("--repoassay-model", metavar="MODEL", default=None, help="The model that the agent asks: provider/name.")
+    add("--repoassay-budget", metavar="USD", default=None, help="Dollars that each attempt may spend.")
+    add("--repoassay-runs", metavar="FOLDER", default=None, help="Keep the run of each task below FOLDER.")
+    add("--repoassay-isolation", metavar="KIND", default=None, help="The sandbox, as `repoassay run --isolation`.")
+    add(
+        "--repoassay-validate",
+        action="store_true",
+        help="Instead: prove that each task can be trusted, but for mutants.",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Find out whether tasks are named, before pytest imports a `conftest.py` that lies among hidden tests."""
+    early_config.stash[_PASSED_OVER] = set()
+    tasks: set[Path] = set()
+    others: list[str] = []
+    for name, path in _arguments(early_config):
+        found = named_tasks(path)
+        tasks.update(found)
+        if not found:
+            others.append(name)
+            above = task_above(path)
+            if above is not None:
+                raise pytest.UsageError(
+                    f"{name} is part of the task {above.name}, whose tests are hidden and run in a sandbox alone. "
+                    f"Name its folder, {above}, or switch us off: -p no:repoassay."
+                )
+    if tasks and others:
+        raise pytest.UsageError(
+            f"Tasks and other tests are named together ({others[0]}). Call pytest for each: a task's run imports no "
+            "conftest.py, which other tests may need."
+        )
+    early_config.stash[_NAMED] = frozenset(tasks)
+    if tasks:
+        early_config.known_args_namespace.noconftest = True
+
+
+def _arguments(config: pytest.Config) -> Iterator[tuple[str, Path]]:
+    """What pytest was asked to collect: arguments, else `testpaths`, else the working folder."""
+    here = config.invocation_params.dir
+    names: list[str] = list(getattr(config.known_args_namespace, "file_or_dir", ()))
+    if not names and here == config.rootpath:
+        names = list(config.getini("testpaths"))
+    for name in names or ["."]:
+        yield name, Path(os.path.abspath(here / name.partition("::")[0]))  # noqa: PTH100 - of a link its own place
+
+
+def named_tasks(path: Path) -> list[Path]:
+    """Task folders that a path names: those of a suite, those right below a folder, the folder itself, its `task.toml`.
+
+    A few system calls where there are none.
+    """
+    if path.name == _TASK:
+        path = path.parent
+    if is_task_folder(path):
+        return [path]
+    below = path / "tasks" if os.path.lexists(path / "suite.toml") else path
+    try:
+        with os.scandir(below) as entries:
+            names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+    return [below / name for name in names if name[:1] != "." and is_task_folder(below / name)]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Of named tasks let nothing but `task.toml` be collected, and of others nothing that is hidden."""
+    tasks = config.stash.get(_NAMED, frozenset())
+    if tasks:
+        is_folder = collection_path.is_dir()
+        wanted = any(task == collection_path or collection_path in task.parents for task in tasks)
+        return not (wanted if is_folder else collection_path.name == _TASK and collection_path.parent in tasks)
+    if collection_path.name in _HIDDEN and is_task_folder(collection_path.parent):
+        config.stash[_PASSED_OVER].add(collection_path.parent)
+        return True
+    return None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Make a named `task.toml` a collector of its task."""
+    if file_path.name != _TASK or file_path.parent not in parent.config.stash.get(_NAMED, frozenset()):
+        return None
+    from repoassay.integrations.task_items import TaskFile
+
+    collector: TaskFile = TaskFile.from_parent(parent, path=file_path)
+    return collector
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say who works on named tasks."""
+    tasks = config.stash.get(_NAMED, frozenset())
+    if not tasks:
+        return None
+    who = "proofs" if config.getoption("repoassay_validate") else f"agent {config.getoption('repoassay_agent')}"
+    return f"repoassay: {len(tasks)} task{'s' * (len(tasks) != 1)} named, {who}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how many tasks lie below what was named, which were not run."""
+    count = len(config.stash.get(_PASSED_OVER, set()))
+    if count:
+        terminalreporter.write_line(
+            f"repoassay: {count} task folder{'s' * (count != 1)} passed over; name their suite to run them."
+        )
