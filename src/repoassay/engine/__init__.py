@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         FeedbackLedger as FeedbackLedger,
         UnlimitedLedger as UnlimitedLedger,
         bits_told as bits_told,
+        ruled_by as ruled_by,
     )
     from repoassay.engine.fetch import fetch_data as fetch_data
     from repoassay.engine.grade import grade_outputs as grade_outputs
@@ -97,7 +98,7 @@ else:
                 "write_branch",
             ),
             "execution": ("Progress", "check", "execute", "folder_lock", "run_lock", "prepare"),
-            "feedback": ("TESTED", "FeedbackLedger", "UnlimitedLedger", "bits_told"),
+            "feedback": ("TESTED", "FeedbackLedger", "UnlimitedLedger", "bits_told", "ruled_by"),
             "fetch": ("fetch_data",),
             "grade": ("grade_outputs",),
             "matrix": ("number", "parse_sweeps", "spread"),
