@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         IndexedRun as IndexedRun,
         index_run as index_run,
         sound_folders as sound_folders,
+        undisturbed as undisturbed,
     )
     from repoassay.records.attempts import (
         ALL as ALL,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         run_spent as run_spent,
         steps_file as steps_file,
     )
-    from repoassay.records.collector import undisturbed as undisturbed
     from repoassay.records.durable_write import write_once as write_once
     from repoassay.records.file_prefix import FilePrefix as FilePrefix, same_prefix as same_prefix
     from repoassay.records.files import read_regular as read_regular, reason as reason
@@ -104,7 +104,7 @@ else:
         __name__,
         {
             "attempt_columns": ("AttemptColumns", "VerdictColumns"),
-            "attempt_index": ("IndexedAttempt", "IndexedRun", "index_run", "sound_folders"),
+            "attempt_index": ("IndexedAttempt", "IndexedRun", "index_run", "sound_folders", "undisturbed"),
             "attempts": ("ALL", "TABLE", "finished_ids", "read_attempt"),
             "cache_root": ("cache_path",),
             "calls": (
@@ -116,7 +116,6 @@ else:
                 "read_steps",
                 "steps_file",
             ),
-            "collector": ("undisturbed",),
             "durable_write": ("write_once",),
             "file_prefix": ("FilePrefix", "same_prefix"),
             "files": ("read_regular", "reason"),

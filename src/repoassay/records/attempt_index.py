@@ -7,12 +7,14 @@ attempt of which one of these differs is read again, as is one that had changed 
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sqlite3
 import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,7 +32,7 @@ from repoassay.records.index_file import index_path, index_transaction, open_ind
 from repoassay.records.journal import Journal
 from repoassay.types import Attempt, Outcome, Spending, Verdict
 
-__all__ = ["IndexedAttempt", "IndexedRun", "index_run", "sound_folders"]
+__all__ = ["IndexedAttempt", "IndexedRun", "index_run", "sound_folders", "undisturbed"]
 
 _VERSION = 2
 _SCHEMA = """
@@ -116,6 +118,18 @@ def index_run(run: Path, progress: Callable[[int], None] | None = None, *, stric
         BadInput: The journal or an attempt cannot be read.
     """
     return with_index(partial(_place, run), lambda place: _read(run, place, progress, strict))
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Without the cyclic collector: a hundred thousand new records make no cycles, and it would visit them all."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def sound_folders(run: Path) -> dict[str, int]:
