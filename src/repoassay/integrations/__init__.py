@@ -4,3 +4,14 @@
 when a suite is named. Knows the public face and what lies below it; each module imports the one program it serves, and
 nobody imports it but that program and the command line.
 """
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.integrations.mcp_server import serve_mcp as serve_mcp
+    from repoassay.integrations.mcp_tools import ToolDesk as ToolDesk
+else:
+    __getattr__, __dir__, __all__ = attach(__name__, {"mcp_server": ("serve_mcp",), "mcp_tools": ("ToolDesk",)})
