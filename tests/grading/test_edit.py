@@ -14,6 +14,7 @@ import pytest
 import repoassay
 from repoassay.grading.edit import grade_edit
 from repoassay.grading.hidden_tests.prefork import WarmPool
+from repoassay.grading.oracle.oracle import Oracle
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Sandbox
 from repoassay.sandbox.sandbox import open_sandbox
@@ -121,20 +122,39 @@ def task(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Prepared
 Grade = Callable[[dict[str, str]], Verdict]
 
 
-@pytest.fixture(scope="session", params=["an interpreter of its own", "a warm parent"])
-def pool(request: pytest.FixtureRequest) -> Iterator[WarmPool | None]:
-    if request.param != "a warm parent":
-        yield None
+@pytest.fixture(scope="session", params=["an interpreter of its own", "a warm parent", "a warm parent and an oracle"])
+def company(
+    request: pytest.FixtureRequest, task: PreparedTask, sandbox: Sandbox
+) -> Iterator[tuple[WarmPool | None, Oracle | None]]:
+    """What grades beside the sandbox; with an oracle these tests run without a pytest session."""
+    if request.param == "an interpreter of its own":
+        yield None, None
         return
-    with WarmPool(Cache(), slots=2, limits=Limits(seconds=60, memory=2**30, disk=2**28)) as found:
-        yield found
+    oracle = Oracle(Cache(), sandbox) if "oracle" in request.param else None
+    if oracle:
+        reference = oracle.reference(task.folder, task.base, task.environment)
+        assert reference
+        assert reference.direct
+    with WarmPool(Cache(), slots=2, limits=Limits(seconds=60, memory=2**30, disk=2**28)) as pool:
+        yield pool, oracle
+    if oracle:
+        oracle.close()
 
 
 @pytest.fixture(scope="session")
-def grade(task: PreparedTask, sandbox: Sandbox, pool: WarmPool | None) -> Grade:
+def pool(company: tuple[WarmPool | None, Oracle | None]) -> WarmPool | None:
+    return company[0]
+
+
+@pytest.fixture(scope="session")
+def grade(task: PreparedTask, sandbox: Sandbox, company: tuple[WarmPool | None, Oracle | None]) -> Grade:
+    pool, oracle = company
+
     def verdict(files: dict[str, str]) -> Verdict:
         patch = "".join(diff(WRONG if name == "calc/__init__.py" else None, new, name) for name, new in files.items())
-        return grade_edit(task.folder, patch.encode(), sandbox, base=task.base, environment=task.environment, pool=pool)
+        return grade_edit(
+            task.folder, patch.encode(), sandbox, base=task.base, environment=task.environment, oracle=oracle, pool=pool
+        )
 
     return verdict
 
@@ -353,8 +373,14 @@ def test_no_attack_obtains_a_pass(grade: Grade, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["forged with the real key", "plug-in registered from inside",
                                   "equal to everything", "forged lines everywhere"])  # fmt: skip
-def test_what_looks_like_a_pass_is_called_tampering(grade: Grade, pool: WarmPool | None, name: str) -> None:
+def test_what_looks_like_a_pass_is_called_tampering(
+    grade: Grade, company: tuple[WarmPool | None, Oracle | None], name: str
+) -> None:
+    pool, oracle = company
     verdict = grade(ATTACKS[name])
+    if oracle and name == "equal to everything":
+        assert verdict.outcome is Outcome.FAILED  # what it was equal to never came in: its values are wrong outside
+        return
     if pool is not None and name == "plug-in registered from inside":
         assert verdict.outcome is Outcome.FAILED  # the prefork server's pytest was configured before it came
         return

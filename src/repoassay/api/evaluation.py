@@ -34,6 +34,7 @@ from repoassay.engine import (
     all_slots,
     bound_of,
     check,
+    check_executor,
     execute,
     make_plan,
     open_run,
@@ -83,6 +84,7 @@ def evaluate(
     released: bool = False,
     graded: bool = True,
     look_first: bool = True,
+    executor: str = "local",
     on_event: OnEvent | None = None,
     stop: Stop | None = None,
 ) -> Run:
@@ -105,7 +107,7 @@ def evaluate(
         attempt_budget_usd: Dollars an attempt may spend.
         budget_usd: Dollars the whole run may spend.
         sweep: Values of timeout, max_iterations, max_tokens, context_window or budget_usd; each makes an entry.
-        workers: How many workspaces at a time; by default one a core.
+        workers: How many workspaces at a time, on each node of another executor than `local`; by default one a core.
         out: The folder that runs are kept in.
         network: What agents reach, instead of each task's own policy: none, model, packages or open.
         isolation: `namespaces`, or `none`, which protects nothing.
@@ -121,6 +123,7 @@ def evaluate(
         released: Lay out the release a task names instead of the commit it pins.
         graded: Whether what agents leave is judged.
         look_first: Start each agent once, and knock at each model's server, before anything is laid out.
+        executor: Where attempts are made: `local`, `ray`, `ray://HOST:PORT`, or a plug-in's (docs/clusters.md).
         on_event: Called with each event (`repoassay.api.events`), never two at a time, from several threads. What it
             raises stops the run.
         stop: Lets another thread stop the run.
@@ -167,6 +170,7 @@ def evaluate(
     cache = Cache()
     sandbox = open_sandbox(settings.isolation, cache)  # refuse before a run folder is made
     agents = check(plan, found, sandbox, chosen.own)
+    check_executor(executor, plan, chosen.own)
     events = EventSender(on_event)
     events.send(RunPlanned(plan, bound_of(plan)))
     prepare(agents.values(), cache, sandbox)
@@ -177,7 +181,10 @@ def evaluate(
     run = Run(folder.path)
     with _naming(run), run_lock(folder):
         events.send(RunOpened(folder.path, plan.size))
-        execute(folder, found, all_slots(folder), events, cache, own=chosen.own, stop=stop, known_starts=started)
+        execute(
+            folder, found, all_slots(folder), events, cache, own=chosen.own, stop=stop, known_starts=started,
+            executor=executor, node_workers=workers,
+        )  # fmt: skip
     return run
 
 
@@ -198,6 +205,8 @@ def resume(
     prices: Paths = (),
     spend: bool = False,
     look_first: bool = True,
+    executor: str = "local",
+    workers: int | None = None,
     on_event: OnEvent | None = None,
     stop: Stop | None = None,
 ) -> Run:
@@ -216,6 +225,8 @@ def resume(
         suite: Where the tasks of a received run are; the arguments up to `prices` are its other files, by name.
         spend: Spend what a received run may cost.
         look_first: See `evaluate`.
+        executor: See `evaluate`; it need not be the one that the run began on.
+        workers: How many workspaces at a time on each node of another executor than `local`.
         on_event: See `evaluate`.
         stop: See `evaluate`.
 
@@ -249,8 +260,9 @@ def resume(
     events = EventSender(on_event)
     with _naming(opened):
         kept = resume_run(
-            folder, events, outcomes, money("budget_usd", budget_usd), grants, own, stop, look_first=look_first
-        )
+            folder, events, outcomes, money("budget_usd", budget_usd), grants, own, stop, look_first=look_first,
+            executor=executor, node_workers=workers and checked_workers(workers),
+        )  # fmt: skip
     if kept.left == 0:
         events.send(RunResumed(kept.kept, kept.recovered, kept.torn, 0))
     return opened

@@ -9,7 +9,7 @@ import click
 
 from repoassay.cli.grants import granting_options
 from repoassay.completion import complete_runs
-from repoassay.options import PATH, json_option
+from repoassay.options import PATH, executor_option, json_option
 
 __all__ = ["resume"]
 
@@ -26,8 +26,11 @@ __all__ = ["resume"]
     help="Start each agent once, and knock at its model's server, before the run goes on.",
 )
 @granting_options
+@executor_option
 @json_option
-def resume(run: Path, only: str | None, budget_usd: str | None, look_first: bool, as_json: bool, **named: Any) -> None:
+def resume(
+    run: Path, only: str | None, budget_usd: str | None, look_first: bool, executor: str, as_json: bool, **named: Any
+) -> None:
     """Continue RUN (a run folder, or `latest`) where it stopped.
 
     Finished attempts are kept and never made again. Attempts that were under way, and those a fault of ours spoiled,
@@ -42,6 +45,7 @@ def resume(run: Path, only: str | None, budget_usd: str | None, look_first: bool
       repoassay resume runs/20260101-120000-starter-reference-ab12
       repoassay resume latest --only infra_fault,timed_out
       repoassay resume latest --budget-usd 50
+      repoassay resume latest --executor ray://10.0.0.1:6379
       repoassay resume ./received --suite ./their-tasks --agent-dir ./their-agent --yes
     """
     from repoassay.api import resume as resume_run
@@ -58,7 +62,7 @@ def resume(run: Path, only: str | None, budget_usd: str | None, look_first: bool
             isolation=named["isolation"], network=named["network"], suite=named["suite"],
             command=named["agent_command"], agent_folder=named["agent_dir"], prompt_template=named["template"],
             upstreams=named["upstreams"], dialogue=named["dialogue"], prices=named["prices"], spend=named["yes"],
-            look_first=look_first,
+            look_first=look_first, executor=executor,
             on_event=live, stop=Stop(patient=True, announce=live.announce),
         )  # fmt: skip
     if live.nothing_left:

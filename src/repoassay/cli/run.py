@@ -10,7 +10,16 @@ import click
 
 from repoassay.cli.run_options import model_options, named_commands, places_of, several
 from repoassay.completion import complete_agents, complete_suites
-from repoassay.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
+from repoassay.options import (
+    PATH,
+    criteria_option,
+    executor_option,
+    isolation_option,
+    json_option,
+    node_workers,
+    task_option,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from repoassay.engine import CostBound
@@ -71,6 +80,7 @@ __all__ = ["run"]
 @criteria_option
 @task_option
 @workers_option
+@executor_option
 @isolation_option
 @json_option
 def run(
@@ -81,7 +91,7 @@ def run(
     models: tuple[str, ...], sweeps: tuple[str, ...],
     upstreams: tuple[Path, ...], dialogue: Path | None, prices: tuple[Path, ...], network: str | None,
     concurrency: tuple[str, ...], retries: int, budget_usd: str | None, yes: bool, out: Path, criteria: str,
-    tasks: tuple[str, ...], workers: int, isolation: str, as_json: bool, **limits: Any,
+    tasks: tuple[str, ...], workers: int, executor: str, isolation: str, as_json: bool, **limits: Any,
 ) -> None:  # fmt: skip
     """Run agents on SUITE: a bundled suite's name, a folder of tasks, or one task folder.
 
@@ -96,6 +106,7 @@ def run(
       repoassay run ./my-tasks --agent-command 'python {agent}/main.py {instruction_file}' --agent-dir . --name mine
       repoassay run starter --agent mini-swe-agent,aider --model openai/gpt-4.1,deepseek/deepseek-chat --budget-usd 20
       repoassay run starter --agent codex --model openai/gpt-5 --sweep max_iterations=30,70 --sweep timeout=120,600
+      repoassay run starter --agent reference --executor ray://10.0.0.1:6379
       repoassay run --prompts ./prompts --repo ./checkout --agent aider --model ollama/qwen3
     """
     from repoassay.api import evaluate
@@ -125,7 +136,8 @@ def run(
             model=several(models), tasks=tasks, attempts=attempts, limits=limits["timeout"],
             max_calls=limits["max_calls"], max_tokens=limits["max_tokens"], context_window=limits["context_window"],
             attempt_budget_usd=limits["attempt_budget_usd"], budget_usd=budget_usd or None,
-            sweep=parse_sweeps(sweeps), workers=workers, out=out, network=network, isolation=isolation,
+            sweep=parse_sweeps(sweeps), workers=node_workers(executor, workers), executor=executor,
+            out=out, network=network, isolation=isolation,
             criteria=criteria, retries=retries, concurrency=places_of(concurrency), upstreams=upstreams,
             dialogue=dialogue, prices=prices, released=repositories == "released", graded=prompts is None,
             look_first=look_first, on_event=live, stop=Stop(patient=True, announce=live.announce),

@@ -1,8 +1,9 @@
 """From a plan to stored attempts: plan, execute, record, resume; and validating that tasks can be trusted.
 
-Read `execution.py` for the loop, `attempt.py` for one attempt, `model_access.py` for its way to a model, `matrix.py`
-for what a plan is made of, `grade.py` for outputs made elsewhere, `submit.py` for patches. Knows everything an attempt
-needs (agents, workspace, grading, model proxy, records, signals); not reports, benchmarks or who asked for a run.
+Read `execution.py` for the loop, `attempt.py` for one attempt, `attempt_maker.py` for where they are made,
+`model_access.py` for the way to a model, `matrix.py` for what a plan is made of, `grade.py` for outputs made elsewhere,
+`submit.py` for patches. Knows everything an attempt needs (agents, workspace, grading, model proxy, records, signals);
+not reports, benchmarks or who asked for a run.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         OpenAttempt as OpenAttempt,
         work as work,
     )
+    from repoassay.engine.attempt_cluster import check_executor as check_executor
     from repoassay.engine.cost_bound import CostBound as CostBound, bound_of as bound_of
     from repoassay.engine.execution import (
         Progress as Progress,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         FeedbackLedger as FeedbackLedger,
         UnlimitedLedger as UnlimitedLedger,
         bits_told as bits_told,
+        ruled_by as ruled_by,
     )
     from repoassay.engine.fetch import fetch_data as fetch_data
     from repoassay.engine.grade import grade_outputs as grade_outputs
@@ -84,6 +87,7 @@ else:
             "agent_check": ("Checked", "check_agent"),
             "assess": ("TaskAssurance",),
             "attempt": ("GradingContext", "AttemptResult", "OpenAttempt", "work"),
+            "attempt_cluster": ("check_executor",),
             "cost_bound": ("CostBound", "bound_of"),
             "item_branch": (
                 "ItemBranch",
@@ -94,7 +98,7 @@ else:
                 "write_branch",
             ),
             "execution": ("Progress", "check", "execute", "folder_lock", "run_lock", "prepare"),
-            "feedback": ("TESTED", "FeedbackLedger", "UnlimitedLedger", "bits_told"),
+            "feedback": ("TESTED", "FeedbackLedger", "UnlimitedLedger", "bits_told", "ruled_by"),
             "fetch": ("fetch_data",),
             "grade": ("grade_outputs",),
             "matrix": ("number", "parse_sweeps", "spread"),

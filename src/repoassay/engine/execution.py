@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Protocol
@@ -16,17 +17,22 @@ from ulid import ULID
 
 from repoassay.agents import Agent, AsksModel, find_agent, needs_network
 from repoassay.engine.agent_settings import check_content, check_entry
-from repoassay.engine.attempt import AttemptContext, AttemptResult, GradingContext, work
+from repoassay.engine.attempt import AttemptResult, GradingContext
+from repoassay.engine.attempt_cluster import open_attempts
+from repoassay.engine.attempt_maker import AttemptMaker, LocalAttempts
 from repoassay.engine.model_access import AttemptAccess, ModelAccess, needs_model
 from repoassay.engine.models import check_models, provider_of
 from repoassay.engine.scheduler import Scheduler
 from repoassay.engine.starts import Starts
 from repoassay.engine.stop import Stop
-from repoassay.errors import BadInput, Interrupted, RepoAssayError
+from repoassay.engine.work_threads import serve_all
+from repoassay.errors import BadInput, InfraFault, Interrupted, RepoAssayError, Unavailable
+from repoassay.executors import MOST_LOSSES, NodeLost
+from repoassay.grading import fault
 from repoassay.records import RunFolder, Slot, index_run
 from repoassay.sandbox import Cache, Sandbox, open_sandbox, permitted_hosts
 from repoassay.tasks import SuiteFolder, TaskFolder
-from repoassay.types import Attempt, NetworkPolicy, Outcome, Plan, Verdict
+from repoassay.types import Attempt, NetworkPolicy, Outcome, Plan, Submission, Verdict
 
 __all__ = ["Progress", "agents_of", "check", "execute", "folder_lock", "prepare", "run_lock"]
 
@@ -140,14 +146,15 @@ def prepare(agents: Iterable[Agent], cache: Cache, sandbox: Sandbox) -> None:
 def execute(
     run: RunFolder, suite: SuiteFolder, slots: Sequence[Slot], progress: Progress, cache: Cache | None = None,
     budget_usd: Decimal | None = None, own: Mapping[str, Agent] | None = None, stop: Stop | None = None,
-    known_starts: Collection[str] = (),
+    known_starts: Collection[str] = (), executor: str = "local", node_workers: int | None = None,
 ) -> None:  # fmt: skip
     """Fill the slots; return when all are done.
 
     An attempt that a fault of ours spoiled is made again as a new one, as often as the plan says. Ctrl-C, which comes
     as a KeyboardInterrupt, goes to `stop`; what is finished is kept. `budget_usd` replaces the plan's budget of the
     whole run, `own` has the agents by kind that were handed over as objects, and `known_starts` the names of those
-    that are known to start.
+    that are known to start. `executor` says where attempts are made; `node_workers` is how many at a time on each
+    node of one that is not `local`, None for one a core.
 
     Raises:
         NoIsolation: When the planned sandbox cannot be had.
@@ -167,27 +174,35 @@ def execute(
     stop = stop or Stop()
     failures: list[BaseException] = []
     over: list[str] = []
-    with ModelAccess(plan, run.path, budget_usd) as meter:
-        starts = Starts(plan, agents, cache, sandbox, {*known_starts, *_started_before(run)})
-        shop = _Shop(run, folders, agents, bench, meter, progress, stop, starts)
+    starts = Starts(plan, agents, cache, sandbox, {*known_starts, *_started_before(run)})
+    with contextlib.ExitStack() as ends:
+        maker: AttemptMaker
+        if executor == "local":
+            meter = ends.enter_context(ModelAccess(plan, run.path, budget_usd))
+            maker = LocalAttempts(plan, folders, agents, bench, meter, starts)
+        else:
+            maker = open_attempts(run, folders, bench, starts, budget_usd, executor, node_workers, own, ends)
+        shop = _Shop(run, folders, maker, progress, stop, starts)
 
         def serve() -> None:
             try:
                 while (slot := waiting.take(stop.starting)) is not None:
                     again: Sequence[Slot] = ()
                     try:
-                        if why := meter.over():
-                            over.append(why)
+                        share = maker.admit(slot, stop.starting)
+                        if share.over:
+                            over.append(share.over)
                             stop.starting.set()
+                        if stop.starting.is_set():
                             return
-                        again = shop.fill(slot)
+                        again = shop.fill(slot, share.share_usd)
                     finally:
                         waiting.done(slot, again)
             except BaseException as error:  # noqa: BLE001 - carried to the main thread, which raises it
                 failures.append(error)
                 stop.starting.set()
 
-        _serve_all(serve, max(1, plan.workers), stop)
+        serve_all(serve, lambda: maker.capacity, stop)
     if failures:
         raise failures[0]
     if over:
@@ -201,67 +216,42 @@ def execute(
         raise Interrupted("Stopped; every finished attempt is kept.", f"Continue with: repoassay resume {run.path}")
 
 
-def _serve_all(serve: Callable[[], None], workers: int, stop: Stop) -> None:
-    """Run workers until all have ended, turning each Ctrl-C into a request to stop.
-
-    Another thread starts and joins them. `Thread.start` may wait long on a busy machine, while the first attempts run
-    already, and a KeyboardInterrupt within it would leave them unstopped; `Thread.join` takes a thread for dead when a
-    KeyboardInterrupt ends it (bpo-45274).
-    """
-    over = threading.Event()
-
-    def whole() -> None:
-        threads = [threading.Thread(target=serve, name=f"worker-{number}") for number in range(workers)]
-        try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-        finally:
-            over.set()
-
-    crew = threading.Thread(target=whole, name="workers")
-    begun = False
-    while not over.is_set():
-        try:
-            if not begun:
-                begun = True
-                crew.start()
-            while not over.wait(0.2):
-                if crew.ident is None and stop.starting.is_set():
-                    return  # interrupted before there was a thread; one that comes late finds nothing to do
-        except KeyboardInterrupt:
-            stop.interrupt()
-
-
 @dataclass(frozen=True, slots=True)
 class _Shop:
     """What every attempt of a run is made with."""
 
     run: RunFolder
     folders: Mapping[str, TaskFolder]
-    agents: Mapping[str, Agent]
-    bench: GradingContext
-    meter: ModelAccess
+    maker: AttemptMaker
     progress: Progress
     stop: Stop
     starts: Starts
+    losses: Counter[Slot] = field(default_factory=Counter)
 
-    def fill(self, slot: Slot) -> Sequence[Slot]:
-        """Make one attempt; returns what is to be made again because of it."""
-        run, plan = self.run, self.run.plan
-        folder, settings = self.folders[slot.task], plan.agents[slot.agent]
+    def fill(self, slot: Slot, share_usd: Decimal | None) -> Sequence[Slot]:
+        """Make one attempt, admitted with `share_usd`; returns what is to be made again because of it."""
+        run, plan, folder = self.run, self.run.plan, self.folders[slot.task]
         attempt_id = str(ULID())
         place = run.attempt_folder(attempt_id)
         place.mkdir(parents=True)
-        retry = {"retry_of": slot.retry_of} if slot.retry_of else {}
-        run.journal.append("started", attempt=attempt_id, task=slot.task, agent=slot.agent, number=slot.number, **retry)
+        more = {"retry_of": slot.retry_of} if slot.retry_of else {}
+        more |= {"share_usd": str(share_usd)} if share_usd is not None else {}
+        run.journal.append("started", attempt=attempt_id, task=slot.task, agent=slot.agent, number=slot.number, **more)
         self.progress.started(slot)
-        entry = AttemptContext(
-            attempt_id, settings, self.meter, plan.graded, lambda account: self.progress.admitted(slot, account),
-            slot.agent, self.starts,
-        )  # fmt: skip
-        worked = work(folder, self.agents[slot.agent], self.bench, place, self.stop.working, entry)
+        try:
+            worked = self.maker.make(
+                slot, attempt_id, place, share_usd, self.stop.working,
+                lambda account: self.progress.admitted(slot, account),
+            )  # fmt: skip
+        except NodeLost as error:
+            self.losses[slot] += 1
+            if self.losses[slot] < MOST_LOSSES or self.stop.working.is_set():
+                run.journal.append("dropped", attempt=attempt_id, why=str(error))
+                self.progress.dropped(slot)
+                return (slot,)
+            worked = _faulty(folder, InfraFault(f"{self.losses[slot]} nodes were lost while they made it."), plan)
+        except (InfraFault, Unavailable) as error:
+            worked = _faulty(folder, error, plan)
         if worked.dropped:
             run.journal.append("dropped", attempt=attempt_id)
             self.progress.dropped(slot)
@@ -272,11 +262,17 @@ class _Shop:
         again = Slot(slot.task, slot.agent, slot.number, attempt_id, slot.tries + 1)
         if worked.excuse is not None:
             if not worked.excuse.proven:
-                self.starts.doubted(again)
+                return self.starts.doubted(again)
             return ()
         others = self.starts.saw(slot.agent) if worked.started_well else []
         final = worked.over_run or slot.tries >= plan.metering.retries
         return others if worked.verdict.outcome is not Outcome.INFRA_FAULT or final else [*others, again]
+
+
+def _faulty(folder: TaskFolder, error: RepoAssayError, plan: Plan) -> AttemptResult:
+    """What is recorded of an attempt that could not be made."""
+    now = datetime.now(UTC)
+    return AttemptResult(Submission(), fault(folder, error, plan.reading), now, now)
 
 
 def _started_before(run: RunFolder) -> set[str]:

@@ -48,7 +48,7 @@ class Resumed:
 def resume_run(
     run: RunFolder, progress: Progress, only: Collection[Outcome] = (), budget_usd: Decimal | None = None,
     grants: Grants | None = None, own: Mapping[str, Agent] | None = None, stop: Stop | None = None,
-    *, look_first: bool = True,
+    *, look_first: bool = True, executor: str = "local", node_workers: int | None = None,
 ) -> Resumed:  # fmt: skip
     """Fill every open slot of a run.
 
@@ -61,6 +61,8 @@ def resume_run(
         own: Agents by kind that are handed over as objects.
         stop: Where requests to stop come from.
         look_first: Start each agent that has something left to do once before anything is made.
+        executor: Where attempts are made, whichever made the earlier ones; see `execute`.
+        node_workers: Attempts at a time on each node of another executor than `local`; None for one a core.
 
     Raises:
         BadInput: When the folder is none that a run leaves, its plan asks for what was not granted,
@@ -91,7 +93,10 @@ def resume_run(
                 "resumed", kept=found.kept, recovered=recovered, torn=list(torn), left=len(slots), **told, **money
             )
             progress.resuming(found.kept, found.recovered, found.torn, found.left)
-            execute(run, suite, slots, progress, budget_usd=budget_usd, own=own, stop=stop, known_starts=started)
+            execute(
+                run, suite, slots, progress, budget_usd=budget_usd, own=own, stop=stop, known_starts=started,
+                executor=executor, node_workers=node_workers,
+            )  # fmt: skip
     return found
 
 

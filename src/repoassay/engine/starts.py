@@ -92,10 +92,21 @@ class Starts:
         done = ended[1]
         return start_failure(done.exit, (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace")) is not None
 
-    def doubted(self, slot: Slot) -> None:
-        """Remember an attempt that is excused until its agent starts; `retry_of` is the attempt itself."""
+    def has_seen(self, name: str) -> bool:
+        """Whether an agent is known to start."""
         with self._lock:
+            return name in self._seen
+
+    def doubted(self, slot: Slot) -> list[Slot]:
+        """Remember an attempt that is excused until its agent starts; `retry_of` is the attempt itself.
+
+        Returns it at once, to be made again, where the agent was meanwhile seen to start.
+        """
+        with self._lock:
+            if slot.agent in self._seen:
+                return [slot]
             self._excused.append(slot)
+            return []
 
     def saw(self, name: str) -> list[Slot]:
         """Note that an agent started; returns what was excused so far and is to be made again."""

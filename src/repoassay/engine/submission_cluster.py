@@ -90,7 +90,7 @@ class ClusterJudge:
         """
         parcels = self._parcels.of(folder)
         job = SubmissionJob(parcel=parcels[0].key, patch=patch)
-        return submit_again(self._cluster, NodeJob(job, _warmth(folder), parcels), cancel)
+        return submit_again(self._cluster, NodeJob(job, environment_digest(folder), parcels), cancel)
 
     def answer(
         self, folder: TaskFolder, patch: bytes, cancel: threading.Event | None, *,
@@ -151,8 +151,8 @@ class ClusterJudge:
             return found
 
 
-def _warmth(folder: TaskFolder) -> str:
-    """A digest of what a task's environment is made of: those of the same share prefork servers."""
+def environment_digest(folder: TaskFolder) -> str:
+    """A digest of what a task's environment is made of: those of the same are warm together."""
     wanted = folder.task.environment
     total = hashlib.sha256(wanted.model_dump_json(exclude={"requirements", "resolve"}).encode())
     if name := wanted.requirements or wanted.resolve:

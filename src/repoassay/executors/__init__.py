@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     )
     from repoassay.executors.parcels import (
         CacheParcel as CacheParcel,
+        pack_files as pack_files,
         pack_tree as pack_tree,
+        unpack_files as unpack_files,
         unpack_tree as unpack_tree,
     )
     from repoassay.executors.protocol import (
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
         NodeSetup as NodeSetup,
         NodeWork as NodeWork,
     )
-    from repoassay.executors.resubmission import submit_again as submit_again
+    from repoassay.executors.resubmission import MOST_LOSSES as MOST_LOSSES, submit_again as submit_again
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -40,8 +42,8 @@ else:
             "cache_share": ("ShareFolder",),
             "local": ("LocalCluster", "LocalExecutor"),
             "opening": ("find_executor", "is_executor", "open_cluster"),
-            "parcels": ("CacheParcel", "pack_tree", "unpack_tree"),
+            "parcels": ("CacheParcel", "pack_files", "pack_tree", "unpack_files", "unpack_tree"),
             "protocol": ("Cluster", "Executor", "NodeJob", "NodeLost", "NodePlace", "NodeSetup", "NodeWork"),
-            "resubmission": ("submit_again",),
+            "resubmission": ("MOST_LOSSES", "submit_again"),
         },
     )

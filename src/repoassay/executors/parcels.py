@@ -16,10 +16,13 @@ from pathlib import Path, PurePosixPath
 from repoassay.errors import InfraFault
 from repoassay.sandbox import SANDBOX_UID
 
-__all__ = ["MOST_BYTES", "CacheParcel", "pack_tree", "unpack_tree"]
+__all__ = ["MOST_BYTES", "CacheParcel", "pack_files", "pack_tree", "unpack_files", "unpack_tree"]
 
 MOST_BYTES = 2 * 2**30
 """The largest tree that is sent; what is larger each node makes for itself."""
+_MOST_ANSWER = 512 * 2**20
+_MOST_MEMBERS = 200_000
+"""Bytes and files that come back of one piece of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,52 @@ def pack_tree(trees: Mapping[str, Path]) -> bytes:
     return target.getvalue()
 
 
+def pack_files(tree: Path) -> bytes:
+    """The files and folders below a folder, without links or anything else, as `unpack_files` takes them.
+
+    Raises:
+        InfraFault: They are too many, or too large together.
+    """
+    size = count = 0
+    trees = {}
+    for folder, folders, files in os.walk(tree):
+        for name in sorted([*folders, *files]):
+            path = Path(folder, name)
+            state = path.lstat()
+            if stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode):
+                trees[path.relative_to(tree).as_posix()] = path
+                size, count = size + state.st_size, count + 1
+        if size > _MOST_ANSWER or count > _MOST_MEMBERS:
+            raise InfraFault(f"{count} files of {size >> 20} MiB are too many to be sent to another machine.")
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, path in trees.items():
+            archive.inodes.clear()  # type: ignore[attr-defined]  # two names of one file are sent as two files
+            archive.add(path, name, recursive=False, filter=_plain)
+    return target.getvalue()
+
+
+def unpack_files(data: bytes, target: Path) -> None:
+    """Unpack what `pack_files` made into an empty folder.
+
+    Raises:
+        InfraFault: It holds anything but files and folders inside of it, more than are ever sent, or what is larger
+            unpacked than packed.
+    """
+    if len(data) > 2 * _MOST_ANSWER:
+        raise InfraFault(f"What was sent is {len(data) >> 20} MiB.")
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+            for count, member in enumerate(archive):
+                if not member.isdir() and (not member.isreg() or member.issparse()):
+                    raise InfraFault(f"What was sent holds {member.name[:200]!r}, which is no plain file.")
+                if count >= _MOST_MEMBERS:
+                    raise InfraFault(f"What was sent holds more than {_MOST_MEMBERS} files.")
+    except (tarfile.TarError, OSError, ValueError, RecursionError) as error:
+        raise InfraFault(f"What was sent is no tree of files: {error}.") from error
+    unpack_tree(data, target)
+
+
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
     member.uname = member.gname = ""
     member.uid = member.gid = SANDBOX_UID if member.uid == SANDBOX_UID else 0
@@ -72,6 +121,8 @@ def unpack_tree(data: bytes, target: Path) -> None:
                     place.mkdir(parents=True, exist_ok=True)
                     place.chmod(0o755)
                     times.append((place, member.mtime))
+                elif member.issparse():
+                    raise InfraFault(f"What was sent holds {member.name!r}, which is larger than it looks.")
                 elif member.isfile() or member.islnk():  # several names of one file become files of their own
                     place.parent.mkdir(parents=True, exist_ok=True)
                     source = archive.extractfile(member)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from repoassay.errors import InfraFault
@@ -77,11 +77,14 @@ class NodeSetup:
         work: `package.module:function`; returns a `NodeWork`.
         data: JSON. Never a secret: clusters keep what they are given in logs and on disks.
         answer_type: Class of the records that the work answers with; what is none is a fault of ours.
+        secrets: Variables that the environment of every node's process gets: keys of models. They go straight to that
+            process, and nothing writes them down.
     """
 
     work: str
     data: Mapping[str, Any]
     answer_type: type[Record]
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 class Cluster(Protocol):

@@ -109,7 +109,7 @@ class RayCluster:
     def __init__(self, connection: RayConnection, setup: NodeSetup, workers: int | None) -> None:
         self._connection, self._ray, self._workers = connection, connection.ray, workers
         self._setup = json.dumps({"work": setup.work, "data": setup.data}).encode()
-        self._answer_type = setup.answer_type
+        self._answer_type, self._secrets = setup.answer_type, dict(setup.secrets)
         self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._numbers = count(1)
         self._waiting: list[_Ticket] = []
@@ -117,7 +117,7 @@ class RayCluster:
         self._nodes: dict[str, _Node] = {}
         self._parcels: dict[str, Any] = {}
         self._closing = threading.Event()
-        self._over = False
+        self._over: BaseException | None = None
         self._lock = threading.Lock()
         self._ready: Future[None] = Future()
         self._alone_since = time.monotonic()
@@ -139,8 +139,8 @@ class RayCluster:
         """See `Cluster.submit`."""
         ticket = _Ticket(next(self._numbers), job, cancel, Future())
         with self._lock:
-            if self._over:
-                raise Interrupted("The cluster was closed.")
+            if self._over is not None:
+                raise Interrupted(f"The cluster was left. {self._over}")
             self._events.put(lambda: self._waiting.append(ticket))
         return ticket.future
 
@@ -215,7 +215,7 @@ class RayCluster:
     def _open(self, member: _Member, facts: bytes) -> None:
         check_facts(parse(NodeFacts, facts))
         ask = member.actor.open.options(concurrency_group="control")
-        opened = ask.remote(self._setup, member.load.workers, self._shelf, member.name)
+        opened = ask.remote(self._setup, member.load.workers, self._shelf, member.name, self._secrets)
         self._when_done(opened, partial(self._admit, member), partial(self._fail, member))
 
     def _admit(self, member: _Member, answer: bytes) -> None:
@@ -242,6 +242,10 @@ class RayCluster:
         loads = {id(member.load): member for member in self._members() if member.opened}
         left: list[_Ticket] = []
         for place, ticket in enumerate(self._waiting):
+            if ticket.cancel is not None and ticket.cancel.is_set():
+                if ticket.future.set_running_or_notify_cancel():
+                    ticket.future.set_exception(NodeLost("A job was given up before a node had it."))
+                continue
             load = choose_node(ticket.job.warmth, (member.load for member in loads.values()))
             if load is None:
                 left += self._waiting[place:]
@@ -312,7 +316,7 @@ class RayCluster:
     def _end(self, failure: BaseException) -> None:
         """Fail what has no answer, and let nodes end what is warm."""
         with self._lock:
-            self._over = True
+            self._over = failure
         self._take_events()
         for ticket in [*self._waiting, *(ticket for ticket, _ in self._placed.values())]:
             if ticket.future.running() or ticket.future.set_running_or_notify_cancel():

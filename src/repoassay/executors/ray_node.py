@@ -6,6 +6,7 @@ An actor answers with JSON alone, an error of ours as its class, message and rem
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -41,9 +42,10 @@ class NodeActor:
         """What must be alike on all machines."""
         return to_json(node_facts())
 
-    def open(self, setup: bytes, workers: int, shelf: Any, node: str) -> bytes:
+    def open(self, setup: bytes, workers: int, shelf: Any, node: str, secrets: Mapping[str, str]) -> bytes:
         """Make the work ready."""
         document = json.loads(setup)
+        os.environ.update(secrets)
 
         def make() -> bytes:
             self._cache = Cache(share=_Shelf(shelf, node, self._closing))

@@ -13,9 +13,9 @@ from repoassay.executors.parcels import unpack_tree
 from repoassay.executors.protocol import Cluster, NodeJob, NodeLost
 from repoassay.sandbox import Cache, settle
 
-__all__ = ["submit_again", "take_parcels"]
+__all__ = ["MOST_LOSSES", "submit_again", "take_parcels"]
 
-_MOST_LOSSES = 8
+MOST_LOSSES = 8
 """How many nodes may be lost over one job before it is taken for the cause."""
 _WRITABLE = frozenset({"checkouts"})
 """Kinds of entries that sandboxes see copy-on-write, so that their account must own them."""
@@ -39,7 +39,7 @@ def submit_again(cluster: Cluster, job: NodeJob, cancel: threading.Event | None 
 
     def answered(future: Future[Any], losses: int) -> None:
         error = future.exception()
-        if isinstance(error, NodeLost) and losses + 1 < _MOST_LOSSES and not (cancel and cancel.is_set()):
+        if isinstance(error, NodeLost) and losses + 1 < MOST_LOSSES and not (cancel and cancel.is_set()):
             give(losses + 1)
         elif isinstance(error, NodeLost):
             answer.set_exception(InfraFault(f"{losses + 1} nodes were lost while they did this."))

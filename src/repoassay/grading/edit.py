@@ -103,9 +103,10 @@ def grade_edit(
         with stage_span("proof"):
             proof = _proof(folder, base, environment, oracle)
         folder = proof.proven(folder)
-    subject = HiddenTestSubject(folder, base, environment, changes.edits, sandbox, cancel, pool)
     with stage_span("oracle"):
         reference = oracle.reference(folder, base, environment) if oracle else None
+    direct = reference is not None and reference.direct
+    subject = HiddenTestSubject(folder, base, environment, changes.edits, sandbox, cancel, pool, direct)
     with stage_span("run"):
         examined = examine(subject, reference, oracle)
     if proof and (once := _guards_alone(folder, examined)):

@@ -36,6 +36,7 @@ class HiddenTestSubject:
     sandbox: Sandbox
     cancel: threading.Event | None = None
     pool: WarmPool | None = None
+    direct: bool = False
 
     def run(
         self, ids: Sequence[str] = (), changed: Mapping[str, str] | None = None, *,
@@ -44,7 +45,7 @@ class HiddenTestSubject:
         """Run hidden tests once; see `run_hidden`."""
         return run_hidden(
             self.folder, self.base, self.edits, self.sandbox, self.environment, ids=ids, changed=changed,
-            cancel=self.cancel, pool=self.pool, files=files, seconds=seconds, only=only,
+            cancel=self.cancel, pool=self.pool, files=files, seconds=seconds, only=only, direct=self.direct,
         )  # fmt: skip
 
     def alone(self, ids: Sequence[str]) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from repoassay.interchange.run_import import import_run as import_run
     from repoassay.interchange.run_judging import judge_run as judge_run
+    from repoassay.interchange.verdict_scores import score_of_verdict as score_of_verdict
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -34,5 +35,6 @@ else:
             "importers": ("Importer", "find_importer"),
             "run_import": ("import_run",),
             "run_judging": ("judge_run",),
+            "verdict_scores": ("score_of_verdict",),
         },
     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from repoassay.model_proxy.dialogue import Dialogue as Dialogue, Turn as Turn, read_dialogue as read_dialogue
     from repoassay.model_proxy.journal import CallJournal as CallJournal
+    from repoassay.model_proxy.ledger import BudgetLedger as BudgetLedger, Reserve as Reserve
     from repoassay.model_proxy.limits import Budget as Budget, CallLimits as CallLimits
     from repoassay.model_proxy.price import Price as Price, Tier as Tier
     from repoassay.model_proxy.price_package import installed_prices as installed_prices
@@ -71,6 +72,7 @@ else:
             ),
             "dialogue": ("Dialogue", "Turn", "read_dialogue"),
             "journal": ("CallJournal",),
+            "ledger": ("BudgetLedger", "Reserve"),
             "limits": ("Budget", "CallLimits"),
             "price": ("Price", "Tier"),
             "price_package": ("installed_prices",),

@@ -11,12 +11,15 @@ from pathlib import Path
 __all__ = ["make_cgroups", "remove_cgroups"]
 
 _ROOT = Path("/sys/fs/cgroup")
+_STALE = 3600.0
+"""Seconds after which an empty group of another process namespace is taken for left: its processes are none of ours to
+look for, and there is but a moment in which a group is made and empty."""
 _counter = itertools.count()
 
 
 def make_cgroups(memory: int, processes: int) -> list[str]:
     """Make groups with these limits (bytes, count) and return their folders; none where it is not possible."""
-    name = f"repoassay-{os.getpid()}-{next(_counter)}"
+    name = f"repoassay-{os.getpid()}-{_process_namespace()}-{next(_counter)}"
     made: list[str] = []
     for parent, limits in _candidates(memory, processes):
         folder = parent / name
@@ -65,10 +68,17 @@ def remove_cgroups(folders: list[str]) -> None:
 
 
 def sweep_cgroups() -> None:
-    """Remove groups left by harnesses that were killed."""
+    """Remove groups left by harnesses that were killed, also those of machines that are process namespaces of this."""
+    here = _process_namespace()
     for parent, _ in _candidates(1, 1):
         for folder in parent.glob("repoassay-*"):
-            owner = folder.name.split("-")[1]
-            if owner.isdigit() and not Path("/proc", owner).exists():
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
+            owner, namespace = [*folder.name.split("-")[1:3], ""][:2]
+            with contextlib.suppress(OSError):
+                old = time.time() - folder.stat().st_mtime > _STALE
+                if old or (namespace == here and owner.isdigit() and not Path("/proc", owner).exists()):
+                    folder.rmdir()  # which fails while a process is in it
+
+
+def _process_namespace() -> str:
+    """Names the process namespace: several may share one tree of groups, and each counts its processes from 1."""
+    return str(Path("/proc/self/ns/pid").stat().st_ino)

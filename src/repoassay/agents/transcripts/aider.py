@@ -1,5 +1,5 @@
 """Aider: its chat history, a Markdown file; its standard output, which alone has what commands printed; and its
-analytics log, which has the tokens of each message."""
+analytics log, which has the tokens of each message. Without the log, the chat tells them, rounded."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from decimal import Decimal
 from pathlib import Path
 
 from repoassay.agents.transcripts.aider_stdout import CommandOutputs
+from repoassay.agents.transcripts.aider_tokens import aider_tokens, main_model
 from repoassay.agents.transcripts.building import Building, moment, money
 from repoassay.agents.transcripts.files import json_lines, mapping, matching, text_file
-from repoassay.agents.transcripts.search_replace import search_replace_calls
+from repoassay.agents.transcripts.search_replace import search_replace_calls, whole_file_call
 from repoassay.model_proxy import Chat
 from repoassay.types import Source, StepCall, Usage
 
@@ -34,39 +35,57 @@ def read(folder: Path, building: Building) -> None:
     text = text_file(chat[0], building) if chat else ""
     found = re.search(r"^> Aider v(\S+)", text, re.MULTILINE)
     building.version = found[1] if found else ""
+    building.model = building.model or main_model(text)
     blocks = list(_blocks(text))
     commands = [command for source, lines in blocks if source is Source.SYSTEM for command in _commands(lines)]
     printed = CommandOutputs(text_file(folder / "stdout.txt", building), commands)
-    told, reply, edits = iter(sent), 0, tuple[StepCall, ...]()
+    told, reply, edits, last = iter(sent), 0, tuple[StepCall, ...](), ""
+    rounded = {} if log else aider_tokens([lines if source is Source.SYSTEM else [] for source, lines in blocks])
     for number, (source, lines) in enumerate(blocks):
         said = "\n".join(_plain(line, source) for line in lines).strip()
         if not said:
             continue
         if source is Source.AGENT:
-            usage, dollars, time = next(told, (None, None, None))
+            usage, dollars, time = next(told, (None, None, None)) if log else (*rounded.get(number, (None, None)), None)
             edits = tuple(
                 call.model_copy(update={"id": f"edit-{number}-{at}"})
                 for at, call in enumerate(search_replace_calls(said))
             )
+            last = said
             reply = building.step(source, said, calls=list(edits), usage=usage, dollars=dollars or None, time=time)
         else:
             building.step(source, said)
         if source is Source.SYSTEM and reply:
-            _acted(building, reply, edits, lines, printed, number)
+            _acted(building, reply, edits, lines, printed, number, last)
             edits = ()
+    sent.extend((usage, dollars, None) for usage, dollars in rounded.values())
     known = [usage for usage, _, _ in sent if usage is not None]
     building.usage = sum(known, Usage()) if known else None
-    building.calls = len(sent) if log else None
+    building.calls = len(sent) or (0 if log else None)
     building.dollars = sum((cost for _, cost, _ in sent if cost is not None), Decimal(0)) or None
     cached = "its log has no cached tokens" if building.usage is not None else "its log has no tokens"
+    if rounded:
+        cached = "its chat tells tokens rounded"
     building.note = cached if building.dollars else f"{cached}; it knows no price of this model"
 
 
 def _acted(
-    building: Building, reply: int, edits: tuple[StepCall, ...], lines: list[str], printed: CommandOutputs, number: int
+    building: Building,
+    reply: int,
+    edits: tuple[StepCall, ...],
+    lines: list[str],
+    printed: CommandOutputs,
+    number: int,
+    said: str,
 ) -> None:
     """Add to a reply what became of it: its edits, applied or not, and the commands that ran, with their outputs."""
     applied = {_plain(line, Source.SYSTEM) for line in lines if line.startswith("> Applied edit to ")}
+    told = {str(call.arguments["path"]) for call in edits}
+    for at, line in enumerate(sorted(applied)):
+        if (path := line.removeprefix("Applied edit to ").strip()) not in told:
+            call = whole_file_call(said, path).model_copy(update={"id": f"whole-{number}-{at}"})
+            building.extend(reply, "", "", [call])
+            building.observe(call.id, line)
     for call in edits:
         done = f"Applied edit to {call.arguments['path']}"
         refused = "\n".join(_plain(line, Source.SYSTEM) for line in lines)

@@ -30,6 +30,8 @@ def read(folder: Path, building: Building) -> None:
             building.version = building.version or str(entry.get("claude_code_version") or "")
             building.session = building.session or str(entry.get("session_id") or "")
         elif kind == "assistant":
+            building.version = building.version or str(entry.get("version") or "")
+            building.session = building.session or str(entry.get("sessionId") or "")
             _said(entry, building, steps, usages)
         elif kind == "user":
             _heard(entry, building)
@@ -56,6 +58,8 @@ def _usages(folder: Path, building: Building) -> dict[str, Usage]:
 def _said(entry: dict[str, Any], building: Building, steps: dict[str, int], usages: dict[str, Usage]) -> None:
     message = mapping(entry, "message")
     key = str(message.get("id"))
+    named = str(message.get("model") or "")
+    building.model = building.model or ("" if named.startswith("<") else named)  # <synthetic> is none
     text, reasoning, calls = [], [], []
     for block in entries(message.get("content")):
         if block.get("type") == "text":

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.agents.transcripts.building import Building, moment
-from repoassay.agents.transcripts.files import entries, json_lines, mapping, matching
+from repoassay.agents.transcripts.codex_log import is_codex_log, read_codex_log
+from repoassay.agents.transcripts.files import entries, json_lines, mapping, matching, text_file
 from repoassay.model_proxy import Responses
 from repoassay.types import Source, StepCall, Usage
 
@@ -33,6 +34,9 @@ def read(folder: Path, building: Building) -> None:
         _rollout(path, building)
     if not rollouts:
         _printed(printed, building)
+    for path in matching(folder, "files/*.txt")[:1] if not rollouts and not printed else ():
+        if is_codex_log(text := text_file(path, building)):
+            read_codex_log(text, building)
     for entry in printed:
         if entry.get("type") in {"turn.completed", "turn.failed"}:
             building.ending = str(entry["type"])
@@ -42,17 +46,25 @@ def read(folder: Path, building: Building) -> None:
 
 
 def _rollout(path: Path, building: Building) -> None:
-    response, total, calls = _Response(), None, 0
-    for entry in json_lines(path, building):
-        kind, payload, time = entry.get("type"), mapping(entry, "payload"), moment(entry.get("timestamp"))
+    response, total, calls, totals = _Response(), None, 0, dict[str, Any]()
+    lines = list(json_lines(path, building))
+    counted = "token_usage_record" if any(line.get("type") == "token_usage_record" for line in lines) else "token_count"
+    for entry in lines:
+        payload, time = mapping(entry, "payload"), moment(entry.get("timestamp"))
+        kind = str(payload.get("type") if entry.get("type") == "event_msg" else entry.get("type"))
         if kind == "session_meta":
             building.version = building.version or str(payload.get("cli_version") or "")
             building.session = building.session or str(payload.get("id") or "")
             base = mapping(payload, "base_instructions").get("text")
             if base:
                 building.step(Source.SYSTEM, base, time=time)
-        elif kind == "token_usage_record":
-            usage = _usage(mapping(payload, "usage"))
+        elif kind == "turn_context":
+            building.model = building.model or str(payload.get("model") or "")
+        elif kind == counted:
+            # Before the record there was an event with the sum, too, which comes again when nothing new was used.
+            if (told := mapping(payload, "info", "total_token_usage")) and told == totals:
+                continue
+            totals, usage = told, _usage(mapping(payload, "usage") or mapping(payload, "info", "last_token_usage"))
             response = _flush(response, building, usage, time)
             if usage is not None:
                 total, calls = usage if total is None else total + usage, calls + 1

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.agents.transcripts.building import Building, moment
-from repoassay.agents.transcripts.files import entries, json_lines, mapping, matching, text_file
+from repoassay.agents.transcripts.files import entries, json_file, json_lines, mapping, matching, text_file
 from repoassay.model_proxy import Gemini
 from repoassay.types import Source, StepCall, Usage
 
@@ -19,7 +19,7 @@ def read(folder: Path, building: Building) -> None:
     building.note = "it tells no dollars"
     total: Usage | None = None
     calls = 0
-    for path in matching(folder, "tmp/**/chats/session-*.jsonl"):
+    for path in matching(folder, "tmp/**/chats/session-*.json*"):
         for message in _messages(path, building):
             usage = _step(message, building)
             if usage is not None:
@@ -33,6 +33,10 @@ def read(folder: Path, building: Building) -> None:
 def _messages(path: Path, building: Building) -> list[dict[str, Any]]:
     """Messages by id, each as it last was, in the order they first came."""
     found: dict[str, dict[str, Any]] = {}
+    if path.suffix == ".json":  # until 2026 one document, written again and again
+        entry = mapping(json_file(path, building))
+        building.session = building.session or str(entry.get("sessionId") or "")
+        return entries(entry.get("messages"))
     for entry in json_lines(path, building):
         building.session = building.session or str(entry.get("sessionId") or "")
         whole = entries(mapping(entry, "$set").get("messages"))
@@ -54,6 +58,7 @@ def _step(message: dict[str, Any], building: Building) -> Usage | None:
     if message.get("type") != "gemini":
         building.step(Source.SYSTEM, content, time=time)
         return None
+    building.model = building.model or str(message.get("model") or "")
     tokens = mapping(message, "tokens")
     named = {"promptTokenCount": tokens.get("input"), "candidatesTokenCount": tokens.get("output"),
              "thoughtsTokenCount": tokens.get("thoughts"), "cachedContentTokenCount": tokens.get("cached"),

@@ -1,4 +1,7 @@
-"""OpenHands: a folder a conversation, with a file an event and the state it ended in."""
+"""OpenHands: a folder a conversation, with a file an event and the state it ended in; or a row of its output.
+
+A row of the output of its benchmarks has the events of one task in `history`: the SDK's, or those before it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 from repoassay.agents.transcripts.building import Building, moment, money
 from repoassay.agents.transcripts.files import entries, json_file, mapping, matching
 from repoassay.agents.transcripts.mini_swe_agent import chat_text
+from repoassay.agents.transcripts.openhands_history import HistoryEvents
 from repoassay.model_proxy import Chat
 from repoassay.types import Source, StepCall, Usage
 
@@ -23,11 +27,33 @@ def read(folder: Path, building: Building) -> None:
         building.session = building.session or str(state.get("id") or "")
         building.ending = building.ending or str(state.get("execution_status") or "")
         _figures(mapping(state, "stats", "usage_to_metrics"), responses, building)
-    if building.dollars is None:
-        building.note = "it knows no price of this model"
     seen: dict[str, int] = {}
     for path in matching(folder, "conversations/*/events/event-*.json"):
         _event(mapping(json_file(path, building)), responses, seen, building)
+    for path in matching(folder, "files/*.json")[:1]:
+        _row(mapping(json_file(path, building)), building)
+    if building.dollars is None:
+        building.note = "it knows no price of this model"
+
+
+def _row(row: dict[str, Any], building: Building) -> None:
+    """A row of the output; at first each of its events was a pair of what was done and what came of it."""
+    about, metrics = mapping(row, "metadata"), mapping(row, "metrics")
+    building.model = str(mapping(about, "llm_config").get("model") or mapping(about, "llm").get("model") or "")
+    building.ending = str(row.get("error") or "")
+    responses: dict[str, Usage] = {}
+    _figures({"row": metrics}, responses, building)
+    costs = found if isinstance(found := metrics.get("costs"), list) else []
+    history, seen = HistoryEvents(building), dict[str, int]()
+    listed = row.get("history")
+    for entry in listed if isinstance(listed, list) else ():
+        for event in entries(entry if isinstance(entry, list) else [entry]):
+            if "kind" in event:
+                _event(event, responses, seen, building)
+            else:
+                history.take(event)
+    if building.usage is None:
+        building.usage, building.calls = history.usage, history.calls or len(costs) or None
 
 
 def _figures(metrics: dict[str, Any], responses: dict[str, Usage], building: Building) -> None:
@@ -59,8 +85,9 @@ def _event(event: dict[str, Any], responses: dict[str, Usage], seen: dict[str, i
         _action(event, responses, seen, building)
     elif kind in {"ObservationEvent", "AgentErrorEvent", "UserRejectObservation"}:
         observation = mapping(event, "observation")
-        text = chat_text(observation.get("content")) or event.get("error") or ""
-        failed = bool(observation.get("is_error") or event.get("error") or observation.get("exit_code"))
+        text = chat_text(observation.get("content")) or observation.get("output") or event.get("error") or ""
+        code = observation.get("exit_code") or mapping(observation, "metadata").get("exit_code")
+        failed = bool(observation.get("is_error") or event.get("error") or (isinstance(code, int) and code > 0))
         building.observe(event.get("tool_call_id"), text, failed=failed, time=time)
 
 

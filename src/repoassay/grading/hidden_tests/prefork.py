@@ -23,7 +23,11 @@ INI = "/run/pytest.ini"
 
 def run_files() -> dict[str, FileEdit | None]:
     """What every run finds below /run beside its program."""
-    return {INI: FileEdit(b"[pytest]\n"), "/run/observer.py": FileEdit(observer_source().encode())}
+    return {
+        INI: FileEdit(b"[pytest]\n"),
+        "/run/observer.py": FileEdit(observer_source().encode()),
+        "/run/direct.py": FileEdit(PROGRAM.with_name("direct.py").read_bytes()),
+    }
 
 
 class WarmPool:

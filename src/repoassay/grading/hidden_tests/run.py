@@ -38,6 +38,7 @@ def run_hidden(
     files: Mapping[str, bytes] | None = None,
     seconds: float | None = None,
     only: Sequence[str] = (),
+    direct: bool = False,
 ) -> HiddenTestRun:
     """Run hidden tests against `base` with `edits` applied.
 
@@ -55,6 +56,7 @@ def run_hidden(
         files: Every file below tests/, in place of the task's own.
         seconds: Time limit in place of the task's.
         only: Of tests that run in place, those that are run; see `run_in_place`.
+        direct: Whether they are run without a pytest session; see `direct.py`.
     """
     tests = folder.task.grading.tests
     assert tests is not None
@@ -72,7 +74,9 @@ def run_hidden(
     if tests.runner == "node":
         command = node_command(base, edits, hidden, ids, key)
         return _ran(folder, sandbox.run(replace(command, limits=limits), cancel), key, ids)
-    job = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}
+    job: dict[str, object] = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}
+    if direct:
+        job["direct"] = True
     if tests.cwd == "repository":
         job["cwd"] = "/workspace/repo"
     laid: dict[str, FileEdit | None] = {f"{_ROOT}/{name}": FileEdit(content) for name, content in hidden.items()}

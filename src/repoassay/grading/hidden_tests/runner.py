@@ -20,7 +20,6 @@ import marshal
 import os
 import sys
 import tempfile
-import time
 import traceback
 import unittest
 from pathlib import Path
@@ -35,18 +34,19 @@ import _pytest.runner
 import pytest
 
 MESSAGE = 4000
-OBSERVER = "/run/observer.py"
-"""Defines `Hook`, by which rewritten tests send values."""
 
 
-def _load_hook() -> Any:
-    space: dict[str, Any] = {"__name__": "repoassay_observer"}
-    exec(compile(Path(OBSERVER).read_bytes(), OBSERVER, "exec"), space)  # noqa: S102 - our own program
-    hook = vars(builtins)["ɵ"] = space["Hook"]()
-    return hook
+def _load(name: str) -> dict[str, Any]:
+    """Run a program that lies beside this one, and return what it defines."""
+    space: dict[str, Any] = {"__name__": f"repoassay_{name}"}
+    path = f"/run/{name}.py"
+    exec(compile(Path(path).read_bytes(), path, "exec"), space)  # noqa: S102 - our own program
+    return space
 
 
-_hook = _load_hook()
+_hook = vars(builtins)["ɵ"] = _load("observer")["Hook"]()
+"""By this rewritten tests send values."""
+_DirectRun = _load("direct")["DirectRun"]
 
 
 class Channel:
@@ -259,27 +259,6 @@ def _rewritten(file: Path, config: Any) -> Any:
     return _warm["rewrite"](file, config) if code is None else (file.stat(), marshal.loads(code))  # noqa: S302 - ours
 
 
-def _run_script(path: str) -> dict[str, object]:
-    """Run a file as `__main__`; it passes when it ends by itself or by leaving with 0."""
-    started = time.monotonic()
-    word, message = "passed", ""
-    sys.argv = [path]
-    _hook.start()
-    try:
-        code = compile(Path(path).read_bytes(), path, "exec")
-        exec(code, {"__name__": "__main__", "__file__": path})  # noqa: S102 - the task's own script
-    except SystemExit as error:
-        last = error.__traceback__
-        while last and last.tb_next:
-            last = last.tb_next
-        own = last is not None and last.tb_frame.f_code.co_filename == path
-        if error.code not in (None, 0) or not own:  # code under test may not end the script
-            word, message = "failed", f"SystemExit: {error.code}"
-    except BaseException:  # noqa: BLE001 - whatever the script raised, it did not pass
-        word, message = "failed", traceback.format_exc()[-MESSAGE:]
-    return {"outcome": word, "seconds": round(time.monotonic() - started, 4), "message": message, "seen": _hook.seen}
-
-
 def _run_pytest(job: dict[str, Any], recorder: ResultRecorder) -> int:
     tests = [f"{job['root']}/{test}" for test in job["ids"]]
     if "config" not in _warm:
@@ -317,9 +296,13 @@ def run(job: dict[str, Any], descriptor: int) -> None:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     scripts = [test for test in job["ids"] if test.endswith("::__script__")]
     job["ids"] = [test for test in job["ids"] if test not in scripts]
-    code = _run_pytest(job, ResultRecorder(channel)) if job["ids"] else 0
+    code = 0
+    codes = {path: marshal.loads(code) for path, code in _own.items()} if job.get("direct") else {}  # noqa: S302 - ours
+    direct = _DirectRun(channel, _hook, job["root"], codes)
+    if job["ids"]:
+        code = direct.run(job["ids"]) if job.get("direct") else _run_pytest(job, ResultRecorder(channel))
     for test in scripts:
-        channel.send(id=test, **_run_script(f"{job['root']}/{test.partition('::')[0]}"))
+        direct.script(test)
     channel.send(end=code, changed=guard.changed())
     leave(0)  # nothing of the repository's runs after this
 

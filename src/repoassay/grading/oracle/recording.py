@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.results import ChannelReport, Seen
+from repoassay.grading.hidden_tests.test_form import is_simple
 from repoassay.grading.oracle.language import Language
 from repoassay.grading.oracle.quick_decision import DecisionQuestion
 from repoassay.grading.oracle.recording_runs import SEEDS, RecordingRuns
@@ -140,7 +141,18 @@ class _Recording:
         if self.in_place:
             return reference.model_copy(update={"twins": self._twins_apart(solution, plain)})
         twins = prove(self.folder, self.base, self.ids, partial(self._runs.beside, solution))
-        return reference.model_copy(update={"twins": twins})
+        direct = self._same(solution, runs[0], reference) and self._same({}, before, reference)
+        return reference.model_copy(update={"twins": twins, "direct": direct})
+
+    def _same(self, edits: Mapping[str, FileEdit | None], told: ChannelReport, reference: Reference) -> bool:
+        """Whether the tests come to what a pytest session told of them, and observe as much, when run directly."""
+        files = reference.files.items()
+        sources = [self._runs.source(name) for name in self.names] + [file.source for _, file in files]
+        if not all(is_simple(source) for source in sources):
+            return False
+        inner = [reference.inner.get(test, test) for test in self.ids]
+        here = self._runs.direct(edits, {name: file.source for name, file in files}, inner)
+        return _sketch(here, inner) == _sketch(told, inner)
 
     def _spoiled(self, solution: Mapping[str, FileEdit | None], sources: Mapping[str, str]) -> set[str]:
         """Files whose other tests no longer pass in place once they are rewritten: some look at their own source."""
@@ -286,6 +298,12 @@ class _Recording:
             telling = not any(number == at and self.language.alike(nodes, operands) for at, operands in before)
             found.append(Occurrence(site=number, nodes=nodes, stable=stable, telling=telling))
         return found
+
+
+def _sketch(told: ChannelReport, ids: Sequence[str]) -> list[tuple[str, list[int]]]:
+    """What became of each test, and the sites that it came by."""
+    words = {test.id: test.outcome for test in (*told.tests, *told.others)}
+    return [(words.get(test, "missing"), [number for number, _ in told.seen.get(test, ())]) for test in ids]
 
 
 def _of_file(told: ChannelReport, name: str) -> list[str]:

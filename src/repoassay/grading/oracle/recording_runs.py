@@ -79,6 +79,14 @@ class RecordingRuns:
         except (OSError, PatchError) as error:
             raise InfraFault(f"The task {self.folder.task.id} has no solution that applies: {error}") from error
 
+    def direct(
+        self, edits: Mapping[str, FileEdit | None], sources: Mapping[str, str], ids: Sequence[str]
+    ) -> ChannelReport:
+        """Run tests without a pytest session."""
+        return run_hidden(
+            self.folder, self.base, edits, self._sandbox, self._environment, ids=ids, changed=sources, direct=True
+        ).told
+
     def _asked(self) -> list[str]:
         """Whole files, so that tests come in the order of their file, and scripts."""
         scripts = {test.partition("::")[0] for test in self.ids if test.endswith("::__script__")}

@@ -12,7 +12,7 @@ from repoassay.types import Record
 
 __all__ = ["REFERENCE_VERSION", "Occurrence", "Reference"]
 
-REFERENCE_VERSION = "1"
+REFERENCE_VERSION = "2"
 
 
 class Occurrence(Record):
@@ -38,6 +38,7 @@ class Reference(Record):
         total: The same of the task: a value that several assertions expect is guessed once.
         open: Tests that hold nothing outside, and why.
         twins: Test functions that can be doubted, by `FILE::NAME`.
+        direct: Whether its tests come to the same without a pytest session, on the solution and on the base.
     """
 
     version: str = REFERENCE_VERSION
@@ -48,3 +49,4 @@ class Reference(Record):
     total: float = 0.0
     open: dict[str, str] = Field(default_factory=dict)
     twins: dict[str, TwinUnit] = Field(default_factory=dict)
+    direct: bool = False

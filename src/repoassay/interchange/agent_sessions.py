@@ -1,0 +1,212 @@
+"""Sessions that agents keep of themselves, wherever they lie below a folder: each one an attempt.
+
+A session knows no task. The first folder below the one imported names it, where sessions lie in folders of their own;
+else the session's file does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from repoassay.interchange.agent_files import json_object, plain_files, steps_of, trajectory_from
+from repoassay.interchange.foreign_run import ForeignAttempt, ReportedResult
+from repoassay.types import OwnFigures, Usage
+
+__all__ = ["AiderChats", "ClaudeCodeSessions", "CodexSessions", "GeminiCliSessions", "TraeTrajectories"]
+
+_HEAD = 1 << 16
+_LOOKED_AT = 40
+
+
+class _Sessions:
+    """What they share. A kind of session says which files are one, and where its reader looks for them."""
+
+    gives = "run"
+    lost: tuple[str, ...] = ("What came of it, and what was handed in: a session has neither.",)
+    _agent, _suffix, _marks = "", ".jsonl", tuple[bytes, ...]()
+    _own_folders: tuple[str, ...] = ()
+    """Folders that the agent makes itself, which name no task."""
+
+    def recognizes(self, source: Path) -> bool:
+        """Whether the file, or one of the first below the folder, is such a session."""
+        try:
+            return any(self._is_session(path) for path, _ in zip(self._paths(source), range(_LOOKED_AT), strict=False))
+        except Exception:  # noqa: BLE001 - an odd file is somebody else's
+            return False
+
+    def attempts(self, source: Path) -> Iterator[ForeignAttempt]:
+        """One attempt a session."""
+        for path in self._paths(source):
+            if self._is_session(path):
+                yield self._attempt(path, self._task(path, source))
+
+    def _attempt(self, path: Path, task: str) -> ForeignAttempt:
+        files = self._files(path)
+        trajectory = trajectory_from(self._agent, files, agent=self._agent)
+        started, ended = steps_of(trajectory)
+        return ForeignAttempt(
+            task=task,
+            agent=f"{self._agent} @ {trajectory.model}" if trajectory.model else self._agent,
+            model=trajectory.model,
+            trajectory=trajectory,
+            started=started,
+            ended=ended,
+            files=files,
+            problems=trajectory.problems,
+        )
+
+    def _paths(self, source: Path) -> Iterator[Path]:
+        return plain_files(source, self._suffix)
+
+    def _is_session(self, path: Path) -> bool:
+        with path.open("rb") as stream:
+            head = stream.read(_HEAD)
+        return all(mark in head for mark in self._marks)
+
+    def _files(self, path: Path) -> Mapping[str, Path]:
+        return {f"files/{path.name}": path}
+
+    def _task(self, path: Path, source: Path) -> str:
+        folders = path.relative_to(source).parts[:-1] if source.is_dir() else ()
+        named = next((name for name in folders if name not in self._own_folders and not name.startswith(".")), "")
+        return named or self._stem(path)
+
+    def _stem(self, path: Path) -> str:
+        return path.stem
+
+
+class ClaudeCodeSessions(_Sessions):
+    """`projects/PROJECT/SESSION.jsonl`, with the sessions of its subagents."""
+
+    title = "sessions of Claude Code (.claude/projects)"
+    version = "Claude Code 1 and 2"
+    lost = (*_Sessions.lost, "Dollars: a session tells none.")
+    _agent, _marks = "claude-code", (b'"sessionId"', b'"type"', b'"message"')
+    _own_folders = ("projects",)
+
+    def _is_session(self, path: Path) -> bool:
+        return not path.name.startswith("agent-") and "subagents" not in path.parts and super()._is_session(path)
+
+    def _files(self, path: Path) -> Mapping[str, Path]:
+        below = path.with_suffix("") / "subagents"
+        helpers = list(plain_files(below, ".jsonl")) if below.is_dir() and not below.is_symlink() else []
+        return {f"projects/session/{number}-{one.name}": one for number, one in enumerate([path, *helpers])}
+
+    def _task(self, path: Path, source: Path) -> str:
+        inside = path.relative_to(source).parts if source.is_dir() else ()
+        # The folder of a project is the agent's own name for where it worked.
+        before = inside[: inside.index("projects")] if "projects" in inside else inside[:-2]
+        return next((name for name in before if not name.startswith(".")), "") or self._stem(path)
+
+
+class CodexSessions(_Sessions):
+    """`sessions/YEAR/MONTH/DAY/rollout-*.jsonl`, and what `codex exec` printed."""
+
+    title = "sessions of Codex (rollout-*.jsonl), and logs of codex exec"
+    version = "Codex 0.4x to 0.16x"
+    lost = (
+        *_Sessions.lost,
+        "Dollars: it tells none. Of a log: tokens but their sum, and where an output has a line that begins a part.",
+    )
+    _agent = "codex"
+
+    def _paths(self, source: Path) -> Iterator[Path]:
+        return plain_files(source, "")
+
+    def _is_session(self, path: Path) -> bool:
+        if path.name.startswith("rollout-") and path.suffix == ".jsonl":
+            return True
+        with path.open("rb") as stream:
+            return stream.read(64).lstrip().startswith(b"OpenAI Codex v")
+
+    def _files(self, path: Path) -> Mapping[str, Path]:
+        return {f"sessions/{path.name}" if path.suffix == ".jsonl" else "files/log.txt": path}
+
+    def _task(self, path: Path, source: Path) -> str:
+        inside = PurePath(*path.relative_to(source).parts) if source.is_dir() else PurePath()
+        names = [name for name in inside.parts[:-1] if name != "sessions" and not name.isdigit() and name[0] != "."]
+        return names[0] if names else self._stem(path)
+
+
+class GeminiCliSessions(_Sessions):
+    """`tmp/PROJECT/chats/session-*`."""
+
+    title = "chats of Gemini CLI (session-*.jsonl, session-*.json)"
+    version = "Gemini CLI 0.x"
+    lost = (*_Sessions.lost, "Dollars: it tells none.")
+    _agent, _marks = "gemini-cli", (b'"sessionId"', b'"projectHash"')
+
+    def _paths(self, source: Path) -> Iterator[Path]:
+        for path in plain_files(source, ""):
+            if path.name.startswith("session-") and path.suffix in (".json", ".jsonl"):
+                yield path
+
+    def _files(self, path: Path) -> Mapping[str, Path]:
+        return {f"tmp/project/chats/{path.name}": path}
+
+    def _task(self, path: Path, source: Path) -> str:
+        inside = path.relative_to(source).parts if source.is_dir() else ()
+        before = inside[: inside.index("tmp")] if "tmp" in inside else inside[:-2]
+        return next((name for name in before if not name.startswith(".")), "") or self._stem(path)
+
+
+class TraeTrajectories(_Sessions):
+    """A JSON file each."""
+
+    title = "trajectories of Trae Agent, a JSON file each"
+    version = "Trae Agent 0.1"
+    lost = (*_Sessions.lost, "Dollars: it tells none.", "What Lakeview said of steps.")
+    _agent, _suffix, _marks = "trae-agent", ".json", (b'"task"', b'"start_time"', b'"max_steps"')
+
+    def _is_session(self, path: Path) -> bool:
+        return super()._is_session(path) and "agent_steps" in json_object(path)
+
+    def _stem(self, path: Path) -> str:
+        return path.parent.name if path.stem == "trajectory" else path.stem
+
+
+class AiderChats(_Sessions):
+    """`.aider.chat.history.md`; where Aider's benchmark ran, with `.aider.results.json` beside it."""
+
+    title = "chat histories of Aider, and exercises of its benchmark"
+    version = "Aider 0.5x to 0.8x"
+    lost = (
+        "What was handed in: a chat has its edits alone.",
+        "What commands printed: the chat tells that they ran.",
+        "Tokens to the digit: the chat rounds them.",
+    )  # fmt: skip
+    _agent, _suffix, _marks = "aider", ".aider.chat.history.md", (b"# aider chat started at",)
+
+    def _files(self, path: Path) -> Mapping[str, Path]:
+        return {"files/chat.md": path}
+
+    def _stem(self, path: Path) -> str:
+        return path.resolve().parent.name or "chat"
+
+    def _attempt(self, path: Path, task: str) -> ForeignAttempt:
+        found = super()._attempt(path, task)
+        results = json_object(path.with_name(".aider.results.json"))
+        outcomes = results.get("tests_outcomes")
+        if found.trajectory is None or not isinstance(outcomes, list):
+            return found
+        task = str(results.get("testcase") or task)
+        model = str(results.get("model") or found.model)
+        passed = bool(outcomes) and outcomes[-1] is True
+        tries = (f"It passed at try {len(outcomes)}." if passed else f"It failed in {len(outcomes)} tries.",)
+        own = _counted(results, found.trajectory.own)
+        return replace(
+            found, task=task, model=model, agent=f"{self._agent} @ {model}" if model else self._agent,
+            trajectory=found.trajectory.model_copy(update={"own": own, "model": model}),
+            reported=ReportedResult(passed, "Aider's benchmark", comments=tries),
+        )  # fmt: skip
+
+
+def _counted(results: dict[str, Any], own: OwnFigures) -> OwnFigures:
+    """The figures of a result file, which are exact, before those of the chat."""
+    sent, received = results.get("prompt_tokens"), results.get("completion_tokens")
+    if not isinstance(sent, int) or not isinstance(received, int) or min(sent, received) < 0:
+        return own
+    return own.model_copy(update={"usage": Usage(input=sent, output=received), "note": ""})

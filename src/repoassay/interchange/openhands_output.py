@@ -1,0 +1,115 @@
+"""Outputs of OpenHands' benchmarks: `output.jsonl`, a row a task with its events, its patch and what it cost."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from repoassay.agents import mapping
+from repoassay.interchange.agent_files import json_object, plain_files, steps_of, text_lines, trajectory_from
+from repoassay.interchange.foreign_run import ForeignAttempt, ReportedResult
+
+__all__ = ["OpenHandsOutput"]
+
+_NAME = "output.jsonl"
+_AGENT = "openhands"
+_REPORTS = ("output.report.json", "report.json")
+_BY = "its evaluation"
+
+
+class OpenHandsOutput:
+    """Each row an attempt; results stand in the row, or in the report that its evaluation wrote beside it."""
+
+    title = "outputs of OpenHands' benchmarks: output.jsonl"
+    gives = "run"
+    version = "OpenHands 0.9 to 1.x (history of events), and its SDK's events"
+    lost = (
+        "Dollars where its price list has not the model.",
+        "Outputs of single attempts of a critic: import those files by name.",
+        "What was recalled from memory or microagents.",
+    )  # fmt: skip
+
+    def recognizes(self, source: Path) -> bool:
+        """Whether the first row says what it is."""
+        try:
+            first = next((row for path in _files(source) for row in _rows(path)), {})
+            return isinstance(first.get("history"), list) and ("test_result" in first or "git_patch" in first)
+        except Exception:  # noqa: BLE001 - an odd file is somebody else's
+            return False
+
+    def attempts(self, source: Path) -> Iterator[ForeignAttempt]:
+        """One attempt a row."""
+        for path in _files(source):
+            reports = _summary(path)
+            for number, row in enumerate(_rows(path), 1):
+                with tempfile.TemporaryDirectory(prefix="repoassay-import-") as place:
+                    kept = Path(place, "row.json")
+                    kept.write_text(json.dumps(row), "utf-8")
+                    yield _attempt(row, kept, f"{path.stem}-{number}", reports)
+
+
+def _files(source: Path) -> Iterator[Path]:
+    """The file itself, whatever its name, or every `output.jsonl` below a folder."""
+    for path in plain_files(source, ".jsonl"):
+        if source.is_file() or path.name == _NAME:
+            yield path
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    for line in text_lines(path):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = {}
+        yield row if isinstance(row, dict) else {}
+
+
+def _attempt(row: dict[str, Any], kept: Path, name: str, reports: dict[str, bool]) -> ForeignAttempt:
+    files = {"files/row.json": kept}
+    trajectory = trajectory_from(_AGENT, files, agent=_AGENT)
+    issue, result = mapping(row, "issue"), mapping(row, "test_result")
+    task = row.get("instance_id") or (
+        f"{issue.get('owner')}__{issue.get('repo')}-{issue.get('number')}" if issue else name
+    )
+    patch = next((text for text in (result.get("git_patch"), row.get("git_patch")) if isinstance(text, str)), None)
+    started, ended = steps_of(trajectory)
+    error = row.get("error")
+    return ForeignAttempt(
+        task=str(task),
+        agent=f"{_AGENT} @ {trajectory.model}" if trajectory.model else _AGENT,
+        model=trajectory.model,
+        patch=patch.encode("utf-8", "surrogatepass") if patch is not None else None,
+        trajectory=trajectory,
+        reported=_reported(result, reports.get(str(task))),
+        started=started,
+        ended=ended,
+        files=files,
+        problems=((f"It ended with an error: {error[:300]}",) if isinstance(error, str) and error else ())
+        + trajectory.problems,
+    )
+
+
+def _reported(result: dict[str, Any], listed: bool | None) -> ReportedResult | None:
+    """What its evaluation wrote into the row, or beside it; a share below all points is no pass."""
+    resolved = mapping(result, "report").get("resolved")
+    if isinstance(resolved, bool) or listed is not None:
+        return ReportedResult(resolved if isinstance(resolved, bool) else listed, _BY)
+    score = mapping(result, "final_score")
+    points, total = score.get("result"), score.get("total")
+    if isinstance(points, int | float) and isinstance(total, int | float) and total > 0:
+        return ReportedResult(points >= total, _BY, score=max(0.0, min(1.0, points / total)))
+    return None
+
+
+def _summary(path: Path) -> dict[str, bool]:
+    """Task -> whether it was resolved, of the summary that lies beside an output."""
+    found: dict[str, bool] = {}
+    for name in _REPORTS:
+        summary = json_object(path.with_name(name))
+        for key, good in (("resolved_ids", True), ("unresolved_ids", False)):
+            names = summary.get(key)
+            found.update({str(one): good for one in names} if isinstance(names, list) else {})
+    return found

@@ -1,0 +1,241 @@
+"""Tests run without a pytest session come to what they come to in one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import repoassay
+from repoassay.grading.hidden_tests.results import HiddenTestRun
+from repoassay.grading.hidden_tests.run import run_hidden
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.sandbox.sandbox import open_sandbox
+from repoassay.tasks.suite import find_suite
+from repoassay.types import FileEdit
+from repoassay.workspace.preparation import PreparedTask, lay_out
+
+REQUIREMENTS = (
+    Path(repoassay.__file__).parent / "benchmarks/starter/suite/tasks/edit-ledger-monthly/environment/requirements.txt"
+)
+FUNCTIONS = """\
+import warnings
+
+import pytest
+
+from ways import answer, leave
+
+
+@pytest.mark.parametrize("more", [1, None])
+@pytest.mark.parametrize("first, second", [(1, "a::b"), (1, "a::b"), (2.5, object), ("[x]", "é")])
+def test_rows(first, second, more):
+    assert first != 2.5
+    assert more
+
+
+@pytest.mark.parametrize("value", [(1, 2), [3]])
+def test_one_name(value):
+    assert len(value) == 2
+
+
+def test_answer():
+    assert answer() == 42
+
+
+def test_leaves():
+    leave()
+
+
+def test_raises():
+    with pytest.raises(ZeroDivisionError):
+        answer() / 0
+
+
+def test_gives_up():
+    pytest.fail("no")
+
+
+def test_deprecation():
+    with pytest.warns(DeprecationWarning):
+        warnings.warn("old", DeprecationWarning)
+
+
+def test_prints():
+    import sys
+
+    print("é")
+    sys.stdout.buffer.write(b"x")
+    assert not sys.stdout.isatty()
+"""
+CASES = """\
+import unittest
+
+from ways import answer
+
+
+class Good(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.opened = ["class"]
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.opened == ["class", "first", "second"], cls.opened
+
+    def test_first(self):
+        self.opened.append("first")
+        self.assertEqual(answer(), 42)
+
+    def test_second(self):
+        self.opened.append("second")
+        self.assertEqual(answer(), 41)
+
+    @unittest.expectedFailure
+    def test_third(self):
+        self.assertEqual(answer(), 41)
+
+    @unittest.expectedFailure
+    def test_unexpected(self):
+        self.assertEqual(answer(), 42)
+
+
+class Broken(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        raise ValueError("no class")
+
+    def test_one(self):
+        pass
+
+    def test_two(self):
+        pass
+
+
+class Late(unittest.TestCase):
+    @classmethod
+    def tearDownClass(cls):
+        raise ValueError("too late")
+
+    def test_one(self):
+        pass
+
+    def test_two(self):
+        pass
+
+
+class Each(unittest.TestCase):
+    def setUp(self):
+        if "bad" in self.id():
+            raise ValueError("no case")
+
+    def tearDown(self):
+        if "worse" in self.id():
+            raise ValueError("too late")
+
+    def test_bad(self):
+        pass
+
+    def test_good(self):
+        pass
+
+    def test_worse(self):
+        pass
+
+
+if __name__ == "__main__":
+    unittest.main()
+"""
+WAYS = "import sys\ndef answer():\n    return 42\ndef leave():\n    sys.exit(0)\n"
+SOLUTION = "--- a/ways.py\n+++ b/ways.py\n@@ -3 +3 @@\n-    return 41\n+    return 42\n"
+DOCUMENT = """\
+schema = 1
+[task]
+id = "two-ways"
+title = "Two ways"
+kind = "edit"
+domain = "Tests"
+[repository]
+source = "bundled:ways"
+licence = "MIT"
+[environment]
+requirements = "environment/requirements.txt"
+[grading.tests]
+fail_to_pass = ["test_functions.py::test_answer"]
+pass_to_pass = []
+seconds = 20
+"""
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Sandbox:
+    return open_sandbox("namespaces", Cache())
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> PreparedTask:
+    suite = tmp_path_factory.mktemp("suite")
+    files = {
+        "repositories/ways/ways.py": WAYS.replace("42", "41"),
+        "tasks/two-ways/task.toml": DOCUMENT,
+        "tasks/two-ways/instruction.md": "Answer.",
+        "tasks/two-ways/environment/requirements.txt": REQUIREMENTS.read_text(),
+        "tasks/two-ways/tests/test_functions.py": FUNCTIONS,
+        "tasks/two-ways/tests/test_cases.py": CASES,
+        "tasks/two-ways/solution/changes.diff": SOLUTION,
+        "suite.toml": 'schema = 1\n[suite]\nname = "ways"\nversion = "1"\ntitle = "Ways"\n',
+    }
+    for name, content in files.items():
+        (suite / name).parent.mkdir(parents=True, exist_ok=True)
+        (suite / name).write_text(content)
+    found = find_suite(str(suite))
+    return lay_out(found.tasks[0], found.repositories, Cache(), sandbox)
+
+
+def told(
+    task: PreparedTask, sandbox: Sandbox, ids: tuple[str, ...], ways: str = WAYS, *, direct: bool
+) -> HiddenTestRun:
+    return run_hidden(
+        task.folder, task.base, {"ways.py": FileEdit(ways.encode())}, sandbox, task.environment, ids=ids, direct=direct
+    )
+
+
+def words(run: HiddenTestRun) -> dict[str, str]:
+    return {test.id: test.outcome for test in run.told.tests}
+
+
+def test_every_outcome_is_the_one_of_a_session(task: PreparedTask, sandbox: Sandbox) -> None:
+    whole = told(task, sandbox, ("test_functions.py", "test_cases.py"), direct=False)
+    ids = tuple(test.id for test in whole.told.others)
+    assert len(ids) == 8 + 2 + 6 + 11
+    session, direct = (told(task, sandbox, ids, direct=way) for way in (False, True))
+    assert words(session) == words(direct)
+    assert {"passed", "failed", "error", "skipped"} == set(words(direct).values())
+    assert direct.told.complete
+    assert not direct.told.signs
+    messages = {test.id: test.message for test in direct.told.tests}
+    assert "SystemExit: 0" in messages["test_functions.py::test_leaves"]
+    assert "no class" in messages["test_cases.py::Broken::test_two"]
+    assert "direct.py" not in "".join(messages.values())
+
+
+@pytest.mark.parametrize("ways", ["raise ValueError('no module')", "import sys\nsys.exit(0)", "def answer(): ..."])
+def test_what_cannot_be_imported_reports_nothing_and_says_why(task: PreparedTask, sandbox: Sandbox, ways: str) -> None:
+    ids = ("test_functions.py::test_raises", "test_cases.py::Each::test_good")
+    session, direct = (told(task, sandbox, ids, ways, direct=way) for way in (False, True))
+    assert words(session) == words(direct) == dict.fromkeys(ids, "missing")
+    assert direct.told.broken
+
+
+def test_one_unknown_id_runs_nothing(task: PreparedTask, sandbox: Sandbox) -> None:
+    for unknown in ("test_functions.py::test_rows[3]", "test_functions.py::test_other", "test_cases.py::Good::test_x"):
+        ids = ("test_functions.py::test_answer", unknown)
+        assert words(told(task, sandbox, ids, direct=True)) == dict.fromkeys(ids, "missing"), unknown
+
+
+def test_who_interrupts_ends_the_run(task: PreparedTask, sandbox: Sandbox) -> None:
+    ways = WAYS.replace("return 42", "raise KeyboardInterrupt")
+    ids = ("test_functions.py::test_prints", "test_functions.py::test_answer", "test_functions.py::test_deprecation")
+    session, direct = (words(told(task, sandbox, ids, ways, direct=way)) for way in (False, True))
+    assert direct == session
+    assert direct["test_functions.py::test_deprecation"] == "missing"
