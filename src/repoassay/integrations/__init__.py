@@ -12,7 +12,6 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.integrations.mcp_server import serve_mcp as serve_mcp
-    from repoassay.integrations.mcp_tools import ToolDesk as ToolDesk
+    from repoassay.integrations.mcp_server import ToolDesk as ToolDesk, serve_mcp as serve_mcp
 else:
-    __getattr__, __dir__, __all__ = attach(__name__, {"mcp_server": ("serve_mcp",), "mcp_tools": ("ToolDesk",)})
+    __getattr__, __dir__, __all__ = attach(__name__, {"mcp_server": ("ToolDesk", "serve_mcp")})
