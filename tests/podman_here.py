@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["IMAGE", "make_podman"]
+__all__ = ["IMAGE", "fill_image", "make_podman"]
 
 IMAGE = "localhost/small:1"
 _PROGRAMS = (
@@ -47,14 +47,14 @@ def make_podman(folder: Path) -> Path | None:
     wrapper.write_text(_WRAPPER.format(python=sys.executable, folder=folder, podman=podman))
     wrapper.chmod(0o755)
     root = folder / "image"
-    _fill(root)
+    fill_image(root)
     made = f"tar -C {root} -c . | {wrapper} import - {IMAGE} && {wrapper} run --memory 1 --memory-swap 1 --pids-limit 1"
     made += f" --rm --network none --ulimit nofile=64:64 --ulimit nproc=64:64 {IMAGE} true"
     done = subprocess.run(["/bin/sh", "-c", made], capture_output=True, timeout=120, check=False)
     return programs if done.returncode == 0 else None
 
 
-def _fill(root: Path) -> None:
+def fill_image(root: Path) -> None:
     """Copy programs and the libraries they and Python need to where they lie on this machine."""
     for name in ("dev", "etc", "home", "proc", "root", "run", "sys", "tmp", "usr/bin", "var/tmp"):
         (root / name).mkdir(parents=True)

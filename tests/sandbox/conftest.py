@@ -18,7 +18,9 @@ from pathlib import Path
 
 import pytest
 
+from apptainer_here import make_apptainer
 from podman_here import IMAGE, make_podman
+from repoassay.sandbox.apptainer import ApptainerSandbox
 from repoassay.sandbox.bubblewrap import BubblewrapSandbox
 from repoassay.sandbox.cache import Cache, settle
 from repoassay.sandbox.containers import ContainerSandbox
@@ -79,6 +81,17 @@ def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerSandbo
         made = ContainerSandbox("podman", IMAGE)
     yield made
     subprocess.run([programs / "podman", "rmi", "--force", IMAGE], capture_output=True, check=False)
+
+
+@pytest.fixture(scope="session")
+def apptainer(cache: Cache, tmp_path_factory: pytest.TempPathFactory) -> ApptainerSandbox:
+    found = make_apptainer(tmp_path_factory.mktemp("apptainer"))
+    if found is None:
+        pytest.skip("neither Apptainer nor bubblewrap, which can show an image in its place to root, is here")
+    programs, image = found
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{programs}:{os.environ['PATH']}" if programs else os.environ["PATH"])
+        return ApptainerSandbox(cache, str(image))
 
 
 @pytest.fixture

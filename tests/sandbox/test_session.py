@@ -32,7 +32,7 @@ from repoassay.types import Ended, FileEdit, Limits
 from sandbox.conftest import PYTHON, SMALL
 
 
-@pytest.fixture(params=["sandbox", "bubblewrap", "podman", "none"])
+@pytest.fixture(params=["sandbox", "bubblewrap", "podman", "apptainer", "none"])
 def kind(request: pytest.FixtureRequest) -> Sandbox:
     found: Sandbox = NoSandbox() if request.param == "none" else request.getfixturevalue(request.param)
     return found

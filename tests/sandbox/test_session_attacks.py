@@ -26,7 +26,7 @@ LONG = 60.0
 """Seconds that no single step of an attack may take."""
 
 
-@pytest.fixture(params=["sandbox", "bubblewrap", "podman"])
+@pytest.fixture(params=["sandbox", "bubblewrap", "podman", "apptainer"])
 def kind(request: pytest.FixtureRequest) -> Sandbox:
     found: Sandbox = request.getfixturevalue(request.param)
     return found

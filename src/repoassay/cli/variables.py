@@ -14,7 +14,7 @@ VARIABLES = {
     "REPOASSAY_DATA": "Folder of suites' data and of reviews, instead of `~/.local/share/repoassay`.",
     "REPOASSAY_DATABASE": "The queue of `serve`: the URL of its database.",
     "REPOASSAY_EXECUTOR": "What `--executor` is where it is not given.",
-    "REPOASSAY_IMAGE": "The image of `--isolation docker` and `podman` where these name none.",
+    "REPOASSAY_IMAGE": "The image of `--isolation docker`, `podman` and `apptainer` where these name none.",
     "REPOASSAY_INDEX_URL": "The package index that environments are built from, before uv's and pip's own settings.",
     "REPOASSAY_ISOLATION": "What `--isolation` is where it is not given.",
     "REPOASSAY_NPM_REGISTRY": "The npm registry that environments are built from, before npm's own settings.",

@@ -12,7 +12,7 @@ import sys
 from repoassay.sandbox.launcher import kernel
 from repoassay.sandbox.launcher.identity import INSIDE
 
-__all__ = ["main"]
+__all__ = ["main", "map_users"]
 
 _ORDINARY = ("--unshare-user", "--uid", str(INSIDE), "--gid", str(INSIDE))
 
@@ -25,13 +25,13 @@ def main() -> None:
             stream.write(str(os.getpid()))
     who = list(_ORDINARY)
     if os.geteuid() == 0:
-        users = _user_namespace(int(account))
+        users = map_users(int(account))
         os.set_inheritable(users, True)
         who = ["--userns", str(users)]
     os.execv(program, [program, *who, *arguments])
 
 
-def _user_namespace(account: int) -> int:
+def map_users(account: int) -> int:
     """A user namespace in which `account` is `INSIDE`, and root, who lays the box out, itself; its descriptor."""
     made_read, made_write = os.pipe()
     kept_read, kept_write = os.pipe()

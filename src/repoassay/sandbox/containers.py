@@ -26,10 +26,11 @@ from repoassay.sandbox.namespaces import BASE_ENV
 from repoassay.sandbox.protocol import SandboxNetwork
 from repoassay.types import IsolationGrade
 
-__all__ = ["ContainerSandbox"]
+__all__ = ["ContainerSandbox", "box_interpreter", "named_image"]
 
 IMAGE = "REPOASSAY_IMAGE"
 """The environment variable that names the image where `--isolation` does not."""
+_EXAMPLES = {"apptainer": "python.sif"}
 _RIGHTS = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETPCAP", "SETUID")
 _FILES, _PROCESSES, _UNLIMITED = 4096, 16_384, 16_384
 _SERVER = 64 * 2**20
@@ -54,19 +55,14 @@ class ContainerSandbox(BoxSandbox):
     )
 
     def __init__(self, engine: str, image: str = "") -> None:
-        self.name = engine
         found = shutil.which(engine)
         if found is None:
             raise NoIsolation(
                 f"{engine} is not installed: there is no program {engine}.",
                 "Install it, or use --isolation namespaces, which needs no container engine.",
             )
-        self._program, self._image = found, image or os.environ.get(IMAGE, "")
-        if not self._image or self._image.startswith("-"):
-            raise BadInput(
-                f"The isolation {engine} needs an image.",
-                f"Name it, as in --isolation {engine}@python:3.11, or in the variable {IMAGE}.",
-            )
+        self._engine, self._program, self._image = engine, found, named_image(engine, image)
+        self.name = f"{engine}@{self._image}"
 
     def start(self, plan: BoxPlan, folder: Path, stack: contextlib.ExitStack) -> tuple[RunningBox, dict[str, Any]]:
         """Start a box; see `BoxSandbox`."""
@@ -80,12 +76,23 @@ class ContainerSandbox(BoxSandbox):
                     subprocess.run(call, capture_output=True, timeout=_REMOVING, check=False, stdin=subprocess.DEVNULL)
 
         stack.callback(remove)
-        more = ("--read-only-tmpfs=false",) if self.name == "podman" else ()  # or /run were without a limit
+        more = ("--read-only-tmpfs=false",) if self._engine == "podman" else ()  # or /run were without a limit
         run = ["run", *more, *_arguments(plan, name, self._image)]
         started.append(start_process(stack, [self._program, *run]))
         spec = plan.server_spec(env=BASE_ENV, uid=INSIDE, nested=False, memory_is_counted=True)
         spec["processes"] = _UNLIMITED  # the account's processes are counted with the host's; the engine has a limit
         return RunningBox(started[0]), spec
+
+
+def named_image(kind: str, image: str) -> str:
+    """The image to use: the one named, or that of `REPOASSAY_IMAGE`; raises `BadInput` where neither names one."""
+    found = image or os.environ.get(IMAGE, "")
+    if not found or found.startswith("-"):
+        raise BadInput(
+            f"The isolation {kind} needs an image.",
+            f"Name it, as in --isolation {kind}@{_EXAMPLES.get(kind, 'python:3.11')}, or in the variable {IMAGE}.",
+        )
+    return found
 
 
 def _arguments(plan: BoxPlan, name: str, image: str) -> list[str]:
@@ -103,14 +110,14 @@ def _arguments(plan: BoxPlan, name: str, image: str) -> list[str]:
     if private and plan.setup.hosts:
         arguments += ["--sysctl", "net.ipv4.ip_unprivileged_port_start=0"]
         arguments += [f"--add-host={host}:127.0.0.1" for host in plan.setup.hosts]
-    python, shown = _interpreter()
+    python, shown = box_interpreter()
     for place in (*shown, *plan.places):
         arguments += _place(place)
     program, *rest = boot_arguments(python)
     return [*arguments, "--entrypoint", program, image, *rest]
 
 
-def _interpreter() -> tuple[str, list[BoxFolder | BoxMount]]:
+def box_interpreter() -> tuple[str, list[BoxFolder | BoxMount]]:
     """The server's interpreter, and what shows it: this process's own, or the image's where that is the system's."""
     base = os.path.realpath(sys.base_prefix)
     if base.startswith("/usr/") or base == "/usr":

@@ -20,14 +20,15 @@ __all__ = [
     "SAFE_ISOLATIONS",
     "can_attest",
     "is_isolation",
+    "open_apptainer",
     "open_bubblewrap",
     "open_namespaces",
     "open_none",
     "open_sandbox",
 ]
 
-ISOLATIONS = ("namespaces", "bubblewrap", "podman", "docker", "none")
-_WITH_IMAGE = ("podman", "docker")
+ISOLATIONS = ("namespaces", "bubblewrap", "podman", "docker", "apptainer", "none")
+_WITH_IMAGE = ("podman", "docker", "apptainer")
 """The bundled kinds of isolation, safest first."""
 SAFE_ISOLATIONS = ("namespaces", "bubblewrap")
 """Those whose grade is `kernel`: a run that somebody else planned with them needs no consent."""
@@ -168,6 +169,13 @@ def open_podman(_: Cache, image: str = "") -> Sandbox:
     from repoassay.sandbox.containers import ContainerSandbox
 
     return _tried(ContainerSandbox("podman", image))
+
+
+def open_apptainer(cache: Cache, image: str = "") -> Sandbox:
+    """Return the sandbox of Apptainer; raises `NoIsolation` when it cannot be had, `BadInput` without an image."""
+    from repoassay.sandbox.apptainer import ApptainerSandbox
+
+    return _tried(ApptainerSandbox(cache, image))
 
 
 def open_none(_: Cache) -> Sandbox:

@@ -11,8 +11,8 @@ from repoassay.errors import BadInput, RepoAssayError
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.capabilities import capabilities_of
 from repoassay.sandbox.finding import HostFinding
-from repoassay.sandbox.protocol import Sandbox, SandboxSetup
-from repoassay.sandbox.sandbox import open_bubblewrap, open_docker, open_podman
+from repoassay.sandbox.protocol import Mount, Sandbox, SandboxSetup
+from repoassay.sandbox.sandbox import open_apptainer, open_bubblewrap, open_docker, open_podman
 from repoassay.types import Limits
 
 __all__ = ["examine_sandboxes"]
@@ -21,6 +21,7 @@ _KINDS: dict[str, tuple[str, Callable[[Cache], Sandbox]]] = {
     "bubblewrap": ("bwrap", open_bubblewrap),
     "podman": ("podman", open_podman),
     "docker": ("docker", open_docker),
+    "apptainer": ("apptainer", open_apptainer),
 }
 _LIMITS = Limits(seconds=10)
 _INTERFACES = "cat /proc/net/dev"
@@ -53,7 +54,10 @@ def _fault_of(sandbox: Sandbox) -> str:
     with tempfile.TemporaryDirectory(prefix="repoassay-doctor-") as folder:
         outside = Path(folder, "outside")
         outside.write_text("not to be seen")
-        with sandbox.open(SandboxSetup(limits=_LIMITS)) as session:
+        mounted = Path(folder, "mounted")
+        mounted.mkdir()
+        mounted.chmod(0o777)  # so that nothing but the sandbox is in the way
+        with sandbox.open(SandboxSetup(limits=_LIMITS, mounts=(Mount(mounted, "/mounted"),))) as session:
             if session.exec(["true"]).exit.code != 0:
                 return "a command in it failed"
             said = session.exec(["/bin/sh", "-c", _INTERFACES]).stdout.decode(errors="replace")
@@ -62,4 +66,9 @@ def _fault_of(sandbox: Sandbox) -> str:
                 return f"it sees the network interfaces {names}"
             if session.exec(["/bin/sh", "-c", 'test -e "$1"', "sh", str(outside)]).exit.code == 0:
                 return "it sees files of this machine"
+            session.exec(["/bin/sh", "-c", "echo changed > /mounted/file; echo changed > /usr/repoassay-doctor"])
+            if list(mounted.iterdir()):
+                return "what is written in a read-only mount reaches this machine"
+            if session.exec(["/bin/sh", "-c", "test -e /usr/repoassay-doctor"]).exit.code == 0:
+                return "the operating system's files can be written"
     return ""
