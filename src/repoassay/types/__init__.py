@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         PublishedCriteria as PublishedCriteria,
         Reading as Reading,
     )
-    from repoassay.types.isolation import GradingIsolation as GradingIsolation, IsolationGrade as IsolationGrade
     from repoassay.types.network import NetworkPolicy as NetworkPolicy, NetworkRule as NetworkRule
     from repoassay.types.pull_request import Commit as Commit, Commits as Commits
     from repoassay.types.rating import (
@@ -90,6 +89,8 @@ if TYPE_CHECKING:
         CriterionResult as CriterionResult,
         Feedback as Feedback,
         Grade as Grade,
+        GradingIsolation as GradingIsolation,
+        IsolationGrade as IsolationGrade,
         Outcome as Outcome,
         TestResult as TestResult,
         Verdict as Verdict,
@@ -106,7 +107,6 @@ else:
             "fields": ("Identifier", "InnerPath", "Number", "Sha256", "Size", "inner_path", "is_local"),
             "files": ("FileEdit",),
             "grading": ("Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"),
-            "isolation": ("GradingIsolation", "IsolationGrade"),
             "network": ("NetworkPolicy", "NetworkRule"),
             "pull_request": ("Commit", "Commits"),
             "rating": ("Anchor", "AxisAnswer", "RatingPhase", "Rating"),
@@ -134,6 +134,8 @@ else:
                 "CriterionResult",
                 "Feedback",
                 "Grade",
+                "GradingIsolation",
+                "IsolationGrade",
                 "Outcome",
                 "TestResult",
                 "Verdict",

@@ -8,9 +8,19 @@ from typing import Literal
 
 from repoassay.types.base import Record
 from repoassay.types.grading import Reading
-from repoassay.types.isolation import GradingIsolation
 
-__all__ = ["Assurance", "Attribution", "CriterionResult", "Feedback", "Grade", "Outcome", "TestResult", "Verdict"]
+__all__ = [
+    "Assurance",
+    "Attribution",
+    "CriterionResult",
+    "Feedback",
+    "Grade",
+    "GradingIsolation",
+    "IsolationGrade",
+    "Outcome",
+    "TestResult",
+    "Verdict",
+]
 
 
 class Attribution(StrEnum):
@@ -91,6 +101,33 @@ class Assurance(Record):
     open: tuple[str, ...] = ()
     feedback: Feedback = "verdict"
     doubt: float = 0.0
+
+
+class IsolationGrade(StrEnum):
+    """How well code inside is kept from what is outside; no grade is a proof.
+
+    `KERNEL`: namespaces, our filter of system calls and our limits, which attacks in the tests were tried against.
+    `CONTAINER`: a container engine's, which depends on how that is set up; the filter of system calls is ours too.
+    `UNVERIFIED`: a plug-in's or a remote service's, of which only its own word is known.
+    `NONE`: nothing is kept from anything.
+    """
+
+    KERNEL = "kernel"
+    CONTAINER = "container"
+    UNVERIFIED = "unverified"
+    NONE = "none"
+
+
+class GradingIsolation(Record):
+    """The isolation a verdict was given under: its `kind` as `--isolation` spells it, and the `grade` of that kind."""
+
+    kind: str
+    grade: IsolationGrade
+
+    @property
+    def phrase(self) -> str:
+        """Both in words, such as `podman@python:3.11, grade container`; the kind may be hostile text of a record."""
+        return f"{self.kind}, grade {self.grade.value}"
 
 
 class Verdict(Record):
