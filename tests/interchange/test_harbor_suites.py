@@ -178,9 +178,13 @@ def test_what_is_not_understood_is_refused_with_its_line(
     assert why in refusal.why and refusal.line == line, refusal
 
 
-def test_links_are_not_followed(theirs: Write) -> None:
-    source = theirs()
-    (source / "parcels/environment/data/secret").symlink_to("/etc/passwd")
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [("environment/data/secret", "/etc/passwd"), ("environment/etc", "/etc"), ("tests/more", "/etc")],
+)
+def test_links_are_not_followed(theirs: Write, name: str, target: str) -> None:
+    source = theirs(Dockerfile="FROM debian\nWORKDIR /app\nCOPY etc/passwd /app/\n")
+    (source / "parcels" / name).symlink_to(target)
     assert "a link" in refused(source).why
 
 
