@@ -9,6 +9,7 @@ import pytest
 
 from command_line import repoassay
 from json_answers import data_of
+from repoassay.engine import GradingContext
 from repoassay.errors import BadInput
 from repoassay.interchange import TaskRefusal, import_suite
 from repoassay.interchange.pytest_script import read_test_script
@@ -100,14 +101,19 @@ def theirs(tmp_path: Path) -> Write:
     return write
 
 
+def no_bench() -> GradingContext:
+    """Nothing of these tasks runs while they are converted."""
+    raise AssertionError("something was to run")
+
+
 def taken(source: Path) -> Task:
-    done = import_suite("harbor", source, source.parent / "suite")
+    done = import_suite("harbor", source, source.parent / "suite", no_bench)
     assert [refusal.why for refusal in done.refused] == []
     return find_suite(str(done.path)).tasks[0].task
 
 
 def refused(source: Path) -> TaskRefusal:
-    done = import_suite("harbor", source, source.parent / "suite")
+    done = import_suite("harbor", source, source.parent / "suite", no_bench)
     assert done.tasks == []
     return done.refused[0]
 
@@ -203,10 +209,13 @@ def test_some_are_taken_and_the_rest_is_told(theirs: Write, tmp_path: Path) -> N
 def test_a_seed_draws_the_same_tasks(theirs: Write, tmp_path: Path) -> None:
     for number in range(12):
         source = theirs(f"task-{number}")
-    draws = [import_suite("harbor", source, tmp_path / f"s{n}", sample=4, seed=s).tasks for n, s in enumerate("aab")]
+    draws = [
+        import_suite("harbor", source, tmp_path / f"s{n}", no_bench, sample=4, seed=s).tasks
+        for n, s in enumerate("aab")
+    ]
     assert draws[0] == draws[1] != draws[2]
     with pytest.raises(BadInput, match="no task"):
-        import_suite("harbor", tmp_path / "s0" / "tasks" / draws[0][0] / "tests", tmp_path / "x")
+        import_suite("harbor", tmp_path / "s0" / "tasks" / draws[0][0] / "tests", tmp_path / "x", no_bench)
 
 
 def test_commands_are_split_where_a_shell_would() -> None:
