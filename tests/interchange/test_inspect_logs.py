@@ -124,3 +124,15 @@ def test_a_sample_that_cannot_be_read_is_an_attempt_that_says_so(tmp_path: Path)
         archive.writestr("samples/b_epoch_1.json", "[" * 100_000)
     found = {one.attempt.task: one.verdict for one in import_run("inspect", log, tmp_path / "run").run.finished()}
     assert found["b"].outcome is Outcome.NOT_GRADABLE and any("no JSON object" in line for line in found["b"].comments)
+
+
+def test_what_was_not_scored_is_no_failure(tmp_path: Path) -> None:
+    log = write_eval(tmp_path / "log.eval", [sample("a", float("nan"))])
+    (found,) = import_run("inspect", log, tmp_path / "run").run.finished()
+    assert found.verdict.outcome is Outcome.NOT_GRADABLE and found.verdict.result is None
+
+
+def test_epochs_are_numbered_in_their_order(tmp_path: Path) -> None:
+    samples = [sample("a", "C" if epoch == 10 else "I", epoch) for epoch in (1, 2, 10, 11)]
+    found = import_run("inspect", write_eval(tmp_path / "log.eval", samples), tmp_path / "run").run.finished()
+    assert [one.verdict.outcome is Outcome.PASSED for one in found] == [False, False, True, False]

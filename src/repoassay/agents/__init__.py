@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from repoassay.agents.install import availability as availability, obtain as obtain
     from repoassay.agents.model_agent import ModelledAgent as ModelledAgent, needs_network as needs_network
     from repoassay.agents.plugin_agent import PluginAgent as PluginAgent
+    from repoassay.agents.prompting import render_prompt as render_prompt
     from repoassay.agents.protocol import (
         AccessPoint as AccessPoint,
         Agent as Agent,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from repoassay.agents.transcripts import read_transcript as read_transcript
     from repoassay.agents.transcripts.building import moment as moment
     from repoassay.agents.transcripts.files import mapping as mapping
+    from repoassay.agents.transcripts.inspect import UNTIMED as UNTIMED
     from repoassay.agents.transcripts.search_replace import search_replace_calls as search_replace_calls
 else:
     __getattr__, __dir__, __all__ = attach(
@@ -71,6 +73,7 @@ else:
             "install": ("availability", "obtain"),
             "model_agent": ("ModelledAgent", "needs_network"),
             "plugin_agent": ("PluginAgent",),
+            "prompting": ("render_prompt",),
             "protocol": ("AccessPoint", "Agent", "AsksModel", "PlacedAgent", "in_workspace"),
             "session": ("CommandResult", "WorkspaceSession"),
             "spec": ("AgentSpec", "builtin_specs", "read_spec"),
@@ -80,6 +83,7 @@ else:
             "transcripts": ("read_transcript",),
             "transcripts.building": ("moment",),
             "transcripts.files": ("mapping",),
+            "transcripts.inspect": ("UNTIMED",),
             "transcripts.search_replace": ("search_replace_calls",),
         },
     )

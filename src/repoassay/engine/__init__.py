@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from repoassay.engine.assess import TaskAssurance as TaskAssurance
     from repoassay.engine.attempt import (
+        AttemptContext as AttemptContext,
         AttemptResult as AttemptResult,
         GradingContext as GradingContext,
         OpenAttempt as OpenAttempt,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         FeedbackLedger as FeedbackLedger,
         UnlimitedLedger as UnlimitedLedger,
         bits_told as bits_told,
+        ruled_by as ruled_by,
     )
     from repoassay.engine.fetch import fetch_data as fetch_data
     from repoassay.engine.grade import grade_outputs as grade_outputs
@@ -85,7 +87,7 @@ else:
         {
             "agent_check": ("Checked", "check_agent"),
             "assess": ("TaskAssurance",),
-            "attempt": ("GradingContext", "AttemptResult", "OpenAttempt", "work"),
+            "attempt": ("AttemptContext", "GradingContext", "AttemptResult", "OpenAttempt", "work"),
             "attempt_cluster": ("check_executor",),
             "cost_bound": ("CostBound", "bound_of"),
             "item_branch": (
@@ -97,7 +99,7 @@ else:
                 "write_branch",
             ),
             "execution": ("Progress", "check", "execute", "folder_lock", "run_lock", "prepare"),
-            "feedback": ("TESTED", "FeedbackLedger", "UnlimitedLedger", "bits_told"),
+            "feedback": ("TESTED", "FeedbackLedger", "UnlimitedLedger", "bits_told", "ruled_by"),
             "fetch": ("fetch_data",),
             "grade": ("grade_outputs",),
             "matrix": ("number", "parse_sweeps", "spread"),

@@ -18,7 +18,7 @@ from repoassay.engine.starts import Excuse, Starts
 from repoassay.engine.verdict_adjustment import adjust_verdict, failure_told_by, started_elsewhere, unstarted
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading import Oracle, fault, judge, not_gradable
-from repoassay.sandbox import Cache, Command, Sandbox
+from repoassay.sandbox import Cache, Command, Completed, Sandbox, SandboxSetup
 from repoassay.tasks import TaskFolder
 from repoassay.types import (
     AgentEntry,
@@ -203,7 +203,7 @@ def _without_copies(command: Command, layout: PreparedTask, bench: GradingContex
     if not bench.sandbox.network_is_private:
         return command
     covers = cover_runs(set(command.mounts) - set(layout.mounts), bench.cache)
-    if layout.folder.task.kind.changes_repository:
+    if layout.folder.task.kind.changes_repository and not layout.folder.task.state:
         covers = (*covers, *cover_installed_copies(layout, bench.cache))
     return replace(command, mounts=(*command.mounts, *covers))
 
@@ -215,28 +215,52 @@ class OpenAttempt:
         folder: The task.
         bench: What grades it; closed at the end.
         seconds: The most it may take; the task's own limit without.
+        change: Makes the setup of the session out of the one an agent gets.
 
     Raises:
         InfraFault: It cannot be laid out.
     """
 
-    def __init__(self, folder: TaskFolder, bench: GradingContext, seconds: float | None) -> None:
+    def __init__(
+        self, folder: TaskFolder, bench: GradingContext, seconds: float | None,
+        change: Callable[[SandboxSetup], SandboxSetup] = lambda setup: setup,
+    ) -> None:  # fmt: skip
         self._folder, self._bench = folder, bench
         with contextlib.ExitStack() as stack:
             stack.callback(bench.oracle.close)
             into = tempfile.TemporaryDirectory(prefix="repoassay-attempt-", ignore_cleanup_errors=True)
-            files = Path(stack.enter_context(into), "submission")
+            self._place = Path(stack.enter_context(into))
             self._layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
-            self._crossed = stack.enter_context(crossing(self._layout, files))
-            limits = folder.task.limits.model_copy(update={"seconds": seconds} if seconds else {})
-            setup = _without_copies(in_workspace(self._layout, limits, ()), self._layout, bench)
-            setup = replace(setup, collect=self._crossed.collect)
-            self.session = stack.enter_context(bench.sandbox.open(setup))
+            self._crossed = stack.enter_context(crossing(self._layout, self._place / "submission"))
+            self._limits = folder.task.limits.model_copy(update={"seconds": seconds} if seconds else {})
+            setup = _without_copies(in_workspace(self._layout, self._limits, ()), self._layout, bench)
+            self.session = stack.enter_context(
+                bench.sandbox.open(change(replace(setup, collect=self._crossed.collect)))
+            )
+            self._done: Completed | None = None
             self._stack = stack.pop_all()
+
+    @property
+    def files(self) -> Path:
+        """Where the submission's files are."""
+        return self._crossed.files
+
+    def let_work(self, agent: Agent) -> Completed:
+        """Have an agent of ours make the attempt instead: in a sandbox of its own, the session is thrown away.
+
+        Raises:
+            InfraFault: The sandbox failed.
+        """
+        self.session.close()
+        self._crossed = self._stack.enter_context(crossing(self._layout, self._place / "other"))
+        command = _without_copies(agent.command(self._layout, self._limits), self._layout, self._bench)
+        command = replace(command, collect=(*self._crossed.collect, *command.collect))
+        self._done = self._bench.sandbox.run(command)
+        return self._done
 
     def judge(self) -> Verdict:
         """End the session, take what it left across, and grade that."""
-        done = self.session.close()
+        done = self._done or self.session.close()
         self._crossed.submit(self._bench.sandbox)
         files = self._crossed.files
         submission = Submission(files=describe(files), rejected=done.rejected, exit=done.exit)

@@ -1,6 +1,7 @@
 """What other programs load of us, each by an interface of its own: pytest, editors and agents, and harnesses of others.
 
-`pytest_plugin` is imported by every pytest where we are installed, so it imports nothing; `task_items` is what it loads
-when a suite is named. Knows the public face and what lies below it; each module imports the one program it serves, and
-nobody imports it but that program and the command line.
+`pytest_plugin` is imported by every pytest where we are installed, so it imports nothing; `task_items` is what it
+loads when a suite is named. `inspect_extension` is a room of its own, for Inspect. Knows the public face and what
+lies below it; each module imports the one program it serves, and nobody imports it but that program and the command
+line.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import tempfile
 import zipfile
@@ -19,7 +20,9 @@ from repoassay.interchange.agent_files import (
     trajectory_from,
 )
 from repoassay.interchange.foreign_run import ForeignAttempt, ReportedResult
+from repoassay.interchange.verdict_scores import told_result, told_verdict
 from repoassay.text import printable
+from repoassay.types import Outcome
 
 __all__ = ["InspectLogs"]
 
@@ -40,7 +43,6 @@ class InspectLogs:
     gives = "run"
     version = "log format 2 (inspect_ai 0.3)"
     lost = (
-        "Dollars: Inspect tells none.",
         "Scores after the first, events other than model calls, stores and attachments.",
         "What an agent handed in, where no sample keeps it as a patch.",
     )  # fmt: skip
@@ -89,7 +91,8 @@ def _zipped(path: Path) -> Iterator[ForeignAttempt]:
         with zipfile.ZipFile(path) as archive:
             names = [entry.filename for entry in archive.infolist()[: _MOST_SAMPLES + 10]]
             header = _member(archive, "header.json") or _member(archive, "_journal/start.json")
-            for name in sorted(name for name in names if name.startswith("samples/") and name.endswith(".json")):
+            samples = (name for name in names if name.startswith("samples/") and name.endswith(".json"))
+            for name in sorted(samples, key=_sample_order):
                 sample = _member(archive, name)
                 yield _attempt(header, sample) if sample else _unreadable(name)
     except (zipfile.BadZipFile, NotImplementedError, OSError, EOFError) as error:
@@ -97,6 +100,12 @@ def _zipped(path: Path) -> Iterator[ForeignAttempt]:
             f"{printable(str(path), 500)} cannot be read: {printable(str(error), 200)}.",
             "Write it again with `inspect log convert`, or copy it whole.",
         ) from error
+
+
+def _sample_order(name: str) -> tuple[str, int, str]:
+    """By id, then by epoch: the second comes before the tenth."""
+    task, _, epoch = Path(name).stem.rpartition("_epoch_")
+    return task, int(epoch) if epoch.isascii() and epoch.isdigit() and len(epoch) < 10 else 0, name
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
@@ -147,11 +156,10 @@ def _unreadable(name: str) -> ForeignAttempt:
 
 
 def _attempt(log: dict[str, Any], sample: dict[str, Any]) -> ForeignAttempt:
-    evaluation = mapping(log, "eval")
-    model, solver = (
-        str(evaluation.get("model") or ""),
-        str(evaluation.get("solver") or evaluation.get("task") or "inspect"),
-    )
+    evaluation, own = mapping(log, "eval"), mapping(sample, "metadata", "repoassay")
+    model = _model(str(evaluation.get("model") or ""), sample)
+    solver = str(evaluation.get("solver") or evaluation.get("task") or "inspect")
+    agent = str(own.get("agent") or "") or (f"{solver} @ {model}" if model else solver)
     # Of a log with one sample alone, what the whole spent is what the sample did.
     document = {"eval": evaluation, "status": log.get("status"), "samples": [sample]}
     with tempfile.TemporaryDirectory(prefix="repoassay-import-") as place:
@@ -161,7 +169,7 @@ def _attempt(log: dict[str, Any], sample: dict[str, Any]) -> ForeignAttempt:
     first, last = steps_of(trajectory)
     return ForeignAttempt(
         task=str(sample.get("id") or ""),
-        agent=f"{solver} @ {model}" if model else solver,
+        agent=agent,
         model=model,
         patch=_patch(sample),
         trajectory=trajectory,
@@ -172,17 +180,27 @@ def _attempt(log: dict[str, Any], sample: dict[str, Any]) -> ForeignAttempt:
     )
 
 
+def _model(told: str, sample: dict[str, Any]) -> str:
+    """The model of the evaluation; where that asked none, the one that the sample has figures of."""
+    if told not in ("", "none", "none/none"):
+        return told
+    used = [name for name in mapping(sample, "model_usage") if name != "none"]
+    return used[0] if len(used) == 1 else ""
+
+
 def _patch(sample: dict[str, Any]) -> bytes | None:
     """A diff, where the sample keeps one: in a store or in metadata of its score or its own."""
     places = [mapping(sample, "store"), mapping(sample, "metadata")]
     scores = sample.get("scores")
-    places += [mapping(score, "metadata") for score in scores.values()] if isinstance(scores, dict) else []
+    scores = [mapping(score) for score in scores.values()] if isinstance(scores, dict) else []
+    places += [mapping(score, "metadata") for score in scores]
     for place in places:
         for key in ("model_patch", "diff", "submission"):  # never `patch`, under which data sets keep the solution
             text = place.get(key)
             if isinstance(text, str) and ("\n+++ " in text or text.startswith("diff --git ")):
                 return text.encode("utf-8", "surrogatepass")
-    return None
+    nothing = any(told_verdict(score).get("outcome") == Outcome.NO_OUTPUT.value for score in scores)
+    return b"" if nothing else None
 
 
 def _reported(sample: dict[str, Any], version: str) -> ReportedResult | None:
@@ -192,10 +210,12 @@ def _reported(sample: dict[str, Any], version: str) -> ReportedResult | None:
     if not isinstance(scores, dict) or not scores:
         return ReportedResult(None, by, comments=(f"It ended with an error: {str(error)[:300]}",)) if error else None
     name, score = next(iter(scores.items()))
+    if own := told_result(mapping(score)):
+        return own
     value = mapping(score).get("value")
     passed = _GRADES.get(value) if isinstance(value, str) else value if isinstance(value, bool) else None
     share = None
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):  # NaN is unscored
         share, passed = float(value), value >= 1
     said = mapping(score).get("explanation")
     comments = (str(said)[:2000],) if isinstance(said, str) and said.strip() else ()

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import zipfile
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from repoassay.agents.transcripts.building import Building, moment
+from repoassay.agents.transcripts.building import Building, moment, money
 from repoassay.agents.transcripts.files import entries, json_file, mapping, matching
 from repoassay.model_proxy import Messages
 from repoassay.types import Source, StepCall, Usage
 
-__all__ = ["read"]
+__all__ = ["UNTIMED", "read"]
 
 _LARGEST = 64 * 2**20
+UNTIMED = "repoassay_untimed"
+"""Mark of events that we wrote of calls of which nothing tells the time; Inspect's events have one."""
 
 
 def read(folder: Path, building: Building) -> None:
@@ -32,11 +36,18 @@ def read(folder: Path, building: Building) -> None:
     building.ending = str(log.get("status") or "")
     for sample in samples:
         _sample(sample, building)
-    known = [_usage(usage) for usage in mapping(log, "stats", "model_usage").values() if isinstance(usage, dict)]
-    if not known:
-        known = [_usage(usage) for sample in samples for usage in mapping(sample, "model_usage").values()]
-    building.usage = sum(known, Usage()) if known else None
-    building.note = "it tells no dollars"
+    told = _dictionaries(mapping(log, "stats", "model_usage"))
+    told = told or [usage for sample in samples for usage in _dictionaries(mapping(sample, "model_usage"))]
+    building.usage = sum(map(_usage, told), Usage()) if told else None
+    costs = [cost for usage in told if (cost := money(usage.get("total_cost"))) is not None]
+    if told and len(costs) == len(told):
+        building.dollars = sum(costs, Decimal(0))
+    else:
+        building.note = "it tells no dollars"
+
+
+def _dictionaries(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [value for value in found.values() if isinstance(value, dict)]
 
 
 def _zipped(paths: list[Path], building: Building) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -61,7 +72,7 @@ def _zipped(paths: list[Path], building: Building) -> tuple[dict[str, Any], list
 
 
 def _sample(sample: dict[str, Any], building: Building) -> None:
-    outputs = {}
+    outputs: dict[str, tuple[Usage | None, Decimal | None, datetime | None]] = {}
     calls = 0
     for event in entries(sample.get("events")):
         if event.get("event") == "model":
@@ -69,9 +80,11 @@ def _sample(sample: dict[str, Any], building: Building) -> None:
             output = mapping(event, "output")
             for choice in entries(output.get("choices")):
                 usage = mapping(output, "usage")
+                untimed = mapping(event, "metadata").get(UNTIMED) is True
                 outputs[str(mapping(choice, "message").get("id"))] = (
                     _usage(usage) if usage else None,
-                    moment(event.get("timestamp")),
+                    money(usage.get("total_cost")),
+                    None if untimed else moment(event.get("timestamp")),
                 )
     building.calls = (building.calls or 0) + calls if calls else building.calls
     for message in entries(sample.get("messages")):
@@ -89,8 +102,8 @@ def _sample(sample: dict[str, Any], building: Building) -> None:
                          arguments=mapping(call, "arguments"))
                 for call in entries(message.get("tool_calls"))
             ]  # fmt: skip
-            known, time = outputs.get(str(message.get("id")), (None, None))
-            building.step(Source.AGENT, text, reasoning=reasoning, calls=used, usage=known, time=time)
+            known, dollars, time = outputs.get(str(message.get("id")), (None, None, None))
+            building.step(Source.AGENT, text, reasoning=reasoning, calls=used, usage=known, dollars=dollars, time=time)
 
 
 def _content(content: object) -> tuple[str, str]:
@@ -112,5 +125,5 @@ def _usage(told: dict[str, Any]) -> Usage:
     }
     usage = Messages.read_usage(named) or Usage()
     reasoning = told.get("reasoning_tokens")
-    known = reasoning if isinstance(reasoning, int) and 0 <= reasoning <= usage.output else 0
+    known = reasoning if isinstance(reasoning, int) and not isinstance(reasoning, bool) and reasoning >= 0 else 0
     return usage.model_copy(update={"reasoning": known})
