@@ -22,6 +22,8 @@ from repoassay.model_proxy import CallJournal
 from repoassay.records import RunFolder
 from repoassay.types import Call, Usage
 
+PEERS = {"otel": "opentelemetry-proto"}
+
 
 def export(run: Path, *arguments: str, **environment: str) -> CompletedProcess[str]:
     return command_line("export", str(run), *arguments, cwd=run.parent, env=environment)

@@ -32,6 +32,9 @@ def test_mlflow_has_a_run_an_agent_with_its_figures(own_run: Path, tmp_path: Pat
     assert table["columns"][:2] == ["task", "number"] and [row[2] for row in table["data"]] == ["passed", "passed"]
 
 
+PEERS = {"mlflow": "mlflow-skinny", "wandb": "wandb"}
+
+
 def kept(path: Path) -> Iterator[bytes]:
     """The records of a file of wandb: a log in blocks, as LevelDB has them, behind seven bytes of its own."""
     content, at, whole = path.read_bytes(), 7, b""
@@ -49,7 +52,7 @@ def kept(path: Path) -> Iterator[bytes]:
 
 
 def test_weights_and_biases_offline_keeps_one_run_an_agent(own_run: Path, tmp_path: Path) -> None:
-    from wandb.proto.wandb_internal_pb2 import Record
+    from wandb.proto.wandb_internal_pb2 import Record  # type: ignore[attr-defined]
 
     quiet = {"WANDB_MODE": "offline", "WANDB_DIR": str(tmp_path), "HOME": str(tmp_path)}
     done = repoassay("export", own_run, "--as", "wandb", "--to", "some-project", cwd=tmp_path, env=quiet)

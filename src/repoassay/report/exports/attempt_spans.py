@@ -53,20 +53,20 @@ class AttemptSpan:
     failed: str = ""
 
 
-def spans_of(finished: FinishedAttempt) -> Iterator[AttemptSpan]:
+def spans_of(subject: FinishedAttempt) -> Iterator[AttemptSpan]:
     """The spans of an attempt: itself first, then its model calls out of the journal of our model proxy.
 
     An imported attempt has no journal; there each step of its agent that has a time and tokens stands for a call.
     """
-    attempt = finished.attempt
+    attempt = subject.attempt
     trace, root = _number(16, attempt.id), _number(8, attempt.id, "root")
-    journal = finished.folder / JOURNAL
+    journal = subject.folder / JOURNAL
     calls = read_calls(journal).calls if journal.is_file() and not journal.is_symlink() else ()
-    yield _root(finished, trace, root)
+    yield _root(subject, trace, root)
     for call in calls:
         yield _called(call, trace, root)
     if not calls:
-        trajectory = read_trajectory(finished.folder)
+        trajectory = read_trajectory(subject.folder)
         for step in trajectory.steps if trajectory else ():
             if step.usage is not None and step.time is not None:
                 yield _step(step, trajectory.model if trajectory else "", trace, root)

@@ -81,7 +81,7 @@ class Otlp:
                 traces, count = traces + 1, count + len(spans)
             flush()
         finally:
-            exporter.shutdown()
+            exporter.shutdown()  # type: ignore[no-untyped-call]
         return f"{traces} traces of {count} spans"
 
 

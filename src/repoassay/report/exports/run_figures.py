@@ -76,8 +76,10 @@ def _metrics(found: Sequence[FinishedAttempt]) -> dict[str, float]:
 
 def _row(found: FinishedAttempt) -> tuple[_Cell, ...]:
     attempt, verdict, spent = found.attempt, found.verdict, found.attempt.spent
+    usage = spent.usage if spent else None
     return (
         attempt.task, attempt.number, verdict.outcome.value, None if verdict.result is None else int(verdict.result),
-        (attempt.ended - attempt.started).total_seconds(), spent and spent.usage.input, spent and spent.usage.output,
+        (attempt.ended - attempt.started).total_seconds(), usage.input if usage else None,
+        usage.output if usage else None,
         float(spent.dollars) if spent and spent.dollars is not None else None, attempt.id,
     )  # fmt: skip
