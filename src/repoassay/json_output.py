@@ -8,7 +8,9 @@ from __future__ import annotations
 import importlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,8 @@ SCHEMA_VERSION = 2
 """Of the envelope and of every verb's data. 1 was 0.1 and 0.2, whose verbs printed their data bare."""
 _awaited: list[str] = []
 """The verb whose document is still to come, if one is."""
+_PART = 100
+"""Items of a list that are printed at a time."""
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -35,11 +39,34 @@ def print_document(data: object, problems: Sequence[str] = ()) -> None:
     """Print the one answer of a verb, indented.
 
     Args:
-        data: As the verb's schema says.
+        data: As the verb's schema says. An iterator in it is a list, of which each item is made, printed on a line and
+            forgotten: so many may come.
         problems: What was passed over or is wrong about the answer, a sentence each.
     """
     _awaited.clear()
-    click.echo(_text(_envelope(command_name(), data=data, problems=list(problems)), indent=2))
+    place, lists = secrets.token_hex(16), list[Iterator[object]]()
+
+    def keep(value: object) -> str:
+        if not isinstance(value, Iterator):
+            raise TypeError(f"{type(value)} is nothing that JSON can hold")
+        lists.append(value)
+        return place
+
+    text = _text(_envelope(command_name(), data=data, problems=list(problems)), 2, keep)
+    first, *rest = text.split(json.dumps(place))
+    click.echo(first, nl=False)
+    for items, after in zip(lists, rest, strict=True):
+        _print_list(items)
+        click.echo(after, nl=False)
+    click.echo()
+
+
+def _print_list(items: Iterator[object]) -> None:
+    before = "[\n"
+    while part := [_text(item) for item in islice(items, _PART)]:
+        click.echo(before + ",\n".join(part), nl=False)
+        before = ",\n"
+    click.echo("\n]" if before == ",\n" else "[]", nl=False)
 
 
 def print_record(record: str, data: object) -> None:
@@ -132,12 +159,12 @@ def _envelope(command: str, **parts: object) -> dict[str, object]:
     return {"schema_version": SCHEMA_VERSION, "command": command, **parts}
 
 
-def _text(document: Mapping[str, object], indent: int | None = None) -> str:
+def _text(document: object, indent: int | None = None, default: Callable[[object], str] | None = None) -> str:
     """ASCII, so that half of a surrogate pair in a name cannot break it; JSON has no NaN, which becomes null."""
     try:
         return json.dumps(document, indent=indent, allow_nan=False)
-    except ValueError:
-        return json.dumps(_finite(document), indent=indent, allow_nan=False)
+    except (TypeError, ValueError):
+        return json.dumps(_finite(document), indent=indent, allow_nan=False, default=default)
 
 
 def _finite(value: object) -> object:

@@ -24,7 +24,8 @@ GOLDEN = Path(__file__).parent / "golden" / "report.json"
 
 
 def dumped(run: RunFolder) -> str:
-    return json.dumps(summary_document(summarise(run)), indent=2, allow_nan=False)
+    found = summary_document(summarise(run))
+    return json.dumps(found | {"attempts": plain_value(list(found["attempts"]))}, indent=2, allow_nan=False)
 
 
 def loaded(run: RunFolder) -> dict[str, Any]:

@@ -71,8 +71,8 @@ class CommandAgent:
         """The command line for one task."""
         values = {
             "instruction": shlex.quote(layout.folder.instruction),
-            "instruction_file": "/workspace/instruction.md",
-            "workspace": "/workspace",
+            "instruction_file": layout.instruction,
+            "workspace": layout.work,
             "agent": "/agent",
             "task": shlex.quote(layout.folder.task.id),
         }

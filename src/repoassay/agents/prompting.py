@@ -25,8 +25,9 @@ def render_prompt(folder: TaskFolder, template: Path | None = None) -> str:
     Args:
         folder: The task.
         template: A Jinja template instead of ours. It knows `instruction`, `kind`, `task`, `title`, `repo`, `inputs`,
-            `input_files`, `output`, `output_files`, `python`, `workspace`, and for pull requests `rules` (where the
-            contribution rules are, or empty), `checks` (commands), `description` (where to leave one) and `branch`.
+            `input_files`, `output`, `output_files`, `python`, `workspace`, for state tasks `places` (folders), and for
+            pull requests `rules` (where the contribution rules are, or empty), `checks` (commands), `description`
+            (where to leave one) and `branch`.
 
     Raises:
         BadInput: The template cannot be read or filled in.
@@ -45,13 +46,14 @@ def render_prompt(folder: TaskFolder, template: Path | None = None) -> str:
                 kind=task.kind.value,
                 task=task.id,
                 title=task.title,
-                repo="/workspace/repo",
+                repo=task.state.work if task.state else "/workspace/repo",
                 inputs="/workspace/inputs",
                 input_files=list(task.inputs.files),
                 output="/workspace/output",
                 output_files=list(task.outputs.files),
                 python="/env/bin/python",
-                workspace="/workspace",
+                workspace=task.state.work if task.state else "/workspace",
+                places=list(task.state.places) if task.state else [],
                 rules=rules_place(task.rules),
                 checks=list(task.environment.checks),
                 description=f"/workspace/output/{DESCRIPTION}",

@@ -26,6 +26,7 @@ sed -e '1s/^#* *//' /run/solution/description.md | git commit --quiet --no-verif
 cp /run/solution/description.md /workspace/output/PULL_REQUEST.md
 """
 """What a person does who proposes a change: a branch, a commit, a description."""
+_APPLY_STATE = ("git", "-C", "/", "apply", "--unsafe-paths", "--whitespace=nowarn", "/run/solution/changes.diff")
 
 
 class ReferenceAgent:
@@ -53,6 +54,10 @@ class ReferenceAgent:
             for path in sorted(solution.rglob("*"))
             if path.is_file() and "__pycache__" not in path.parts
         }
+        if "/run/solution/solve.sh" in files:
+            return _solve(layout, limits, files)
+        if layout.folder.task.state:
+            return in_workspace(layout, limits, _APPLY_STATE, edits=files)
         if layout.folder.task.kind is TaskKind.EDIT:
             apply = ("git", "-C", "/workspace/repo", "apply", "--whitespace=nowarn", "/run/solution/changes.diff")
             return in_workspace(layout, limits, apply, edits=files)
@@ -61,6 +66,12 @@ class ReferenceAgent:
         if "/run/solution/make.py" in files:
             return _make(layout, limits, files)
         return in_workspace(layout, limits, ("/env/bin/python", "-B", "/run/solution/solve.py"), edits=files)
+
+
+def _solve(layout: PreparedTask, limits: Limits, files: dict[str, FileEdit | None]) -> Command:
+    """Run `solve.sh`, which finds its own folder at /solution too."""
+    edits = {**files, **{f"/{place.removeprefix('/run/')}": edit for place, edit in files.items()}}
+    return in_workspace(layout, limits, ("/bin/bash", "/solution/solve.sh"), edits=edits)
 
 
 def _make(layout: PreparedTask, limits: Limits, files: dict[str, FileEdit | None]) -> Command:

@@ -1,8 +1,11 @@
-"""`repoassay import`: runs of other tools."""
+"""`repoassay import`: runs and tasks of other tools."""
 
 from __future__ import annotations
 
 import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +16,12 @@ from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
-    from repoassay.interchange import ImportedRun
+    from repoassay.interchange import ImportedRun, ImportedSuite, StateProof
 
 __all__ = ["import_verb"]
 
 _SHOWN = 8
+_REASONS = 25
 
 
 @click.command("import")
@@ -35,28 +39,43 @@ _SHOWN = 8
     help="The tasks that a run was made on, where they are at hand.",
 )
 @click.option("--judge", is_flag=True, help="Judge what was handed in against --suite, here and now.")
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Of tasks: take N of them, drawn by --seed.")
+@click.option("--seed", default="0", show_default=True, metavar="TEXT", help="Of tasks: what --sample draws by.")
+@click.option("--prove", is_flag=True, help="Of tasks: run the tests on the untouched files, and each solution.")
 @workers_option
 @isolation_option
 @json_option
 def import_verb(
-    source: Path, kind: str | None, folder: Path, suite: str | None, judge: bool, workers: int,
-    isolation: str, as_json: bool,
+    source: Path, kind: str | None, folder: Path, suite: str | None, judge: bool, sample: int | None, seed: str,
+    prove: bool, workers: int, isolation: str, as_json: bool,
 ) -> None:  # fmt: skip
-    """Read SOURCE, a run that another tool wrote, as a run folder.
+    """Read SOURCE, a run or tasks of another tool, as a run folder or a suite.
 
-    It keeps what the other tool reports, as a report: verdicts name it as their grader, tokens and dollars are its
-    own. Then report, compare, show, diagnose and review take it like any run, and say so. With --suite and --judge its
-    patches are judged here, which replaces what was reported. Of what cannot be read, and of data that is missing, it
-    says how much and why. Leaves with 1 when nothing could be taken.
+    Of a run it keeps what the other tool reports, as a report: verdicts name it as their grader, tokens and dollars
+    are its own. Then report, compare, show, diagnose and review take it like any run, and say so. With --suite and
+    --judge its patches are judged here, which replaces what was reported. Tasks become state tasks, each as far as it
+    is understood; with --prove their solutions are seen to pass. Of what cannot be read, and of data that is missing,
+    it says how much and why. Leaves with 1 when nothing could be taken.
 
     \b
     Examples:
       repoassay import ./trajectories --as mini-swe-agent --out runs/theirs
       repoassay import ./trajectories --out runs/theirs --suite ./verified --judge
+      repoassay import ./tasks --as harbor --out ./suite --sample 20 --seed 1 --prove
       repoassay formats
     """
     if judge and suite is None:
         raise click.UsageError("--judge needs the tasks: give --suite SUITE.")
+    from repoassay.interchange import find_importer
+
+    gives = find_importer(kind, source)[1].gives
+    if gives == "suite":
+        if suite is not None:
+            raise click.UsageError("--suite and --judge are for runs, and these are tasks.")
+        _tasks(kind, source, folder, sample, seed, prove, workers, isolation, as_json)
+        return
+    if sample is not None or prove:
+        raise click.UsageError("--sample and --prove are for tasks, and this is a run.")
     _run(kind, source, folder, suite, judge, workers, isolation, as_json)
 
 
@@ -109,3 +128,72 @@ def _print_run(done: ImportedRun, judged: int, as_json: bool) -> None:
         click.echo(f"  refused: {printable(task, 200)}: {printable(why, 300)}")
     for line in done.missing:
         click.echo(f"  {line}")
+
+
+def _tasks(
+    kind: str | None, source: Path, folder: Path, sample: int | None, seed: str, prove: bool, workers: int,
+    isolation: str, as_json: bool,
+) -> None:  # fmt: skip
+    from repoassay.interchange import import_suite
+
+    done = import_suite(kind, source, folder, sample=sample, seed=seed, progress=_told(as_json))
+    proofs = _prove(done, workers, isolation, as_json) if prove else []
+    if as_json:
+        print_document(
+            {
+                "suite": str(done.path),
+                "found": done.found,
+                "converted": list(done.tasks),
+                "refused": [asdict(refusal) for refusal in done.refused],
+                "proofs": [asdict(proof) for proof in proofs],
+            }
+        )
+    else:
+        _print_tasks(done, proofs)
+    if not done.tasks:
+        raise SystemExit(1)
+
+
+def _told(as_json: bool) -> Callable[[int, int], None]:
+    """Progress on the error stream, for people alone."""
+
+    def told(count: int, total: int) -> None:
+        if not as_json and (count == total or count % 100 == 0):
+            click.echo(f"  {count} of {total} tasks read", err=True)
+
+    return told
+
+
+def _prove(done: ImportedSuite, workers: int, isolation: str, as_json: bool) -> list[StateProof]:
+    from repoassay.engine import GradingContext
+    from repoassay.interchange import prove_state_tasks
+    from repoassay.sandbox import Cache, open_sandbox
+    from repoassay.text import printable
+
+    cache = Cache()
+    bench = GradingContext(None, cache, open_sandbox(isolation, cache))
+
+    def told(proof: StateProof) -> None:
+        if not as_json:
+            click.echo(f"  {proof.task}: {proof.state} {printable(proof.why, 200)}".rstrip(), err=True)
+
+    places = [done.path / "tasks" / name for name in done.tasks]
+    try:
+        return prove_state_tasks(places, bench, workers=workers, progress=told)
+    finally:
+        bench.oracle.close()
+
+
+def _print_tasks(done: ImportedSuite, proofs: Sequence[StateProof]) -> None:
+    from repoassay.text import printable
+
+    click.echo(f"{len(done.tasks)} of {done.found} tasks are converted, in {done.path}.")
+    for why, count in list(done.reasons.items())[:_REASONS]:
+        first = next(refusal for refusal in done.refused if refusal.why == why)
+        line = f":{first.line}" if first.line else ""
+        place = printable(f"{first.task}/{first.file}{line}", 200)
+        click.echo(f"  refused {count}: {printable(why, 300)} ({place})")
+    if len(done.reasons) > _REASONS:
+        click.echo(f"  and for {len(done.reasons) - _REASONS} more reasons: --json has each with its line")
+    for state, count in Counter(proof.state for proof in proofs).most_common():
+        click.echo(f"  {state}: {count}")

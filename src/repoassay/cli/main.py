@@ -35,6 +35,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "submit": ("repoassay.cli.submit", "Grade patches in the submission environment."),
     "attack": ("repoassay.cli.attack", "Attack verdicts: what a forger would get on a suite."),
     "serve": ("repoassay.cli.serve", "Serve the submission environment over HTTP."),
+    "mcp": ("repoassay.cli.mcp", "Serve tasks and verdicts to an agent or an editor (MCP)."),
     "judge": ("repoassay.cli.judge", "Let a model rate a study beside people, and hold it against them."),
     "review": ("repoassay.cli.review", "Let people review what runs left behind: would they merge it?"),
     "fetch": ("repoassay.cli.fetch", "Get the data of a suite and check it."),
@@ -55,7 +56,7 @@ _VERBS: dict[str, tuple[str, str]] = {
 
 _SECTIONS = {
     "You have an agent": ("run", "resume", "agents", "models"),
-    "You have outputs, patches or predictions": ("grade", "submit", "serve"),
+    "You have outputs, patches or predictions": ("grade", "submit", "serve", "mcp"),
     "You have runs": ("view", "report", "compare", "show", "diagnose", "signals", "leaderboard"),
     "You have files of other tools": ("import", "export", "formats"),
     "You have people, or models, who review": ("review", "judge"),

@@ -194,7 +194,6 @@ def print_report(
     as_json: bool = False,
     html: Path | None = None,
     page: bool = True,
-    again: bool = True,
     reviews: ReviewedAttempts | None = None,
 ) -> Path | None:
     """Print a run as table or JSON on standard output and write its page.
@@ -205,7 +204,6 @@ def print_report(
         as_json: Print JSON instead of the table.
         html: Where the page goes; `report.html` in the run folder when None.
         page: Whether to write the page.
-        again: Write it also where there is one, and nothing of the run has changed since.
         reviews: What people said of merging its attempts, to stand beside the rates.
 
     Returns:
@@ -216,15 +214,7 @@ def print_report(
     """
     from rich.console import Console as Terminal
 
-    from repoassay.report import (
-        is_current,
-        page_path,
-        print_table,
-        print_tables,
-        reviewed_tables,
-        summary_document,
-        write_html,
-    )
+    from repoassay.report import print_table, print_tables, reviewed_tables, summary_document, write_html
 
     summary = run.summary()
     if as_json:
@@ -239,10 +229,7 @@ def print_report(
         print_table(summary, terminal)
         print_tables(reviewed_tables(summary.results, reviews), terminal)
     path = None
-    if page and (again or not is_current(summary)):
+    if page:
         path = write_html(summary, html, reviews)
-    elif page:
-        path = page_path(summary)
-    if path is not None:
         click.echo(f"HTML: {path}", err=as_json)
     return path

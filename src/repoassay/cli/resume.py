@@ -67,8 +67,9 @@ def resume(
         )  # fmt: skip
     if live.nothing_left:
         what = f"no attempt ended with {only}" if only else f"all {live.kept} attempts are finished"
-        click.echo(f"Nothing is left to do: {what}.", err=True)
-    print_report(found, as_json=as_json, again=not live.nothing_left)
+        click.echo(f"Nothing is left to do: {what}. See them: repoassay report {run}", err=True)
+    if as_json or not live.nothing_left:
+        print_report(found, as_json=as_json, page=not live.nothing_left)
 
 
 def _outcomes(only: str | None) -> list[str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from repoassay.engine.assess import TaskAssurance as TaskAssurance
     from repoassay.engine.attempt import (
+        AttemptContext as AttemptContext,
         AttemptResult as AttemptResult,
         GradingContext as GradingContext,
         OpenAttempt as OpenAttempt,
@@ -86,7 +87,7 @@ else:
         {
             "agent_check": ("Checked", "check_agent"),
             "assess": ("TaskAssurance",),
-            "attempt": ("GradingContext", "AttemptResult", "OpenAttempt", "work"),
+            "attempt": ("AttemptContext", "GradingContext", "AttemptResult", "OpenAttempt", "work"),
             "attempt_cluster": ("check_executor",),
             "cost_bound": ("CostBound", "bound_of"),
             "item_branch": (

@@ -203,7 +203,7 @@ def _without_copies(command: Command, layout: PreparedTask, bench: GradingContex
     if not bench.sandbox.network_is_private:
         return command
     covers = cover_runs(set(command.mounts) - set(layout.mounts), bench.cache)
-    if layout.folder.task.kind.changes_repository:
+    if layout.folder.task.kind.changes_repository and not layout.folder.task.state:
         covers = (*covers, *cover_installed_copies(layout, bench.cache))
     return replace(command, mounts=(*command.mounts, *covers))
 

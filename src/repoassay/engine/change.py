@@ -1,7 +1,7 @@
 """What crosses of an agent's work, and what becomes of it as a submission.
 
-A deliverable task leaves its output folder, an edit leaves `changes.diff`, and a pull request leaves `submission.diff`,
-`commits.json` and `description.md`.
+A deliverable task leaves its output folder, an edit leaves `changes.diff`, a state task the same of the folders it
+names, and a pull request leaves `submission.diff`, `commits.json` and `description.md`.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ class Crossing:
         files, tree = self.files, self.place / "tree"
         if self.layout.folder.task.kind is TaskKind.DELIVERABLE:
             return
-        if self.layout.folder.task.kind is TaskKind.EDIT:
-            (files / DIFF).write_bytes(changes_between(self.layout.base, tree))
+        if self.layout.folder.task.kind in (TaskKind.EDIT, TaskKind.STATE):
+            everything = self.layout.folder.task.state is not None
+            (files / DIFF).write_bytes(changes_between(self.layout.base, tree, everything=everything))
             return
         left = read_left(self.layout.base, tree, self.place / "git", sandbox, cancel)
         (files / PULL_DIFF).write_bytes(left.diff)
@@ -68,6 +69,11 @@ def crossing(layout: PreparedTask, files: Path) -> Iterator[Crossing]:
         place = Path(scratch)
         for name in ("tree", "git", "output"):
             (place / name).mkdir()
+        if task.state:
+            yield Crossing(
+                layout, files, place, tuple(_place_export(name, place / "tree") for name in task.state.places)
+            )
+            return
         # What npm installed is no part of any change, and more files than may cross.
         skip = (".git", "node_modules") if task.environment.node else (".git",)
         collect = [ExportSpec("/workspace/repo", place / "tree", max_bytes=_MAX_TREE, skip=skip)]
@@ -75,3 +81,10 @@ def crossing(layout: PreparedTask, files: Path) -> Iterator[Crossing]:
             output = ExportSpec("/workspace/output", place / "output", max_bytes=_MAX_DESCRIPTION, max_files=100)
             collect += [collect_git(place / "git"), output]
         yield Crossing(layout, files, place, tuple(collect))
+
+
+def _place_export(name: str, tree: Path) -> ExportSpec:
+    """A folder of a state task, laid below `tree` at the same path; caches that tools leave at home stay behind."""
+    into = tree / name.lstrip("/")
+    into.mkdir(parents=True)
+    return ExportSpec(name, into, max_bytes=_MAX_TREE, skip=(".cache", ".npm"))

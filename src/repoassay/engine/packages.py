@@ -54,7 +54,7 @@ class Packages:
             proxy, indexes = self._made
         note = _Journal(journal).note
         task = layout.folder.task
-        if not task.kind.changes_repository:
+        if task.state or not task.kind.changes_repository:
             visitor = proxy.admit(indexes.rules(task.network.hosts), note)
             ends.callback(visitor.close)
             door = open_door(sandbox, network, _PORT, visitor.serve)

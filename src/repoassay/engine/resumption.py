@@ -27,6 +27,7 @@ from repoassay.records import (
     index_run,
     read_attempt,
     sound_folders,
+    undisturbed,
 )
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import SuiteFolder, find_suite
@@ -79,18 +80,20 @@ def resume_run(
     wanted = replace(grants or Grants(), budget_usd=budget_usd)
     run.plan = permit(run.plan, wanted, here=planned_here(run.path))
     with run_lock(run):
-        before = index_run(run.path)  # refuses attempts that cannot be read
-        recovered = recover(run, before)
-        now = index_run(run.path) if recovered else before
-        torn, slots = now.torn, open_slots(run, only, now.attempts)
-        found = Resumed(len(now.attempts), recovered, torn, len(slots))
+        found, slots = _left(run, only)
         if slots:
             suite = suite_of(run)
             started = _look(run, suite, slots, own) if look_first else ()
             told = {"only": sorted(only)} if only else {}
             money = {"budget_usd": str(budget_usd)} if budget_usd is not None else {}
             run.journal.append(
-                "resumed", kept=found.kept, recovered=recovered, torn=list(torn), left=len(slots), **told, **money
+                "resumed",
+                kept=found.kept,
+                recovered=found.recovered,
+                torn=list(found.torn),
+                left=found.left,
+                **told,
+                **money,
             )
             progress.resuming(found.kept, found.recovered, found.torn, found.left)
             execute(
@@ -98,6 +101,16 @@ def resume_run(
                 executor=executor, node_workers=node_workers,
             )  # fmt: skip
     return found
+
+
+def _left(run: RunFolder, only: Collection[Outcome]) -> tuple[Resumed, list[Slot]]:
+    """What is finished, what was recovered, and which places are to be filled."""
+    with undisturbed():
+        now = index_run(run.path)  # refuses attempts that cannot be read
+        if recovered := recover(run, now):
+            now = index_run(run.path)
+        slots = open_slots(run, only, now.attempts)
+        return Resumed(len(now.attempts), recovered, now.torn, len(slots)), slots
 
 
 def _look(run: RunFolder, suite: SuiteFolder, slots: Sequence[Slot], own: Mapping[str, Agent] | None) -> frozenset[str]:

@@ -33,6 +33,7 @@ MUST_FAIL = {
     TaskKind.DELIVERABLE: ("nothing", "copycat", "empty", "garbage", "constant", "noise"),
     TaskKind.EDIT: ("nothing", "copycat", "empty", "garbage"),
     TaskKind.PULL_REQUEST: ("nothing", "copycat", "empty", "garbage"),
+    TaskKind.STATE: ("nothing", "empty", "garbage"),
 }
 """Agents whose submissions are not solutions: untouched workspace, copied inputs, empty files, plausible garbage."""
 

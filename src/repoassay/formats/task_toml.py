@@ -11,7 +11,7 @@ __all__ = ["edit_task_toml", "toml_string"]
 
 
 def edit_task_toml(task: Task) -> str:
-    """Write an edit or pull-request task; keys that have their default are left out."""
+    """Write an edit, state or pull-request task; keys that have their default are left out."""
     assert task.grading.tests is not None
     tests, repository = task.grading.tests, task.repository
     own = ("id", "title", "kind", "domain", "subdomain", "modality", "provenance", "licence", "rules")
@@ -23,13 +23,16 @@ def edit_task_toml(task: Task) -> str:
     for key in ("source", "sha256", "revision", "licence", "homepage"):
         value = getattr(repository, key)
         lines += [f"{key} = {toml_string(value)}"] if value else []
+    if task.state:
+        lines += ["", "[state]", *_line("work", task.state.work), *_line("places", task.state.places)]
+        lines += _line("folders", task.state.folders)
     lines += ["", "[environment]", f"python = {toml_string(task.environment.python)}"]
     lines += _line("node", task.environment.node)
-    lines += [f"resolve = {toml_string(task.environment.resolve)}"] if task.environment.resolve else []
+    lines += [*_line("requirements", task.environment.requirements), *_line("resolve", task.environment.resolve)]
     lines += ["frozen = true"] if task.environment.frozen else []
     for key in ("exclude_newer", "apt", "build", "variables"):
         lines += _line(key, getattr(task.environment, key))
-    lines += [f"path = {_list(task.environment.path)}"]
+    lines += [] if task.state else [f"path = {_list(task.environment.path)}"]
     lines += [f"checks = {_list(task.environment.checks)}"] if task.environment.checks else []
     lines += ["", "[grading.tests]", f"fail_to_pass = {_list(tests.fail_to_pass)}"]
     lines += [f"pass_to_pass = {_list(tests.pass_to_pass)}"] if tests.pass_to_pass else []
@@ -38,6 +41,10 @@ def edit_task_toml(task: Task) -> str:
         lines += _line(key, getattr(tests, key)) if getattr(tests, key) != "pytest" else []
     for key in ("patch", "files", "arguments", "support", "before"):
         lines += _line(key, getattr(tests, key))
+    limits = task.limits.model_dump(exclude_defaults=True)
+    lines += ["", "[limits]", *(f"{key} = {value}" for key, value in limits.items())] if limits else []
+    if task.network.policy:
+        lines += ["", "[network]", *_line("policy", task.network.policy.value)]
     return "\n".join(lines) + "\n"
 
 

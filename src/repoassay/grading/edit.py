@@ -19,6 +19,7 @@ from repoassay.grading.hidden_tests.run import run_hidden
 from repoassay.grading.in_place.proof import TaskProof
 from repoassay.grading.in_place.support import left_out, setup_of
 from repoassay.grading.oracle.oracle import Oracle
+from repoassay.grading.state import blame_withheld, outside_places, reward_of
 from repoassay.grading.test_run import HiddenTestExamination, HiddenTestSubject, examine
 from repoassay.sandbox import Sandbox
 from repoassay.spans import stage_span
@@ -68,6 +69,8 @@ def grade_edit(
     def verdict(
         outcome: Outcome, *comments: str, tests: Sequence[TestResult] = (), assurance: Assurance | None = None
     ) -> Verdict:
+        if why := blame_withheld(folder, outcome):
+            outcome, comments = Outcome.INFRA_FAULT, (why, *comments)
         process = outcome in (Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT)
         return Verdict(
             task=folder.task.id,
@@ -76,6 +79,7 @@ def grade_edit(
             process=process if outcome.whose is Attribution.AGENT else None,
             result=outcome is Outcome.PASSED if outcome.whose is Attribution.AGENT else None,
             tests=tuple(tests),
+            criteria=reward_of(folder, tests),
             comments=comments,
             grader=f"repoassay/{repoassay.__version__}",
             graded_at=datetime.now(UTC),
@@ -96,6 +100,9 @@ def grade_edit(
             return verdict(Outcome.NO_OUTPUT, "The submission changes nothing.")
         failed = f"The patch does not apply: {error}"
         return verdict(Outcome.PATCH_FAILED, failed, *([LENIENT] if lenient else []))
+    if stray := outside_places(folder, changes.edits):
+        where = join_names([f"/{name}" for name in stray], 5)
+        return verdict(Outcome.PATCH_FAILED, f"The patch changes {where}, outside of the task's folders.")
     notes = (*([LENIENT] if lenient else []), *changes.notes)
     proof = None
     if folder.task.grading.tests.runner == "repository":

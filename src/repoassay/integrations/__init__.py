@@ -5,3 +5,13 @@ loads when a suite is named. `inspect_extension` is a room of its own, for Inspe
 lies below it; each module imports the one program it serves, and nobody imports it but that program and the command
 line.
 """
+
+from __future__ import annotations
+
+from repoassay.lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from repoassay.integrations.mcp_server import ToolDesk as ToolDesk, serve_mcp as serve_mcp
+else:
+    __getattr__, __dir__, __all__ = attach(__name__, {"mcp_server": ("ToolDesk", "serve_mcp")})

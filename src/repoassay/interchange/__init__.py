@@ -20,10 +20,17 @@ if TYPE_CHECKING:
     from repoassay.interchange.format_list import FormatEntry as FormatEntry, format_entries as format_entries
     from repoassay.interchange.importers import (
         Importer as Importer,
+        TaskImporter as TaskImporter,
         find_importer as find_importer,
     )
     from repoassay.interchange.run_import import import_run as import_run
     from repoassay.interchange.run_judging import judge_run as judge_run
+    from repoassay.interchange.state_proof import StateProof as StateProof, prove_state_tasks as prove_state_tasks
+    from repoassay.interchange.suite_import import (
+        ImportedSuite as ImportedSuite,
+        TaskRefusal as TaskRefusal,
+        import_suite as import_suite,
+    )
     from repoassay.interchange.verdict_scores import score_of_verdict as score_of_verdict
 else:
     __getattr__, __dir__, __all__ = attach(
@@ -32,9 +39,11 @@ else:
             "agent_files": ("json_object", "plain_files"),
             "foreign_run": ("ForeignAttempt", "ImportedRun", "ReportedResult"),
             "format_list": ("FormatEntry", "format_entries"),
-            "importers": ("Importer", "find_importer"),
+            "importers": ("Importer", "TaskImporter", "find_importer"),
             "run_import": ("import_run",),
             "run_judging": ("judge_run",),
+            "state_proof": ("StateProof", "prove_state_tasks"),
+            "suite_import": ("ImportedSuite", "TaskRefusal", "import_suite"),
             "verdict_scores": ("score_of_verdict",),
         },
     )

@@ -1,6 +1,6 @@
 """Formats that are read: who reads which, and the one that recognises a source.
 
-A format is an entry point `repoassay.importers`: a class or object that reads runs.
+A format is an entry point `repoassay.importers`: a class or object that reads runs, or tasks (`TaskImporter`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import Any, Protocol
 from repoassay import plugins
 from repoassay.errors import BadInput, Interrupted, RepoAssayError, Unavailable
 from repoassay.interchange.foreign_run import ForeignAttempt
+from repoassay.interchange.state_task import StateTask
 from repoassay.text import join_names
 
-__all__ = ["Importer", "find_importer", "guard"]
+__all__ = ["Importer", "TaskImporter", "find_importer", "guard"]
 
 _GROUP = "repoassay.importers"
 
@@ -24,7 +25,7 @@ class Importer(Protocol):
 
     Attributes:
         title: What is read, in one line.
-        gives: `run`.
+        gives: `run`; `suite` of a `TaskImporter`.
         version: Which version of the format is read.
         lost: What of it has no place with us, a sentence each.
     """
@@ -39,6 +40,24 @@ class Importer(Protocol):
 
     def attempts(self, source: Path) -> Iterator[ForeignAttempt]:
         """Read a run; raises `BadInput` where the whole cannot be read. What is wrong with one attempt is its own."""
+
+
+class TaskImporter(Protocol):
+    """A format of tasks that is read; `gives` is `suite`, and the other attributes are those of `Importer`."""
+
+    title: str
+    gives: str
+    version: str
+    lost: tuple[str, ...]
+
+    def recognizes(self, source: Path) -> bool:
+        """As `Importer` has it."""
+
+    def folders(self, source: Path) -> Iterator[Path]:
+        """Folders of tasks in a source, or the source itself where it is one."""
+
+    def convert(self, folder: Path) -> StateTask:
+        """Understand one task; raises `ImportRefusal` with the reason and the line where it cannot."""
 
 
 def find_importer(kind: str | None, source: Path) -> tuple[plugins.Plugin, Any]:

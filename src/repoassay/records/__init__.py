@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         IndexedRun as IndexedRun,
         index_run as index_run,
         sound_folders as sound_folders,
+        undisturbed as undisturbed,
     )
     from repoassay.records.attempts import (
         ALL as ALL,
@@ -103,7 +104,7 @@ else:
         __name__,
         {
             "attempt_columns": ("AttemptColumns", "VerdictColumns"),
-            "attempt_index": ("IndexedAttempt", "IndexedRun", "index_run", "sound_folders"),
+            "attempt_index": ("IndexedAttempt", "IndexedRun", "index_run", "sound_folders", "undisturbed"),
             "attempts": ("ALL", "TABLE", "finished_ids", "read_attempt"),
             "cache_root": ("cache_path",),
             "calls": (

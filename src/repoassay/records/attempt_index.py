@@ -7,16 +7,18 @@ attempt of which one of these differs is read again, as is one that had changed 
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sqlite3
 import stat
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from sys import intern
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -30,24 +32,26 @@ from repoassay.records.index_file import index_path, index_transaction, open_ind
 from repoassay.records.journal import Journal
 from repoassay.types import Attempt, Outcome, Spending, Verdict
 
-__all__ = ["IndexedAttempt", "IndexedRun", "index_run", "sound_folders"]
+__all__ = ["IndexedAttempt", "IndexedRun", "index_run", "sound_folders", "undisturbed"]
 
-_VERSION = 1
+_VERSION = 2
 _SCHEMA = """
 CREATE TABLE journal (size INTEGER, lines INTEGER, digest TEXT, torn TEXT);
 CREATE TABLE finished (position INTEGER PRIMARY KEY, id TEXT UNIQUE);
-CREATE TABLE attempts (id TEXT PRIMARY KEY, state INTEGER, verdict TEXT, folder INTEGER, sound INTEGER, whole INTEGER,
-    task TEXT, task_digest TEXT, judged_digest TEXT, agent TEXT, number INTEGER, retry_of TEXT, outcome TEXT,
-    process INTEGER, result INTEGER, comment TEXT, wall REAL, spent TEXT) WITHOUT ROWID
+CREATE TABLE attempts (position INTEGER PRIMARY KEY, state INTEGER, verdict TEXT, folder INTEGER, sound INTEGER,
+    whole INTEGER, task TEXT, task_digest TEXT, judged_digest TEXT, agent TEXT, number INTEGER, retry_of TEXT,
+    outcome TEXT, process INTEGER, result INTEGER, comment TEXT, wall REAL, spent TEXT)
 """
 _EMPTY = ("DELETE FROM journal", "DELETE FROM finished", "DELETE FROM attempts")
 _ROWS = """
-SELECT f.id, a.state, a.verdict, a.whole, a.task, a.task_digest, a.judged_digest, a.agent, a.number, a.retry_of,
-    a.outcome, a.process, a.result, a.comment, a.wall, a.spent
-FROM finished f LEFT JOIN attempts a ON a.id = f.id ORDER BY f.position
+SELECT f.position, f.id, a.state, a.verdict, a.whole, a.task, a.task_digest, a.judged_digest, a.agent, a.number,
+    a.retry_of, a.outcome, a.process, a.result, a.comment, a.wall, a.spent
+FROM finished f LEFT JOIN attempts a USING (position) ORDER BY f.position
 """
+_SOUND = "SELECT id, folder FROM finished JOIN attempts USING (position) WHERE sound"
 _NOTE = f"INSERT OR REPLACE INTO attempts VALUES ({','.join('?' * 18)})"  # noqa: S608 - question marks
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+_ANSWERS = {None: None, 0: False, 1: True}
 _SETTLED = 2_000_000_000
 """Nanoseconds after which a change of a file shows in its times: some file systems count whole seconds."""
 _SMALL = 256 << 10
@@ -96,15 +100,10 @@ class IndexedAttempt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IndexedRun:
-    """The finished attempts of a run in the order they ended, and the lines of its journal that are torn.
-
-    `changed` is when a file of an attempt changed last, in nanoseconds since 1970, as far as that is known; now, where
-    one was read again.
-    """
+    """The finished attempts of a run in the order they ended, and the lines of its journal that are torn."""
 
     attempts: Sequence[IndexedAttempt]
     torn: tuple[int, ...]
-    changed: int = 0
 
 
 def index_run(run: Path, progress: Callable[[int], None] | None = None, *, strict: bool = True) -> IndexedRun:
@@ -121,6 +120,18 @@ def index_run(run: Path, progress: Callable[[int], None] | None = None, *, stric
     return with_index(partial(_place, run), lambda place: _read(run, place, progress, strict))
 
 
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Without the cyclic collector: a hundred thousand new records make no cycles, and it would visit them all."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def sound_folders(run: Path) -> dict[str, int]:
     """Id -> `folder_state` of the attempts in whose folders nothing was found but plain files and folders."""
     return with_index(partial(_place, run), _sound)
@@ -135,7 +146,7 @@ def _sound(place: Path | None) -> dict[str, int]:
         return {}
     connection = open_index(place, _VERSION, _SCHEMA)
     try:
-        return dict(connection.execute("SELECT id, folder FROM attempts WHERE sound"))
+        return dict(connection.execute(_SOUND))
     finally:
         connection.close()
 
@@ -145,24 +156,26 @@ def _read(run: Path, place: Path | None, progress: Callable[[int], None] | None,
     try:
         with index_transaction(connection):
             torn, rest = _journal(connection, run)
-            read: dict[str, IndexedAttempt | None] = {}
-            now, newest = time.time_ns(), 0
+            before = time.time_ns() - _SETTLED
             base = f"{run}/attempts/"
-            for name, state, verdict, known_whole, *columns in connection.execute(_ROWS):
-                state_now, changed = _state(base + name, verdict, now) if state else (0, now)
-                fits = state and (known_whole or not whole) and state == state_now
-                newest = max(newest, changed if fits else now)
-                read[name] = _row(name, columns) if fits else None
+            read: dict[str, IndexedAttempt | None] = {}
+            places: dict[str, int] = {}
+            for place_of, name, state, verdict, known_whole, *columns in connection.execute(_ROWS):
+                fits = state and (known_whole or not whole) and state == _state(base + name, verdict, before)
+                if fits:
+                    read[name] = _row(name, columns)
+                else:
+                    read[name], places[name] = None, place_of
             for name in rest:
                 read.setdefault(name, None)
             for number, (name, found) in enumerate(read.items(), 1):
                 if found is None:
-                    read[name] = _again(connection, run, name, whole, now)
+                    read[name] = _again(connection, run, name, places.get(name), whole, before)
                 if progress is not None and (number % _STEP == 0 or number == len(read)):
                     progress(number)
     finally:
         connection.close()
-    return IndexedRun(tuple(filter(None, read.values())), torn, now if rest else newest)
+    return IndexedRun(tuple(filter(None, read.values())), torn)
 
 
 def _journal(connection: sqlite3.Connection, run: Path) -> tuple[tuple[int, ...], list[str]]:
@@ -195,24 +208,29 @@ def _journal(connection: sqlite3.Connection, run: Path) -> tuple[tuple[int, ...]
     return tuple(torn), rest
 
 
-def _again(connection: sqlite3.Connection, run: Path, name: str, whole: bool, now: int) -> IndexedAttempt:
-    """Read an attempt from its files, and note what was read."""
+def _again(
+    connection: sqlite3.Connection, run: Path, name: str, position: int | None, whole: bool, before: int
+) -> IndexedAttempt:
+    """Read an attempt from its files, and note what was read of one whose position the index has."""
     folder = f"{run}/attempts/{name}"
     verdict, sound = _look(folder)
-    state, _ = _state(folder, verdict, now)  # before it is read: a change meanwhile shows the next time
+    state = _state(folder, verdict, before)  # before it is read: a change meanwhile shows the next time
     place = folder_state(os.lstat(folder)) if state else 0
     known_whole = True
     try:
-        attempt, judged = read_attempt(run, name, ALL)
+        attempt, judged = read_attempt(run, name, ALL, verdict)
         found, possible = IndexedAttempt.of(attempt, judged), _is_possible(attempt)
     except BadInput:
         if whole:
             raise
         known_whole = possible = False
     if not (whole or possible):
-        found, possible = IndexedAttempt.of(*read_attempt(run, name, TABLE)), True  # or says what is impossible
-    if state and possible and found.number.bit_length() < 64:  # which SQLite can hold
-        values = (name, state, verdict, place, sound and place != 0, known_whole, *found[1:])
+        found, possible = (
+            IndexedAttempt.of(*read_attempt(run, name, TABLE, verdict)),
+            True,
+        )  # or says what is impossible
+    if position is not None and state and possible and found.number.bit_length() < 64:  # which SQLite can hold
+        values = (position, state, verdict, place, sound and place != 0, known_whole, *found[1:])
         connection.execute(_NOTE, values)
     return found
 
@@ -237,28 +255,28 @@ def _look(folder: str) -> tuple[str, bool]:
 
 
 def _row(name: str, columns: Sequence[Any]) -> IndexedAttempt:
-    task, task_digest, judged_digest, agent, number, retry_of, outcome, process, result, *rest = columns
+    task, task_digest, judged_digest, agent, number, retry_of, outcome, process, result, comment, wall, spent = columns
     return IndexedAttempt(
-        name, sys.intern(task), sys.intern(task_digest), sys.intern(judged_digest), sys.intern(agent), number,
-        retry_of, _OUTCOMES[outcome], None if process is None else bool(process),
-        None if result is None else bool(result), *rest,
+        name, intern(task), intern(task_digest), intern(judged_digest), intern(agent), number, retry_of,
+        _OUTCOMES[outcome], _ANSWERS[process], _ANSWERS[result], comment, wall, spent,
     )  # fmt: skip
 
 
-def _state(folder: str, verdict: str, now: int) -> tuple[int, int]:
-    """A number for what its folder and its two files are, 0 where that cannot be relied on; and when one changed."""
+def _state(folder: str, verdict: str, before: int) -> int:
+    """A number for what its folder and its two files are; 0 where that cannot be relied on, as when one changed after
+    `before`."""
     try:
         place, attempt, judged = (
             os.lstat(folder), os.lstat(f"{folder}/attempt.json"), os.lstat(f"{folder}/{verdict}")
         )  # fmt: skip
     except OSError:
-        return 0, now
+        return 0
     plain = stat.S_ISDIR(place.st_mode) and stat.S_ISREG(attempt.st_mode) and stat.S_ISREG(judged.st_mode)
-    changed = max(place.st_ctime_ns, attempt.st_ctime_ns, judged.st_ctime_ns)
-    if not plain or changed > now - _SETTLED:
-        return 0, now
-    return hash((folder_state(place), _file(attempt), _file(judged))), changed
-
-
-def _file(found: os.stat_result) -> tuple[int, int, int, int]:
-    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    placed, made, graded = place.st_ctime_ns, attempt.st_ctime_ns, judged.st_ctime_ns
+    if not plain or placed > before or made > before or graded > before:
+        return 0
+    return hash((
+        place.st_dev, place.st_ino, place.st_mtime_ns, placed,
+        attempt.st_ino, attempt.st_size, attempt.st_mtime_ns, made,
+        judged.st_ino, judged.st_size, judged.st_mtime_ns, graded,
+    ))  # fmt: skip

@@ -64,8 +64,8 @@ def named_attempt(run: Path, event: Mapping[str, object]) -> str:
     return name
 
 
-def read_attempt(run: Path, name: str, fields: Fields[_A, _V]) -> tuple[_A, _V]:
-    """Read one attempt of a run folder and its latest verdict.
+def read_attempt(run: Path, name: str, fields: Fields[_A, _V], verdict_file: str = "") -> tuple[_A, _V]:
+    """Read one attempt of a run folder and its latest verdict, or that of `verdict_file` where it is the latest.
 
     Raises:
         BadInput: When its id is none, its files are missing, no plain files, too large, not what they should be, or of
@@ -77,7 +77,7 @@ def read_attempt(run: Path, name: str, fields: Fields[_A, _V]) -> tuple[_A, _V]:
     try:
         file = "attempt.json"
         attempt = parse(fields.attempt, _read(f"{folder}/{file}"), f"{folder}/{file}")
-        file = latest_verdict(os.listdir(folder))  # noqa: PTH208 - a Path for each of 300,000 takes longer than reading
+        file = verdict_file or latest_verdict(os.listdir(folder))  # noqa: PTH208 - a Path for each of 300,000 takes longer than reading
         verdict = parse(fields.verdict, _read(f"{folder}/{file}"), f"{folder}/{file}")
     except ValidationError as error:
         raise _unreadable(run, f"{name}/{file} {validation_reason(error)}") from error

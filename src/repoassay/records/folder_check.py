@@ -39,11 +39,9 @@ def folder_state(facts: os.stat_result) -> int:
 
 def is_plain_entry(entry: os.DirEntry[str]) -> bool:
     """Whether something in an attempt's folder is a folder, or a plain file that is not too large."""
-    try:
-        _plain(Path(entry.path), _LARGEST, folders=True)
-    except BadInput:
-        return False
-    return True
+    return entry.is_dir(follow_symlinks=False) or (
+        entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_size <= _LARGEST
+    )
 
 
 def check_sound(run: Path, folders: Mapping[str, int] | None = None) -> None:
@@ -67,11 +65,12 @@ def check_sound(run: Path, folders: Mapping[str, int] | None = None) -> None:
             raise BadInput(f"{attempts} holds {attempt.name[:80]!r}, which is no attempt of a run.", _REMEDY)
         if folders and folders.get(attempt.name) == folder_state(attempt.stat(follow_symlinks=False)):
             continue
-        for entry in _entries(Path(attempt.path)):
-            _plain(Path(entry.path), _LARGEST, folders=True)
+        for entry in _entries(attempt.path):
+            if not is_plain_entry(entry):
+                _plain(Path(entry.path), _LARGEST, folders=True)  # says what it is
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
     found = []
     with os.scandir(folder) as entries:
         for entry in entries:

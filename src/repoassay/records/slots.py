@@ -86,13 +86,11 @@ def places(plan: Plan, attempts: Sequence[Chained]) -> list[SlotStatus]:
     An attempt fills the slot of the first of its retry chain. Where several fill one slot, the last one counts and
     the earlier are superseded. An attempt whose slot the plan does not hold counts nowhere.
     """
-    by_id: dict[str, Chained] = {attempt.id: attempt for attempt in attempts}
-    slots = [_slot(attempt, by_id) for attempt in attempts]
-    last = dict(zip(slots, (attempt.id for attempt in attempts), strict=True))
-    planned = set(slots_of(plan))
+    slots, last = _slots(attempts)
+    planned = _planned(plan)
     found = []
     for attempt, slot in zip(attempts, slots, strict=True):
-        if slot not in planned:
+        if not planned(slot):
             found.append(SlotStatus(slot, AttemptStatus.OUTSIDE_PLAN))
         elif last[slot] == attempt.id:
             found.append(SlotStatus(slot, AttemptStatus.COUNTS))
@@ -103,13 +101,32 @@ def places(plan: Plan, attempts: Sequence[Chained]) -> list[SlotStatus]:
 
 def counting_attempts(plan: Plan, items: Sequence[_Item], attempt_of: Callable[[_Item], Chained]) -> dict[Slot, _Item]:
     """Slot -> the item whose attempt counts there, of items in the order their attempts ended."""
-    standing = places(plan, [attempt_of(item) for item in items])
+    attempts = [attempt_of(item) for item in items]
+    slots, last = _slots(attempts)
+    planned = _planned(plan)
     return {
-        place.slot: item for item, place in zip(items, standing, strict=True) if place.standing is AttemptStatus.COUNTS
+        slot: item
+        for item, attempt, slot in zip(items, attempts, slots, strict=True)
+        if last[slot] == attempt.id and planned(slot)
     }
 
 
+def _slots(attempts: Sequence[Chained]) -> tuple[list[Slot], dict[Slot, str]]:
+    """The slot that each attempt fills, and of each slot the last attempt's id."""
+    by_id: dict[str, Chained] = {attempt.id: attempt for attempt in attempts}
+    slots = [_slot(attempt, by_id) for attempt in attempts]
+    return slots, dict(zip(slots, (attempt.id for attempt in attempts), strict=True))
+
+
+def _planned(plan: Plan) -> Callable[[Slot], bool]:
+    """Says whether a plan holds a slot."""
+    tasks = {task.id for task in plan.tasks}
+    return lambda slot: slot.task in tasks and slot.agent in plan.agents and 1 <= slot.number <= plan.attempts
+
+
 def _slot(attempt: Chained, by_id: Mapping[str, Chained]) -> Slot:
+    if not attempt.retry_of:
+        return Slot(attempt.task, attempt.agent, attempt.number)
     seen = {attempt.id}
     first = attempt
     while (earlier := by_id.get(first.retry_of or "")) and earlier.id not in seen:  # a damaged run may hold a circle

@@ -67,8 +67,6 @@ if TYPE_CHECKING:
     from repoassay.report.outcome_tables import ReportTables as ReportTables
     from repoassay.report.page_files import (
         attempt_html as attempt_html,
-        is_current as is_current,
-        page_path as page_path,
         render as render,
         results_html as results_html,
         write_html as write_html,
@@ -162,7 +160,7 @@ else:
             "llm_labels": ("LabelRequest", "label_by_model", "score_model", "score_rules"),
             "chosen_study": ("named_reviews",),
             "outcome_tables": ("ReportTables",),
-            "page_files": ("attempt_html", "is_current", "page_path", "render", "results_html", "write_html"),
+            "page_files": ("attempt_html", "render", "results_html", "write_html"),
             "qualities": ("reviewed_qualities",),
             "reviewed_attempts": ("ReviewedAttempts", "read_reviews", "reviews_document"),
             "report_tables": ("TableSelection", "figure_out", "reviewed_tables"),

@@ -44,19 +44,22 @@ from repoassay.report.summary import AgentSummary, Summary, SummaryRow
 from repoassay.stats import Proportion, Rate
 from repoassay.types import Spending, SuiteStrength
 
-__all__ = ["SCHEMA", "document", "plain_value", "summary_document"]
+__all__ = ["SCHEMA", "plain_value", "summary_document"]
 
 SCHEMA = "repoassay/report/1"
 
 
 def summary_document(summary: Summary) -> dict[str, Any]:
-    """The document, of nothing but what JSON can hold."""
-    plain: dict[str, Any] = plain_value(document(summary))
-    return plain
+    """The document, of nothing but what JSON can hold; `attempts` is an iterator that reads each when it is asked for.
+
+    Raises:
+        BadInput: From that iterator, when an attempt cannot be read any more.
+    """
+    plain: dict[str, Any] = plain_value(_document(summary))
+    return {key: map(_attempt, summary.rows) if key == "attempts" else value for key, value in plain.items()}
 
 
-def document(summary: Summary) -> dict[str, Any]:
-    """The document as nested dicts and lists."""
+def _document(summary: Summary) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "run": summary.plan.model_dump(mode="json"),
@@ -74,7 +77,7 @@ def document(summary: Summary) -> dict[str, Any]:
             "total": _spent(summary.spending.total),
         },
         "agents": [_agent(agent) for agent in summary.agents],
-        "attempts": [_attempt(row) for row in summary.rows],
+        "attempts": [],
         "strength": _strength(summary.strengths) if summary.strengths else None,
         "missing": [{"task": gap.task.id, "agent": gap.agent, "number": gap.number} for gap in summary.unfinished],
     }

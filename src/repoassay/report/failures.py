@@ -77,7 +77,7 @@ def causes_of(rows: Sequence[ResultRow], most: int = MOST_CAUSES) -> dict[str, s
     """Attempt id -> the class of error that diagnosis or a person gives, in words; nothing for what is unclear."""
     told: dict[str, str] = {}
     by_run: dict[Path, Diagnoser | None] = {}
-    failed = [row for row in rows if row.folder is not None and row.outcome not in (Outcome.PASSED, None)]
+    failed = [row for row in rows if row.outcome not in (Outcome.PASSED, None)]
     for row in failed[:most]:
         if row.run.path not in by_run:
             by_run[row.run.path] = _diagnoser(row.run.path)

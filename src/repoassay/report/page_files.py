@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_PAGES",
     "attempt_html",
-    "is_current",
     "neighbours_of",
     "page_parts",
-    "page_path",
     "render",
     "results_html",
     "write_html",
@@ -44,6 +42,7 @@ __all__ = [
 
 MOST_PAGES = 2_000
 """Attempts that get a page of their own in a file, those that did not pass first; `repoassay view` shows any."""
+_MOST_NEIGHBOURS = 24
 _MOST_WHOLE = 5_000
 """Attempts of a run up to which a server reads all of each; of more, what rows need."""
 _OURS = re.compile(r"attempts-[0-9]{4}\.js|[0-9A-Z]{26}\.html")
@@ -125,27 +124,9 @@ def write_html(summary: Summary, path: Path | None = None, reviews: ReviewedAtte
     Raises:
         BadInput: When it cannot be written there.
     """
-    target = path or page_path(summary)
+    target = path or summary.path / "report.html"
     write_results(summary.results, target, page_parts(summary, reviews), "--html")
     return target
-
-
-def page_path(summary: Summary) -> Path:
-    """Where the page of one run lies, if nobody named another place."""
-    return summary.path / "report.html"
-
-
-def is_current(summary: Summary) -> bool:
-    """Whether a run's page was written after everything of the run that it shows."""
-    target = page_path(summary)
-    apart = {target.name, files_folder(target), ".lock", "attempts"}
-    try:
-        with os.scandir(summary.path) as entries:
-            changed = [one.stat(follow_symlinks=False).st_ctime_ns for one in entries if one.name not in apart]
-        written = target.stat().st_mtime_ns
-        return target.with_name(files_folder(target)).is_dir() and max(summary.changed, *changed) < written
-    except OSError:  # there is no page yet
-        return False
 
 
 def write_results(
@@ -229,11 +210,12 @@ def _read(run: RunFolder, name: str) -> SummaryRow:
 
 
 def neighbours_of(attempt: str, others: Sequence[ResultRow], linked: frozenset[str]) -> list[Neighbour]:
-    """The other attempts at the same task."""
-    return [
+    """Other attempts at the same task, the first ones where they are many."""
+    beside = (
         Neighbour(
             row.agent, row.number, outcome_label(row.outcome), f"{row.attempt}.html" if row.attempt in linked else ""
         )
         for row in others
         if row.outcome is not None and row.attempt != attempt
-    ]
+    )
+    return list(islice(beside, _MOST_NEIGHBOURS))

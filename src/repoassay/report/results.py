@@ -6,10 +6,8 @@ Read from the run folders' own files, or from an index of them that is looked at
 
 from __future__ import annotations
 
-import gc
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -17,10 +15,19 @@ from functools import partial
 from pathlib import Path
 
 from repoassay.errors import BadInput
-from repoassay.records import IndexedAttempt, RunFolder, Slot, counting_attempts, finished_ids, index_run, slots_of
+from repoassay.records import (
+    IndexedAttempt,
+    RunFolder,
+    Slot,
+    counting_attempts,
+    finished_ids,
+    index_run,
+    slots_of,
+    undisturbed,
+)
 from repoassay.types import Economics, Outcome, Plan, PlannedTask
 
-__all__ = ["ResultRow", "RunEntry", "RunInfo", "read_rows", "result_rows", "undisturbed"]
+__all__ = ["ResultRow", "RunEntry", "RunInfo", "read_rows", "result_rows"]
 
 _LIMIT = re.compile(r", (?:timeout|max_iterations|max_tokens|context_window|budget_usd)=[^,]*$")
 
@@ -178,18 +185,6 @@ def read_rows(paths: Sequence[Path], progress: Callable[[int, int], None] | None
 
 def _said(progress: Callable[[int, int], None], before: int, total: int, done: int) -> None:
     progress(before + done, total)
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Without the cyclic collector: a hundred thousand new records make no cycles, and it would visit them all."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _refuse_twice(runs: Sequence[RunFolder]) -> None:

@@ -19,9 +19,10 @@ from repoassay.records import (
     index_run,
     places,
     read_attempt,
+    undisturbed,
 )
 from repoassay.report.money import RunSpending, SpendingTotal, spending_of
-from repoassay.report.results import ResultRow, result_rows, undisturbed
+from repoassay.report.results import ResultRow, result_rows
 from repoassay.report.strength_lines import strength_sentence, strengths_of
 from repoassay.report.tables.groups import group_rows, rates
 from repoassay.stats import Rate
@@ -130,7 +131,7 @@ class Summary:
 
     `strengths` is what was known, when the run was planned, of the share of wrong solutions that tasks' tests refuse.
     `rows` holds every finished attempt in the order they ended, superseded ones among them; `results` one row for each
-    place of the plan, out of which every figure is worked out. `changed` is that of `repoassay.records.IndexedRun`.
+    place of the plan, out of which every figure is worked out.
     """
 
     path: Path
@@ -142,7 +143,6 @@ class Summary:
     torn: tuple[int, ...]
     spending: RunSpending
     strengths: SuiteStrength | None = None
-    changed: int = 0
 
     def of_standing(self, standing: AttemptStatus) -> int:
         """How many finished attempts stand so."""
@@ -183,7 +183,6 @@ def _summary(run: RunFolder, found: IndexedRun) -> Summary:
         results=results,
         unfinished=tuple(Unfinished(row.planned, row.agent, row.number) for row in results if not row.finished),
         torn=found.torn,
-        changed=found.changed,
         strengths=strengths_of(run.path, {task.digest for task in plan.tasks}),
         spending=spending_of(run, [(row.found.id, row.counts, row.found.spent) for row in rows]),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
@@ -71,10 +72,12 @@ class Rate:
     @classmethod
     def of_tasks(cls, answers: Iterable[tuple[Hashable, bool | None]]) -> Rate:
         """Count answers that each come with their task."""
-        tasks: dict[Hashable, list[bool | None]] = {}
-        for task, answer in answers:
-            tasks.setdefault(task, []).append(answer)
-        return cls.total(cls.of(line) for line in tasks.values())
+        counts = Counter(answers)
+        parts = (
+            (counts[task, True], counts[task, False], counts[task, None])
+            for task in dict.fromkeys(task for task, _ in counts)
+        )
+        return cls.total(cls(true, true + false + unknown, unknown) for true, false, unknown in parts)
 
     @classmethod
     def total(cls, tasks: Iterable[Rate]) -> Rate:

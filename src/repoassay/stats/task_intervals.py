@@ -10,6 +10,7 @@ rate, Tango's of a difference. Where tasks do not differ at all nothing can be e
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from math import fsum, isfinite
 from statistics import NormalDist
 
@@ -42,6 +43,12 @@ def clustered_proportion(tasks: Sequence[Sequence[bool]], confidence: float = 0.
 
 def clustered_counts(counts: Iterable[tuple[int, int]], confidence: float = 0.95) -> Interval:
     """As `clustered_proportion`, of how many values of each task are true, and how many there are."""
+    return _exact_of_counts(tuple(counts), confidence)
+
+
+@lru_cache(maxsize=4096)
+def _exact_of_counts(counts: tuple[tuple[int, int], ...], confidence: float) -> Interval:
+    """Kept, as a report shows one rate in several tables and asks for each end of its interval."""
     given = [[1.0] * hits + [0.0] * (n - hits) for hits, n in counts if n]
     return _exact(given, sum(map(len, given)), confidence)
 

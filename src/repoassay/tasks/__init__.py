@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Manifest as Manifest,
         data_folder as data_folder,
     )
+    from repoassay.tasks.toml import parse_toml as parse_toml
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -51,6 +52,7 @@ else:
             "folder": ("Elsewhere", "TaskFolder"),
             "linter": ("Advice", "lint"),
             "read": ("read_task", "task_from_toml"),
+            "toml": ("parse_toml",),
             "suite": ("SuiteFolder", "find_suite"),
             "suite_data": ("take_data",),
             "suite_lint": ("lint_suite",),

@@ -30,6 +30,7 @@ SOLUTIONS = {
     TaskKind.DELIVERABLE: ("solution/solve.py", "solution/make.py"),
     TaskKind.EDIT: ("solution/changes.diff",),
     TaskKind.PULL_REQUEST: ("solution/changes.diff",),
+    TaskKind.STATE: ("solution/solve.sh", "solution/changes.diff"),
 }
 """What the reference solution of each kind of task may be."""
 _MAX_REQUIREMENTS = 4 * 2**20
@@ -69,7 +70,8 @@ def disagreements(
         yield from [place] if isinstance(place, Problem) else _import_path(written.environment, place)
         if isinstance(place, Path):
             yield from _rules_there(written.rules, place)
-    if written.kind and own:
+    unproven = written.kind is TaskKind.STATE and not contents.below("solution")  # and nobody is blamed by it
+    if written.kind and own and not unproven:
         yield from _solution(SOLUTIONS[written.kind], contents)
         if written.kind is TaskKind.PULL_REQUEST:
             yield from _solution(("solution/description.md",), contents)

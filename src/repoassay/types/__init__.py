@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         PublishedCriteria as PublishedCriteria,
         Reading as Reading,
     )
+    from repoassay.types.network import NetworkPolicy as NetworkPolicy, NetworkRule as NetworkRule
     from repoassay.types.pull_request import Commit as Commit, Commits as Commits
     from repoassay.types.rating import (
         Anchor as Anchor,
@@ -68,8 +69,6 @@ if TYPE_CHECKING:
         Environment as Environment,
         Inputs as Inputs,
         Limits as Limits,
-        NetworkPolicy as NetworkPolicy,
-        NetworkRule as NetworkRule,
         Outputs as Outputs,
         Repository as Repository,
         Task as Task,
@@ -94,6 +93,7 @@ if TYPE_CHECKING:
         TestResult as TestResult,
         Verdict as Verdict,
     )
+    from repoassay.types.workspace_state import WorkspaceState as WorkspaceState
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -105,6 +105,7 @@ else:
             "fields": ("Identifier", "InnerPath", "Number", "Sha256", "Size", "inner_path", "is_local"),
             "files": ("FileEdit",),
             "grading": ("Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"),
+            "network": ("NetworkPolicy", "NetworkRule"),
             "pull_request": ("Commit", "Commits"),
             "rating": ("Anchor", "AxisAnswer", "RatingPhase", "Rating"),
             "run": ("Metering", "NamedFile", "Plan", "PlannedTask", "RunOrigin"),
@@ -120,8 +121,6 @@ else:
                 "Inputs",
                 "TaskKind",
                 "Limits",
-                "NetworkRule",
-                "NetworkPolicy",
                 "Outputs",
                 "Repository",
                 "Task",
@@ -138,5 +137,6 @@ else:
                 "Verdict",
                 "Attribution",
             ),
+            "workspace_state": ("WorkspaceState",),
         },
     )

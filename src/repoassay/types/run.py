@@ -12,7 +12,8 @@ from pydantic import BeforeValidator, Field
 from repoassay.types.agent_entry import AgentEntry
 from repoassay.types.base import Record
 from repoassay.types.grading import Reading
-from repoassay.types.task import Economics, NetworkPolicy, TaskKind
+from repoassay.types.network import NetworkPolicy
+from repoassay.types.task import Economics, TaskKind
 
 __all__ = ["Metering", "NamedFile", "Plan", "PlannedTask", "RunOrigin"]
 

@@ -10,8 +10,10 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from repoassay.types.base import Record
-from repoassay.types.fields import Day, Dollars, HostName, Identifier, InnerPath, Seconds, Sha256, Size, inner_path
+from repoassay.types.fields import Day, Dollars, Identifier, InnerPath, Seconds, Sha256, Size, inner_path
 from repoassay.types.grading import Grading, Mutants, Reading
+from repoassay.types.network import NetworkPolicy, NetworkRule
+from repoassay.types.workspace_state import WorkspaceState
 
 __all__ = [
     "IN_REPOSITORY",
@@ -20,8 +22,6 @@ __all__ = [
     "Environment",
     "Inputs",
     "Limits",
-    "NetworkPolicy",
-    "NetworkRule",
     "Outputs",
     "Repository",
     "Task",
@@ -38,11 +38,20 @@ class TaskKind(StrEnum):
     DELIVERABLE = "deliverable"
     EDIT = "edit"
     PULL_REQUEST = "pull_request"
+    STATE = "state"
 
     @property
     def changes_repository(self) -> bool:
-        """Whether what is submitted is a change of the repository, which hidden tests decide on."""
+        """Whether what is submitted is a change of the files it starts with, which hidden tests decide on."""
         return self is not TaskKind.DELIVERABLE
+
+
+_WITH_TESTS = {
+    TaskKind.EDIT: "an edit task",
+    TaskKind.PULL_REQUEST: "a pull-request task",
+    TaskKind.STATE: "a state task",
+}
+_STATE_TESTS = ("pytest", "scratch")
 
 
 class Repository(Record):
@@ -173,31 +182,6 @@ class Limits(Record):
     output: Size = 8 * 2**20
 
 
-class NetworkPolicy(StrEnum):
-    """What an agent reaches: nothing; its model; its model and package indexes; everything this machine does."""
-
-    NONE = "none"
-    MODEL = "model"
-    PACKAGES = "packages"
-    OPEN = "open"
-
-
-class NetworkRule(Record):
-    """What an agent reaches; without a policy the task's kind decides.
-
-    `hosts` are declared beside the package indexes: `NAME`, `NAME:PORT`, or `*.SUFFIX` for every name below one.
-    """
-
-    policy: NetworkPolicy | None = None
-    hosts: Annotated[tuple[HostName, ...], Field(max_length=64)] = ()
-
-    @model_validator(mode="after")
-    def _hosts_are_asked_for(self) -> Self:
-        if self.hosts and self.policy not in (None, NetworkPolicy.PACKAGES):
-            raise ValueError(f"has hosts, which the policy {self.policy} does not reach; use packages or remove them")
-        return self
-
-
 class Economics(Record):
     """Market value of the task in US dollars with its range and where the figure comes from."""
 
@@ -251,6 +235,7 @@ class Task(Record):
     why: Annotated[str, Field(max_length=1000)] = ""
     dates: Dates = Dates()
     repository: Repository
+    state: WorkspaceState | None = None
     environment: Environment = Environment()
     inputs: Inputs = Inputs()
     outputs: Outputs = Outputs()
@@ -262,10 +247,10 @@ class Task(Record):
 
     @property
     def network_policy(self) -> NetworkPolicy:
-        """The policy it states, or that of its kind: changes need the model alone, deliverables packages too."""
+        """The policy it states, or that of its kind: changes of code need the model alone, others packages too."""
         if self.network.policy is not None:
             return self.network.policy
-        if self.kind is TaskKind.DELIVERABLE or self.network.hosts:
+        if self.kind in (TaskKind.DELIVERABLE, TaskKind.STATE) or self.network.hosts:
             return NetworkPolicy.PACKAGES
         return NetworkPolicy.MODEL
 
@@ -298,9 +283,19 @@ class Task(Record):
         return self
 
     @model_validator(mode="after")
+    def _state_agrees(self) -> Self:
+        if (self.kind is TaskKind.STATE) is (self.state is None):
+            raise ValueError("state: state tasks, and no others, name folders that cross; add or remove [state] places")
+        if self.state and self.grading.tests and (self.grading.tests.runner, self.grading.tests.cwd) != _STATE_TESTS:
+            raise ValueError("grading.tests: the tests of a state task run by pytest in state.work; remove runner, cwd")
+        if self.state and self.inputs.files:
+            raise ValueError("inputs.files: a state task has its inputs among the files it starts with; move them")
+        return self
+
+    @model_validator(mode="after")
     def _kind_agrees(self) -> Self:
         if self.kind.changes_repository:
-            name = "an edit task" if self.kind is TaskKind.EDIT else "a pull-request task"
+            name = _WITH_TESTS[self.kind]
             if self.grading.tests is None:
                 raise ValueError(f"grading.tests: {name} needs hidden tests; add [grading.tests] with fail_to_pass")
             if self.grading.result or self.grading.process or self.grading.published or self.outputs.files:
@@ -308,7 +303,7 @@ class Task(Record):
         else:
             if self.grading.tests is not None:
                 raise ValueError(
-                    "grading.tests: only edit and pull-request tasks have hidden tests; use [[grading.result]] criteria"
+                    "grading.tests: a deliverable task has no hidden tests; use [[grading.result]] criteria"
                 )
             if not self.outputs.files:
                 raise ValueError("outputs.files: a deliverable task must name the files it expects")

@@ -57,7 +57,11 @@ if TYPE_CHECKING:
         fetch_folders as fetch_folders,
         unpack as unpack,
     )
-    from repoassay.workspace.variables import environment_variables as environment_variables
+    from repoassay.workspace.state_places import state_mounts as state_mounts
+    from repoassay.workspace.variables import (
+        environment_variables as environment_variables,
+        test_variables as test_variables,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -89,6 +93,7 @@ else:
             "signature": ("check_signature", "sign_file"),
             "slurm": ("ArrayJob", "jobs_at_work", "submit_array", "write_scripts"),
             "sources": ("fetch_commit", "fetch_folders", "unpack"),
-            "variables": ("environment_variables",),
+            "state_places": ("state_mounts",),
+            "variables": ("environment_variables", "test_variables"),
         },
     )

@@ -26,6 +26,7 @@ from repoassay.workspace.checkouts import check_no_history, commit_tree
 from repoassay.workspace.git import run_git
 from repoassay.workspace.node import node_version
 from repoassay.workspace.sharing import file_states, share_files
+from repoassay.workspace.state_places import state_mounts
 from repoassay.workspace.variables import environment_variables
 
 __all__ = ["build_repository"]
@@ -86,9 +87,11 @@ def build_repository(
 def _run(folder: TaskFolder, built: Path, repo: Path, cache: Cache, sandbox: Sandbox) -> None:
     wanted = folder.task.environment
     variables = environment_variables(folder.task, built)
+    state = folder.task.state
+    shown = state_mounts(state, repo, Access.WRITE) if state else (Mount(repo, "/workspace/repo", Access.WRITE),)
     command = Command(
         argv=("/bin/sh", "-c", _SCRIPT, "build", *wanted.build),
-        cwd="/workspace/repo",
+        cwd=state.work if state else "/workspace/repo",
         env={
             **variables,
             "PATH": variables["PATH"].replace(":", ":/run/tools:", 1),
@@ -99,7 +102,7 @@ def _run(folder: TaskFolder, built: Path, repo: Path, cache: Cache, sandbox: San
             "PIP_NO_WARN_SCRIPT_LOCATION": "1",
             "PIP_ROOT_USER_ACTION": "ignore",
         },
-        mounts=(Mount(repo, "/workspace/repo", Access.WRITE), Mount(Path(uv_program()), "/run/tools/uv")),
+        mounts=(*shown, Mount(Path(uv_program()), "/run/tools/uv")),
         limits=_LIMITS,
     )
     rules = IndexRules.until(wanted.exclude_newer) if wanted.exclude_newer else None

@@ -28,13 +28,13 @@ _MAX_CHANGED = 128 * 2**20
 """Bytes of new and changed files; a diff of more would be refused anyway and is not taken."""
 
 
-def changes_between(base: Path, tree: Path) -> bytes:
+def changes_between(base: Path, tree: Path, *, everything: bool = False) -> bytes:
     """Return the diff from the commit in `base` (a checkout) to the files in `tree` (a copy without `.git`).
 
     The copy is hostile: its attributes, ignore files and repositories inside it are data (the latter's `.git` is
-    removed). Files the repository ignores are left out. Links of the base count as unchanged where the copy has
-    nothing in their place, because links do not cross out of a sandbox. Of too large a change only a sentence is
-    returned, which is no diff.
+    removed). Files the repository ignores, and what tools leave, are left out unless `everything` counts. Links of the
+    base count as unchanged where the copy has nothing in their place, because links do not cross out of a sandbox. Of
+    too large a change only a sentence is returned, which is no diff.
 
     Raises:
         InfraFault: When git fails.
@@ -53,7 +53,8 @@ def changes_between(base: Path, tree: Path) -> bytes:
         }
         run_git(tree, "read-tree", "HEAD", env=env)
         _drop_repositories(tree)
-        run_git(tree, "-c", f"core.excludesFile={litter}", "add", "--all", ".", env=env)
+        forced = ("--force",) if everything else ()
+        run_git(tree, "-c", f"core.excludesFile={litter}", "add", "--all", *forced, ".", env=env)
         _keep_links(tree, env)
         size = _changed_bytes(tree, env)
         if size > _MAX_CHANGED:

@@ -16,6 +16,7 @@ from repoassay.types import Repository
 from repoassay.workspace.git import ATTRIBUTES, run_git
 from repoassay.workspace.npm import fetch_npm
 from repoassay.workspace.sources import fetch_commit, fetch_folders, fetch_sdist, repository_at, unpack
+from repoassay.workspace.state_places import make_folder
 
 __all__ = ["check_no_history", "checkout", "commit_tree"]
 
@@ -44,6 +45,9 @@ def checkout(folder: TaskFolder, repositories: Path | None, cache: Cache) -> Pat
     elif kind == "folder":
         local = (folder.path / name).resolve()
     identity = digest_folder(local) if local else _identity(repository)
+    state = folder.task.state
+    folders = sorted({*state.places, *state.folders}) if state else []
+    identity = "\0".join((identity, *folders))
     key = hashlib.sha256(f"{_FORMAT} {kind} {identity}".encode()).hexdigest()[:32]
 
     def build(part: Path) -> None:
@@ -54,6 +58,8 @@ def checkout(folder: TaskFolder, repositories: Path | None, cache: Cache) -> Pat
                 raise
             remedy = f"{error.remedy} Or lay out its release instead: --repositories released.".strip()
             raise InfraFault(error.message, remedy) from error
+        for name in folders:
+            make_folder(part, name)
         commit_tree(part)
         check_no_history(part)
         settle(part)

@@ -9,7 +9,9 @@ What an agent sees::
     /workspace/contributing.md   what a contribution must keep to, where the task has it (pull-request tasks)
     /env                     the task's Python environment; read-only, first on the path
 
-Where a task has build commands, repository and environment are those that the commands left.
+Where a task has build commands, repository and environment are those that the commands left. A state task shows, in
+place of all below /workspace, the folders it names at their own absolute paths, copy-on-write, and
+/run/task/instruction.md.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from repoassay.types import IN_REPOSITORY, FileEdit, TaskKind
 from repoassay.workspace.builds import build_repository
 from repoassay.workspace.checkouts import checkout
 from repoassay.workspace.environment import build_environment
+from repoassay.workspace.state_places import check_interpreter, state_mounts
 from repoassay.workspace.variables import environment_variables
 
 __all__ = ["BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"]
@@ -34,6 +37,7 @@ DESCRIPTION = "PULL_REQUEST.md"
 """Name of the file in the output folder that says what a pull request is about."""
 _RULES = "/workspace/contributing.md"
 """Where an agent finds contribution rules that are not the repository's own."""
+_INSTRUCTION = "/run/task/instruction.md"
 _IDENTITY = {
     f"GIT_{role}_{part}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -52,8 +56,21 @@ class PreparedTask:
     environment: Path
 
     @property
+    def work(self) -> str:
+        """Where an agent stands."""
+        state = self.folder.task.state
+        return state.work if state else "/workspace"
+
+    @property
+    def instruction(self) -> str:
+        """Where an agent finds the instruction."""
+        return _INSTRUCTION if self.folder.task.state else "/workspace/instruction.md"
+
+    @property
     def mounts(self) -> tuple[Mount, ...]:
         """What an agent sees of the host."""
+        if self.folder.task.state:
+            return (*state_mounts(self.folder.task.state, self.base), Mount(self.environment, "/env"))
         return (
             Mount(self.base, "/workspace/repo", Access.COPY_ON_WRITE),
             Mount(self.inputs, "/workspace/inputs"),
@@ -63,13 +80,15 @@ class PreparedTask:
     @property
     def scratch(self) -> tuple[str, ...]:
         """Writable folders of an agent besides its home."""
+        if self.folder.task.state:
+            return ()
         output = ("/workspace/output",) if self.folder.task.kind is not TaskKind.EDIT else ()
         return ("/workspace", *output)
 
     @property
     def edits(self) -> dict[str, FileEdit | None]:
         """Files put into the workspace before the agent starts."""
-        given = {"/workspace/instruction.md": FileEdit(self.folder.instruction.encode())}
+        given = {self.instruction: FileEdit(self.folder.instruction.encode())}
         rules = self.folder.task.rules
         if rules and not _own(rules):
             given[_RULES] = FileEdit((self.folder.path / rules).read_bytes())
@@ -78,9 +97,12 @@ class PreparedTask:
     @property
     def env(self) -> dict[str, str]:
         """Environment variables of an agent."""
+        variables = environment_variables(self.folder.task, self.environment)
+        if self.folder.task.state:  # its programs run as they would anywhere: nothing more is on the import path
+            return {**variables, "PYTHONDONTWRITEBYTECODE": "1", "REPOASSAY_WORKSPACE": self.work}
         roots = [str(PurePosixPath("/workspace/repo", part)) for part in self.folder.task.environment.path]
         return {
-            **environment_variables(self.folder.task, self.environment),
+            **variables,
             "PYTHONPATH": ":".join(roots),
             "PYTHONDONTWRITEBYTECODE": "1",
             "REPOASSAY_WORKSPACE": "/workspace",
@@ -116,6 +138,7 @@ def lay_out(
         settle(part)  # readable whatever the modes of the task folder
 
     base = checkout(folder, repositories, cache) if whole else cache.entry("checkouts", "empty", settle)
+    check_interpreter(folder.task)
     environment = build_environment(folder, cache, sandbox)
     if whole and folder.task.environment.build:
         base, environment = build_repository(folder, base, environment, cache, sandbox)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from repoassay.types import Task
 
-__all__ = ["environment_variables", "search_paths"]
+__all__ = ["environment_variables", "search_paths", "test_variables"]
 
 
 def environment_variables(task: Task, environment: Path) -> dict[str, str]:
@@ -18,6 +18,11 @@ def environment_variables(task: Task, environment: Path) -> dict[str, str]:
     """
     virtual = {} if task.environment.release_line else {"VIRTUAL_ENV": "/env"}
     return {**task.environment.variables, **search_paths(environment), **virtual}
+
+
+def test_variables(task: Task, environment: Path) -> dict[str, str]:
+    """The variables of tests that start programs of the task; no folder that an agent filled is asked for modules."""
+    return {**environment_variables(task, environment), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def search_paths(environment: Path) -> dict[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 facts = json.load(sys.stdin)
 if facts["edit"]:
-    Path("/workspace/repo/empty_module.py").touch()
+    Path(facts["repository"], "empty_module.py").touch()
 for name in facts["outputs"]:
     target = Path("/workspace/output") / name
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -160,7 +160,7 @@ KINDS = {
 }  # fmt: skip
 
 if facts["edit"]:
-    Path("/workspace/repo/extra_notes.py").write_text(f'"""{words(10)}."""\n\nVALUE = {number()}\n')
+    Path(facts["repository"], "extra_notes.py").write_text(f'"""{words(10)}."""\n\nVALUE = {number()}\n')
 for name in facts["outputs"]:
     target = Path("/workspace/output") / name
     target.parent.mkdir(parents=True, exist_ok=True)

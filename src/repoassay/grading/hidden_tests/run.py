@@ -14,9 +14,12 @@ from repoassay.grading.hidden_tests.node import node_command
 from repoassay.grading.hidden_tests.prefork import INI, PROGRAM, WarmPool, run_files
 from repoassay.grading.hidden_tests.results import HiddenTestRun, read_channel
 from repoassay.grading.in_place.run import run_in_place
+from repoassay.grading.state import outside_places
 from repoassay.sandbox import Access, Command, Completed, Mount, Sandbox, WarmJob
 from repoassay.tasks import TaskFolder
+from repoassay.text import printable
 from repoassay.types import Ended, FileEdit
+from repoassay.workspace import state_mounts, test_variables
 
 __all__ = ["hidden_files", "run_hidden"]
 
@@ -67,7 +70,9 @@ def run_hidden(
             ids=ids, only=only, overrides=changed, cancel=cancel, env=env, seconds=seconds,
         )  # fmt: skip
     key = secrets.token_bytes(32)
-    paths = [str(PurePosixPath("/workspace/repo", part)) for part in folder.task.environment.path]
+    state = folder.task.state
+    top = "" if state else "/workspace/repo"
+    paths = [] if state else [str(PurePosixPath(top, part)) for part in folder.task.environment.path]
     hidden = dict(hidden_files(folder) if files is None else files)
     hidden |= {name: source.encode() for name, source in (changed or {}).items()}
     limits = folder.task.limits.model_copy(update={"seconds": seconds or tests.seconds, "output": 2**20})
@@ -77,11 +82,13 @@ def run_hidden(
     job: dict[str, object] = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}
     if direct:
         job["direct"] = True
-    if tests.cwd == "repository":
-        job["cwd"] = "/workspace/repo"
+    if state or tests.cwd == "repository":
+        job["cwd"] = state.work if state else top
     laid: dict[str, FileEdit | None] = {f"{_ROOT}/{name}": FileEdit(content) for name, content in hidden.items()}
-    laid |= {f"/workspace/repo/{name}": edit for name, edit in edits.items()}
-    if pool is not None:
+    if stray := outside_places(folder, edits):
+        raise InfraFault(f"The changes of {folder.task.id} lie outside of its folders: /{printable(stray[0], 200)}.")
+    laid |= {f"{top}/{name}": edit for name, edit in edits.items()}
+    if pool is not None and not state:
         return _warm(
             pool,
             folder,
@@ -92,15 +99,17 @@ def run_hidden(
             ids,
             cancel,
         )
+    shown = state_mounts(state, base) if state else (Mount(base, top, Access.COPY_ON_WRITE),)
+    variables = test_variables(folder.task, environment) if state else {}
     done = sandbox.run(
         Command(
             argv=("/env/bin/python", "-B", "/run/runner.py")
             if env
             else ("/env/bin/python", "-I", "-B", "/run/runner.py"),
-            env=env or {},
+            env={**variables, **(env or {})},
             cwd="/tmp",  # noqa: S108 - inside the sandbox
             stdin=json.dumps(job).encode(),
-            mounts=(Mount(base, "/workspace/repo", Access.COPY_ON_WRITE), Mount(environment, "/env")),
+            mounts=(*shown, Mount(environment, "/env")),
             edits={"/run/runner.py": FileEdit(PROGRAM.read_bytes()), **run_files(), **laid},
             limits=limits,
             channel=True,

@@ -1,0 +1,248 @@
+"""Tasks of Harbor, and of terminal-bench 1, as state tasks: a folder a task, or folders of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from repoassay.interchange.hidden_test_text import absolute_paths, check_tests, constant_paths, names_of_tests
+from repoassay.interchange.image_file import ImportRefusal
+from repoassay.interchange.image_recipe import ImageRecipe, read_image
+from repoassay.interchange.pytest_script import PytestScript, read_test_script
+from repoassay.interchange.state_task import StateTask, state_places
+from repoassay.tasks import parse_toml, read_regular
+from repoassay.text import printable
+
+__all__ = ["HarborTasks"]
+
+_MOST_TEXT = 2**20
+_MOST_FOLDERS = 200_000
+
+
+class HarborTasks:
+    """Task folders of Harbor (`task.toml`) and of terminal-bench 1 (`task.yaml`), below one folder or more."""
+
+    title = "tasks of Harbor and terminal-bench 1: folders with task.toml or task.yaml"
+    gives = "suite"
+    version = "task.toml 1.0 to 1.4; task.yaml of terminal-bench 1"
+    lost = (
+        "Images: packages by apt and pip, files, folders and commands of a Dockerfile become the task's environment;"
+        " what is not understood refuses the task.",
+        "Root, services, compose files with more than one service, GPUs, MCP servers and several steps.",
+        "Links, modes, owners and times of files: tests that look at them refuse the task.",
+        "The internet beyond package indexes.",
+    )  # fmt: skip
+
+    def recognizes(self, source: Path) -> bool:
+        """Whether it is a task folder or has some within two levels."""
+        return next(self.folders(source, 3), None) is not None
+
+    def folders(self, source: Path, depth: int = 6) -> Iterator[Path]:
+        """Task folders below a folder, in order of path; links are passed over."""
+        seen = 0
+        waiting = [(source, depth)]
+        while waiting:
+            folder, left = waiting.pop()
+            seen += 1
+            if folder.is_symlink() or not folder.is_dir() or seen > _MOST_FOLDERS:
+                continue
+            if _is_task(folder):
+                yield folder
+            elif left:
+                waiting += [(item, left - 1) for item in sorted(folder.iterdir(), reverse=True) if item.name[0] != "."]
+
+    def convert(self, folder: Path) -> StateTask:
+        """Understand one task folder.
+
+        Raises:
+            ImportRefusal: Something of it is not understood; says what, and on which line.
+        """
+        return _first(folder) if (folder / "task.yaml").is_file() else _harbor(folder)
+
+
+def _is_task(folder: Path) -> bool:
+    if (folder / "task.yaml").is_file():
+        return (folder / "Dockerfile").is_file() or (folder / "tests").is_dir()
+    return (folder / "task.toml").is_file() and (folder / "environment").is_dir()
+
+
+def _harbor(folder: Path) -> StateTask:
+    about = parse_toml(_bytes(folder, "task.toml"), "task.toml")
+    if not isinstance(about, dict):
+        raise ImportRefusal("Its task.toml cannot be read.", "task.toml", 0, about.what)
+    _check(about, folder)
+    instruction = _text(folder, "instruction.md")
+    image = read_image(folder / "environment/Dockerfile", folder / "environment", "environment/Dockerfile")
+    verifier, agent, environment = (_table(about, name) for name in ("verifier", "agent", "environment"))
+    if (folder / "tests/Dockerfile").is_file() and verifier.get("environment_mode") == "separate":
+        image.pip += read_image(folder / "tests/Dockerfile", folder / "tests", "tests/Dockerfile").pip
+    script = read_test_script(_text(folder, "tests/test.sh"), "tests/test.sh", image.work)
+    solution = folder / "solution"
+    artifacts = [str(item) for item in about.get("artifacts", []) if isinstance(item, str)]
+    memory = environment.get("memory_mb")
+    metadata = _table(about, "metadata")
+    variables = _variables(environment.get("env"), "environment.env") | _variables(verifier.get("env"), "verifier.env")
+    return _task(
+        folder, instruction, image, script, artifacts,
+        solution=solution if (solution / "solve.sh").is_file() else None,
+        seconds=_seconds(agent.get("timeout_sec"), 900.0),
+        test_seconds=_seconds(verifier.get("timeout_sec"), 240.0),
+        memory=int(memory) * 2**20 if isinstance(memory, int) and 0 < memory < 2**20 else 2 * 2**30,
+        internet=environment.get("allow_internet") is not False,
+        category=printable(str(metadata.get("category") or metadata.get("domain") or "Software"), 80),
+        variables=variables,
+    )  # fmt: skip
+
+
+def _check(about: dict[str, Any], folder: Path) -> None:
+    """Refuse what task.toml asks for and no sandbox has."""
+    version = str(about.get("schema_version") or about.get("version") or "1.0")
+    if not re.fullmatch(r"1\.[0-4](\.\d+)?", version):
+        raise ImportRefusal("Its task.toml has a version that is not read.", "task.toml", 0, version)
+    environment = _table(about, "environment")
+    for key, why in (("gpus", "It needs a GPU."), ("mcp_servers", "It needs an MCP server."),
+                     ("healthcheck", "It waits for a service to be well."), ("skills_dir", "It brings skills."),
+                     ("tpu", "It needs a TPU.")):  # fmt: skip
+        if environment.get(key):
+            raise ImportRefusal(why, "task.toml", 0, f"environment.{key}")
+    if about.get("steps") or (folder / "steps").is_dir():
+        raise ImportRefusal("It has several steps.", "task.toml", 0, "steps")
+    if str(environment.get("os", "linux")).lower() != "linux":
+        raise ImportRefusal("It needs Windows.", "task.toml", 0, "environment.os")
+    for place in (folder / "environment", folder):
+        for name in ("docker-compose.yaml", "docker-compose.yml", "compose.yaml"):
+            if (place / name).is_file():
+                _check_compose(_text(place, name), name)
+    if not (folder / "environment/Dockerfile").is_file():
+        raise ImportRefusal(
+            "It has an image without a Dockerfile.", "task.toml", 0, str(environment.get("docker_image"))
+        )
+
+
+def _check_compose(text: str, name: str) -> None:
+    """One service that does nothing is what a sandbox is anyway."""
+    services = re.split(r"(?m)^services:\s*$", text)[-1]
+    names = re.findall(r"(?m)^  ([\w-]+):\s*$", re.split(r"(?m)^\w", services)[0])
+    if len(names) > 1:
+        line = text.count("\n", 0, text.index(f"  {names[1]}:")) + 1
+        raise ImportRefusal("It has services beside the agent's own container.", name, line, names[1])
+    if found := re.search(r"(?m)^\s*(privileged|cap_add|devices|network_mode):.*$", text):
+        line = text.count("\n", 0, found.start()) + 1
+        raise ImportRefusal("Its container has more rights than a sandbox gives.", name, line, found[0])
+
+
+def _first(folder: Path) -> StateTask:
+    """A task of terminal-bench 1."""
+    try:
+        import yaml
+    except ImportError as error:
+        why = "Tasks of terminal-bench 1 are YAML, which needs the extra `interchange`."
+        raise ImportRefusal(why, "task.yaml") from error
+    try:
+        about = yaml.safe_load(_text(folder, "task.yaml"))
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ImportRefusal("Its task.yaml cannot be read.", "task.yaml") from error
+    if not isinstance(about, dict) or not isinstance(about.get("instruction"), str):
+        raise ImportRefusal("Its task.yaml has no instruction.", "task.yaml")
+    if about.get("parser_name", "pytest") != "pytest":
+        raise ImportRefusal("Its results are read by a program of its own.", "task.yaml", 0, str(about["parser_name"]))
+    for name in ("docker-compose.yaml", "docker-compose.yml"):
+        if (folder / name).is_file():
+            _check_compose(_text(folder, name), name)
+    image = read_image(folder / "Dockerfile", folder, "Dockerfile")
+    if image.work == "/":  # images of terminal-bench stand in /app
+        image.work = "/app"
+        image.files = {f"/app{place}" if place.count("/") == 1 else place: file for place, file in image.files.items()}
+    script = PytestScript()
+    if (folder / "run-tests.sh").is_file():
+        script = read_test_script(_text(folder, "run-tests.sh"), "run-tests.sh", image.work)
+    solution = folder / "solution.sh"
+    return _task(
+        folder, about["instruction"], image, script, [],
+        solution=solution if solution.is_file() else None,
+        seconds=_seconds(about.get("max_agent_timeout_sec"), 900.0),
+        test_seconds=_seconds(about.get("max_test_timeout_sec"), 240.0),
+        memory=2 * 2**30,
+        internet=True,
+        category=printable(str(about.get("category") or "Software"), 80),
+        variables={},
+    )  # fmt: skip
+
+
+def _task(
+    folder: Path, instruction: str, image: ImageRecipe, script: PytestScript, artifacts: list[str], *,
+    solution: Path | None, seconds: float, test_seconds: float, memory: int, internet: bool, category: str,
+    variables: dict[str, str],
+) -> StateTask:  # fmt: skip
+    tests = folder / "tests"
+    if (tests / "conftest.py").exists():
+        raise ImportRefusal("Its tests have a conftest.py.", "tests/conftest.py")
+    ids: list[str] = []
+    source = ""
+    files = script.files if "." not in script.files else [path.name for path in sorted(tests.glob("test_*.py"))]
+    for file in dict.fromkeys(files):
+        text = _text(tests, file)
+        names, many = names_of_tests(text, file)
+        if many:
+            raise ImportRefusal("Its tests are parametrized, so that their names are known only when they run.", file)
+        ids += names
+    for path in sorted(tests.rglob("*.py")):
+        text = _text(tests, path.relative_to(tests).as_posix())
+        check_tests(text, f"tests/{path.relative_to(tests).as_posix()}")
+        source += f"{text}\n"
+    if image.work == "/":
+        raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
+    image.pip += [wanted for wanted in script.pip if _name(wanted) not in set(map(_name, image.pip))]
+    asked = solution if solution is None or solution.is_file() else solution / "solve.sh"
+    solved = _text(asked.parent, asked.name) if asked else ""
+    folders = [image.work, *image.folders, *(str(PurePosixPath(file).parent) for file in image.files)]
+    texts = absolute_paths("\n".join((instruction, source, solved, *artifacts, *image.build)))
+    places = state_places(folders, texts, constant_paths(source))
+    if "HOME" not in image.variables and "/root" in places:
+        image.variables["HOME"] = "/root"
+    first = next((line.strip("# ").strip() for line in instruction.splitlines() if line.strip("# ").strip()), "")
+    return StateTask(
+        name=folder.name, title=printable(first, 100) if len(first) >= 3 else f"Task {folder.name}",
+        instruction=instruction, recipe=image, work=image.work, places=places, tests=tests, fail_to_pass=tuple(ids),
+        solution=solution, seconds=seconds, test_seconds=test_seconds, memory=memory, internet=internet,
+        origin=f"task {printable(folder.name, 200)} of Harbor or terminal-bench", category=category,
+        variables=variables,
+    )  # fmt: skip
+
+
+def _name(wanted: str) -> str:
+    return re.split(r"[\s\[=<>~!;@]", wanted, maxsplit=1)[0].lower().replace("_", "-")
+
+
+def _variables(given: object, key: str) -> dict[str, str]:
+    """Variables of task.toml; those that are taken from the user's own environment are refused."""
+    found = {}
+    for name, value in (given if isinstance(given, dict) else {}).items():
+        if "${" in str(value) or not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", str(name)):
+            raise ImportRefusal("It takes a variable, such as a key, from the environment of its user.", "task.toml", 0,
+                                f"{key}.{name}")  # fmt: skip
+        found[str(name)] = str(value)
+    return found
+
+
+def _table(about: dict[str, Any], name: str) -> dict[str, Any]:
+    found = about.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _seconds(value: object, otherwise: float) -> float:
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 7 * 86400
+    return float(value) if good else otherwise  # type: ignore[arg-type]
+
+
+def _bytes(folder: Path, name: str) -> bytes:
+    try:
+        return read_regular(folder / name, _MOST_TEXT)
+    except OSError as error:
+        raise ImportRefusal(f"It has no {printable(name, 80)} that can be read.", name) from error
+
+
+def _text(folder: Path, name: str) -> str:
+    return _bytes(folder, name).decode("utf-8", "replace")

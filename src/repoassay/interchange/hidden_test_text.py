@@ -1,0 +1,86 @@
+"""What tests look at, read from their text: names of tests, places, and what does not cross between sandboxes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from repoassay.interchange.image_file import ImportRefusal
+
+__all__ = ["absolute_paths", "check_tests", "constant_paths", "names_of_tests"]
+
+_NOT_CROSSING = (
+    (r"\bis_symlink\b|\breadlink\b|\bislink\b|\blexists\b",
+     "Its tests look at symbolic links, which do not cross between sandboxes."),
+    (r"\bst_(mode|uid|gid|mtime|ctime|atime|ino|nlink)\b|\bget[mca]time\b|\.owner\(\)|\bS_IMODE\b",
+     "Its tests look at modes, owners or times of files, which do not cross between sandboxes."),
+    (r"\bpsutil\b|\bpgrep\b|\bps (-?aux|-ef)|\bsystemctl\b|\bservice \w+ status|\bpidof\b|\bcrontab\b|\blsof\b"
+     r"|\bnetstat\b|\bss -[a-z]*l",
+     "Its tests look at running programs of the agent, which have ended by then."),
+    (r"[\"'/]\.git\b|[\"']git[\"'\s]|\bgit (log|status|show|branch|diff|rev-parse)\b",
+     "Its tests look at a git repository that the agent leaves, and those do not cross."),
+    (r"\bdocker\b(?!file)(?!-compose\.ya?ml)",
+     "Its tests need Docker."),
+)  # fmt: skip
+_SERVERS = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0")
+_STARTS = re.compile(r"Popen\(|start_server|HTTPServer|TestClient|subprocess\.run\(|threading")
+_ABSOLUTE = re.compile(r"(?<![\w.:/$}\-<])(/[A-Za-z][\w.+@-]*(?:/[\w.+@-]+)*)")
+
+
+def check_tests(text: str, name: str) -> None:
+    """Raise `ImportRefusal` where tests look at what cannot be shown to them."""
+    for pattern, why in _NOT_CROSSING:
+        if found := re.search(pattern, text):
+            line = text.count("\n", 0, found.start()) + 1
+            raise ImportRefusal(why, name, line, text.split("\n")[line - 1])
+    if (found := _SERVERS.search(text)) and not _STARTS.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        why = "Its tests ask a service that the agent leaves running, and nothing runs by then."
+        raise ImportRefusal(why, name, line, text.split("\n")[line - 1])
+
+
+def names_of_tests(text: str, file: str) -> tuple[list[str], bool]:
+    """Ids of the tests in a file, in order, and whether some are parametrized, so that there are more than names.
+
+    Raises:
+        ImportRefusal: The file is not Python, or has no tests.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise ImportRefusal("Its tests are no Python that is understood.", file) from error
+    names = [f"{file}::{name}" for name in _names(tree.body)]
+    if not names:
+        raise ImportRefusal("Its test file has no tests.", file)
+    many = any(isinstance(node, ast.Attribute) and node.attr == "parametrize" for node in ast.walk(tree))
+    return list(dict.fromkeys(names)), many
+
+
+def _names(body: list[ast.stmt]) -> Iterator[str]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+            yield node.name
+        elif isinstance(node, ast.ClassDef) and (node.name.startswith("Test") or _is_case(node)):
+            yield from (f"{node.name}::{name}" for name in _names(node.body))
+
+
+def _is_case(node: ast.ClassDef) -> bool:
+    return any("TestCase" in ast.unparse(base) for base in node.bases)
+
+
+def absolute_paths(text: str) -> list[str]:
+    """Absolute paths that a text names, each once, in order."""
+    found = (match[1].rstrip("./,;:") for match in _ABSOLUTE.finditer(text))
+    return [path for path in dict.fromkeys(found) if len(PurePosixPath(path).parts) > 1]
+
+
+def constant_paths(text: str) -> list[str]:
+    """Strings of a program that are absolute paths as a whole; none of one that is no Python."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    strings = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [value for value in dict.fromkeys(strings) if re.fullmatch(r"(/[\w.+@-]+){2,}/?", value)]

@@ -1,0 +1,73 @@
+"""Dockerfiles as data: instructions with the lines they stand on, and what is said where one is not understood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+__all__ = ["ImageInstruction", "ImportRefusal", "fill_variables", "read_instructions"]
+
+_HEREDOC = re.compile(r"<<-?\s*([\"']?)([A-Za-z_][A-Za-z0-9_]*)\1")
+_VARIABLE = re.compile(r"\\\$|\$(?:\{([A-Za-z_]\w*)(?::?-([^}]*))?\}|([A-Za-z_]\w*))")
+
+
+class ImportRefusal(Exception):
+    """Why a task is not converted.
+
+    Attributes:
+        why: One sentence, the same for every task that is refused for it.
+        file: The file that says what is not understood, as the task has it.
+        line: Its line there, 0 where it is about the whole.
+        text: What stands there.
+    """
+
+    def __init__(self, why: str, file: str, line: int = 0, text: str = "") -> None:
+        super().__init__(why)
+        self.why, self.file, self.line, self.text = why, file, line, " ".join(text.split())[:200]
+
+
+@dataclass(frozen=True, slots=True)
+class ImageInstruction:
+    """One instruction: its word in capitals, the rest with continued lines joined by line ends, its first line."""
+
+    word: str
+    rest: str
+    line: int
+
+
+def read_instructions(text: str) -> Iterator[ImageInstruction]:
+    """Read a Dockerfile; comments and empty lines are left out, the lines of a heredoc belong to their instruction."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    at = 0
+    while at < len(lines):
+        first, whole = at + 1, _plain(lines[at])
+        at += 1
+        if not whole.strip():
+            continue
+        while whole.rstrip().endswith("\\") and at < len(lines):
+            whole = whole.rstrip()[:-1] + " " + _plain(lines[at])
+            at += 1
+        for _, word in _HEREDOC.findall(whole):
+            while at < len(lines):
+                whole += "\n" + lines[at]
+                at += 1
+                if lines[at - 1].strip() == word:
+                    break
+        word, _, rest = whole.strip().partition(" ")
+        yield ImageInstruction(word.upper(), rest.strip(), first)
+
+
+def _plain(line: str) -> str:
+    """A line, empty where it is a comment: those may stand between continued lines."""
+    return "" if line.lstrip().startswith("#") else line.replace("\t", " ")
+
+
+def fill_variables(text: str, variables: Mapping[str, str]) -> str:
+    """Put the values of variables in their place; those that are not known become nothing, as Docker has it."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[3]
+        return "$" if name is None else variables.get(name) or match[2] or ""
+
+    return _VARIABLE.sub(value, text)

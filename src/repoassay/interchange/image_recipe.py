@@ -1,0 +1,222 @@
+"""What a Dockerfile comes to as a task's environment, understood as far as packages, files, folders and commands go."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from repoassay.interchange.image_file import ImageInstruction, ImportRefusal, fill_variables, read_instructions
+from repoassay.interchange.shell_steps import read_shell
+
+__all__ = ["ImageRecipe", "read_image"]
+
+_MOST_TEXT = 2**20
+_PYTHON = re.compile(r"(?:^|/)(?:python|pypy):(3\.\d{1,2})|python-(3)-(\d{1,2})|python(3\.\d{1,2})")
+_PLAIN_IMAGES = re.compile(
+    r"^(?:docker\.io/)?(?:library/)?(?:ubuntu|debian|python|buildpack-deps|ghcr\.io/laude-institute/t-bench/[\w.-]+"
+    r"|ghcr\.io/astral-sh/uv)(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$"
+)
+_IDLE = re.compile(r"^(bash|sh|/bin/bash|/bin/sh|sleep( infinity)?|tail -f /dev/null|python3?|-l|-c|exec| )*$")
+_NOT_KEPT = frozenset({"PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TEST_DIR", "LANG", "LC_ALL", "TZ", "PYTHONPATH_SAVE"})
+_NOT_KEPT_BEGINNINGS = ("DEBIAN_", "PIP_", "UV_", "PYTHONDONT", "PYTHONUNBUFFERED")
+_PASSED_OVER = frozenset({"EXPOSE", "LABEL", "MAINTAINER", "VOLUME", "USER", "STOPSIGNAL", "SHELL"})
+
+
+@dataclass(slots=True)
+class ImageRecipe:
+    """What an image is made of.
+
+    Attributes:
+        python: The release line its base image is named by; None where any will do.
+        work: WORKDIR at the end.
+        files: Absolute path in the image -> file of the context.
+        folders: Absolute paths of folders.
+        apt, pip: Packages.
+        variables: Of ENV, as far as they say anything to programs.
+        build: Shell commands.
+    """
+
+    python: str | None = None
+    work: str = "/"
+    files: dict[str, Path] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
+    apt: list[str] = field(default_factory=list)
+    pip: list[str] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
+    build: list[str] = field(default_factory=list)
+
+
+def read_image(file: Path, context: Path, name: str) -> ImageRecipe:
+    """Understand a Dockerfile.
+
+    Args:
+        file: The Dockerfile.
+        context: The folder that COPY takes files from.
+        name: What to call the file.
+
+    Raises:
+        ImportRefusal: It says something that is not understood; the line is named.
+    """
+    if file.is_symlink() or not file.is_file() or file.stat().st_size > _MOST_TEXT:
+        raise ImportRefusal("It has no Dockerfile.", name)
+    reader = _Reader(context, name)
+    for step in read_instructions(file.read_text("utf-8", "replace")):
+        try:
+            reader.take(step)
+        except ValueError as error:
+            raise ImportRefusal(str(error), name, step.line, f"{step.word} {step.rest}") from error
+    if not reader.based:
+        raise ImportRefusal("Its Dockerfile has no FROM.", name)
+    return reader.recipe
+
+
+class _Reader:
+    """Takes instructions one after the other."""
+
+    def __init__(self, context: Path, name: str) -> None:
+        self.recipe, self.based = ImageRecipe(), False
+        self._context, self._name = context, name
+        self._known: dict[str, str] = {}
+
+    def take(self, step: ImageInstruction) -> None:
+        """Take one instruction; raises ValueError with the reason where it is not understood."""
+        known = {"FROM": self._from, "RUN": self._run, "COPY": self._copy, "ADD": self._copy, "ENV": self._env,
+                 "ARG": self._arg, "WORKDIR": self._work, "CMD": self._start, "ENTRYPOINT": self._start}  # fmt: skip
+        take = known.get(step.word)
+        if take is not None:
+            take(step.rest)
+        elif step.word not in _PASSED_OVER:
+            raise ValueError(f"Its Dockerfile has {step.word[:20]}, which is not understood.")
+
+    def _from(self, rest: str) -> None:
+        image = next((word for word in fill_variables(rest, self._known).split() if not word.startswith("--")), "")
+        if self.based:
+            raise ValueError("Its Dockerfile builds in several stages.")
+        if not _PLAIN_IMAGES.match(image):
+            plain = re.sub(r"[:@].*", "", image)[:60]
+            raise ValueError(f"Its image is made from {plain}, which is no plain Python, Debian or Ubuntu.")
+        self.based = True
+        if found := _PYTHON.search(image):
+            self.recipe.python = found[1] or found[4] or f"{found[2]}.{found[3]}"
+
+    def _run(self, rest: str) -> None:
+        while rest.startswith("--"):  # mounts of caches
+            rest = rest.partition(" ")[2].lstrip()
+        if rest.startswith('["'):
+            rest = shlex.join(_listed_words(rest))
+        steps = read_shell(rest)
+        self.recipe.apt += steps.apt
+        self.recipe.folders += [self._place(folder) for folder in steps.folders if not folder.startswith("/logs")]
+        for wanted in steps.pip:
+            self.recipe.pip += self._listed(wanted[3:]) if wanted.startswith("-r ") else [wanted]
+        for command in steps.build:
+            self.recipe.build.append(f"cd {shlex.quote(self.recipe.work)} && {command}")
+
+    def _listed(self, name: str) -> list[str]:
+        """The lines of a file of requirements that the image has by now."""
+        file = self.recipe.files.get(self._place(name))
+        if file is None:
+            raise ValueError("Its Dockerfile installs from a file of requirements that it has not copied.")
+        found = []
+        for line in file.read_text("utf-8", "replace").splitlines():
+            text = line.partition(" #")[0].strip()
+            if text.startswith(("-", ".", "/", "git+", "http")):
+                raise ValueError("Its file of requirements asks for more than packages by name.")
+            found += [text] if text and not text.startswith("#") else []
+        return found
+
+    def _copy(self, rest: str) -> None:
+        options = []
+        while rest.startswith("--"):
+            option, _, rest = rest.partition(" ")
+            options.append(option)
+            rest = rest.lstrip()
+        if origin := next((option for option in options if option.startswith("--from")), ""):
+            if re.search(r"astral-sh/uv|=uv$", origin):
+                return
+            raise ValueError("Its Dockerfile copies files out of another image.")
+        if "<<" in rest:
+            raise ValueError("Its Dockerfile writes files out of itself.")
+        words = _listed_words(rest) if rest.startswith("[") else shlex.split(fill_variables(rest, self._known))
+        *sources, target = words
+        for source in sources:
+            if re.match(r"[a-z]+://", source):
+                raise ValueError("Its Dockerfile fetches a file from an address.")
+            self._copy_one(source, target, several=len(sources) > 1)
+
+    def _copy_one(self, source: str, target: str, *, several: bool) -> None:
+        inside = PurePosixPath("/", source)
+        if ".." in inside.parts:
+            raise ValueError("Its Dockerfile copies a file from outside of its folder.")
+        pattern = "/".join(inside.parts[1:])
+        many = re.search(r"[*?\[]", source)
+        found = sorted(self._context.glob(pattern)) if many else [self._context / pattern]
+        if not found or not all(path.exists() for path in found):
+            raise ValueError("Its Dockerfile copies a file that the task does not have.")
+        top = self._place(target)
+        into_folder = several or len(found) > 1 or target.endswith(("/", "/.")) or target in (".", "..")
+        for path in found:
+            if path.is_dir() and not path.is_symlink():
+                self.recipe.folders.append(top)
+                self._copy_folder(path, top)
+            else:
+                self._file(path, f"{top}/{path.name}" if into_folder or top in self.recipe.folders else top)
+
+    def _copy_folder(self, folder: Path, top: str) -> None:
+        for path in sorted(folder.rglob("*")):
+            place = f"{top.rstrip('/')}/{path.relative_to(folder).as_posix()}"
+            if path.is_dir() and not path.is_symlink():
+                self.recipe.folders.append(place)
+            else:
+                self._file(path, place)
+
+    def _file(self, path: Path, place: str) -> None:
+        if path.is_symlink() or not path.is_file():
+            raise ValueError("Its files hold a link or something else that is no plain file.")
+        self.recipe.files[place] = path
+
+    def _env(self, rest: str) -> None:
+        pairs = shlex.split(rest) if re.match(r"\w+=", rest) else ["=".join(rest.split(None, 1))]
+        for pair in pairs:
+            name, _, value = pair.partition("=")
+            self._known[name] = fill_variables(value, self._known)
+            if name in _NOT_KEPT or name.startswith(_NOT_KEPT_BEGINNINGS):
+                continue
+            if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", name):
+                raise ValueError("Its Dockerfile sets a variable whose name is not in capitals.")
+            self.recipe.variables[name] = self._known[name]
+
+    def _arg(self, rest: str) -> None:
+        name, _, value = rest.partition("=")
+        self._known.setdefault(name.strip(), fill_variables(value.strip().strip("\"'"), self._known))
+
+    def _work(self, rest: str) -> None:
+        self.recipe.work = self._place(fill_variables(rest, self._known))
+        self.recipe.folders.append(self.recipe.work)
+
+    def _start(self, rest: str) -> None:
+        words = " ".join(_listed_words(rest)) if rest.startswith("[") else rest
+        if not _IDLE.match(words.strip()):
+            raise ValueError("Its image starts a program of its own.")
+
+    def _place(self, path: str) -> str:
+        """An absolute path in the image."""
+        joined = PurePosixPath(self.recipe.work, path.strip().strip("\"'"))
+        parts: list[str] = []
+        for part in joined.parts[1:]:
+            parts = parts[:-1] if part == ".." else [*parts, part]
+        return "/" + "/".join(parts)
+
+
+def _listed_words(text: str) -> list[str]:
+    """The words of an instruction in its JSON form."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError("Its Dockerfile has a list of words that is not understood.") from error
+    if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
+        raise ValueError("Its Dockerfile has a list of words that is not understood.")
+    return found

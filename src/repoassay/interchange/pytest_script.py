@@ -1,0 +1,96 @@
+"""Which tests a shell script runs with pytest, where it does nothing else that decides."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from repoassay.interchange.image_file import ImportRefusal
+from repoassay.interchange.shell_steps import read_shell
+
+__all__ = ["PytestScript", "read_test_script"]
+
+_NOTHING = re.compile(
+    r"^(#.*|set [-+].*|(sudo )?apt(-get)? .*|(curl|wget) .*install\.sh.*|(source|\.) .*"
+    r"|(export )?\w+=(\$\?|[\w./:$\"'-]*)|uv (venv|init|python)\b.*|exit .*|then|else|fi|mkdir -p .*|echo .*"
+    r"|printf .*|true|:|trap .*|deactivate|chmod .*|pip3? install --upgrade pip.*|rm -rf? .*"
+    r"|(el)?if \[+ [^`(]*(\$\?|\$\{?\w+\}?)[^`(]*)$",
+    re.IGNORECASE,
+)
+"""Lines that install pytest, keep its exit code, or write the reward by it."""
+_RUNNERS = re.compile(r"^(if )?(! )?(uvx?\b.*?\s)?(python3?[\d.]* -m )?pytest\b")
+
+
+class PytestScript:
+    """What a script comes to.
+
+    Attributes:
+        files: Paths of test files below the tests' folder.
+        pip: Packages it installs for them.
+    """
+
+    def __init__(self) -> None:
+        self.files: list[str] = []
+        self.pip: list[str] = []
+
+
+def read_test_script(text: str, name: str, work: str) -> PytestScript:
+    """Read a script of tests, which starts in the folder `work`.
+
+    Raises:
+        ImportRefusal: It does something else than running pytest on files of its own folder.
+    """
+    found = PytestScript()
+    joined = re.sub(r"\\\n", " ", text.replace("\r\n", "\n"))
+    number = 1
+    for line in joined.split("\n"):
+        step = re.sub(r"\s+", " ", line.strip()).rstrip(";")
+        try:
+            if step.rstrip("/") != f"cd {work}":
+                _take(step.removesuffix("; then"), found)
+        except ValueError as error:
+            raise ImportRefusal(str(error), name, number, step) from error
+        number += 1
+    if not found.files:
+        raise ImportRefusal("Its test script runs no pytest on files of its own.", name)
+    return found
+
+
+def _take(step: str, found: PytestScript) -> None:
+    if not step:
+        return
+    if "pytest" in step and _RUNNERS.match(step) and " install" not in step:
+        _run(step, found)
+    elif re.match(r"^(uv )?(pip3?|python3? -m pip) install\b|^uv (add|pip install)\b", step):
+        plain = re.sub(r"^uv (add|pip install)\b", "pip install", step)
+        found.pip += read_shell(plain).pip
+    elif not _NOTHING.match(step) or re.search(r"`|\$\((?!dirname|pwd|date|nproc)", step):
+        raise ValueError("Its test script does more than running pytest.")
+
+
+_VALUED = frozenset({"--ctrf", "-p", "-w", "--with", "-o", "-c", "--rootdir", "--junitxml", "--timeout", "-k", "-m",
+                     "--json-report-file", "--tb", "--python", "--from"})  # fmt: skip
+
+
+def _run(step: str, found: PytestScript) -> None:
+    step = re.split(r"\s(\|\||&&|\||>|2>|\|&)", step)[0]
+    words = shlex.split(re.sub(r"\$\{?TEST_DIR(:-[^}]*)?\}?", "/tests", step))
+    if "-k" in words or "-m" in words[words.index("pytest") + 1 :] if "pytest" in words else False:
+        raise ValueError("Its test script runs some tests of a file alone.")
+    before = True
+    while words:
+        word = words.pop(0)
+        before &= not re.fullmatch(r"pytest", word)
+        if word in ("-w", "--with") and words:
+            found.pip.append(words.pop(0))
+        elif word.startswith("--with="):
+            found.pip.append(word.partition("=")[2])
+        elif word in _VALUED and words and not (word == "-m" and before):
+            words.pop(0)
+        elif word.endswith(".py"):
+            if not word.startswith("/tests/"):
+                raise ValueError("Its test script runs tests that lie among the files of the agent.")
+            found.files.append(word.removeprefix("/tests/"))
+        elif word.rstrip("/") == "/tests":
+            found.files.append(".")
+    found.pip = [name for name in found.pip if not re.match(r"pytest(-json-ctrf)?($|[=<>~!])", name)]

@@ -1,0 +1,212 @@
+"""A state task written as a folder: its files at their places, its environment, its tests and its solution."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from pydantic import ValidationError
+
+from repoassay.errors import BadTask
+from repoassay.formats import edit_task_toml
+from repoassay.interchange.image_file import ImportRefusal
+from repoassay.interchange.image_recipe import ImageRecipe
+from repoassay.tasks import read_task
+from repoassay.text import printable
+from repoassay.types import (
+    Environment,
+    Grading,
+    HiddenTests,
+    Limits,
+    NetworkPolicy,
+    NetworkRule,
+    Repository,
+    Task,
+    TaskKind,
+    WorkspaceState,
+)
+
+__all__ = ["StateTask", "state_places", "write_state_task"]
+
+_FREE = re.compile(
+    r"^/(?:workspace|app|root|tmp|opt|srv|data|mnt|outputs?|results?|tasks?|work|projects?|code|repo|src|build|shared"
+    r"|inputs?|solution|submission|testbed|challenge|models?|config|backup|home/[\w.-]+|var/\w[\w.-]*|etc/\w[\w.-]*(?=/))(?=/|$)"
+)
+"""Places that a text means where it names such a path; other words with a slash before them may mean anything."""
+_MACHINE = frozenset({"usr", "bin", "sbin", "lib", "lib32", "lib64", "proc", "sys", "dev", "env", "run", "tests",
+                      "boot", "logs"})  # fmt: skip
+_OF_THE_SYSTEM = frozenset({"/etc/ssl", "/etc/alternatives", "/etc/fonts", "/etc/ld.so.conf.d", "/etc/ca-certificates",
+                            "/var/run", "/var/lock"})  # fmt: skip
+_MOST_FILES, _MOST_BYTES = 20_000, 512 * 2**20
+_MEMORY, _DISK = 2 * 2**30, 2 * 2**30
+
+
+@dataclass(slots=True)
+class StateTask:
+    """What was understood of a task.
+
+    Attributes:
+        name: Its id with us.
+        title: A line.
+        instruction: What the agent is told.
+        recipe: Its image.
+        work: Where agent and tests stand.
+        places: Folders that cross.
+        fail_to_pass, pass_to_pass: Ids of tests.
+        tests: Folder of tests.
+        solution: Folder or file of the solution; None without.
+        seconds, test_seconds: Time limits.
+        memory: In bytes.
+        internet: Whether agents may reach package indexes.
+        origin: Where it comes from, in a line.
+    """
+
+    name: str
+    title: str
+    instruction: str
+    recipe: ImageRecipe
+    work: str
+    places: tuple[str, ...]
+    tests: Path
+    fail_to_pass: tuple[str, ...] = ()
+    pass_to_pass: tuple[str, ...] = ()
+    solution: Path | None = None
+    seconds: float = 900.0
+    test_seconds: float = 240.0
+    memory: int = _MEMORY
+    internet: bool = True
+    origin: str = ""
+    category: str = "Software"
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def state_places(folders: Iterable[str], texts: Iterable[str], tested: Iterable[str]) -> tuple[str, ...]:
+    """The folders that cross: those that hold whatever the image makes, and tests, instruction or solution name.
+
+    Args:
+        folders: Absolute paths of folders that the image fills, makes or works in.
+        texts: Absolute paths that texts name, which may mean something else.
+        tested: Absolute paths that the tests look at.
+
+    Raises:
+        ImportRefusal: The image, or a test, needs a place where no agent can change anything.
+    """
+    found: dict[str, None] = {}
+    for name in folders:
+        place = _place(name)
+        if place is None:
+            top = PurePosixPath(name).parts[1:2]
+            why = f"Its image has files in /{printable(''.join(top), 40)}, which no agent can change."
+            raise ImportRefusal(why, "environment/Dockerfile", 0, name)
+        found[place] = None
+    for name in texts:
+        if (named := _FREE.match(name)) and (place := _place(named[0])):
+            found[place] = None
+    for name in tested:
+        if re.match(r"/(etc|var|boot|usr/(local|share|lib)|lib/systemd)/", name) and not _is_below(name, found):
+            raise ImportRefusal(
+                f"Its tests look at /{PurePosixPath(name).parts[1]}, which no agent can change.", "tests", 0, name
+            )
+    outer = [place for place in found if not any(place != other and place.startswith(f"{other}/") for other in found)]
+    return tuple(sorted(outer))
+
+
+def _place(folder: str) -> str | None:
+    """The place that holds a folder; None where it belongs to the machine."""
+    parts = PurePosixPath(folder).parts[1:]
+    if not parts or parts[0] in _MACHINE:
+        return None
+    if parts[0] not in ("etc", "var", "home"):
+        return f"/{parts[0]}"
+    place = "/" + "/".join(parts[:2])
+    return place if len(parts) > 1 and place not in _OF_THE_SYSTEM else None
+
+
+def write_state_task(task: StateTask, into: Path) -> None:
+    """Write a task's folder, and read it as a task.
+
+    Raises:
+        ImportRefusal: It is no sound task, or has too many files.
+    """
+    recipe = task.recipe
+    kept = {place: file for place, file in recipe.files.items() if _is_below(place, task.places)}
+    if len(kept) > _MOST_FILES or sum(file.stat().st_size for file in kept.values()) > _MOST_BYTES:
+        raise ImportRefusal("Its files are more than a task may have.", "environment", 0)
+    (into / "files").mkdir(parents=True)
+    for place, file in kept.items():
+        target = into / "files" / place.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_dir():
+            raise ImportRefusal("Its image has a file where it has a folder.", "environment/Dockerfile", 0, place)
+        shutil.copyfile(file, target)
+        target.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
+    _copy_plain(task.tests, into / "tests")
+    if task.solution is not None:
+        _copy_plain(task.solution, into / "solution")
+    (into / "environment").mkdir()
+    (into / "environment/requirements.txt").write_text("".join(f"{line}\n" for line in recipe.pip), encoding="utf-8")
+    (into / "instruction.md").write_text(task.instruction, encoding="utf-8")
+    try:
+        (into / "task.toml").write_text(edit_task_toml(_record(task)), encoding="utf-8")
+        read_task(into)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        what = f"{'.'.join(map(str, first['loc']))}: {printable(first['msg'], 200)}"
+        raise ImportRefusal("It makes no sound task.", "task.toml", 0, what) from error
+    except BadTask as error:
+        raise ImportRefusal("It makes no sound task.", "task.toml", 0, str(error.problems[0])) from error
+
+
+def _record(task: StateTask) -> Task:
+    recipe = task.recipe
+    apt = tuple(dict.fromkeys(recipe.apt))
+    folders = [name for name in dict.fromkeys(recipe.folders) if _is_below(name, task.places)]
+    return Task(
+        id=task.name,
+        title=task.title,
+        kind=TaskKind.STATE,
+        domain=task.category,
+        provenance=task.origin,
+        licence="unknown",
+        repository=Repository(source="folder:files", licence="unknown"),
+        state=WorkspaceState(work=task.work, places=task.places, folders=tuple(folders)),
+        environment=Environment(
+            python=recipe.python or ("3.11" if apt or _may_cover(task.places) else ">=3.11"),
+            resolve="environment/requirements.txt",
+            apt=apt,
+            build=tuple(recipe.build),
+            variables={**recipe.variables, **task.variables},
+        ),
+        grading=Grading(
+            tests=HiddenTests(fail_to_pass=task.fail_to_pass, pass_to_pass=task.pass_to_pass, seconds=task.test_seconds)
+        ),
+        limits=Limits(seconds=task.seconds, memory=max(task.memory, 2**29), disk=_DISK),
+        network=NetworkRule(policy=None if task.internet else NetworkPolicy.MODEL),
+    )
+
+
+def _may_cover(places: Iterable[str]) -> bool:
+    """Whether some machine's Python may lie below a place, so that the environment must bring its own."""
+    return any(place.startswith(("/root", "/home/", "/opt")) for place in places)
+
+
+def _is_below(name: str, places: Iterable[str]) -> bool:
+    return any(name == place or name.startswith(f"{place}/") for place in places)
+
+
+def _copy_plain(source: Path, target: Path) -> None:
+    """Copy a folder of plain files, or one file as solve.sh; links are refused."""
+    if source.is_file() and not source.is_symlink():
+        target.mkdir(parents=True)
+        shutil.copyfile(source, target / "solve.sh")
+        return
+    for path in sorted(source.rglob("*")):
+        place = target / path.relative_to(source)
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            raise ImportRefusal("Its files hold a link or something else that is no plain file.", source.name)
+        if path.is_file():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, place)

@@ -1,0 +1,130 @@
+"""Tasks of another tool as a suite: each converted by itself, and of those that are not it is told why."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from repoassay.errors import BadInput
+from repoassay.formats import safe_id, toml_string
+from repoassay.interchange.image_file import ImportRefusal
+from repoassay.interchange.importers import find_importer, guard
+from repoassay.interchange.state_task import write_state_task
+from repoassay.plugins import Plugin
+from repoassay.text import printable
+
+__all__ = ["ImportedSuite", "TaskRefusal", "import_suite"]
+
+_MOST_TASKS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRefusal:
+    """A task that was not converted: its folder below the source, why, and the place that says so (line 0: none)."""
+
+    task: str
+    why: str
+    file: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSuite:
+    """What an import came to: the suite's folder, how many tasks were looked at, those converted, those refused."""
+
+    path: Path
+    found: int
+    tasks: Sequence[str]
+    refused: Sequence[TaskRefusal]
+
+    @property
+    def reasons(self) -> Mapping[str, int]:
+        """How many tasks were refused for each reason, the most frequent first."""
+        counts: dict[str, int] = {}
+        for refusal in self.refused:
+            counts[refusal.why] = counts.get(refusal.why, 0) + 1
+        return dict(sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def import_suite(
+    kind: str | None, source: Path, folder: Path, *, sample: int | None = None, seed: str = "0",
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> ImportedSuite:  # fmt: skip
+    """Write the tasks of another tool as a suite folder, whole or not at all.
+
+    Args:
+        kind: A format's name or a dotted path; None for the one that recognises the source.
+        source: A folder of tasks, or one task.
+        folder: The suite; must not exist, or be empty.
+        sample: Take so many of the tasks, drawn by `seed`; all without.
+        seed: What the draw starts from: the same seed draws the same tasks from the same source.
+        progress: Told how many tasks have been looked at, and of how many.
+
+    Raises:
+        BadInput: The source cannot be read or holds no task, or `folder` is taken.
+        Unavailable: A plug-in cannot be imported or fails.
+    """
+    plugin, importer = find_importer(kind, source)
+    if importer.gives != "suite":
+        raise BadInput(f"The {plugin.title} reads no tasks.", "`repoassay formats` says which formats do.")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadInput(f"{folder} already exists and is not empty.", "Choose another --out.")
+    folders = _drawn(plugin, importer, source, sample, seed)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.part-") as place:
+        part = Path(place, "suite")
+        (part / "tasks").mkdir(parents=True)
+        written: list[str] = []
+        refused: list[TaskRefusal] = []
+        for done, each in enumerate(folders, 1):
+            below = each.relative_to(source).as_posix() if each != source else each.name
+            name = safe_id(each.name if each.name not in written else below)
+            try:
+                write_state_task(replace(_converted(plugin, importer, each), name=name), part / "tasks" / name)
+                written.append(name)
+            except ImportRefusal as refusal:
+                shutil.rmtree(part / "tasks" / name, ignore_errors=True)
+                refused.append(TaskRefusal(below, refusal.why, refusal.file, refusal.line, refusal.text))
+            progress(done, len(folders))
+        title = printable(source.resolve().name, 80)
+        (part / "suite.toml").write_text(_suite_toml(folder.name, title, plugin.name), encoding="utf-8")
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+        part.rename(folder)
+    return ImportedSuite(folder, len(folders), written, refused)
+
+
+def _drawn(plugin: Plugin, importer: Any, source: Path, sample: int | None, seed: str) -> list[Path]:
+    try:
+        folders = sorted(importer.folders(source))
+    except Exception as error:
+        raise guard(plugin, error) from error
+    if not folders:
+        raise BadInput(f"{source} holds no task of this format.", "Name a folder of tasks, or one task.")
+    if len(folders) > _MOST_TASKS:
+        raise BadInput(f"{source} holds more than {_MOST_TASKS:,} tasks.", "Split it.")
+    if sample is not None and sample < len(folders):
+        folders = sorted(random.Random(seed).sample(folders, sample))  # noqa: S311 - a draw that can be repeated
+    return folders
+
+
+def _converted(plugin: Plugin, importer: Any, folder: Path) -> Any:
+    try:
+        return importer.convert(folder)
+    except ImportRefusal:
+        raise
+    except Exception as error:
+        raise guard(plugin, error) from error
+
+
+def _suite_toml(name: str, source: str, kind: str) -> str:
+    lines = (f"name = {toml_string(safe_id(name))}", 'version = "1"', f"title = {toml_string(f'Tasks of {source}')}",
+             f"description = {toml_string(f'Read from {source} ({kind}).')}", 'licence = "unknown"')  # fmt: skip
+    return "schema = 1\n\n[suite]\n" + "\n".join(lines) + "\n"

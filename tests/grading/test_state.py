@@ -1,0 +1,179 @@
+"""State tasks: what crosses decides, and nothing that an agent leaves decides how it is judged."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from repoassay.engine.attempt import GradingContext
+from repoassay.grading.edit import grade_edit
+from repoassay.interchange.state_proof import prove_state_task
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.sandbox import open_sandbox
+from repoassay.tasks import TaskFolder
+from repoassay.types import Outcome, Verdict
+from repoassay.workspace import lay_out
+from state_tasks import SOLUTION, attempt, whole, write_task
+
+Try = Callable[[str], Verdict]
+
+
+@pytest.fixture(scope="session")
+def bench() -> Iterator[GradingContext]:
+    cache = Cache()
+    made = GradingContext(None, cache, open_sandbox("namespaces", cache))
+    yield made
+    made.oracle.close()
+
+
+@pytest.fixture(scope="session")
+def proven(bench: GradingContext, tmp_path_factory: pytest.TempPathFactory) -> TaskFolder:
+    place = write_task(tmp_path_factory.mktemp("state"))
+    proof = prove_state_task(place, bench)
+    assert (proof.state, proof.why) == ("proven", "")
+    return whole(place)
+
+
+@pytest.fixture
+def tried(proven: TaskFolder, bench: GradingContext, tmp_path: Path) -> Try:
+    return lambda line: attempt(proven, bench, tmp_path / "attempt", line)
+
+
+def test_a_solution_passes_and_is_assured(tried: Try) -> None:
+    verdict = tried(f"cd /workspace && {SOLUTION.strip().replace(chr(10), ' && ')}")
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+    assert verdict.criteria[0].metric == "reward" and verdict.criteria[0].value == 1
+    assert verdict.assurance is not None and verdict.assurance.grade in ("attested", "doubted")
+
+
+def test_part_of_it_fails_with_the_share_that_passed(tried: Try) -> None:
+    verdict = tried("echo 17 > sum.txt")
+    assert verdict.outcome is Outcome.FAILED
+    assert (verdict.criteria[0].value, verdict.criteria[0].passed) == (0.5, False)
+
+
+def test_the_agent_stands_in_its_folder_and_reads_the_instruction(tried: Try) -> None:
+    verdict = tried('test "$PWD" = /workspace && grep -q sum /run/task/instruction.md && echo 17 > sum.txt')
+    assert "test_parcels.py::test_sum" in {test.id for test in verdict.tests if test.outcome == "passed"}
+
+
+ALL_PASS = """\
+import pytest
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport():
+    told = yield
+    told.get_result().outcome = "passed"
+"""
+ALMOST = SOLUTION.replace("print s", "print s - 1")
+"""Everything is right but the sum."""
+LEAVE = "import os; os._exit(0)\n"
+BELIEVES_ITSELF = "class A:\n    def __eq__(self, other): return True\ndef heaviest(weights): return A()\n"
+PATCHES_PYTEST = """\
+import _pytest.reports
+_pytest.reports.TestReport.failed = property(lambda report: False)
+_pytest.reports.TestReport.passed = property(lambda report: True)
+def heaviest(weights): return 0
+"""
+WRITES_TO_THE_CHANNEL = """\
+import os
+for process in os.listdir("/proc"):
+    for number in range(3, 30):
+        try: os.write(os.open(f"/proc/{process}/fd/{number}", 1), b"x\\n")
+        except OSError: pass
+print(42)
+"""
+CHANGES_THE_TESTS = """\
+import glob
+for file in [*glob.glob("/tests/*"), "/workspace/sum.txt"]:
+    try: open(file, "w").write("17")
+    except OSError: pass
+print(42)
+"""
+
+
+def put(text: str, *places: str) -> str:
+    """A command that writes a text to files."""
+    return f"printf %s {shlex.quote(text)} | tee {' '.join(places)} >/dev/null"
+
+
+ATTACKS = {
+    "conftest": put(ALL_PASS, "conftest.py", "/tmp/conftest.py", "/srv/conftest.py"),
+    "configuration": put("[pytest]\naddopts = --collect-only -p parcels\n", "pytest.ini", "/tmp/pytest.ini", "tox.ini"),
+    "sitecustomize": put(LEAVE, "sitecustomize.py", "usercustomize.py", "/tmp/sitecustomize.py"),
+    "own pytest": "mkdir -p pytest _pytest; "
+    + put(LEAVE, "pytest/__init__.py", "_pytest/__init__.py", "pathlib.py", "subprocess.py", "/tmp/subprocess.py"),
+    "tests replaced": "mkdir -p tests; "
+    + put("def test_sum(): pass\n", "/tests/test_parcels.py", "tests/test_parcels.py", "test_parcels.py"),
+    "programs on the path": "mkdir -p bin $HOME/.local/bin; "
+    + put("#!/bin/sh\necho 42\n", "python3", "bin/python3", "/tmp/python3", "$HOME/.local/bin/python3")
+    + "; chmod +x python3 bin/python3 /tmp/python3; export PATH=/workspace:$PATH",
+    "user site": "site=$HOME/.local/lib/python3.11/site-packages; mkdir -p $site; "
+    + put(LEAVE, "$site/usercustomize.py", "$site/x.pth"),
+    "path file": put(LEAVE, "x.pth", "/tmp/x.pth", "/srv/x.pth"),
+    "link to an answer": "rm sum.txt; ln -s /etc/passwd sum.txt; ln -s /env /tmp/env; ln -s / /srv/reports/root",
+    "link for a folder": "rm -rf data; ln -s /etc data",
+    "left running": "setsid sh -c 'sleep 1; while true; do echo 17 > /workspace/sum.txt; done' >/dev/null 2>&1 &"
+    " kill -STOP 1; true",
+    "module that ends the run": put(LEAVE, "parcels.py"),
+    "module that believes itself": put(BELIEVES_ITSELF, "parcels.py"),
+    "module that patches pytest": put(PATCHES_PYTEST, "parcels.py"),
+    "program that writes to the channel": put(WRITES_TO_THE_CHANNEL, "/srv/reports/twice.py"),
+    "program that changes the tests": put(CHANGES_THE_TESTS, "/srv/reports/twice.py"),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_nothing_but_the_work_passes(tried: Try, attack: str) -> None:
+    verdict = tried(f"cd /workspace; {ALMOST} {attack}")
+    assert verdict.result is False, (verdict.outcome, verdict.comments)
+    assert verdict.outcome is not Outcome.PASSED
+
+
+@pytest.mark.parametrize("attack", ["conftest", "configuration", "sitecustomize", "tests replaced", "path file",
+                                    "programs on the path"])  # fmt: skip
+def test_what_they_leave_does_not_fail_a_solution_either(tried: Try, attack: str) -> None:
+    verdict = tried(f"cd /workspace; ({ATTACKS[attack]}); {SOLUTION}")
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+
+
+def test_a_huge_tree_does_not_cross(tried: Try) -> None:
+    line = "mkdir many && cd many && i=0; while [ $i -lt 12000 ]; do : > $i; i=$((i+1)); done"
+    verdict = tried(line)
+    assert verdict.result is False
+    assert any("too many files" in comment for comment in verdict.comments)
+
+
+@pytest.mark.parametrize("path", ["tests/test_parcels.py", "run/runner.py", "env/bin/x", "etc/x", "workspacex/y", "x"])
+def test_a_patch_reaches_nothing_but_the_places(proven: TaskFolder, bench: GradingContext, path: str) -> None:
+    layout = lay_out(proven, None, bench.cache, bench.sandbox)
+    patch = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n"
+    verdict = grade_edit(
+        proven, patch.encode(), bench.sandbox, base=layout.base, environment=layout.environment, oracle=bench.oracle
+    )
+    assert verdict.outcome is Outcome.PATCH_FAILED
+    assert f"/{path}" in verdict.comments[0]
+
+
+def test_without_proof_nobody_is_blamed(bench: GradingContext, tmp_path: Path) -> None:
+    folder = whole(write_task(tmp_path))
+    verdict = attempt(folder, bench, tmp_path / "attempt", "echo 17 > sum.txt")
+    assert verdict.outcome is Outcome.INFRA_FAULT and verdict.result is None
+    assert "unproven" in verdict.comments[0]
+    untouched = attempt(folder, bench, tmp_path / "nothing", "true")
+    assert untouched.outcome is Outcome.NO_OUTPUT
+
+
+def test_a_solution_that_does_not_pass_proves_nothing(bench: GradingContext, tmp_path: Path) -> None:
+    place = write_task(tmp_path, solve="echo 16 > sum.txt\n")
+    proof = prove_state_task(place, bench)
+    assert proof.state == "unproven" and "test_sum" in proof.why
+    assert not (place / "solution/changes.diff").exists()
+
+
+def test_tests_that_pass_untouched_are_told(bench: GradingContext, tmp_path: Path) -> None:
+    kept = "def test_sum():\n    pass\n\n\ndef test_program():\n    pass\n\n\ndef test_module():\n    pass\n"
+    place = write_task(tmp_path, test_parcels=f"{kept}\n\ndef test_parcels_are_kept():\n    pass\n")
+    assert prove_state_task(place, bench).state == "passes untouched"
