@@ -24,7 +24,7 @@ diff --git a/tests/test_it.py b/tests/test_it.py
 +from it import x
  def test_it():
 -    assert True
-+    assert x == 2
++    assert x == 2  # a hidden line
 """
 COMPOSE = "services:\n  default:\n    image: some/image:latest\n    working_dir: {place}\n    {network}\n"
 
@@ -59,7 +59,9 @@ def row(base: str) -> dict[str, Any]:
 def test_the_repository_lies_where_the_image_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = commit(tmp_path / "mirrors" / "pallets" / "flask")
     (tmp_path / "frozen").mkdir()
-    frozen = "name: testbed\ndependencies:\n  - python=3.11.9=x_0\n  - pip:\n      - pytest==7.4.0\n"
+    packages = ("pytest==7.4.0", "pluggy==1.2.0", "iniconfig==2.0.0", "packaging==23.1")
+    frozen = "name: testbed\ndependencies:\n  - python=3.11.9=x_0\n  - pip:\n"
+    frozen += "".join(f"      - {package}\n" for package in packages)
     (tmp_path / "frozen" / "pallets__flask-1.yml").write_text(frozen)
     monkeypatch.setenv("REPOASSAY_MIRRORS", str(tmp_path / "mirrors"))
     monkeypatch.setenv("REPOASSAY_ENVIRONMENTS", str(tmp_path / "frozen"))
@@ -68,7 +70,7 @@ def test_the_repository_lies_where_the_image_has_it(tmp_path: Path, monkeypatch:
         "source /opt/miniconda3/bin/activate; conda activate testbed; "
         "python -c 'import pytest; print(pytest.__version__)'",
         "echo changed > tests/test_it.py; git checkout -q $0 tests/test_it.py && cat tests/test_it.py",
-        "cat /workspace/repo/it.py; grep -rl 'x == 2' / --include=*.py --include=*.diff --include=*.json 2>/dev/null",
+        "cat /workspace/repo/it.py; grep -rl 'a hidden line' /testbed /workspace /env /tmp /home /run /opt",
     )
 
     async def look() -> list[str]:
