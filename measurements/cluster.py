@@ -245,7 +245,7 @@ def count_verdicts(lab: Lab, machines: RayMachines, nodes: int, given: argparse.
         for turn in range(given.kills):
             while count_lines(results) < given.submissions * (turn + 1) // (given.kills + 2):
                 if process.poll() is not None:
-                    break
+                    return [f"submit left with {process.returncode}: {(lab.place / 'submit.log').read_text()[-2000:]}"]
                 time.sleep(0.2)
             victim = chance.choice([each for each in range(1, nodes + 1) if each != victim or nodes == 1])
             so_far = count_lines(results)

@@ -84,7 +84,7 @@ class RayMachines:
             "--head", f"--port={_PORT}", f"--node-ip-address={_NET}.1", "--num-cpus=0",
             "--include-dashboard=false", "--include-log-monitor=false", f"--temp-dir={self._place}/ray",
         ]  # fmt: skip
-        self._boot(0, line, ",".join(map(str, self._cores)))
+        self._boot(0, line, ",".join(map(str, self._cores)), {})
         for command in (
             f"ip link add bridge type bridge forward_delay 0 && ip addr add {_NET}.1/24 dev bridge",
             "ip link set bridge up",
@@ -92,8 +92,8 @@ class RayMachines:
             self._inside(0, ["sh", "-c", command])
         self.wait_until(self._answers, 120)
 
-    def start(self, number: int) -> None:
-        """Start a node, from 1, that is new or was killed; returns before it has joined."""
+    def start(self, number: int, **env: str) -> None:
+        """Start a node, from 1, that is new or was killed, with more variables; returns before it has joined."""
         private = self._place / f"cache-{number}"
         if self._cache is not None and not private.exists():
             subprocess.run(["cp", "-al", self._cache, private], check=True)
@@ -103,7 +103,7 @@ class RayMachines:
             "--num-cpus=1",
             "--include-log-monitor=false",
         ]
-        self._boot(number, line, str(self._cores[(number - 1) % len(self._cores)]))
+        self._boot(number, line, str(self._cores[(number - 1) % len(self._cores)]), env)
         inner = self._inner(number)
         self._inside(0, ["ip", "link", "delete", f"node{number}"], check=False)
         self._inside(0, ["ip", "link", "add", f"node{number}", "type", "veth", "peer", "eth0", "netns", str(inner)])
@@ -173,7 +173,7 @@ class RayMachines:
                 raise TimeoutError(f"The machines are not ready; {ended} ended.\n{said}")
             time.sleep(0.3)
 
-    def _boot(self, number: int, line: Sequence[str], cores: str) -> None:
+    def _boot(self, number: int, line: Sequence[str], cores: str, more: dict[str, str]) -> None:
         private = self._place / f"private-{number}"
         shutil.rmtree(private, ignore_errors=True)
         private.mkdir()
@@ -181,6 +181,7 @@ class RayMachines:
         env = self._env | {
             "PRIVATE": str(private), "SHARED": f"{self._place}/ray", "ADDRESS": f"{_NET}.{number + 1}/",
             "CORES": cores, "REPOASSAY_CACHE": str(self._place / f"cache-{number}"),
+            **more,
         }  # fmt: skip
         unshare = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--propagation=private"]
         start = [_RAY, "start", "--block", "--object-store-memory=300000000", *line]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +18,7 @@ from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
+    from repoassay.engine import GradingContext
     from repoassay.interchange import ImportedRun, ImportedSuite, StateProof
 
 __all__ = ["import_verb"]
@@ -53,9 +56,9 @@ def import_verb(
 
     Of a run it keeps what the other tool reports, as a report: verdicts name it as their grader, tokens and dollars
     are its own. Then report, compare, show, diagnose and review take it like any run, and say so. With --suite and
-    --judge its patches are judged here, which replaces what was reported. Tasks become state tasks, each as far as it
-    is understood; with --prove their solutions are seen to pass. Of what cannot be read, and of data that is missing,
-    it says how much and why. Leaves with 1 when nothing could be taken.
+    --judge its patches are judged here, which replaces what was reported. Tasks become tasks of a suite, each as far as
+    it is understood; with --prove their solutions are seen to pass. Of what cannot be read, and of data that is
+    missing, it says how much and why. Leaves with 1 when nothing could be taken.
 
     \b
     Examples:
@@ -136,8 +139,20 @@ def _tasks(
 ) -> None:  # fmt: skip
     from repoassay.interchange import import_suite
 
-    done = import_suite(kind, source, folder, sample=sample, seed=seed, progress=_told(as_json))
-    proofs = _prove(done, workers, isolation, as_json) if prove else []
+    with ExitStack() as stack:
+
+        @functools.cache
+        def open_bench() -> GradingContext:
+            from repoassay.engine import GradingContext
+            from repoassay.sandbox import Cache, open_sandbox
+
+            cache = Cache()
+            bench = GradingContext(None, cache, open_sandbox(isolation, cache))
+            stack.callback(bench.oracle.close)
+            return bench
+
+        done = import_suite(kind, source, folder, open_bench, sample=sample, seed=seed, progress=_told(as_json))
+        proofs = _prove(done, open_bench(), workers, as_json) if prove else []
     if as_json:
         print_document(
             {
@@ -158,30 +173,21 @@ def _told(as_json: bool) -> Callable[[int, int], None]:
     """Progress on the error stream, for people alone."""
 
     def told(count: int, total: int) -> None:
-        if not as_json and (count == total or count % 100 == 0):
+        if not as_json and (count == total or count % 10 == 0):
             click.echo(f"  {count} of {total} tasks read", err=True)
 
     return told
 
 
-def _prove(done: ImportedSuite, workers: int, isolation: str, as_json: bool) -> list[StateProof]:
-    from repoassay.engine import GradingContext
+def _prove(done: ImportedSuite, bench: GradingContext, workers: int, as_json: bool) -> list[StateProof]:
     from repoassay.interchange import prove_state_tasks
-    from repoassay.sandbox import Cache, open_sandbox
     from repoassay.text import printable
-
-    cache = Cache()
-    bench = GradingContext(None, cache, open_sandbox(isolation, cache))
 
     def told(proof: StateProof) -> None:
         if not as_json:
             click.echo(f"  {proof.task}: {proof.state} {printable(proof.why, 200)}".rstrip(), err=True)
 
-    places = [done.path / "tasks" / name for name in done.tasks]
-    try:
-        return prove_state_tasks(places, bench, workers=workers, progress=told)
-    finally:
-        bench.oracle.close()
+    return prove_state_tasks([done.path / "tasks" / name for name in done.tasks], bench, workers=workers, progress=told)
 
 
 def _print_tasks(done: ImportedSuite, proofs: Sequence[StateProof]) -> None:

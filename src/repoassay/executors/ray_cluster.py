@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any
@@ -25,6 +24,7 @@ from repoassay.executors.node_work import NodeFacts, check_facts
 from repoassay.executors.placement import NodeLoad, choose_node
 from repoassay.executors.protocol import Cluster, NodeJob, NodeLost, NodeSetup
 from repoassay.executors.ray_connection import RayConnection
+from repoassay.executors.ray_members import NodeMember, NodeState, Ticket
 from repoassay.executors.ray_node import NodeActor, ShelfActor, error_of
 from repoassay.records import parse
 from repoassay.text import one_line
@@ -62,37 +62,6 @@ class RayExecutor:
             raise
 
 
-@dataclass(slots=True)
-class _Ticket:
-    """A job that was given and has no answer yet."""
-
-    number: int
-    job: NodeJob
-    cancel: threading.Event | None
-    future: Future[Any]
-    told: bool = False  # whether its node heard that it is given up
-
-
-@dataclass(slots=True, eq=False)
-class _Member:
-    """The actor of a node."""
-
-    name: str
-    node: str
-    actor: Any
-    load: NodeLoad
-    opened: bool = False
-
-
-@dataclass(slots=True)
-class _Node:
-    """A machine of the cluster: how often its actors died without an answer, and when it may have another one."""
-
-    deaths: int = 0
-    after: float = 0.0
-    member: _Member | None = None
-
-
 class RayCluster:
     """The nodes of a Ray cluster. See `Cluster`.
 
@@ -112,15 +81,15 @@ class RayCluster:
         self._answer_type, self._secrets = setup.answer_type, dict(setup.secrets)
         self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._numbers = count(1)
-        self._waiting: list[_Ticket] = []
-        self._placed: dict[int, tuple[_Ticket, _Member]] = {}
-        self._nodes: dict[str, _Node] = {}
+        self._waiting: list[Ticket] = []
+        self._placed: dict[int, tuple[Ticket, NodeMember]] = {}
+        self._nodes: dict[str, NodeState] = {}
         self._parcels: dict[str, Any] = {}
         self._closing = threading.Event()
         self._over: BaseException | None = None
         self._lock = threading.Lock()
         self._ready: Future[None] = Future()
-        self._alone_since = time.monotonic()
+        self._alone_since = self._seen = time.monotonic()
         self._shelf = self._ray.remote(ShelfActor).options(num_cpus=0, max_concurrency=1).remote()
         self._thread = threading.Thread(target=self._run, name="ray-cluster", daemon=True)
         self._thread.start()
@@ -137,7 +106,7 @@ class RayCluster:
 
     def submit(self, job: NodeJob, cancel: threading.Event | None = None) -> Future[Any]:
         """See `Cluster.submit`."""
-        ticket = _Ticket(next(self._numbers), job, cancel, Future())
+        ticket = Ticket(next(self._numbers), job, cancel, Future())
         with self._lock:
             if self._over is not None:
                 raise Interrupted(f"The cluster was left. {self._over}")
@@ -150,7 +119,7 @@ class RayCluster:
         self._thread.join(60)
         self._connection.close()
 
-    def _members(self) -> list[_Member]:
+    def _members(self) -> list[NodeMember]:
         return [node.member for node in list(self._nodes.values()) if node.member]
 
     def _run(self) -> None:
@@ -182,13 +151,20 @@ class RayCluster:
 
     def _look(self) -> None:
         """Let nodes in that joined, drop those that left, and give up when there is none for too long."""
-        alive = {node["NodeID"]: node for node in self._ray.nodes() if node["Alive"]}
+        try:
+            alive = {node["NodeID"]: node for node in self._ray.nodes() if node["Alive"]}
+        except Exception as error:
+            if time.monotonic() - self._seen > _START:
+                raise
+            _LOG.debug("The head does not say which nodes there are: %s", error)  # it may be busy
+            return
+        self._seen = time.monotonic()
         for name, node in self._nodes.items():
             if name not in alive and node.member is not None:
                 self._lose(node.member, "its machine left the cluster")
         for name, about in alive.items():
             cores = int(about["Resources"].get("CPU", 0))
-            node = self._nodes.setdefault(name, _Node())
+            node = self._nodes.setdefault(name, NodeState())
             if cores and node.member is None and node.deaths < _MOST_DEATHS and node.after <= time.monotonic():
                 self._join(name, node, min(self._workers or cores, cores))
         if any(member.opened for member in self._members()):
@@ -199,7 +175,7 @@ class RayCluster:
                 "See `ray status`: nodes must be alive and have cores that nobody else holds.",
             )
 
-    def _join(self, name: str, node: _Node, workers: int) -> None:
+    def _join(self, name: str, node: NodeState, workers: int) -> None:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         where = NodeAffinitySchedulingStrategy(node_id=name, soft=False)
@@ -207,61 +183,76 @@ class RayCluster:
         actor = make.options(
             num_cpus=workers, max_restarts=0, max_task_retries=0, max_concurrency=workers, scheduling_strategy=where
         ).remote()
-        member = _Member(f"{name}/{next(self._numbers)}", name, actor, NodeLoad(workers))
+        member = NodeMember(f"{name}/{next(self._numbers)}", name, actor, NodeLoad(workers))
         node.member = member
         facts = actor.facts.options(concurrency_group="control").remote()
         self._when_done(facts, partial(self._open, member), partial(self._refuse, member))
 
-    def _open(self, member: _Member, facts: bytes) -> None:
-        check_facts(parse(NodeFacts, facts))
+    def _open(self, member: NodeMember, facts: bytes) -> None:
+        try:
+            check_facts(parse(NodeFacts, facts))
+        except (ValidationError, RepoAssayError) as error:
+            self._turn_away(member, error)
+            return
         ask = member.actor.open.options(concurrency_group="control")
         opened = ask.remote(self._setup, member.load.workers, self._shelf, member.name, self._secrets)
         self._when_done(opened, partial(self._admit, member), partial(self._fail, member))
 
-    def _admit(self, member: _Member, answer: bytes) -> None:
+    def _admit(self, member: NodeMember, answer: bytes) -> None:
         if answer[:1] != b"+":
-            raise error_of(answer)
+            self._turn_away(member, error_of(answer))
+            return
         member.opened = True
         if not self._ready.done():
             self._ready.set_result(None)
 
-    def _refuse(self, member: _Member, error: BaseException) -> None:
+    def _refuse(self, member: NodeMember, error: BaseException) -> None:
         """The actor said nothing: it was lost, or repoassay cannot be imported there."""
         if "ModuleNotFoundError" in str(error) or "ImportError" in str(error):
-            raise Unavailable(
+            told = Unavailable(
                 f"A node of the Ray cluster cannot import repoassay: {one_line(str(error).splitlines()[-1])}",
                 "Install the same RepoAssay on every machine of the cluster, and start Ray from that installation.",
             )
-        self._fail(member, error)
+            self._turn_away(member, told)
+        else:
+            self._fail(member, error)
 
-    def _fail(self, member: _Member, error: BaseException) -> None:
+    def _turn_away(self, member: NodeMember, error: Exception) -> None:
+        """A node cannot do the work: whoever waits for the first one hears why; once others work, it is left out."""
+        if not self._ready.done():
+            raise error
+        self._lose(member, f"it cannot do the work: {one_line(str(error))}")
+
+    def _fail(self, member: NodeMember, error: BaseException) -> None:
         self._lose(member, one_line(str(error)))
 
     def _give(self) -> None:
-        """Give waiting jobs to nodes with room."""
+        """Give waiting jobs to nodes; those that are better done elsewhere wait, and others go before them."""
         loads = {id(member.load): member for member in self._members() if member.opened}
-        left: list[_Ticket] = []
+        nodes, now = [member.load for member in loads.values()], time.monotonic()
+        left: list[Ticket] = []
         for place, ticket in enumerate(self._waiting):
+            if not any(node.has_room for node in nodes):
+                left += self._waiting[place:]
+                break
             if ticket.cancel is not None and ticket.cancel.is_set():
                 if ticket.future.set_running_or_notify_cancel():
                     ticket.future.set_exception(NodeLost("A job was given up before a node had it."))
                 continue
-            load = choose_node(ticket.job.warmth, (member.load for member in loads.values()))
+            load = choose_node(ticket.job.warmth, nodes, now)
             if load is None:
-                left += self._waiting[place:]
-                break
-            if ticket.future.set_running_or_notify_cancel():
+                left.append(ticket)
+            elif ticket.future.set_running_or_notify_cancel():
                 self._place(ticket, loads[id(load)])
         self._waiting = left
 
-    def _place(self, ticket: _Ticket, member: _Member) -> None:
+    def _place(self, ticket: Ticket, member: NodeMember) -> None:
         number, job = ticket.number, ticket.job
         for parcel in job.parcels:
             if parcel.name not in self._parcels:
                 self._parcels[parcel.name] = self._ray.put(parcel.pack())
         parcels = {parcel.name: [self._parcels[parcel.name]] for parcel in job.parcels}
-        member.load.jobs.add(number)
-        member.load.warm.add(job.warmth)
+        member.load.take(number, job.warmth)
         self._placed[number] = ticket, member
         answer = member.actor.do.remote(number, job.record.model_dump_json().encode(), parcels)
         self._when_done(answer, partial(self._settle, number), partial(self._fail, member))
@@ -283,7 +274,7 @@ class RayCluster:
         if number not in self._placed:
             return  # its node was taken for lost
         ticket, member = self._placed.pop(number)
-        member.load.jobs.discard(number)
+        member.load.drop(number)
         self._nodes[member.node].deaths = 0
         if told[:1] != b"+":
             ticket.future.set_exception(error_of(told))
@@ -293,7 +284,7 @@ class RayCluster:
         except (ValidationError, RepoAssayError):
             ticket.future.set_exception(InfraFault("A node answered with what is no record."))
 
-    def _lose(self, member: _Member, why: str) -> None:
+    def _lose(self, member: NodeMember, why: str) -> None:
         """Never ask an actor again; its jobs are lost."""
         node = self._nodes[member.node]
         if node.member is not member:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from repoassay.interchange.format_list import FormatEntry as FormatEntry, format_entries as format_entries
     from repoassay.interchange.importers import (
+        ConvertedTask as ConvertedTask,
         Importer as Importer,
         TaskImporter as TaskImporter,
         find_importer as find_importer,
@@ -39,7 +40,7 @@ else:
             "agent_files": ("json_object", "plain_files"),
             "foreign_run": ("ForeignAttempt", "ImportedRun", "ReportedResult"),
             "format_list": ("FormatEntry", "format_entries"),
-            "importers": ("Importer", "TaskImporter", "find_importer"),
+            "importers": ("ConvertedTask", "Importer", "TaskImporter", "find_importer"),
             "run_import": ("import_run",),
             "run_judging": ("judge_run",),
             "state_proof": ("StateProof", "prove_state_tasks"),

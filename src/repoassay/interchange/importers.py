@@ -5,17 +5,17 @@ A format is an entry point `repoassay.importers`: a class or object that reads r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from repoassay import plugins
+from repoassay.engine import GradingContext
 from repoassay.errors import BadInput, Interrupted, RepoAssayError, Unavailable
 from repoassay.interchange.foreign_run import ForeignAttempt
-from repoassay.interchange.state_task import StateTask
 from repoassay.text import join_names
 
-__all__ = ["Importer", "TaskImporter", "find_importer", "guard"]
+__all__ = ["ConvertedTask", "Importer", "TaskImporter", "find_importer", "guard"]
 
 _GROUP = "repoassay.importers"
 
@@ -42,6 +42,19 @@ class Importer(Protocol):
         """Read a run; raises `BadInput` where the whole cannot be read. What is wrong with one attempt is its own."""
 
 
+class ConvertedTask(Protocol):
+    """A task that was understood; `name` is what its format calls it."""
+
+    name: str
+
+    def write(self, place: Path, open_bench: Callable[[], GradingContext]) -> None:
+        """Write it as the task folder `place`, whose name is its id, in a suite that has its suite.toml.
+
+        Raises:
+            ImportRefusal: It makes no sound task.
+        """
+
+
 class TaskImporter(Protocol):
     """A format of tasks that is read; `gives` is `suite`, and the other attributes are those of `Importer`."""
 
@@ -56,7 +69,7 @@ class TaskImporter(Protocol):
     def folders(self, source: Path) -> Iterator[Path]:
         """Folders of tasks in a source, or the source itself where it is one."""
 
-    def convert(self, folder: Path) -> StateTask:
+    def convert(self, folder: Path) -> ConvertedTask:
         """Understand one task; raises `ImportRefusal` with the reason and the line where it cannot."""
 
 

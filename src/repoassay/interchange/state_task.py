@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
+from repoassay.engine import GradingContext
 from repoassay.errors import BadTask
 from repoassay.formats import edit_task_toml
 from repoassay.interchange.image_file import ImportRefusal
@@ -81,6 +82,10 @@ class StateTask:
     origin: str = ""
     category: str = "Software"
     variables: Mapping[str, str] = field(default_factory=dict)
+
+    def write(self, place: Path, open_bench: Callable[[], GradingContext]) -> None:
+        """See `ConvertedTask`; nothing is run."""
+        write_state_task(replace(self, name=place.name), place)
 
 
 def state_places(folders: Iterable[str], texts: Iterable[str], tested: Iterable[str]) -> tuple[str, ...]:

@@ -7,15 +7,15 @@ import random
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from repoassay.engine import GradingContext
 from repoassay.errors import BadInput
 from repoassay.formats import safe_id, toml_string
 from repoassay.interchange.image_file import ImportRefusal
-from repoassay.interchange.importers import find_importer, guard
-from repoassay.interchange.state_task import write_state_task
+from repoassay.interchange.importers import ConvertedTask, find_importer, guard
 from repoassay.plugins import Plugin
 from repoassay.text import printable
 
@@ -54,7 +54,8 @@ class ImportedSuite:
 
 
 def import_suite(
-    kind: str | None, source: Path, folder: Path, *, sample: int | None = None, seed: str = "0",
+    kind: str | None, source: Path, folder: Path, open_bench: Callable[[], GradingContext], *,
+    sample: int | None = None, seed: str = "0",
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> ImportedSuite:  # fmt: skip
     """Write the tasks of another tool as a suite folder, whole or not at all.
@@ -63,6 +64,7 @@ def import_suite(
         kind: A format's name or a dotted path; None for the one that recognises the source.
         source: A folder of tasks, or one task.
         folder: The suite; must not exist, or be empty.
+        open_bench: Gives what runs tests, for formats whose tasks are proved as they are made.
         sample: Take so many of the tasks, drawn by `seed`; all without.
         seed: What the draw starts from: the same seed draws the same tasks from the same source.
         progress: Told how many tasks have been looked at, and of how many.
@@ -81,20 +83,22 @@ def import_suite(
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.part-") as place:
         part = Path(place, "suite")
         (part / "tasks").mkdir(parents=True)
+        title = printable(source.resolve().name, 80)
+        (part / "suite.toml").write_text(_suite_toml(folder.name, title, plugin.name), encoding="utf-8")
         written: list[str] = []
         refused: list[TaskRefusal] = []
         for done, each in enumerate(folders, 1):
             below = each.relative_to(source).as_posix() if each != source else each.name
-            name = safe_id(each.name if each.name not in written else below)
+            name = safe_id(below)
             try:
-                write_state_task(replace(_converted(plugin, importer, each), name=name), part / "tasks" / name)
+                task = _converted(plugin, importer, each)
+                name = safe_id(task.name if task.name not in written else below)
+                task.write(part / "tasks" / name, open_bench)
                 written.append(name)
             except ImportRefusal as refusal:
                 shutil.rmtree(part / "tasks" / name, ignore_errors=True)
                 refused.append(TaskRefusal(below, refusal.why, refusal.file, refusal.line, refusal.text))
             progress(done, len(folders))
-        title = printable(source.resolve().name, 80)
-        (part / "suite.toml").write_text(_suite_toml(folder.name, title, plugin.name), encoding="utf-8")
         with contextlib.suppress(OSError):
             folder.rmdir()
         part.rename(folder)
@@ -115,13 +119,14 @@ def _drawn(plugin: Plugin, importer: Any, source: Path, sample: int | None, seed
     return folders
 
 
-def _converted(plugin: Plugin, importer: Any, folder: Path) -> Any:
+def _converted(plugin: Plugin, importer: Any, folder: Path) -> ConvertedTask:
     try:
-        return importer.convert(folder)
+        task: ConvertedTask = importer.convert(folder)
     except ImportRefusal:
         raise
     except Exception as error:
         raise guard(plugin, error) from error
+    return task
 
 
 def _suite_toml(name: str, source: str, kind: str) -> str:

@@ -19,7 +19,7 @@ _counter = itertools.count()
 
 def make_cgroups(memory: int, processes: int) -> list[str]:
     """Make groups with these limits (bytes, count) and return their folders; none where it is not possible."""
-    name = f"repoassay-{os.getpid()}-{_process_namespace()}-{next(_counter)}"
+    name = f"repoassay-n{_process_namespace()}-{os.getpid()}-{next(_counter)}"
     made: list[str] = []
     for parent, limits in _candidates(memory, processes):
         folder = parent / name
@@ -72,10 +72,10 @@ def sweep_cgroups() -> None:
     here = _process_namespace()
     for parent, _ in _candidates(1, 1):
         for folder in parent.glob("repoassay-*"):
-            owner, namespace = [*folder.name.split("-")[1:3], ""][:2]
+            namespace, owner = [*folder.name.split("-")[1:3], ""][:2]
             with contextlib.suppress(OSError):
                 old = time.time() - folder.stat().st_mtime > _STALE
-                if old or (namespace == here and owner.isdigit() and not Path("/proc", owner).exists()):
+                if old or (namespace == f"n{here}" and owner.isdigit() and not Path("/proc", owner).exists()):
                     folder.rmdir()  # which fails while a process is in it
 
 
