@@ -100,8 +100,11 @@ class Lab:
         self.seed = place / "seed"
         self.seed.mkdir()
         for kind in COPIED:
-            if (Cache().path / kind).is_dir():
-                subprocess.run(["cp", "-al", Cache().path / kind, self.seed / kind], check=True)
+            entries = [path for path in sorted((Cache().path / kind).glob("*")) if not path.name.startswith(".")]
+            (self.seed / kind).mkdir()
+            if entries:  # of which another process may take one away meanwhile
+                line: list[str | Path] = ["cp", "-al", *entries, self.seed / kind]
+                subprocess.run(line, check=False, stderr=subprocess.DEVNULL)
 
     def grade(self, machines: RayMachines | None, rounds: int) -> Pass:
         """Grade every task's patches, on machines or in one process on one core, and see what that took."""

@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.exhaustive
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "matrix_kill.py"
+BENCHMARK = Path(__file__).parents[2] / "measurements" / "matrix_kill.py"
 
 
 def test_a_matrix_killed_twice_and_resumed_has_every_attempt_once_and_every_token() -> None:
