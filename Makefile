@@ -69,6 +69,7 @@ PYTHON312 ?= $(shell python3.12 -c 'import sys; print(sys.executable)' 2>/dev/nu
 test-peers: .venv/.ready ## let other tools read what we write and load us as plug-in, in .venv-peers
 	$(UV) venv --quiet --allow-existing --python "$(PYTHON312)" .venv-peers
 	$(UV) pip install --quiet --python .venv-peers/bin/python -r tests/peers/requirements.txt -e '.[storage]'
+	@! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --prefix .venv-peers gitlab-ci-local@4.61.0
 	PEERS_PYTHON=.venv-peers/bin/python .venv/bin/pytest -q -n 0 tests/peers
 
 # Trainers bring 6 GB of packages, torch's among them, so they get an environment of their own.

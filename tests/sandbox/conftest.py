@@ -39,13 +39,21 @@ KINDS = {"namespaces": NamespaceSandbox, "bubblewrap": BubblewrapSandbox}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Try the tests of a module that names `SANDBOXES` on each of them, but for those marked `namespaces_alone`."""
+    """Try the tests of a module that names `SANDBOXES` on each of them, but for those marked `namespaces_alone`.
+
+    By day the default sandbox has all of them, and the others those marked `every_sandbox`: of each kind of attack one.
+    """
     kinds = getattr(metafunc.module, "SANDBOXES", ())
     if kinds and "sandbox" in metafunc.fixturenames:
         alone = metafunc.definition.get_closest_marker("namespaces_alone") is not None
         if os.geteuid() and metafunc.definition.get_closest_marker("boxes_of_root"):
             alone = True
-        metafunc.parametrize("sandbox", ["namespaces"] if alone else kinds, indirect=True, scope="session")
+        by_night = () if metafunc.definition.get_closest_marker("every_sandbox") else pytest.mark.exhaustive
+        tried = [
+            "namespaces",
+            *(pytest.param(kind, marks=by_night) for kind in kinds if kind != "namespaces" and not alone),
+        ]
+        metafunc.parametrize("sandbox", tried, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")

@@ -29,6 +29,7 @@ for port in (80, 443):
 LOOK = "import socket; print(open('/etc/hosts').read(), open('/proc/sys/net/ipv4/ip_unprivileged_port_start').read())"
 
 
+@pytest.mark.every_sandbox
 def test_a_service_answers_under_a_public_name_at_low_ports(inside: Inside) -> None:
     before = PORTS.read_text()
     done = inside(SERVE, hosts=("service.example.com", "www.example.com"))

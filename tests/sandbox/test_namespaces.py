@@ -39,6 +39,7 @@ def test_without_any_standard_input_reading_ends_at_once(inside: Inside) -> None
     assert inside("import sys; print(sys.stdin.read() == '')").stdout == b"True\n"
 
 
+@pytest.mark.every_sandbox
 def test_the_channel_is_apart_from_output(inside: Inside) -> None:
     code = "import os, sys; os.write(int(os.environ['REPOASSAY_CHANNEL']), b'result');"
     code += "print('out'); print('err', file=sys.stderr)"
@@ -207,6 +208,7 @@ def test_the_launcher_imports_nothing_but_itself_and_the_standard_library() -> N
     assert done.stdout == "['repoassay.lazy', 'repoassay', 'repoassay.sandbox']\n"
 
 
+@pytest.mark.every_sandbox
 def test_limits_of_the_smallest_size_hold(sandbox: NamespaceSandbox) -> None:
     done = sandbox.run(Command(argv=("echo", "hello"), limits=Limits(output=1, processes=8)))
     assert done.exit.output_truncated

@@ -109,6 +109,7 @@ def test_somebody_outside_answers_at_a_door(inside: Inside, greeter: Greeter) ->
     assert (greeter.ends, other.ends) == (1, 1)
 
 
+@pytest.mark.every_sandbox
 def test_a_door_is_open_before_the_command_starts_and_over_after_its_end(inside: Inside) -> None:
     told: list[str] = []
 
@@ -251,6 +252,7 @@ for address in ("127.0.0.1", "0.0.0.0"):
     assert inside(code, doors=(greeter.door(8080),)).stdout == f"{errno.EADDRINUSE}\n".encode() * 4
 
 
+@pytest.mark.every_sandbox
 def test_an_open_door_changes_no_interface_or_route(inside: Inside, greeter: Greeter) -> None:
     code = "import socket; print([n for _, n in socket.if_nameindex()], open('/proc/net/route').read().count('\\n'))"
     assert inside(code, doors=(greeter.door(8080),)).stdout == b"['lo'] 1\n"

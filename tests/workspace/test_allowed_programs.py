@@ -72,6 +72,7 @@ def test_a_program_works(sandbox: NamespaceSandbox, program: str) -> None:
     assert done.exit.code == 0, done.stderr
 
 
+@pytest.mark.every_sandbox
 def test_python_works(sandbox: NamespaceSandbox, tmp_path_factory: pytest.TempPathFactory) -> None:
     script = tmp_path_factory.mktemp("script") / "work.py"
     script.write_text(PYTHON_WORK)

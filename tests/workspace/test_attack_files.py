@@ -40,6 +40,7 @@ def state(top: Path) -> str:
     return hashlib.sha256((repr(facts) + digest_folder(top)).encode()).hexdigest()
 
 
+@pytest.mark.every_sandbox
 def test_a_copy_on_write_mount_takes_everything_and_the_host_sees_nothing_of_it(
     inside: Inside, plain: Plain, tree: Path, tmp_path: Path
 ) -> None:
@@ -54,6 +55,7 @@ def test_a_copy_on_write_mount_takes_everything_and_the_host_sees_nothing_of_it(
     assert state(tree) == before
 
 
+@pytest.mark.every_sandbox
 @pytest.mark.parametrize("path", ["/in/plain.txt", "/in/new", "/in/inner/new"])
 def test_a_read_only_mount_refuses_writing(inside: Inside, plain: Plain, tree: Path, path: str) -> None:
     before = state(tree)
@@ -109,6 +111,7 @@ def test_a_writable_mount_is_the_only_way_to_change_the_host(inside: Inside, tre
     assert (tree / "plain.txt").read_text() == "spoiled"
 
 
+@pytest.mark.every_sandbox
 def test_links_in_the_output_lead_nowhere(inside: Inside, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("ground truth")
@@ -158,6 +161,7 @@ def test_an_edit_does_not_follow_a_link_of_the_repository_to_the_host(
     assert (victim / "file").read_text() == "as it was"
 
 
+@pytest.mark.every_sandbox
 def test_a_mount_does_not_follow_a_link_of_the_repository_to_the_host(
     inside: Inside, tree: Path, tmp_path: Path
 ) -> None:

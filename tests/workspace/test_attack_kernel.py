@@ -107,6 +107,7 @@ def test_what_needs_a_capability_fails(inside: Inside, name: str) -> None:
     assert any(word in done.stderr for word in refusals), done.stderr
 
 
+@pytest.mark.every_sandbox
 def test_a_second_architecture_is_no_way_around_the_filter(inside: Inside) -> None:
     if os.uname().machine != "x86_64":
         pytest.skip("x86 has the second door")
@@ -132,6 +133,7 @@ def test_the_usual_devices_work(inside: Inside) -> None:
     assert inside(code).stdout == b"3 True\n"
 
 
+@pytest.mark.every_sandbox
 def test_set_uid_programs_have_no_effect(inside: Inside, plain: Plain, tmp_path: Path) -> None:
     code = "import os, shutil; shutil.copy('/usr/bin/id', '/tmp/id'); os.chmod('/tmp/id', 0o6755);"
     code += "os.execv('/tmp/id', ['id', '-u'])"
@@ -156,6 +158,7 @@ def test_the_harness_cannot_be_killed(inside: Inside, plain: Plain) -> None:
     assert victim.wait(10) == -9
 
 
+@pytest.mark.every_sandbox
 def test_killing_everything_ends_only_what_is_inside(inside: Inside) -> None:
     victim = subprocess.Popen(["sleep", "60"])
     code = "import os, subprocess; p = subprocess.Popen(['sleep', '50']); os.kill(-1, 9); print(p.wait(), 'still here')"

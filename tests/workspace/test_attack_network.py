@@ -59,6 +59,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
         listening.shutdown(socket.SHUT_RDWR)
 
 
+@pytest.mark.every_sandbox
 def test_servers_of_the_host_are_out_of_reach(inside: Inside, plain: Plain, server: tuple[str, str]) -> None:
     assert int(inside(CONNECT, *server).stdout) in (errno.ECONNREFUSED, errno.EADDRNOTAVAIL)
     assert plain(CONNECT, *server).stdout == b"reached b'greetings'\n"
@@ -88,6 +89,7 @@ def test_names_are_not_resolved(inside: Inside) -> None:
     assert b"gaierror" in inside("import socket; socket.getaddrinfo('example.com', 80)").stderr
 
 
+@pytest.mark.every_sandbox
 def test_the_loopback_is_there_and_the_only_interface(inside: Inside) -> None:
     code = """
 import socket
@@ -106,6 +108,7 @@ def test_families_that_reach_past_the_network_namespace_are_refused(inside: Insi
     assert b"Operation not permitted" in inside(code, str(family), str(kind)).stderr
 
 
+@pytest.mark.every_sandbox
 def test_raw_sockets_are_refused(inside: Inside) -> None:
     code = "import socket; socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)"
     assert b"Operation not permitted" in inside(code).stderr

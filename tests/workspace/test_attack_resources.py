@@ -101,6 +101,7 @@ def test_a_plain_process_starts_as_many_as_it_likes_and_a_sandboxed_one_does_not
     assert 8 < int(done.stdout) <= 32
 
 
+@pytest.mark.every_sandbox
 def test_processes_are_limited_without_control_groups_too(inside: Inside, watched: NamespaceSandbox) -> None:
     done = inside(FORK, "400", within=watched)
     assert done.exit.ended is Ended.OUT_OF_MEMORY or int(done.stdout) <= 32
@@ -162,6 +163,7 @@ def test_all_scratch_folders_together_hold_what_the_disk_limit_says(
     assert 12 * 2**20 < int(done.stdout) <= 16 * 2**20
 
 
+@pytest.mark.every_sandbox
 def test_a_copy_on_write_folder_counts_against_the_disk_limit(inside: Inside, tree: Path) -> None:
     from repoassay.sandbox.protocol import Access, Mount
 
@@ -198,6 +200,7 @@ def test_endless_output_takes_bounded_memory_of_ours_and_ends_with_the_time(
     assert (tmp_path / "log").stat().st_size < 64 * 2**10 + 200
 
 
+@pytest.mark.every_sandbox
 def test_an_endless_channel_is_bounded_too(inside: Inside) -> None:
     code = "import os\nwhile True: os.write(int(os.environ['REPOASSAY_CHANNEL']), b'x' * 65536)"
     done = inside(code, seconds=1, channel=True)

@@ -53,6 +53,7 @@ def test_ground_truth_is_not_there(inside: Inside, plain: Plain, tree: Path, tmp
     assert inside(SEARCH, truth.name, mounts=(Mount(tree, "/workspace/repo", Access.COPY_ON_WRITE),)).stdout == b"[]\n"
 
 
+@pytest.mark.every_sandbox
 def test_our_own_package_and_cache_are_not_there(inside: Inside, plain: Plain, cache: Cache) -> None:
     package = Path(repoassay.__file__).parent
     for path in (package, cache.path):
@@ -87,6 +88,7 @@ def test_a_cache_below_a_shown_folder_is_covered(plain: Plain, inside: Inside) -
         shutil.rmtree(folder)
 
 
+@pytest.mark.every_sandbox
 def test_secrets_of_our_environment_stay_with_us(inside: Inside, plain: Plain, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "s3cret-7f3a")
     assert b"s3cret-7f3a" in plain(ENVIRONMENTS).stdout
@@ -103,6 +105,7 @@ def test_the_environment_holds_what_was_given_and_a_fixed_few(inside: Inside) ->
     assert seen["HOME"] == "/tmp"
 
 
+@pytest.mark.every_sandbox
 def test_no_process_of_the_host_is_in_sight(inside: Inside, plain: Plain) -> None:
     code = "import os, sys; os.kill(int(sys.argv[1]), 0); print(open(f'/proc/{sys.argv[1]}/cmdline').read())"
     assert b"python" in plain(code, str(os.getpid())).stdout
@@ -119,6 +122,7 @@ def test_process_1_cannot_be_looked_into(inside: Inside, name: str) -> None:
     assert b"PermissionError" in done.stderr
 
 
+@pytest.mark.every_sandbox
 def test_nothing_but_the_three_streams_is_open(inside: Inside, plain: Plain) -> None:
     code = """
 import os
@@ -134,6 +138,7 @@ for number in range(4096):
     assert seen[6:] == [seen[-1], b"pipe", seen[-1]]
 
 
+@pytest.mark.every_sandbox
 def test_the_command_is_an_account_without_any_power(inside: Inside, tmp_path: Path) -> None:
     done = inside("import os; print(open('/proc/self/status').read(), os.getresuid(), os.getresgid(), os.getgroups())")
     status = done.stdout.decode()

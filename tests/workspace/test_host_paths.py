@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 import repoassay
 from repoassay.sandbox.cache import Cache, settle
 from repoassay.sandbox.namespaces import NamespaceSandbox
@@ -27,6 +29,7 @@ for line in open("/proc/self/mountinfo"):
 """
 
 
+@pytest.mark.every_sandbox
 def test_no_process_shows_a_path_of_ours(inside: Inside) -> None:
     shown = inside(COMMAND_LINES).stdout.decode()
     assert "1 b'repoassay.sandbox.launcher" in shown

@@ -88,6 +88,7 @@ def supervisors(parent: int) -> list[int]:
     return found
 
 
+@pytest.mark.every_sandbox
 def test_a_daemon_outlives_a_plain_process_but_not_a_sandbox(inside: Inside, plain: Plain, marked: Marked) -> None:
     assert plain(DAEMON, marked.word).returncode == 0
     outlived = marked.alive()
@@ -102,6 +103,7 @@ def test_without_isolation_a_daemon_outlives_the_command(marked: Marked) -> None
     assert marked.alive()
 
 
+@pytest.mark.every_sandbox
 def test_signals_cannot_keep_a_command_beyond_its_time(inside: Inside, marked: Marked) -> None:
     done = inside(DEAF, marked.word, seconds=1)
     assert done.exit.ended is Ended.TIMED_OUT

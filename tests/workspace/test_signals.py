@@ -26,6 +26,7 @@ def in_the_background() -> Iterator[None]:
         signal.signal(each, handler)
 
 
+@pytest.mark.every_sandbox
 @pytest.mark.usefixtures("in_the_background")
 def test_nothing_is_ignored_or_blocked_inside(sandbox: NamespaceSandbox) -> None:
     plain = dict(line.split(":\t") for line in subprocess.check_output(SHOW, text=True).splitlines())
