@@ -158,7 +158,7 @@ BROKEN: list[tuple[str, str, Break, list[str]]] = [
     ("section inside [task]", D, toml('kind = "deliverable"', 'kind = "deliverable"\ngrading = 1'),
      ["task.grading: is a section of its own. Write it as [grading]."]),
     ("unknown kind", D, toml('"deliverable"', '"deliverables"'),
-     ["task.kind: is 'deliverables'. It must be 'deliverable', 'edit' or 'pull_request'."]),
+     ["task.kind: is 'deliverables'. It must be 'deliverable', 'edit', 'pull_request' or 'state'."]),
     ("network", D, toml('kind = "deliverable"', 'kind = "deliverable"\nnetwork = "host"'),
      ["task.network: is a section of its own. Write it as [network]."]),
     ("network policy", D, toml("[economics]", '[network]\npolicy = "host"\n[economics]'),

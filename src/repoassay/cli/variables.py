@@ -13,10 +13,12 @@ VARIABLES = {
     "REPOASSAY_CACHE": "Folder of what is kept to make workspaces quick, instead of `~/.cache/repoassay`.",
     "REPOASSAY_DATA": "Folder of suites' data and of reviews, instead of `~/.local/share/repoassay`.",
     "REPOASSAY_DATABASE": "The queue of `serve`: the URL of its database.",
+    "REPOASSAY_ENVIRONMENTS": "Folder of frozen environments, `ID.yml`, of rows that Inspect's own tasks run.",
     "REPOASSAY_EXECUTOR": "What `--executor` is where it is not given.",
     "REPOASSAY_IMAGE": "The image of `--isolation docker`, `podman` and `apptainer` where these name none.",
     "REPOASSAY_INDEX_URL": "The package index that environments are built from, before uv's and pip's own settings.",
     "REPOASSAY_ISOLATION": "What `--isolation` is where it is not given.",
+    "REPOASSAY_MIRRORS": "Folder of repositories, such as `OWNER--NAME.bundle`, of rows that Inspect's own tasks run.",
     "REPOASSAY_NPM_REGISTRY": "The npm registry that environments are built from, before npm's own settings.",
     "REPOASSAY_PACKAGE_HOSTS": "Further hosts that a build may fetch packages from, spaces between.",
     "REPOASSAY_OIDC_SECRET": "Secret of the client of `review --oidc` at the identity provider.",
@@ -27,8 +29,8 @@ VARIABLES = {
 }
 """What users set; docs/reference/environment.md lists the same."""
 WITHIN = (
-    "REPOASSAY_CHANNEL", "REPOASSAY_KEY", "REPOASSAY_MODEL", "REPOASSAY_READER", "REPOASSAY_RESULTS", "REPOASSAY_TEST",
-    "REPOASSAY_WORKSPACE",
+    "REPOASSAY_CHANNEL", "REPOASSAY_EXEC", "REPOASSAY_KEY", "REPOASSAY_MODEL", "REPOASSAY_READER", "REPOASSAY_RESULTS",
+    "REPOASSAY_TEST", "REPOASSAY_WORKSPACE",
 )  # fmt: skip
 """What programs inside a sandbox are told, RepoAssay itself where it is the task."""
 _DEVELOPMENT = ("REPOASSAY_GOLDEN", "REPOASSAY_REGENERATE", "REPOASSAY_TEST_AGENTS")

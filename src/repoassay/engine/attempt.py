@@ -218,6 +218,10 @@ class OpenAttempt:
         seconds: The most it may take; the task's own limit without.
         change: Makes the setup of the session out of the one an agent gets.
 
+    Attributes:
+        folder: The task.
+        session: Where the holder works.
+
     Raises:
         InfraFault: It cannot be laid out.
     """
@@ -226,7 +230,7 @@ class OpenAttempt:
         self, folder: TaskFolder, bench: GradingContext, seconds: float | None,
         change: Callable[[SandboxSetup], SandboxSetup] = lambda setup: setup,
     ) -> None:  # fmt: skip
-        self._folder, self._bench = folder, bench
+        self.folder, self._bench = folder, bench
         with contextlib.ExitStack() as stack:
             stack.callback(bench.oracle.close)
             into = tempfile.TemporaryDirectory(prefix="repoassay-attempt-", ignore_cleanup_errors=True)
@@ -266,7 +270,7 @@ class OpenAttempt:
         files = self._crossed.files
         submission = Submission(files=describe(files), rejected=done.rejected, exit=done.exit)
         sandbox, reading = self._bench.sandbox, self._bench.reading
-        return judge(self._folder, self._layout, files, submission, sandbox, None, reading, self._bench.oracle)
+        return judge(self.folder, self._layout, files, submission, sandbox, None, reading, self._bench.oracle)
 
     def close(self) -> None:
         """End everything, and throw away what is left."""

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         read_results as read_results,
         result_case as result_case,
     )
+    from repoassay.formats.row_formats import format_of as format_of
     from repoassay.formats.row_import import (
         IMPORT_LOG as IMPORT_LOG,
         ImportedRow as ImportedRow,
@@ -96,6 +97,7 @@ else:
             "result_parts": ("collect_results",),
             "results": ("ResultLog", "read_results", "result_case"),
             "mirrors": ("is_git", "mirrors_of", "read_mirrors"),
+            "row_formats": ("format_of",),
             "row_import": ("IMPORT_LOG", "ImportReport", "ImportedRow", "import_rows", "refused_in"),
             "row_supplies": ("RowSupplies", "TakesEnvironment", "supplies_of"),
             "row_tasks": ("RowTasks", "task_of_row", "tasks_of", "usable_tasks"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -19,6 +20,7 @@ __all__ = ["HarborTasks"]
 
 _MOST_TEXT = 2**20
 _MOST_FOLDERS = 200_000
+_MOST_FILES = 50_000
 
 
 class HarborTasks:
@@ -59,7 +61,22 @@ class HarborTasks:
         Raises:
             ImportRefusal: Something of it is not understood; says what, and on which line.
         """
+        _check_plain(folder)
         return _first(folder) if (folder / "task.yaml").is_file() else _harbor(folder)
+
+
+def _check_plain(folder: Path) -> None:
+    """Refuse links: one to a folder of this machine would bring its files into the task."""
+    seen = 0
+    for place, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            seen += 1
+            if seen > _MOST_FILES:
+                raise ImportRefusal("Its files are more than a task may have.", "environment")
+            path = Path(place, name)
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                where = printable(path.relative_to(folder).as_posix(), 200)
+                raise ImportRefusal("Its files hold a link or something else that is no plain file.", where)
 
 
 def _is_task(folder: Path) -> bool:

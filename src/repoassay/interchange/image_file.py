@@ -46,7 +46,8 @@ def read_instructions(text: str) -> Iterator[ImageInstruction]:
         if not whole.strip():
             continue
         while whole.rstrip().endswith("\\") and at < len(lines):
-            whole = whole.rstrip()[:-1] + " " + _plain(lines[at])
+            # Comments and empty lines may stand between continued lines.
+            whole = whole.rstrip()[:-1] + " " + next_line if (next_line := _plain(lines[at])).strip() else whole
             at += 1
         for _, word in _HEREDOC.findall(whole):
             while at < len(lines):
@@ -59,7 +60,7 @@ def read_instructions(text: str) -> Iterator[ImageInstruction]:
 
 
 def _plain(line: str) -> str:
-    """A line, empty where it is a comment: those may stand between continued lines."""
+    """A line, empty where it is a comment."""
     return "" if line.lstrip().startswith("#") else line.replace("\t", " ")
 
 

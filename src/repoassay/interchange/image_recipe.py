@@ -14,6 +14,8 @@ from repoassay.interchange.shell_steps import read_shell
 __all__ = ["ImageRecipe", "read_image"]
 
 _MOST_TEXT = 2**20
+_MOST_WORDS = 20_000
+"""Characters of one instruction."""
 _PYTHON = re.compile(r"(?:^|/)(?:python|pypy):(3\.\d{1,2})|python-(3)-(\d{1,2})|python(3\.\d{1,2})")
 _PLAIN_IMAGES = re.compile(
     r"^(?:docker\.io/)?(?:library/)?(?:ubuntu|debian|python|buildpack-deps|ghcr\.io/laude-institute/t-bench/[\w.-]+"
@@ -83,6 +85,8 @@ class _Reader:
 
     def take(self, step: ImageInstruction) -> None:
         """Take one instruction; raises ValueError with the reason where it is not understood."""
+        if len(step.rest) > _MOST_WORDS:
+            raise ValueError("Its Dockerfile has an instruction that is longer than any that is read.")
         known = {"FROM": self._from, "RUN": self._run, "COPY": self._copy, "ADD": self._copy, "ENV": self._env,
                  "ARG": self._arg, "WORKDIR": self._work, "CMD": self._start, "ENTRYPOINT": self._start}  # fmt: skip
         take = known.get(step.word)
@@ -121,6 +125,8 @@ class _Reader:
         if file is None:
             raise ValueError("Its Dockerfile installs from a file of requirements that it has not copied.")
         found = []
+        if file.stat().st_size > _MOST_TEXT:
+            raise ValueError("Its file of requirements is longer than any that is read.")
         for line in file.read_text("utf-8", "replace").splitlines():
             text = line.partition(" #")[0].strip()
             if text.startswith(("-", ".", "/", "git+", "http")):

@@ -18,6 +18,7 @@ _NOTHING = re.compile(
     re.IGNORECASE,
 )
 """Lines that install pytest, keep its exit code, or write the reward by it."""
+_MOST_LETTERS = 4000
 _RUNNERS = re.compile(r"^(if )?(! )?(uvx?\b.*?\s)?(python3?[\d.]* -m )?pytest\b")
 
 
@@ -59,6 +60,8 @@ def read_test_script(text: str, name: str, work: str) -> PytestScript:
 def _take(step: str, found: PytestScript) -> None:
     if not step:
         return
+    if len(step) > _MOST_LETTERS:
+        raise ValueError("Its test script has a line that is longer than any that is read.")
     if "pytest" in step and _RUNNERS.match(step) and " install" not in step:
         _run(step, found)
     elif re.match(r"^(uv )?(pip3?|python3? -m pip) install\b|^uv (add|pip install)\b", step):

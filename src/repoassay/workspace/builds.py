@@ -60,6 +60,7 @@ def build_repository(
     """
     wanted = folder.task.environment
     parts = (_FORMAT, base.name, environment.name, wanted.exclude_newer or "-", *wanted.build)
+    parts = (*parts, "state", *folder.task.state.places, folder.task.state.work) if folder.task.state else parts
     parts = (*parts, f"node {node_version()}") if wanted.node else parts
     variables = (f"{name}={value}" for name, value in sorted(wanted.variables.items()))
     key = hashlib.sha256("\0".join((*parts, "", *variables)).encode()).hexdigest()[:32]
@@ -71,7 +72,7 @@ def build_repository(
             settle(target)
         copied = file_states(built)
         _run(folder, built, repo, cache, sandbox)
-        _take_repository(base, repo)
+        _take_repository(base, repo, everything=folder.task.state is not None)
         share_files(built, environment, copied=copied)
         outside = (Path(sys.base_prefix), *(SHOWN if wanted.apt else ()))
         take_over(built, manifest_place(built), leads_to=outside, shared_with=environment)
@@ -110,14 +111,17 @@ def _run(folder: TaskFolder, built: Path, repo: Path, cache: Cache, sandbox: San
     run_build(what, built, "/env", command, cache, sandbox, rules=rules, most_bytes=_MOST_BYTES)
 
 
-def _take_repository(base: Path, repo: Path) -> None:
-    """Make a checkout of what a build left: one commit of what the base tracks, all else named as not to be tracked."""
+def _take_repository(base: Path, repo: Path, *, everything: bool = False) -> None:
+    """Make a checkout of what a build left: one commit of what the base tracks, all else named as not to be tracked.
+
+    With `everything` all of it is the commit, as whatever lies in the folders of a state task is.
+    """
     _check_kinds(repo)
     named = run_git(base, "ls-tree", "-r", "-z", "--name-only", "HEAD", env={"GIT_DIR": str(base / ".git")})
     there = [name for name in map(os.fsdecode, named.split(b"\0")) if name and os.path.lexists(repo / name)]
     remove_tree(repo / ".git")  # strangers could write to it
     os.chown(repo, os.geteuid(), os.getegid())  # git works in no folder of somebody else's
-    commit_tree(repo, there)
+    commit_tree(repo, None if everything else there)
     left = run_git(repo, "ls-files", "-z", "--others", "--directory", "--no-empty-directory").split(b"\0")
     exclude = repo / ".git" / "info" / "exclude"
     exclude.write_bytes(b"".join(os.fsencode(f"/{os.fsdecode(name).translate(_SPECIAL)}\n") for name in left if name))

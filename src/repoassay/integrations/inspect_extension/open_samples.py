@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict
 
 from repoassay.agents import Agent
 from repoassay.engine import GradingContext, OpenAttempt
-from repoassay.errors import BadInput, InfraFault
-from repoassay.grading import names
+from repoassay.errors import BadInput, InfraFault, Unavailable
+from repoassay.grading import fault, names
+from repoassay.integrations.inspect_extension.image_samples import open_image_sample
 from repoassay.sandbox import Cache, SandboxSession, SandboxSetup, open_sandbox
 from repoassay.tasks import find_suite
 from repoassay.types import Verdict
@@ -45,11 +46,11 @@ class OpenSample:
 
     Attributes:
         session: Where its commands run.
-        attempt: The attempt it is; None without a task.
+        attempt: The attempt it is; None without a task. One that is not `judged` is scored by somebody else's commands.
     """
 
-    def __init__(self, session: SandboxSession, attempt: OpenAttempt | None = None) -> None:
-        self.session, self.attempt = session, attempt
+    def __init__(self, session: SandboxSession, attempt: OpenAttempt | None = None, *, judged: bool = True) -> None:
+        self.session, self.attempt, self._judged = session, attempt, judged
         self._lock = threading.Lock()
         self._verdict: Verdict | None = None
 
@@ -60,19 +61,20 @@ class OpenSample:
     def judge(self) -> tuple[Verdict, bytes]:
         """End the sandbox and judge what was left, once: the verdict, and the diff of what changes a repository.
 
-        Raises:
-            BadInput: The sample is of no task.
-            InfraFault: It could not be judged.
+        What we fail at is a verdict too, on ourselves. Raises `BadInput` where the sample is of no task.
         """
         attempt = self._held()
         with self._lock:
             if self._verdict is None:
-                self._verdict = attempt.judge()
+                try:
+                    self._verdict = attempt.judge()
+                except (InfraFault, Unavailable) as error:
+                    self._verdict = fault(attempt.folder, error)
         diffs = [path for path in attempt.files.glob("*.diff") if path.is_file()]
         return self._verdict, diffs[0].read_bytes() if diffs else b""
 
     def _held(self) -> OpenAttempt:
-        if self.attempt is None:
+        if self.attempt is None or not self._judged:
             raise BadInput("This sample is of no task.", "Score it with a scorer of its own task.")
         return self.attempt
 
@@ -88,7 +90,7 @@ def open_sample(config: BaseModel | str | None, metadata: Mapping[str, object]) 
     """Open the sandbox of a sample.
 
     Args:
-        config: A `SampleConfig`, or None for a sandbox without a task.
+        config: A `SampleConfig`, None for a sandbox without a task, or the path of a compose file of Docker.
         metadata: What the sample says of itself.
 
     Raises:
@@ -97,6 +99,10 @@ def open_sample(config: BaseModel | str | None, metadata: Mapping[str, object]) 
     """
     if config is None:
         config = SampleConfig()
+    if isinstance(config, str):
+        cache = Cache()
+        image = open_image_sample(config, metadata, cache, open_sandbox("namespaces", cache), (_TOOLS,))
+        return OpenSample(image.session, image, judged=False)
     if not isinstance(config, SampleConfig):
         raise BadInput(
             f"{config!r} is no configuration of this sandbox.",

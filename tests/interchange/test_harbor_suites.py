@@ -1,0 +1,243 @@
+"""Tasks of Harbor become state tasks, or are refused with the line that is not understood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from command_line import repoassay
+from json_answers import data_of
+from repoassay.engine import GradingContext
+from repoassay.errors import BadInput
+from repoassay.interchange import TaskRefusal, import_suite
+from repoassay.interchange.pytest_script import read_test_script
+from repoassay.interchange.shell_steps import read_shell, split_commands
+from repoassay.tasks import find_suite
+from repoassay.types import NetworkPolicy, Task, TaskKind
+
+DOCKERFILE = """\
+FROM ubuntu:24.04
+# what the sums are made with
+ARG FOLDER=/app
+ENV DEBIAN_FRONTEND=noninteractive LIMIT="20 kg"
+RUN apt-get update && \\
+    # comments may stand here
+    apt-get install -y --no-install-recommends python3-pip jq=1.7 && rm -rf /var/lib/apt/lists/*
+RUN pip3 install --no-cache-dir --break-system-packages "pytest==8.4.1" 'tabulate>=0.9'
+WORKDIR $FOLDER
+RUN mkdir -p reports /var/log/parcels
+COPY data/ ./data/
+COPY notes.txt /srv/
+RUN python3 -c "open('seed.txt', 'w').write('7')" && chmod +x data/list.sh
+CMD ["bash"]
+"""
+TEST = """\
+import json
+from pathlib import Path
+
+
+def test_input_is_kept():
+    assert Path("/app/data/parcels.txt").read_text() == "3\\n5\\n"
+
+
+def test_sum():
+    assert json.loads(Path("/app/reports/sum.json").read_text()) == {"sum": 8}
+
+
+class TestNotes:
+    def test_notes(self):
+        assert "done" in Path("/tmp/notes.txt").read_text()
+"""
+SCRIPT = """\
+#!/bin/bash
+apt-get update && apt-get install -y curl
+curl -LsSf https://astral.sh/uv/install.sh | sh
+source $HOME/.local/bin/env
+uvx -p 3.13 -w pytest==8.4.1 -w pytest-json-ctrf==0.3.5 -w pyyaml pytest --ctrf /logs/verifier/ctrf.json \\
+  /tests/test_outputs.py -rA
+if [ $? -eq 0 ]; then
+  echo 1 > /logs/verifier/reward.txt
+else
+  echo 0 > /logs/verifier/reward.txt
+fi
+"""
+ABOUT = """\
+version = "1.0"
+[metadata]
+category = "data"
+[verifier]
+timeout_sec = 90.0
+[agent]
+timeout_sec = 300.0
+[environment]
+memory_mb = 1024
+allow_internet = false
+"""
+FILES = {
+    "task.toml": ABOUT,
+    "instruction.md": "# Sum the parcels\n\nWrite their sum to reports/sum.json.\n",
+    "environment/Dockerfile": DOCKERFILE,
+    "environment/data/parcels.txt": "3\n5\n",
+    "environment/data/list.sh": "cat parcels.txt\n",
+    "environment/notes.txt": "none\n",
+    "tests/test.sh": SCRIPT,
+    "tests/test_outputs.py": TEST,
+    "solution/solve.sh": "echo '{\"sum\": 8}' > reports/sum.json; echo done > /tmp/notes.txt\n",
+}
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def theirs(tmp_path: Path) -> Write:
+    def write(name: str = "parcels", **changed: str) -> Path:
+        for path, content in FILES.items():
+            place = tmp_path / "theirs" / name / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(changed.get(path.rsplit("/", 1)[-1].partition(".")[0], content))
+        return tmp_path / "theirs"
+
+    return write
+
+
+def no_bench() -> GradingContext:
+    """Nothing of these tasks runs while they are converted."""
+    raise AssertionError("something was to run")
+
+
+def taken(source: Path) -> Task:
+    done = import_suite("harbor", source, source.parent / "suite", no_bench)
+    assert [refusal.why for refusal in done.refused] == []
+    return find_suite(str(done.path)).tasks[0].task
+
+
+def refused(source: Path) -> TaskRefusal:
+    done = import_suite("harbor", source, source.parent / "suite", no_bench)
+    assert done.tasks == []
+    return done.refused[0]
+
+
+def test_a_task_is_what_its_files_say(theirs: Write) -> None:
+    task = taken(theirs())
+    assert (task.id, task.kind, task.title, task.domain) == ("parcels", TaskKind.STATE, "Sum the parcels", "data")
+    assert task.state is not None and task.state.work == "/app"
+    assert task.state.places == ("/app", "/srv", "/tmp", "/var/log")
+    assert {"/app/reports", "/app/data", "/var/log/parcels"} <= set(task.state.folders)
+    assert task.environment.apt == ("jq",) and task.environment.python == "3.11"
+    assert task.environment.variables == {"LIMIT": "20 kg"}
+    assert len(task.environment.build) == 1 and task.environment.build[0].startswith("cd /app && python3 -c")
+    assert task.grading.tests is not None
+    assert task.grading.tests.fail_to_pass == (
+        "test_outputs.py::test_input_is_kept", "test_outputs.py::test_sum", "test_outputs.py::TestNotes::test_notes",
+    )  # fmt: skip
+    assert (task.grading.tests.seconds, task.limits.seconds, task.limits.memory) == (90, 300, 2**30)
+    assert task.network_policy is NetworkPolicy.MODEL
+
+
+def test_files_lie_at_their_places_and_packages_are_those_of_both(theirs: Write) -> None:
+    source = theirs()
+    taken(source)
+    folder = source.parent / "suite/tasks/parcels"
+    assert (folder / "files/app/data/parcels.txt").read_text() == "3\n5\n"
+    assert (folder / "files/srv/notes.txt").read_text() == "none\n"
+    listed = (folder / "environment/requirements.txt").read_text().split()
+    assert listed == ["pytest==8.4.1", "tabulate>=0.9", "pyyaml"]
+    assert (folder / "solution/solve.sh").is_file()
+
+
+REFUSALS = {
+    "another image": ({"Dockerfile": "FROM nvidia/cuda:12\n"}, "is made from nvidia/cuda", 1),
+    "stages": ({"Dockerfile": "FROM python:3.12\nWORKDIR /app\nFROM python:3.12\n"}, "several stages", 3),
+    "a download": ({"Dockerfile": "FROM python:3.12\nRUN true && \\\n  curl -O https://x.org/a\n"}, "with curl", 2),
+    "a hidden download": ({"Dockerfile": "FROM debian\nRUN for i in 1; do wget x.org; done\n"}, "in a compound", 2),
+    "a service": ({"Dockerfile": "FROM debian\nRUN apt-get install -y nginx\n"}, "the service nginx", 2),
+    "users": ({"Dockerfile": "FROM debian\nRUN useradd -m ann\n"}, "makes users", 2),
+    "files of the system": ({"Dockerfile": "FROM debian\nWORKDIR /app\nCOPY notes.txt /usr/lib/\n"}, "in /usr", 0),
+    "an unknown word": ({"Dockerfile": "FROM debian\nONBUILD RUN true\n"}, "has ONBUILD", 2),
+    "a file that is not there": ({"Dockerfile": "FROM debian\nCOPY gone.txt /app/\n"}, "does not have", 2),
+    "a file from outside": ({"Dockerfile": "FROM debian\nCOPY ../tests /app/\n"}, "outside of its folder", 2),
+    "a program of its own": ({"Dockerfile": 'FROM debian\nWORKDIR /app\nENTRYPOINT ["/serve"]\n'}, "a program of", 3),
+    "a GPU": ({"task": f"{ABOUT}gpus = 1\n"}, "needs a GPU", 0),
+    "a key": ({"task": ABOUT + '[environment.env]\nKEY = "${API_KEY}"\n'}, "such as a key", 0),
+    "a later version": ({"task": ABOUT.replace("1.0", "2.0", 1)}, "version that is not read", 0),
+    "a reward of its own": (
+        {"test": "pytest /tests/test_outputs.py\npython3 /tests/score.py\n"},
+        "more than running",
+        2,
+    ),
+    "a result out of a program": ({"test": "pytest /tests/test_outputs.py\nX=$(python3 s.py)\n"}, "more than", 2),
+    "tests of the agent": ({"test": "pytest /app/test_outputs.py\n"}, "among the files of the agent", 1),
+    "links": ({"test_outputs": "def test_it():\n    assert p.is_symlink()\n"}, "symbolic links", 2),
+    "running programs": ({"test_outputs": "def test_it():\n    run(['pgrep', 'x'])\n"}, "running programs", 2),
+    "a service left running": ({"test_outputs": "def test_it():\n    get('http://localhost:80')\n"}, "a service", 2),
+    "places of the system": ({"test_outputs": "def test_it():\n    open('/etc/motd')\n"}, "look at /etc", 0),
+    "parameters": ({"test_outputs": "@pytest.mark.parametrize('a', [1])\ndef test_it(a): pass\n"}, "parametrized", 0),
+}
+
+
+@pytest.mark.parametrize(("changed", "why", "line"), REFUSALS.values(), ids=REFUSALS)
+def test_what_is_not_understood_is_refused_with_its_line(
+    theirs: Write, changed: dict[str, str], why: str, line: int
+) -> None:
+    refusal = refused(theirs(**changed))
+    assert why in refusal.why and refusal.line == line, refusal
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [("environment/data/secret", "/etc/passwd"), ("environment/etc", "/etc"), ("tests/more", "/etc")],
+)
+def test_links_are_not_followed(theirs: Write, name: str, target: str) -> None:
+    source = theirs(Dockerfile="FROM debian\nWORKDIR /app\nCOPY etc/passwd /app/\n")
+    (source / "parcels" / name).symlink_to(target)
+    assert "a link" in refused(source).why
+
+
+def test_some_are_taken_and_the_rest_is_told(theirs: Write, tmp_path: Path) -> None:
+    theirs()
+    theirs("broken", Dockerfile="FROM scratch\n")
+    theirs("other")
+    done = repoassay("import", "theirs", "--as", "harbor", "--out", "suite", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 of 3 tasks are converted" in done.stdout and "(broken/environment/Dockerfile:1)" in done.stdout
+    told = data_of(repoassay("import", "theirs", "--out", "again", "--json", cwd=tmp_path).stdout)
+    assert told["converted"] == ["other", "parcels"] and told["refused"][0]["task"] == "broken"
+    assert repoassay("import", "theirs", "--out", "suite", cwd=tmp_path).returncode == 2
+
+
+def test_a_seed_draws_the_same_tasks(theirs: Write, tmp_path: Path) -> None:
+    for number in range(12):
+        source = theirs(f"task-{number}")
+    draws = [
+        import_suite("harbor", source, tmp_path / f"s{n}", no_bench, sample=4, seed=s).tasks
+        for n, s in enumerate("aab")
+    ]
+    assert draws[0] == draws[1] != draws[2]
+    with pytest.raises(BadInput, match="no task"):
+        import_suite("harbor", tmp_path / "s0" / "tasks" / draws[0][0] / "tests", tmp_path / "x", no_bench)
+
+
+def test_commands_are_split_where_a_shell_would() -> None:
+    assert split_commands("a 'x && y'; b \"; c\" && (d && e)\nf") == ["a 'x && y'", 'b "; c"', "(d && e)", "f"]
+    assert split_commands("for i in 1 2; do x; done") == ["for i in 1 2; do x; done"]
+    with pytest.raises(ValueError, match="not closed"):
+        split_commands("echo 'x")
+
+
+def test_packages_are_told_from_options() -> None:
+    steps = read_shell(
+        "DEBIAN_FRONTEND=x apt-get install -y -q g++ tmux && python3 -m pip install -U pip a==1 -r r.txt"
+    )
+    assert (steps.apt, steps.pip, steps.build) == (["g++"], ["a==1", "-r r.txt"], [])
+    for line in ("pip install git+https://x.org/a", "pip install -e .", "pip install --index-url https://x a"):
+        with pytest.raises(ValueError, match="installs"):
+            read_shell(line)
+
+
+def test_a_script_names_its_files() -> None:
+    found = read_test_script(SCRIPT, "test.sh", "/app")
+    assert (found.files, found.pip) == (["test_outputs.py"], ["pyyaml"])
+    assert read_test_script("cd /app\npytest $TEST_DIR/test_a.py -rA | tee log\n", "test.sh", "/app").files == [
+        "test_a.py"
+    ]
