@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import sys
 
-from repoassay.sandbox.bubblewrap_start import map_users
 from repoassay.sandbox.launcher import kernel
+from repoassay.sandbox.launcher.identity import map_users
 
 __all__ = ["main"]
 

@@ -6,7 +6,7 @@ import os
 
 from repoassay.sandbox.launcher import kernel
 
-__all__ = ["INSIDE", "become_command", "enter_user_namespace", "forget_root", "map_ourselves"]
+__all__ = ["INSIDE", "become_command", "enter_user_namespace", "forget_root", "map_ourselves", "map_users"]
 
 INSIDE = 1000
 """User and group id of the command as it sees itself."""
@@ -71,6 +71,32 @@ def map_ourselves() -> None:
     _write("/proc/self/uid_map", f"{INSIDE} {INSIDE} 1")
     _write("/proc/self/gid_map", f"{INSIDE} {INSIDE} 1")
     kernel.not_dumpable()
+
+
+def map_users(account: int) -> int:
+    """A user namespace in which `account` is `INSIDE`, and root, who lays the box out, itself; its descriptor."""
+    made_read, made_write = os.pipe()
+    kept_read, kept_write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(kept_write)
+            kernel.unshare(kernel.CLONE_NEWUSER)
+            os.write(made_write, b"1")
+            os.read(kept_read, 1)
+        finally:
+            os._exit(0)
+    os.close(made_write)
+    if not os.read(made_read, 1):
+        raise OSError("no user namespace could be made")
+    for name in ("uid_map", "gid_map"):
+        with open(f"/proc/{child}/{name}", "w") as stream:
+            stream.write(f"0 0 1\n{INSIDE} {account} 1")
+    users = os.open(f"/proc/{child}/ns/user", os.O_RDONLY)
+    for descriptor in (made_read, kept_read, kept_write):
+        os.close(descriptor)
+    os.waitpid(child, 0)
+    return users
 
 
 def _write(path: str, text: str) -> None:
