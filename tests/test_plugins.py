@@ -18,6 +18,7 @@ from repoassay.errors import BadInput, Unavailable
 WRAPPING = ("run", "example-wrapping", "--agent", "wrapper")
 
 SWE_BENCH = ("swe-bench", "swe-bench-leaderboard", "swe-bench-report")
+OTHERS = ("croissant", "every-eval-ever", "inspect", "inspect-logs", "mlflow", "otel", "wandb")
 
 
 @pytest.fixture(scope="session")
@@ -74,7 +75,7 @@ def test_an_exporter_writes_runs_and_suites(example: Path, finished: Path, tmp_p
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "out.md").read_text() == text
     listed = repoassay("export", "--list", "--json", cwd=tmp_path, path=(example,))
-    assert set(data_of(listed.stdout)) == {"atif", "csv", "inspect", "inspect-logs", "jsonl", "markdown", *SWE_BENCH}
+    assert set(data_of(listed.stdout)) == {"atif", "csv", "jsonl", "markdown", *SWE_BENCH, *OTHERS}
 
 
 def test_an_importer_reads_what_somebody_else_keeps(example: Path, tmp_path: Path) -> None:

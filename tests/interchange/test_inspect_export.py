@@ -39,6 +39,8 @@ from repoassay.types import (
 )
 
 pytest.importorskip("inspect_ai")
+
+PEERS = {"inspect": "inspect-ai", "inspect-logs": "inspect-ai"}
 TIME = datetime(2026, 1, 1, 10, 0, tzinfo=UTC)
 STEPS = (
     TrajectoryStep(index=1, source=Source.SYSTEM, text="You are."),

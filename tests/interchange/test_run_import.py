@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,14 @@ import pytest
 from command_line import repoassay
 from json_answers import data_of
 from mini_runs import DIFF, write_run
-from repoassay.errors import BadInput
+from repoassay.engine import GradingContext
+from repoassay.errors import BadInput, Interrupted
 from repoassay.interchange import find_importer, import_run, judge_run
-from repoassay.records import RunFolder
+from repoassay.records import FinishedAttempt, RunFolder
 from repoassay.report import read_trajectory
+from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import find_suite
-from repoassay.types import Outcome
+from repoassay.types import Outcome, Verdict
 
 TASK = "edit-ledger-monthly"
 
@@ -52,9 +55,6 @@ def test_what_is_imported_says_so_and_is_not_resumed(tmp_path: Path) -> None:
 
 
 def test_judging_replaces_what_was_reported(tmp_path: Path) -> None:
-    from repoassay.engine import GradingContext
-    from repoassay.sandbox import Cache, open_sandbox
-
     suite = find_suite("starter")
     folder = next(folder for folder in suite.tasks if folder.task.id == TASK)
     solution = next(folder.path.glob("solution/*.diff")).read_text()
@@ -129,3 +129,31 @@ def test_trajectories_of_swe_agent_are_read_with_patch_model_and_estimates(tmp_p
     trajectory = read_trajectory(found.folder)
     assert trajectory and trajectory.steps[0].observations[0].text == "a.py"
     assert (found.folder / "submission" / "changes.diff").read_text() == DIFF
+
+
+def test_judging_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    """The same call judges what still has a report alone, and a folder from elsewhere is refused."""
+    suite = find_suite("starter")
+    names = [folder.task.id for folder in suite.tasks if any(folder.path.glob("solution/*.diff"))][:3]
+    solutions = {name: next((suite.path / "tasks" / name).glob("solution/*.diff")).read_text() for name in names}
+    write_run(tmp_path / "theirs", solutions)
+    cancel, counted = threading.Event(), list[str]()
+
+    def stop(found: FinishedAttempt, verdict: Verdict) -> None:
+        counted.append(found.attempt.task)
+        cancel.set()
+
+    done = import_run("mini-swe-agent", tmp_path / "theirs", tmp_path / "run", suite=suite)
+    cache = Cache()
+    bench = GradingContext(suite.repositories, cache, open_sandbox("namespaces", cache))
+    with pytest.raises(Interrupted, match="1 verdicts are kept"):
+        judge_run(done.run, suite, bench, cancel=cancel, progress=stop)
+    call = ("import", "theirs", "--out", "run", "--suite", "starter", "--judge", "--json")
+    again = repoassay(*call, cwd=tmp_path)
+    assert again.returncode == 0 and data_of(again.stdout)["judged"] == len(names) - 1, again.stderr
+    graders = {found.verdict.grader for found in RunFolder(tmp_path / "run").finished()}
+    assert not any(grader.endswith("(reported)") for grader in graders)
+    assert data_of(repoassay(*call, cwd=tmp_path).stdout)["judged"] == 0
+    write_run(tmp_path / "others", solutions)
+    other = repoassay("import", "others", *call[2:], cwd=tmp_path)
+    assert other.returncode == 2 and "not one that was imported from others" in other.stderr

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from repoassay.options import PATH, isolation_option, json_option, workers_optio
 if TYPE_CHECKING:
     from repoassay.engine import GradingContext
     from repoassay.interchange import ImportedRun, ImportedSuite, StateProof
+    from repoassay.tasks import SuiteFolder
 
 __all__ = ["import_verb"]
 
@@ -56,9 +57,10 @@ def import_verb(
 
     Of a run it keeps what the other tool reports, as a report: verdicts name it as their grader, tokens and dollars
     are its own. Then report, compare, show, diagnose and review take it like any run, and say so. With --suite and
-    --judge its patches are judged here, which replaces what was reported. Tasks become tasks of a suite, each as far as
-    it is understood; with --prove their solutions are seen to pass. Of what cannot be read, and of data that is
-    missing, it says how much and why. Leaves with 1 when nothing could be taken.
+    --judge its patches are judged here, which replaces what was reported; Ctrl-C keeps what is judged, and the same
+    call goes on. Tasks become tasks of a suite, each as far as it is understood; with --prove their solutions are seen
+    to pass. Of what cannot be read, and of data that is missing, it says how much and why. Leaves with 1 when nothing
+    could be taken.
 
     \b
     Examples:
@@ -92,11 +94,17 @@ def _run(
     isolation: str,
     as_json: bool,
 ) -> None:
-    from repoassay.interchange import import_run
+    from repoassay.interchange import ImportedRun, begun_run
     from repoassay.tasks import find_suite
 
     found = find_suite(suite) if suite else None
-    done = import_run(kind, source, folder, suite=found)
+    begun = begun_run(folder, source, found) if judge and found is not None else None
+    if begun is not None:
+        count = sum(1 for _ in begun.finished())
+        origin = begun.plan.origin
+        done = ImportedRun(begun, count, count, missing=origin.missing if origin else ())
+    else:
+        done = _taken(kind, source, folder, found, as_json)
     judged = 0
     if judge and found is not None:
         from repoassay.engine import GradingContext
@@ -106,9 +114,32 @@ def _run(
 
         cache, cancel = Cache(), threading.Event()
         bench = GradingContext(found.repositories, cache, open_sandbox(isolation, cache))
-        with interrupt_sets(cancel, f"{folder} keeps what is judged; to judge all of it, import it to another folder."):
-            judged = judge_run(done.run, found, bench, workers=workers, cancel=cancel)
+        told = f"{folder} keeps what is judged; the same call goes on where it was."
+        with interrupt_sets(cancel, told), _progress("judged", as_json) as count_up:
+            judged = judge_run(
+                done.run, found, bench, workers=workers, cancel=cancel, progress=lambda _, verdict: count_up(None)
+            )
     _print_run(done, judged, as_json)
+
+
+def _taken(kind: str | None, source: Path, folder: Path, suite: SuiteFolder | None, as_json: bool) -> ImportedRun:
+    from repoassay.interchange import import_run
+
+    with _progress("attempts read", as_json) as count_up:
+        return import_run(kind, source, folder, suite=suite, progress=count_up)
+
+
+@contextmanager
+def _progress(what: str, as_json: bool) -> Iterator[Callable[[int | None], None]]:
+    """A counter on a terminal, for what has no known end; it is told how many there are now, or None for one more."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.completed:.0f} {task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=as_json or not console.is_terminal, transient=True) as bar:
+        shown = bar.add_task(what, total=None)
+        yield lambda done: bar.advance(shown) if done is None else bar.update(shown, completed=done)
 
 
 def _print_run(done: ImportedRun, judged: int, as_json: bool) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         find_importer as find_importer,
     )
     from repoassay.interchange.run_import import import_run as import_run
-    from repoassay.interchange.run_judging import judge_run as judge_run
+    from repoassay.interchange.run_judging import begun_run as begun_run, judge_run as judge_run
     from repoassay.interchange.state_proof import StateProof as StateProof, prove_state_tasks as prove_state_tasks
     from repoassay.interchange.suite_import import (
         ImportedSuite as ImportedSuite,
@@ -42,7 +42,7 @@ else:
             "format_list": ("FormatEntry", "format_entries"),
             "importers": ("ConvertedTask", "Importer", "TaskImporter", "find_importer"),
             "run_import": ("import_run",),
-            "run_judging": ("judge_run",),
+            "run_judging": ("begun_run", "judge_run"),
             "state_proof": ("StateProof", "prove_state_tasks"),
             "suite_import": ("ImportedSuite", "TaskRefusal", "import_suite"),
             "verdict_scores": ("score_of_verdict",),

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from repoassay.report.exporters import (
         ExportSource as ExportSource,
         export_file as export_file,
+        export_to as export_to,
         exporter_titles as exporter_titles,
         find_source as find_source,
     )
@@ -152,7 +153,7 @@ else:
             ),
             "document": ("plain_value", "summary_document"),
             "export": ("write_figured",),
-            "exporters": ("ExportSource", "export_file", "exporter_titles", "find_source"),
+            "exporters": ("ExportSource", "export_file", "export_to", "exporter_titles", "find_source"),
             "figures": ("dollars", "tokens"),
             "leaderboard.bundle": ("pack",),
             "leaderboard.entry": ("Declarations",),

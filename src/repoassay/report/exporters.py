@@ -2,7 +2,7 @@
 
 A format is an entry point `repoassay.exporters`: an object or class with `export(source)`, which returns the file's
 content as text, bytes, or an iterable of either, or with `files(source)`, which yields the files of a folder. File or
-folder are written here, whole or not at all.
+folder are written here, whole or not at all. One with `send(source, destination)` hands it to a service instead.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from repoassay.report.attempt_timeline import find_attempts
 from repoassay.tasks import SuiteFolder, find_suite, named_suites
 from repoassay.text import quote
 
-__all__ = ["ExportSource", "Exporter", "export_file", "exporter_titles", "find_source"]
+__all__ = ["ExportSource", "Exporter", "export_file", "export_to", "exporter_titles", "find_source"]
 
 _GROUP = "repoassay.exporters"
 _T = TypeVar("_T")
@@ -51,6 +51,7 @@ class Exporter(Protocol):
 
     `title` says what is written, in one line; `takes` lists `run`, `suite` or both, and is both where it is absent.
     A format that is a folder has, instead of `export`, `files(source)`, which yields pairs of path and content.
+    One that a service takes has, beside or instead of it, `send(source, destination)`, which returns what was sent.
     """
 
     title: str
@@ -100,16 +101,43 @@ def export_file(source: ExportSource, kind: str, out: Path) -> None:
         BadInput: When there is no such format, it does not take the source, or the file cannot be written.
         Unavailable: When a plug-in cannot be imported or fails.
     """
-    plugin = plugins.find(_GROUP, kind, dotted=True)
-    exporter = plugins.make(plugin)
-    what = "suite" if source.suite else "run"
-    if what not in getattr(exporter, "takes", ("run", "suite")):
-        raise BadInput(f"The {plugin.title} takes no {what}.", "`repoassay export --list` says what there is.")
+    plugin, exporter = _find(source, kind)
+    if not hasattr(exporter, "files") and not hasattr(exporter, "export"):
+        raise BadInput(f"The {plugin.title} writes no file.", "Say where it goes with --to.")
     write = _write_folder if hasattr(exporter, "files") else _write_file
     try:
         write(plugin, exporter, source, out)
     except OSError as error:
         raise BadInput(f"{out} cannot be written: {error.strerror}.", "Name another file with --out.") from error
+
+
+def export_to(source: ExportSource, kind: str, destination: str) -> str:
+    """Hand a run or suite to a service; returns what it was given, as a sentence.
+
+    Args:
+        source: What is exported.
+        kind: As of `export_file`.
+        destination: What the format takes: a URL, a folder, a project.
+
+    Raises:
+        BadInput: As `export_file`, and when the format is of files alone.
+        MissingExtra: A package that it needs is not installed.
+        Unavailable: When the service or a plug-in fails.
+    """
+    plugin, exporter = _find(source, kind)
+    if not hasattr(exporter, "send"):
+        raise BadInput(f"The {plugin.title} is sent nowhere.", "Write a file with --out.")
+    (sent,) = _guarded(plugin, lambda: iter((exporter.send(source, destination),)))
+    return str(sent)
+
+
+def _find(source: ExportSource, kind: str) -> tuple[plugins.Plugin, Any]:
+    plugin = plugins.find(_GROUP, kind, dotted=True)
+    exporter = plugins.make(plugin)
+    what = "suite" if source.suite else "run"
+    if what not in getattr(exporter, "takes", ("run", "suite")):
+        raise BadInput(f"The {plugin.title} takes no {what}.", "`repoassay export --list` says what there is.")
+    return plugin, exporter
 
 
 def _write_file(plugin: plugins.Plugin, exporter: Any, source: ExportSource, out: Path) -> None:
