@@ -111,3 +111,13 @@ def test_a_server_that_reaches_nothing_is_refused(tmp_path: Path) -> None:
     done = call("mcp", cwd=tmp_path)
     assert done.returncode == 2 and "Neither a suite nor a folder of runs is named." in done.stderr
     assert "no folder" in call("mcp", "--runs", "nowhere", cwd=tmp_path).stderr
+
+
+def test_counts_are_told_once(tmp_path: Path) -> None:
+    wrong = "diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n"
+
+    async def script(client: Client) -> Any:
+        return await answer(client, "submit_patch", task=TASK, patch=wrong)
+
+    told = ask(tmp_path, script, "--suite", "starter", "--feedback", "counts")
+    assert told["outcome"] == "failed" and sum("tests passed." in each for each in told["comments"]) == 1

@@ -181,7 +181,8 @@ class ToolDesk:
         every = {each.id: each for each in self._run(run).attempts}
         if attempt not in every:
             raise BadInput(f"The run has no attempt {quote(attempt)}.", "`show_run` lists them.")
-        return {**_facts(every[attempt]), **_told(every[attempt].verdict, self._feedback)}
+        cut = FeedbackLedger(self._feedback).tell(every[attempt].verdict)
+        return {**_facts(every[attempt]), **_told(cut, self._feedback)}
 
     def _task(self, id: str) -> tuple[SuiteFolder, TaskFolder]:
         if id not in self._tasks:
@@ -243,9 +244,8 @@ def _facts(attempt: EvaluatedAttempt) -> dict[str, Any]:
     }
 
 
-def _told(verdict: Verdict, level: Feedback) -> dict[str, Any]:
-    """What a verdict says at a level; one that was cut before loses nothing more."""
-    cut = FeedbackLedger(level).tell(verdict)
+def _told(cut: Verdict, level: Feedback) -> dict[str, Any]:
+    """What is told of a verdict that was cut to a level before."""
     told: dict[str, Any] = {
         "outcome": cut.outcome.value,
         "word": word(cut),
