@@ -151,7 +151,7 @@ def test_a_configuration_of_somebody_else_is_a_sentence() -> None:
 
     with pytest.raises(BadInput, match="No task of starter matches 'nothing-like-it'"):
         within(nothing, SampleConfig(suite="starter", task="nothing-like-it"))
-    with pytest.raises(BadInput, match="no configuration of this sandbox"):
+    with pytest.raises(BadInput, match="is no compose file of one service"):
         anyio.run(lambda: RepoAssaySandbox.sample_init("a task", "values.yaml", {}))
     assert RepoAssaySandbox.config_deserialize({"suite": "starter", "task": "x"}) == SampleConfig(
         suite="starter", task="x"
