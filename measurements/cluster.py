@@ -100,7 +100,7 @@ class Lab:
         self.seed = place / "seed"
         self.seed.mkdir()
         for kind in COPIED:
-            entries = [path for path in sorted((Cache().path / kind).glob("*")) if not path.name.startswith(".")]
+            entries = [path for path in sorted((Cache().path / kind).glob("*")) if path.suffix != ".part"]
             (self.seed / kind).mkdir()
             if entries:  # of which another process may take one away meanwhile
                 line: list[str | Path] = ["cp", "-al", *entries, self.seed / kind]
