@@ -100,7 +100,7 @@ class Lab:
         self.seed = place / "seed"
         self.seed.mkdir()
         for kind in COPIED:
-            entries = [path for path in sorted((Cache().path / kind).glob("*")) if not path.name.startswith(".")]
+            entries = [path for path in sorted((Cache().path / kind).glob("*")) if path.suffix != ".part"]
             (self.seed / kind).mkdir()
             if entries:  # of which another process may take one away meanwhile
                 line: list[str | Path] = ["cp", "-al", *entries, self.seed / kind]
@@ -108,7 +108,12 @@ class Lab:
 
     def grade(self, machines: RayMachines | None, rounds: int) -> Pass:
         """Grade every task's patches, on machines or in one process on one core, and see what that took."""
-        work = {"rows": str(self.rows), "rounds": rounds, "executor": machines.executor if machines else "local"}
+        work: dict[str, Any] = {
+            "rows": str(self.rows),
+            "rounds": rounds,
+            "executor": machines.executor if machines else "local",
+        }
+        work["capacity"] = machines.alive() if machines else 1
         line = [sys.executable, __file__, "--pass", json.dumps(work)]
         line = machines.command(line) if machines else [*ALONE, str(self.cores[0]), *line]
         env = machines.env if machines else dict(os.environ)
@@ -184,6 +189,8 @@ def grade_pass(work: dict[str, Any]) -> int:
         workers = 1 if work["executor"] == "local" else None
         verdicts: dict[str, set[str]] = {}
         with SubmissionEngine(tasks, bench, workers, executor=work["executor"]) as engine:
+            while engine.capacity < work["capacity"]:  # the first machine that is ready opens the engine
+                time.sleep(0.1)
             for _ in engine.grade_many(list(patches.values()) * engine.capacity):
                 pass
             wanted = list(patches) * work["rounds"]
