@@ -88,6 +88,17 @@ def terse_acp(folder: Path) -> Path:
     return folder
 
 
+def trae(folder: Path) -> Path:
+    (folder / "files").mkdir()
+    call = {"call_id": "1", "name": "bash", "arguments": {"command": LOOK}}
+    (folder / "files" / "trajectory.json").write_text(json.dumps({
+        "task": "Fix it.", "model": "m", "success": True, "agent_steps": [{
+            "llm_response": {"content": "I look.", "usage": {"input_tokens": 9, "output_tokens": 2}},
+            "tool_calls": [call], "tool_results": [{"call_id": "1", "success": True, "result": SAW}],
+        }]}))  # fmt: skip
+    return folder
+
+
 def printed(folder: Path) -> Path:
     (folder / "stdout.txt").write_text(f"I look.\n$ {LOOK}\n{SAW}\n")
     return folder
@@ -96,6 +107,7 @@ def printed(folder: Path) -> Path:
 SHAPED: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "swe-agent": ("swe-agent", swe_agent), "mini-swe-agent of version 1": ("mini-swe-agent", mini_of_version_1),
     "terse ACP": ("acp", terse_acp), "crush": ("printed", printed),
+    "trae-agent": ("trae-agent", trae),
     "aider's commands": ("aider", lambda _: AGENTS / "aider_commands"),
 }  # fmt: skip
 EVERY = [*RECORDED, *SHAPED]
