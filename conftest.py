@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,8 +24,9 @@ def run_shell(example: Example) -> None:
     script = str(example.parsed)
     if NOT_HERE.search(script) or "my-agent" in script or "./my-tasks" in script:
         return
-    # Gone with the document's namespace.
-    folder = example.namespace.setdefault("folder", tempfile.TemporaryDirectory(prefix="repoassay-examples-")).name
+    if "folder" not in example.namespace:
+        example.namespace["folder"] = tempfile.mkdtemp(prefix="repoassay-examples-")
+    folder = example.namespace["folder"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["/bin/sh", "-e", "-c", script], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, check=False
@@ -49,12 +51,19 @@ def read_toml(example: Example) -> None:
         HiddenTests.model_validate(data["grading"]["tests"])
 
 
+def remove_folder(namespace: dict[str, object]) -> None:
+    """Remove what the shell blocks of a document left."""
+    if "folder" in namespace:
+        shutil.rmtree(str(namespace["folder"]), ignore_errors=True)
+
+
 pytest_collect_file = Sybil(
     parsers=[
         CodeBlockParser("sh", run_shell),
         CodeBlockParser("toml", read_toml),
         PythonCodeBlockParser(),
     ],
+    teardown=remove_folder,
     patterns=["README.md", "docs/*.md"],
     excludes=["docs/reference/*", "docs/python.md"],  # tests/test_public_api.py runs that guide in one piece
 ).pytest()
