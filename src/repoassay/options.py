@@ -37,7 +37,7 @@ else:
     _TextType = click.ParamType
 
 
-KINDS_OF_ISOLATION = ("namespaces", "bubblewrap", "podman", "docker", "apptainer", "none")
+KINDS_OF_ISOLATION = ("namespaces", "bubblewrap", "podman", "docker", "apptainer", "http", "none")
 """As `repoassay.sandbox.ISOLATIONS`, which would take time to import."""
 
 

@@ -20,12 +20,14 @@ import pytest
 
 from apptainer_here import make_apptainer
 from podman_here import IMAGE, make_podman
+from remote_sandboxes import serve_sandboxes
 from repoassay.sandbox.apptainer import ApptainerSandbox
 from repoassay.sandbox.bubblewrap import BubblewrapSandbox
 from repoassay.sandbox.cache import Cache, settle
 from repoassay.sandbox.containers import ContainerSandbox
 from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.sandbox.protocol import Command, Completed
+from repoassay.sandbox.remote.http_sandbox import HttpSandbox
 from repoassay.types import Limits
 
 PYTHON = str(Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"))
@@ -61,6 +63,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def sandbox(cache: Cache, request: pytest.FixtureRequest) -> NamespaceSandbox:
     kind = getattr(request, "param", "namespaces")
+    if kind == "http":
+        return request.getfixturevalue("remote")  # type: ignore[no-any-return]  # the same contract
     if kind == "bubblewrap" and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
     return KINDS[kind](cache)  # type: ignore[return-value]  # each keeps the same contract
@@ -100,6 +104,13 @@ def apptainer(cache: Cache, tmp_path_factory: pytest.TempPathFactory) -> Apptain
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{programs}:{os.environ['PATH']}" if programs else os.environ["PATH"])
         return ApptainerSandbox(cache, str(image))
+
+
+@pytest.fixture(scope="session")
+def remote(cache: Cache) -> Iterator[HttpSandbox]:
+    """The default sandbox behind a server of sandboxes, at an address of this machine alone."""
+    with serve_sandboxes(cache) as served:
+        yield HttpSandbox(served.client, cache)
 
 
 @pytest.fixture

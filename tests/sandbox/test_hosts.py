@@ -10,7 +10,7 @@ import pytest
 from repoassay.sandbox.none import NoSandbox
 from repoassay.sandbox.protocol import Command, Completed, SandboxNetwork
 
-SANDBOXES = ("namespaces", "bubblewrap")
+SANDBOXES = ("namespaces", "bubblewrap", "http")
 
 Inside = Callable[..., Completed]
 PORTS = Path("/proc/sys/net/ipv4/ip_unprivileged_port_start")

@@ -22,7 +22,7 @@ from repoassay.sandbox.sandbox import ISOLATIONS, open_sandbox
 from repoassay.types import Ended, Limits
 from repoassay.types.files import FileEdit
 
-SANDBOXES = ("namespaces", "bubblewrap")
+SANDBOXES = ("namespaces", "bubblewrap", "http")
 
 Inside = Callable[..., Completed]
 

@@ -32,7 +32,7 @@ from repoassay.types import Ended, FileEdit, Limits
 from sandbox.conftest import PYTHON, SMALL
 
 
-@pytest.fixture(params=["sandbox", "bubblewrap", "podman", "apptainer", "none"])
+@pytest.fixture(params=["sandbox", "bubblewrap", "podman", "apptainer", "remote", "none"])
 def kind(request: pytest.FixtureRequest) -> Sandbox:
     found: Sandbox = NoSandbox() if request.param == "none" else request.getfixturevalue(request.param)
     return found

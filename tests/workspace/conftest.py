@@ -8,9 +8,10 @@ from sandbox.conftest import (
     marked,
     plain,
     pytest_generate_tests,
+    remote,
     sandbox,
     tree,
     watched,
 )
 
-__all__ = ["cache", "inside", "marked", "plain", "pytest_generate_tests", "sandbox", "tree", "watched"]
+__all__ = ["cache", "inside", "marked", "plain", "pytest_generate_tests", "remote", "sandbox", "tree", "watched"]

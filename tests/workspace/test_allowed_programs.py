@@ -13,7 +13,7 @@ from repoassay.sandbox.protocol import Command, Mount
 from repoassay.types import Limits
 from sandbox.conftest import PYTHON
 
-SANDBOXES = ("namespaces", "bubblewrap")
+SANDBOXES = ("namespaces", "bubblewrap", "http")
 
 LIMITS = Limits(seconds=120, memory=2**30, disk=256 * 2**20, processes=256)
 WORK = {

@@ -15,7 +15,7 @@ from repoassay.sandbox.protocol import Access, Completed, ExportSpec, Mount
 from repoassay.tasks import digest_folder
 from repoassay.types.files import FileEdit
 
-SANDBOXES = ("namespaces", "bubblewrap")
+SANDBOXES = ("namespaces", "bubblewrap", "http")
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]

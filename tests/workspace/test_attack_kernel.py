@@ -13,7 +13,7 @@ import pytest
 from repoassay.sandbox.protocol import Completed, Mount
 from repoassay.types import Ended
 
-SANDBOXES = ("namespaces", "bubblewrap")
+SANDBOXES = ("namespaces", "bubblewrap", "http")
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]

@@ -14,7 +14,7 @@ from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.sandbox.protocol import Completed
 from repoassay.types import Ended
 
-SANDBOXES = ("namespaces", "bubblewrap")
+SANDBOXES = ("namespaces", "bubblewrap", "http")
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]

@@ -16,7 +16,7 @@ from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Access, Completed, Mount
 from repoassay.types.files import FileEdit
 
-SANDBOXES = ("namespaces", "bubblewrap")
+SANDBOXES = ("namespaces", "bubblewrap", "http")
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]

@@ -13,7 +13,7 @@ from repoassay.sandbox.cache import Cache, settle
 from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.sandbox.protocol import Access, Completed, Mount
 
-SANDBOXES = ("namespaces", "bubblewrap")
+SANDBOXES = ("namespaces", "bubblewrap", "http")
 
 Inside = Callable[..., Completed]
 

@@ -21,7 +21,7 @@ from repoassay.sandbox.none import NoSandbox
 from repoassay.sandbox.protocol import Command, Completed, ExportSpec
 from repoassay.types import Ended
 
-SANDBOXES = ("namespaces", "bubblewrap")
+SANDBOXES = ("namespaces", "bubblewrap", "http")
 
 Inside = Callable[..., Completed]
 Plain = Callable[..., subprocess.CompletedProcess[bytes]]

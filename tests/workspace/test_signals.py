@@ -11,7 +11,7 @@ import pytest
 from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.sandbox.protocol import Command
 
-SANDBOXES = ("namespaces", "bubblewrap")
+SANDBOXES = ("namespaces", "bubblewrap", "http")
 
 SHOW = ("/bin/sh", "-c", "grep -E 'SigIgn|SigBlk' /proc/self/status")
 INTERRUPT_AND_HANG_UP = 1 << signal.SIGINT - 1 | 1 << signal.SIGHUP - 1

@@ -35,6 +35,7 @@ _VERBS: dict[str, tuple[str, str]] = {
     "submit": ("repoassay.cli.submit", "Grade patches in the submission environment."),
     "attack": ("repoassay.cli.attack", "Attack verdicts: what a forger would get on a suite."),
     "serve": ("repoassay.cli.serve", "Serve the submission environment over HTTP."),
+    "sandbox": ("repoassay.cli.sandbox", "Offer this machine's sandboxes to other machines."),
     "mcp": ("repoassay.cli.mcp", "Serve tasks and verdicts to an agent or an editor (MCP)."),
     "judge": ("repoassay.cli.judge", "Let a model rate a study beside people, and hold it against them."),
     "review": ("repoassay.cli.review", "Let people review what runs left behind: would they merge it?"),
@@ -63,7 +64,7 @@ _SECTIONS = {
     "You have tasks, or repositories to make them of": (
         "tasks", "metrics", "stats", "construct", "mine", "curate", "fetch", "attack",
     ),
-    "About this machine and this program": ("doctor", "cache", "schema", "completion"),
+    "About this machine and this program": ("doctor", "sandbox", "cache", "schema", "completion"),
 }  # fmt: skip
 """Headings of the help; a verb that stands under none of them comes under one of its own."""
 _GROUP = "repoassay.commands"

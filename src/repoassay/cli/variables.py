@@ -23,6 +23,8 @@ VARIABLES = {
     "REPOASSAY_PACKAGE_HOSTS": "Further hosts that a build may fetch packages from, spaces between.",
     "REPOASSAY_OIDC_SECRET": "Secret of the client of `review --oidc` at the identity provider.",
     "REPOASSAY_REVIEW_DATABASE": "Where ratings lie: the URL of the database of `review` and `serve`.",
+    "REPOASSAY_SANDBOX_TOKEN": "The token for the server of `--isolation http`; it goes nowhere else.",
+    "REPOASSAY_SANDBOX_URL": "The server of `--isolation http` where this names none, which `doctor` tries.",
     "REPOASSAY_TRACEBACK": "1 shows the traceback of an error nobody foresaw.",
     "REPOASSAY_UNDATED_FILES": "`serve` takes files whose index does not tell their day; else they are refused.",
     "REPOASSAY_WEIGHTS": "Folder of networks' weights for a program that calls a metric itself, outside the sandbox.",

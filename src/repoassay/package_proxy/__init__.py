@@ -9,7 +9,6 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from repoassay.package_proxy.bounded_server import BoundedServer as BoundedServer
     from repoassay.package_proxy.egress_rules import HostRule as HostRule
     from repoassay.package_proxy.event_loop_thread import LoopThread as LoopThread
     from repoassay.package_proxy.indexes import Indexes as Indexes
@@ -19,7 +18,6 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "bounded_server": ("BoundedServer",),
             "egress_rules": ("HostRule",),
             "event_loop_thread": ("LoopThread",),
             "indexes": ("Indexes",),

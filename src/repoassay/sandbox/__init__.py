@@ -10,6 +10,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.sandbox.bounded_server import BoundedServer as BoundedServer
     from repoassay.sandbox.cache import (
         SANDBOX_UID as SANDBOX_UID,
         Cache as Cache,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         SandboxSetup as SandboxSetup,
         SnapshotChange as SnapshotChange,
     )
+    from repoassay.sandbox.remote.server import SandboxHost as SandboxHost, SandboxServer as SandboxServer
     from repoassay.sandbox.sandbox import (
         ISOLATIONS as ISOLATIONS,
         SAFE_ISOLATIONS as SAFE_ISOLATIONS,
@@ -50,10 +52,12 @@ if TYPE_CHECKING:
         is_isolation as is_isolation,
         open_sandbox as open_sandbox,
     )
+    from repoassay.sandbox.trees import measure_tree as measure_tree, read_tree as read_tree, write_tree as write_tree
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "bounded_server": ("BoundedServer",),
             "cache": ("Cache", "EntryShare", "SANDBOX_UID", "remove_tree", "settle"),
             "capabilities": ("SandboxCapabilities", "capabilities_of"),
             "network": ("network_of", "permitted_hosts"),
@@ -74,6 +78,8 @@ else:
                 "SandboxSetup",
                 "Sandbox",
             ),
+            "remote.server": ("SandboxHost", "SandboxServer"),
             "sandbox": ("ISOLATIONS", "SAFE_ISOLATIONS", "can_attest", "is_isolation", "open_sandbox"),
+            "trees": ("measure_tree", "read_tree", "write_tree"),
         },
     )

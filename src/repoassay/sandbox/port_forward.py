@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from repoassay.errors import InfraFault
 from repoassay.sandbox.launcher.spec import Spec
 from repoassay.sandbox.protocol import PortForward, Sandbox, SandboxNetwork
 
-__all__ = ["InnerDoors", "check_doors", "host_doors", "inner_doors", "open_door"]
+__all__ = ["InnerDoors", "check_doors", "host_doors", "inner_doors", "local_doors", "open_door"]
 
 _BACKLOG = 256
 _PATIENCE = 60.0
@@ -50,6 +52,26 @@ def host_doors(doors: Sequence[PortForward]) -> Iterator[None]:
             unowned.pop_all()
         _hand_over(doors, sockets, ends)
         yield
+
+
+@contextlib.contextmanager
+def local_doors(doors: Sequence[PortForward]) -> Iterator[dict[int, str]]:
+    """Hand each owner a local socket that listens, and tell them at the end; where they lie, by port.
+
+    They lie in a folder of ours alone, so that no other program of the host comes to them.
+    """
+    with contextlib.ExitStack() as ends:
+        places: dict[int, str] = {}
+        folder = ends.enter_context(tempfile.TemporaryDirectory(prefix="repoassay-door-")) if doors else ""
+        for number, door in enumerate(doors):
+            listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            places[door.port] = str(Path(folder, str(number)))
+            listening.bind(places[door.port])
+            listening.listen(_BACKLOG)
+            if door.closed is not None:
+                ends.callback(door.closed)
+            door.opened(listening)
+        yield places
 
 
 def check_doors(doors: Sequence[PortForward]) -> None:

@@ -22,14 +22,16 @@ __all__ = [
     "is_isolation",
     "open_apptainer",
     "open_bubblewrap",
+    "open_http",
     "open_namespaces",
     "open_none",
     "open_sandbox",
 ]
 
-ISOLATIONS = ("namespaces", "bubblewrap", "podman", "docker", "apptainer", "none")
-_WITH_IMAGE = ("podman", "docker", "apptainer")
+ISOLATIONS = ("namespaces", "bubblewrap", "podman", "docker", "apptainer", "http", "none")
 """The bundled kinds of isolation, safest first."""
+_WITH_PLACE = ("podman", "docker", "apptainer", "http")
+"""Those that need an image or an address, which stands behind the name or in a variable."""
 SAFE_ISOLATIONS = ("namespaces", "bubblewrap")
 """Those whose grade is `kernel`: a run that somebody else planned with them needs no consent."""
 _GROUP = "repoassay.sandboxes"
@@ -83,19 +85,18 @@ def is_isolation(kind: str) -> bool:
 
 
 def _parts(kind: str) -> tuple[str, str]:
-    """The name of a kind of isolation, and the image that stands behind it: `docker@IMAGE`."""
-    name, _, image = kind.partition("@")
-    return (name, image) if name in _WITH_IMAGE else (kind, "")
+    """The name of a kind of isolation, and what stands behind it: `docker@IMAGE`, `http@URL`."""
+    name, _, place = kind.partition("@")
+    return (name, place) if name in _WITH_PLACE else (kind, "")
 
 
 def open_sandbox(kind: str = "namespaces", cache: Cache | None = None) -> Sandbox:
     """Return a sandbox that was seen to work.
 
     Args:
-        kind: A bundled kind of isolation, with `@IMAGE` where it takes one, a plug-in's, or a dotted path
-            `package.module:Name`. What a plug-in names is
-            called with the cache and returns a `Sandbox`; that its isolation is not verified is warned of, and no
-            verdict of it is attested.
+        kind: A bundled kind of isolation, with `@IMAGE` or `@URL` where it takes one, a plug-in's, or a dotted path
+            `package.module:Name`. What a plug-in names is called with the cache and returns a `Sandbox`; that its
+            isolation is not verified is warned of, and no verdict of it is attested.
         cache: The cache of this machine, by default.
 
     Raises:
@@ -104,14 +105,14 @@ def open_sandbox(kind: str = "namespaces", cache: Cache | None = None) -> Sandbo
         Unavailable: When a plug-in cannot be imported.
     """
     cache = cache or Cache()
-    name, image = _parts(kind)
+    name, place = _parts(kind)
     plugin = plugins.find(_GROUP, name, dotted=True) if is_isolation(kind) else None
     if plugin is None:
         known = [*ISOLATIONS, *plugins.installed_plugins(_GROUP)]
         raise BadInput(f"There is no isolation called {kind!r}.", f"Choose one of: {', '.join(known)}.")
     make = plugins.resolve(plugin)
     if plugin.is_bundled:
-        sandbox: Sandbox = make(cache, image) if name in _WITH_IMAGE else make(cache)
+        sandbox: Sandbox = make(cache, place) if name in _WITH_PLACE else make(cache)
         return sandbox
     return _opened(plugin, make, cache)
 
@@ -176,6 +177,21 @@ def open_apptainer(cache: Cache, image: str = "") -> Sandbox:
     from repoassay.sandbox.apptainer import ApptainerSandbox
 
     return _tried(ApptainerSandbox(cache, image))
+
+
+def open_http(cache: Cache, url: str = "") -> Sandbox:
+    """Return the sandbox behind a server; raises `NoIsolation` when it cannot be had, `BadInput` without an address."""
+    from repoassay.sandbox.remote.client import open_client
+    from repoassay.sandbox.remote.http_sandbox import HttpSandbox
+
+    client = open_client(url)
+    try:
+        return _tried(HttpSandbox(client, cache))
+    except InfraFault as fault:
+        raise NoIsolation(
+            f"The isolation http@{client.place} does not work here: {fault.message}",
+            "See that `repoassay sandbox serve` runs there and that the token is one of its own.",
+        ) from fault
 
 
 def open_none(_: Cache) -> Sandbox:

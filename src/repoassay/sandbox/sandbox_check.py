@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -12,7 +13,8 @@ from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.capabilities import capabilities_of
 from repoassay.sandbox.finding import HostFinding
 from repoassay.sandbox.protocol import Mount, Sandbox, SandboxSetup
-from repoassay.sandbox.sandbox import open_apptainer, open_bubblewrap, open_docker, open_podman
+from repoassay.sandbox.remote.client import URL
+from repoassay.sandbox.sandbox import open_apptainer, open_bubblewrap, open_docker, open_http, open_podman
 from repoassay.types import Limits
 
 __all__ = ["examine_sandboxes"]
@@ -29,12 +31,19 @@ _INTERFACES = "cat /proc/net/dev"
 
 def examine_sandboxes(cache: Cache) -> list[HostFinding]:
     """A finding for each, made by opening a session; none is needed, so that none is `missing`."""
-    return [_examine(name, program, make, cache) for name, (program, make) in _KINDS.items()]
+    installed = [_examine(name, program, make, cache) for name, (program, make) in _KINDS.items()]
+    if not os.environ.get(URL):
+        return [*installed, HostFinding("http", "ok", f"not set: the variable {URL} names no server; nothing needs it")]
+    return [*installed, _tried("http", open_http, cache)]
 
 
 def _examine(name: str, program: str, make: Callable[[Cache], Sandbox], cache: Cache) -> HostFinding:
     if shutil.which(program) is None:
         return HostFinding(name, "ok", f"not installed: there is no program {program}; nothing needs it")
+    return _tried(name, make, cache)
+
+
+def _tried(name: str, make: Callable[[Cache], Sandbox], cache: Cache) -> HostFinding:
     try:
         sandbox = make(cache)
         fault = _fault_of(sandbox)

@@ -19,7 +19,6 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from repoassay.errors import BadInput, RepoAssayError
-from repoassay.package_proxy import BoundedServer
 from repoassay.records import RunFolder
 from repoassay.report import (
     RunProgress,
@@ -31,6 +30,7 @@ from repoassay.report import (
     runs_below,
     runs_page,
 )
+from repoassay.sandbox import BoundedServer
 
 __all__ = ["RunViewer", "ViewServer", "serve_view"]
 

@@ -8,19 +8,16 @@ from __future__ import annotations
 import contextlib
 import queue
 import socket
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Self
 
 from repoassay.sandbox.box.frames import CHUNK
-from repoassay.sandbox.port_forward import host_doors
+from repoassay.sandbox.port_forward import host_doors, local_doors
 from repoassay.sandbox.protocol import PortForward
 
 __all__ = ["BoxRelay"]
 
-_BACKLOG = 256
 _HELD = 1024
 """Pieces of at most 64 KiB that wait for an owner who does not read; more than these end the connection."""
 
@@ -52,18 +49,7 @@ class BoxRelay:
         if not self._private:
             self._ends.enter_context(host_doors(self._doors))
             return
-        if not self._doors:
-            return
-        folder = self._ends.enter_context(tempfile.TemporaryDirectory(prefix="repoassay-door-"))
-        for number, door in enumerate(self._doors):
-            listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            place = str(Path(folder, str(number)))
-            listening.bind(place)
-            listening.listen(_BACKLOG)
-            self._places[door.port] = place
-            if door.closed is not None:
-                self._ends.callback(door.closed)
-            door.opened(listening)
+        self._places = self._ends.enter_context(local_doors(self._doors))
 
     def connect(self, number: int, port: int) -> None:
         """Something inside has connected to `port`."""

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, ClassVar
 
 from repoassay.errors import RepoAssayError
-from repoassay.package_proxy import BoundedServer
+from repoassay.sandbox import BoundedServer
 from repoassay.workspace.build_index.upstream import IndexDenied, NotThere
 
 if TYPE_CHECKING:

@@ -1,0 +1,313 @@
+"""The HTTP of a server of sandboxes: every request has a token, a bounded body, and one short answer."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import ssl
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
+from typing import Any, NoReturn, TypeVar
+from urllib.parse import parse_qsl, urlsplit
+
+from pydantic import BaseModel
+
+from repoassay.errors import BadInput, Interrupted, RepoAssayError
+from repoassay.sandbox.bounded_server import BoundedServer
+from repoassay.sandbox.remote.messages import (
+    MESSAGE,
+    Acknowledgement,
+    ExecNumber,
+    ExecRequest,
+    FileError,
+    RemoteChange,
+    RemoteChanges,
+    SessionName,
+    SessionRequest,
+    SnapshotName,
+    SnapshotRequest,
+    TreeNames,
+    read_message,
+    write_message,
+)
+from repoassay.sandbox.remote.server.hosted_session import HostedSession
+from repoassay.sandbox.remote.server.sandbox_host import SandboxHost
+from repoassay.sandbox.remote.tunnel import carry
+from repoassay.sandbox.trees import measure_tree, write_tree
+
+__all__ = ["SandboxServer"]
+
+_CONNECTIONS = 512
+_SILENCE = 60
+_LONGEST_WAIT = 20.0
+_BEARER = re.compile(r"Bearer ([!-~]{1,1000})")
+_SESSION = r"/v1/sessions/(?P<session>[A-Za-z0-9_-]{16,64})"
+_Request = TypeVar("_Request", bound=BaseModel)
+
+
+class SandboxServer(BoundedServer):
+    """Answers requests for sandboxes at a socket that listens.
+
+    Args:
+        listening: The socket, which is the server's from here on.
+        host: Has the sessions.
+        holder: Who holds a token; None for nobody.
+        tls: A certificate, where there is one.
+    """
+
+    def __init__(
+        self, listening: socket.socket, host: SandboxHost, holder: Callable[[str | None], str | None],
+        tls: ssl.SSLContext | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(listening, _Handler, _CONNECTIONS)
+        self.host, self.holder, self._tls = host, holder, tls
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """Answer one connection, in a thread of its own, where a slow handshake keeps nobody waiting."""
+        if self._tls is None:
+            super().finish_request(request, client_address)
+            return
+        request.settimeout(_SILENCE)
+        with self._tls.wrap_socket(request, server_side=True) as private:
+            super().finish_request(private, client_address)
+
+
+class _Refused(Exception):
+    def __init__(self, status: int, reason: bytes | str) -> None:
+        super().__init__(status)
+        self.status, self.reason = status, reason if isinstance(reason, bytes) else reason.encode(errors="replace")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection, which has one request."""
+
+    server: SandboxServer
+    timeout = _SILENCE
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "repoassay", ""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: paths are secrets of those who asked."""
+
+    def _answer(self) -> None:
+        self.close_connection = True
+        try:
+            answer = self._work()
+            status = 200
+        except _Refused as refusal:
+            status, answer = refusal.status, refusal.reason
+        except RepoAssayError as error:
+            status = {BadInput: 400, Interrupted: 409}.get(type(error), 500)
+            answer = error.message.encode(errors="replace")
+        except KeyError:
+            status, answer = 404, b"there is no such thing"
+        except ValueError as error:
+            status, answer = 400, str(error).encode(errors="replace")
+        if answer is not None:
+            self.start_answer(status, len(answer))
+            self.wfile.write(answer)
+
+    def _work(self) -> bytes | None:
+        """The answer to the request; None where it was sent already."""
+        parts = urlsplit(self.path)
+        query = dict(parse_qsl(parts.query, keep_blank_values=True, encoding="utf-8", errors="surrogateescape"))
+        given = _BEARER.fullmatch(self.headers.get("Authorization", ""))
+        holder = self.server.holder(given[1] if given else None)
+        if holder is None:
+            raise _Refused(401, "there is no such token")
+        length = self.headers.get("Content-Length", "0")
+        if not (length.isascii() and length.isdecimal()) or len(length) > 15 or "Transfer-Encoding" in self.headers:
+            raise _Refused(411, "a Content-Length is needed")
+        for (method, pattern), function in _ROUTES.items():
+            found = pattern.fullmatch(parts.path)
+            if found and method == self.command:
+                return function(_Asked(self, holder, int(length), found.groupdict(), query))
+        raise _Refused(404, "there is nothing here")
+
+    do_GET = do_POST = do_PUT = do_DELETE = _answer  # noqa: N815 - as the base class calls them
+
+    def start_answer(self, status: int, size: int) -> None:
+        """Send what stands above an answer of `size` bytes."""
+        self.send_response(status)
+        self.send_header("Content-Length", str(size))
+        self.send_header("Content-Type", "application/octet-stream")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Connection", "close")
+        self.end_headers()
+
+
+class _Asked:
+    """A request whose sender is known."""
+
+    def __init__(
+        self, handler: _Handler, holder: str, size: int, names: dict[str, str], query: dict[str, str]
+    ) -> None:  # fmt: skip
+        self.handler, self.holder, self.size, self.names, self.query = handler, holder, size, names, query
+        self.host = handler.server.host
+
+    def body(self, limit: int = MESSAGE) -> bytes:
+        """What was sent; refused where it is more than `limit` bytes."""
+        if self.size > limit:
+            raise _Refused(413, f"more than {limit} bytes")
+        data = self.handler.rfile.read(self.size)
+        if len(data) < self.size:
+            raise _Refused(400, "the request is not whole")
+        return data
+
+    def message(self, model: type[_Request]) -> _Request:
+        return read_message(model, self.body())
+
+    def number(self, name: str) -> int:
+        return int(self.query.get(name, "0")[:16])
+
+    @property
+    def wait(self) -> float:
+        return max(0.0, min(float(self.query.get("wait", "0")[:16]), _LONGEST_WAIT))
+
+    @property
+    def hosted(self) -> HostedSession:
+        return self.host.find(self.holder, self.names["session"])
+
+
+def _describe(asked: _Asked) -> bytes:
+    return write_message(asked.host.describe())
+
+
+def _lacking(asked: _Asked) -> bytes:
+    return write_message(TreeNames(trees=asked.host.trees.lacking(asked.message(TreeNames).trees)))
+
+
+def _take_tree(asked: _Asked) -> bytes:
+    asked.host.trees.take(asked.names["tree"], asked.handler.rfile, asked.size)  # type: ignore[arg-type]  # is read alone
+    return write_message(Acknowledgement())
+
+
+def _open(asked: _Asked) -> bytes:
+    name = asked.host.open(asked.holder, asked.message(SessionRequest))
+    if name is None:
+        raise _Refused(503, "all places are taken")
+    return write_message(SessionName(session=name))
+
+
+def _state(asked: _Asked) -> bytes:
+    return write_message(asked.hosted.state(asked.wait, asked.number("log"), asked.number("channel")))
+
+
+def _close(asked: _Asked) -> bytes:
+    asked.hosted.close(cancelled=bool(asked.number("cancelled")))
+    return write_message(Acknowledgement())
+
+
+def _remove(asked: _Asked) -> bytes:
+    asked.host.find(asked.holder, asked.names["session"])
+    asked.host.remove(asked.names["session"])
+    return write_message(Acknowledgement())
+
+
+def _exec(asked: _Asked) -> bytes:
+    return write_message(ExecNumber(exec=asked.hosted.exec(asked.message(ExecRequest))))
+
+
+def _exec_state(asked: _Asked) -> bytes:
+    return write_message(asked.hosted.exec_state(int(asked.names["number"]), asked.wait))
+
+
+def _kill(asked: _Asked) -> bytes:
+    asked.hosted.session.kill()
+    return write_message(Acknowledgement())
+
+
+def _read(asked: _Asked) -> bytes:
+    try:
+        return asked.hosted.session.read(_path(asked), asked.number("limit"))
+    except OSError as error:
+        _refuse_file(error)
+
+
+def _write(asked: _Asked) -> bytes:
+    try:
+        asked.hosted.session.write(_path(asked), asked.body(), executable=bool(asked.number("executable")))
+    except OSError as error:
+        _refuse_file(error)
+    return write_message(Acknowledgement())
+
+
+def _snapshot(asked: _Asked) -> bytes:
+    try:
+        name = asked.hosted.session.snapshot(*asked.message(SnapshotRequest).folders)
+    except OSError as error:
+        _refuse_file(error)
+    return write_message(SnapshotName(snapshot=name))
+
+
+def _diff(asked: _Asked) -> bytes:
+    try:
+        changes = asked.hosted.session.diff(asked.query["name"])
+    except BadInput as error:
+        raise _Refused(404, error.message) from None
+    except OSError as error:
+        _refuse_file(error)
+    found = (
+        RemoteChange(path=os.fsencode(each.path), change=each.change, size=each.size,
+                     regular=each.regular, executable=each.executable)
+        for each in changes
+    )  # fmt: skip
+    return write_message(RemoteChanges(changes=tuple(found)))
+
+
+def _collected(asked: _Asked) -> None:
+    number = int(asked.names["number"])
+    places = asked.hosted.collected
+    if number >= len(places):
+        raise KeyError(number)
+    tree = {".": places[number]}
+    asked.handler.start_answer(200, measure_tree(tree)[1])
+    write_tree(tree, asked.handler.wfile)  # type: ignore[arg-type]  # is written to alone
+
+
+def _forward(asked: _Asked) -> bytes | None:
+    came = asked.hosted.accept(int(asked.names["port"]), asked.wait)
+    if came is None:
+        return write_message(Acknowledgement())
+    handler = asked.handler
+    with came:
+        handler.send_response(101)
+        handler.send_header("Connection", "Upgrade")
+        handler.send_header("Upgrade", "tcp")
+        handler.end_headers()
+        if handler.connection.recv(1):  # the asker is ready
+            carry(handler.connection, came)
+    return None
+
+
+def _path(asked: _Asked) -> str:
+    return os.fsdecode(asked.query["path"])
+
+
+def _refuse_file(error: OSError) -> NoReturn:
+    told = FileError(errno=error.errno or 5, error=(error.strerror or str(error))[:500])
+    raise _Refused(422, write_message(told)) from None
+
+
+_ROUTES: dict[tuple[str, re.Pattern[str]], Callable[[_Asked], bytes | None]] = {
+    (method, re.compile(pattern)): function
+    for method, pattern, function in (
+        ("GET", r"/v1", _describe),
+        ("POST", r"/v1/trees", _lacking),
+        ("PUT", r"/v1/trees/(?P<tree>[0-9a-f]{64})", _take_tree),
+        ("POST", r"/v1/sessions", _open),
+        ("GET", _SESSION, _state),
+        ("DELETE", _SESSION, _remove),
+        ("POST", f"{_SESSION}/close", _close),
+        ("POST", f"{_SESSION}/exec", _exec),
+        ("GET", f"{_SESSION}/exec/(?P<number>[0-9]{{1,9}})", _exec_state),
+        ("POST", f"{_SESSION}/kill", _kill),
+        ("GET", f"{_SESSION}/file", _read),
+        ("PUT", f"{_SESSION}/file", _write),
+        ("POST", f"{_SESSION}/snapshots", _snapshot),
+        ("GET", f"{_SESSION}/snapshots", _diff),
+        ("GET", f"{_SESSION}/ports/(?P<port>[0-9]{{1,5}})", _forward),
+        ("GET", f"{_SESSION}/collected/(?P<number>[0-9]{{1,4}})", _collected),
+    )
+}

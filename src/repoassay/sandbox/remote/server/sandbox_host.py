@@ -1,0 +1,130 @@
+"""The sessions of a server of sandboxes: whose they are, how many there may be, and their end when nobody asks."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import secrets
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from repoassay.errors import BadInput
+from repoassay.sandbox.cache import remove_tree
+from repoassay.sandbox.capabilities import capabilities_of
+from repoassay.sandbox.protocol import Sandbox
+from repoassay.sandbox.remote.messages import PROTOCOL, ServiceDescription, SessionRequest
+from repoassay.sandbox.remote.server.hosted_session import HostedSession
+from repoassay.sandbox.remote.server.tree_store import TreeStore
+
+__all__ = ["SandboxHost"]
+
+_LEASE = 90.0
+"""Seconds without a question after which a session is ended: whoever asked for it is gone."""
+_LONGEST = 7 * 86400.0
+
+
+@dataclass(slots=True)
+class _Place:
+    holder: str
+    hosted: HostedSession
+    ends: contextlib.ExitStack
+
+
+class SandboxHost:
+    """Sessions in one sandbox of this machine, for those who ask from elsewhere. A context manager.
+
+    Args:
+        sandbox: Where sessions are opened.
+        most_sessions: Sessions at a time.
+        most_bytes: Bytes of trees that are kept.
+    """
+
+    def __init__(self, sandbox: Sandbox, most_sessions: int, most_bytes: int) -> None:
+        self._sandbox, self._most = sandbox, most_sessions
+        self._folder = Path(tempfile.mkdtemp(prefix="repoassay-sandboxes-"))
+        (self._folder / "trees").mkdir()
+        self._folder.chmod(0o755)  # what is mounted must be readable for the account of commands
+        self.trees = TreeStore(self._folder / "trees", most_bytes)
+        self._places: dict[str, _Place] = {}
+        self._opening = 0
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        threading.Thread(target=self._watch, name="sandbox-host", daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._over.set()
+        for name in list(self._places):
+            self.remove(name)
+        remove_tree(self._folder)
+
+    def describe(self) -> ServiceDescription:
+        """What is offered."""
+        offered = capabilities_of(self._sandbox)
+        return ServiceDescription(
+            protocol=PROTOCOL, isolation=self._sandbox.name, grade=offered.grade.value, root=offered.root,
+            image=offered.image, network_cut=self._sandbox.network_is_private, ports=offered.port_forwards,
+            python_prefix=os.path.realpath(sys.base_prefix), python_version=platform.python_version(),
+        )  # fmt: skip
+
+    def open(self, holder: str, request: SessionRequest) -> str | None:
+        """Open a session for the holder of a token; returns its name, None while all places are taken.
+
+        Raises:
+            BadInput: A tree that it mounts is not here, or it may last longer than any session.
+            InfraFault: It cannot be opened.
+        """
+        if request.limits.seconds > _LONGEST:
+            raise BadInput(f"A session may last {_LONGEST:.0f} seconds at most.")
+        with self._lock:
+            if len(self._places) + self._opening >= self._most:
+                return None
+            self._opening += 1
+        try:
+            name = secrets.token_urlsafe(24)
+            with contextlib.ExitStack() as ends:
+                trees = ends.enter_context(self.trees.use(each.tree for each in request.mounts))
+                folder = self._folder / name
+                ends.callback(remove_tree, folder)
+                hosted = HostedSession(self._sandbox, request, trees, folder)
+                with self._lock:
+                    self._places[name] = _Place(holder, hosted, ends.pop_all())
+            return name
+        finally:
+            with self._lock:
+                self._opening -= 1
+
+    def find(self, holder: str, name: str) -> HostedSession:
+        """A session of the holder's; raises `KeyError` where there is none."""
+        with self._lock:
+            place = self._places[name]
+        if place.holder != holder:
+            raise KeyError(name)
+        place.hosted.asked = time.monotonic()
+        return place.hosted
+
+    def remove(self, name: str) -> None:
+        """End a session and remove what is left of it."""
+        with self._lock:
+            place = self._places.get(name)
+        if place is not None:
+            place.hosted.remove()
+            place.ends.close()
+            with self._lock:
+                self._places.pop(name, None)
+
+    def _watch(self) -> None:
+        while not self._over.wait(1):
+            with self._lock:
+                late = [name for name, each in self._places.items() if time.monotonic() - each.hosted.asked > _LEASE]
+            for name in late:
+                self.remove(name)

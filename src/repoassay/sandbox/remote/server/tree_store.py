@@ -1,0 +1,109 @@
+"""Trees that sessions mount, by the digest of their archive: sent once, kept until room is needed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from repoassay.errors import BadInput, InfraFault
+from repoassay.sandbox.cache import remove_tree
+from repoassay.sandbox.trees import read_tree
+
+__all__ = ["TreeStore"]
+
+
+class TreeStore:
+    """A folder of unpacked trees. Used from any thread.
+
+    Args:
+        folder: An existing folder of this store's alone.
+        most: Bytes of archives that are kept; what no session uses goes first, the longest unused before others.
+    """
+
+    def __init__(self, folder: Path, most: int) -> None:
+        self._folder, self._most = folder, most
+        self._sizes: dict[str, int] = {}  # in order of use
+        self._used: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def lacking(self, digests: Iterable[str]) -> tuple[str, ...]:
+        """Those that are not here; the others count as used now."""
+        with self._lock:
+            found = tuple(dict.fromkeys(digests))
+            for digest in found:
+                if digest in self._sizes:
+                    self._sizes[digest] = self._sizes.pop(digest)
+            return tuple(digest for digest in found if digest not in self._sizes)
+
+    def take(self, digest: str, stream: IO[bytes], size: int) -> None:
+        """Unpack an archive of `size` bytes.
+
+        Raises:
+            BadInput: It is no tree, is not what the digest says, or there is no room for it.
+        """
+        self._make_room(size)
+        part = self._folder / f".{uuid.uuid4().hex}"
+        part.mkdir(mode=0o755)
+        try:
+            hashed = _Hashed(stream, size)
+            read_tree(hashed, part)  # type: ignore[arg-type]  # all that tarfile asks of a stream
+            hashed.finish()
+            if hashed.digest.hexdigest() != digest or list(part.iterdir()) != [part / "tree"]:
+                raise BadInput("The tree is not what its digest says: it may have been changed while it was sent.")
+            with self._lock:
+                if digest not in self._sizes:
+                    part.rename(self._folder / digest)
+                    self._sizes[digest] = size
+        except InfraFault as fault:
+            raise BadInput(fault.message) from None
+        finally:
+            remove_tree(part)
+
+    def _make_room(self, size: int) -> None:
+        with self._lock:
+            for digest in list(self._sizes):
+                if sum(self._sizes.values()) + size <= self._most:
+                    return
+                if not self._used[digest]:
+                    del self._sizes[digest]
+                    remove_tree(self._folder / digest)
+            if sum(self._sizes.values()) + size > self._most:
+                raise BadInput(f"There is no room for a tree of {size} bytes.")
+
+    @contextlib.contextmanager
+    def use(self, digests: Iterable[str]) -> Iterator[dict[str, Path]]:
+        """The places of trees, which stay while the context lasts; raises `BadInput` for one that is not here."""
+        wanted = tuple(digests)
+        with self._lock:
+            for digest in wanted:
+                if digest not in self._sizes:
+                    raise BadInput(f"The tree {digest} is not here.")
+            self._used.update(wanted)
+        try:
+            yield {digest: self._folder / digest / "tree" for digest in wanted}
+        finally:
+            with self._lock:
+                self._used.subtract(wanted)
+
+
+class _Hashed:
+    """A stream of so many bytes, and the digest of what was read."""
+
+    def __init__(self, stream: IO[bytes], size: int) -> None:
+        self._stream, self._left, self.digest = stream, size, hashlib.sha256()
+
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(min(size, self._left))
+        self._left -= len(data)
+        self.digest.update(data)
+        return data
+
+    def finish(self) -> None:
+        while self.read(1 << 20):
+            pass

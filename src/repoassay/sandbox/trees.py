@@ -1,0 +1,114 @@
+"""Trees of files as tar archives, for another machine: modes and times stay, and whether commands own a file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from repoassay.errors import InfraFault
+from repoassay.sandbox.cache import SANDBOX_UID
+
+__all__ = ["measure_tree", "read_tree", "write_tree"]
+
+
+def write_tree(trees: Mapping[str, Path], stream: IO[bytes]) -> None:
+    """Write trees and files by the place each gets, "." for the top, as an uncompressed tar archive.
+
+    The same trees make the same bytes. Of owners only is told whether it is the account of sandboxes' commands. Several
+    names of one file become files of their own.
+    """
+    with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive:
+
+        def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
+            archive.inodes.clear()  # type: ignore[attr-defined]  # or the second name of a file were a link
+            member.uname = member.gname = ""
+            member.mtime = int(member.mtime)  # as precise as compiled files need; a fraction costs a header of its own
+            member.uid = member.gid = SANDBOX_UID if member.uid in _OWNERS else 0
+            return member
+
+        for name, tree in trees.items():
+            archive.add(tree, name, filter=plain)
+
+
+_OWNERS = frozenset({SANDBOX_UID} if os.geteuid() == 0 else {SANDBOX_UID, os.geteuid()})
+"""Accounts that commands in this machine's sandboxes may have: without root it is our own."""
+
+
+def measure_tree(trees: Mapping[str, Path]) -> tuple[str, int]:
+    """The sha256 digest, in hex digits, and the size in bytes of what `write_tree` writes."""
+    count = _Count()
+    write_tree(trees, count)  # type: ignore[arg-type]  # all that tarfile asks of a stream
+    return count.digest.hexdigest(), count.size
+
+
+class _Count:
+    def __init__(self) -> None:
+        self.digest, self.size = hashlib.sha256(), 0
+
+    def write(self, data: bytes) -> int:
+        self.digest.update(data)
+        self.size += len(data)
+        return len(data)
+
+
+def read_tree(stream: IO[bytes], target: Path) -> None:
+    """Unpack what `write_tree` wrote into a folder. Nothing is believed of it, but its size is up to the caller.
+
+    Raises:
+        InfraFault: It is no such archive, or would write outside of the folder.
+    """
+    links: list[tuple[Path, str]] = []
+    times: list[tuple[Path, float]] = []
+    try:
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
+            for member in archive:
+                _take(archive, member, target / _inside(member.name), links, times)
+        places = {place for place, _ in links}
+        for place, leads_to in links:  # last, so that nothing is written through one
+            if not places.isdisjoint(place.parents):
+                raise InfraFault("What was sent holds a link below another link.")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(leads_to)
+        for place, when in reversed(times):
+            os.utime(place, (when, when))
+    except (tarfile.TarError, OSError, KeyError, ValueError, OverflowError, RecursionError) as error:
+        raise InfraFault(f"What was sent is no tree of files: {error}.") from error
+
+
+def _take(
+    archive: tarfile.TarFile, member: tarfile.TarInfo, place: Path, links: list[tuple[Path, str]],
+    times: list[tuple[Path, float]],
+) -> None:  # fmt: skip
+    if member.issym():
+        links.append((place, member.linkname))
+        return
+    if member.issparse():
+        raise InfraFault(f"What was sent holds {member.name!r}, which is larger than it looks.")
+    if member.isdir():
+        place.mkdir(parents=True, exist_ok=True)
+        place.chmod(member.mode & 0o755 | 0o700)
+        times.append((place, member.mtime))
+    elif member.isfile():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        source = archive.extractfile(member)
+        assert source is not None
+        with place.open("xb") as stream:
+            while block := source.read(1 << 20):
+                stream.write(block)
+        place.chmod(member.mode & 0o755 | 0o600)
+        os.utime(place, (member.mtime, member.mtime))
+    else:
+        raise InfraFault(f"What was sent holds {member.name!r}, which is neither file, folder nor link.")
+    if os.geteuid() == 0 and member.uid == SANDBOX_UID:
+        os.chown(place, SANDBOX_UID, SANDBOX_UID, follow_symlinks=False)
+
+
+def _inside(name: str) -> PurePosixPath:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "\0" in name:
+        raise InfraFault(f"What was sent would be written outside of its folder: {name[:200]!r}.")
+    return path
