@@ -25,7 +25,7 @@ from repoassay.engine.budget_shares import BudgetShares, lost_shares
 from repoassay.engine.model_access import AttemptAccess
 from repoassay.engine.models import upstreams_of
 from repoassay.engine.starts import Excuse, Starts
-from repoassay.engine.submission_cluster import verify_task, environment_digest
+from repoassay.engine.submission_cluster import environment_digest, verify_task
 from repoassay.engine.task_parcels import TaskParcels
 from repoassay.errors import BadInput, InfraFault
 from repoassay.executors import Cluster, NodeJob, NodeLost, NodeSetup, find_executor, unpack_files

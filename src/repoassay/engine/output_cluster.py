@@ -12,7 +12,7 @@ from pydantic import ConfigDict
 
 from repoassay.engine.attempt import GradingContext
 from repoassay.engine.staged_output import StagedOutput
-from repoassay.engine.submission_cluster import verify_task, environment_digest
+from repoassay.engine.submission_cluster import environment_digest, verify_task
 from repoassay.engine.task_parcels import TaskParcels
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.executors import NodeJob, NodeSetup, answers_in_order, find_executor, pack_files, submit_again

@@ -25,9 +25,9 @@ __all__ = [
     "JudgedSubmission",
     "SubmissionJob",
     "SubmissionSettings",
-    "verify_task",
     "environment_digest",
     "submission_setup",
+    "verify_task",
 ]
 
 _Answer = TypeVar("_Answer")

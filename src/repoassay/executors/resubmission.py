@@ -57,17 +57,17 @@ def submit_again(cluster: Cluster, job: NodeJob, cancel: threading.Event | None 
 
 
 def answers_in_order(
-    asked: Iterable[tuple[_Asked, Future[_Answer]]], ahead: Callable[[], int]
+    questions: Iterable[tuple[_Asked, Future[_Answer]]], most: Callable[[], int]
 ) -> Generator[tuple[_Asked, Future[_Answer]]]:
-    """Yield what was asked with its future, done, in order; takes no more of `asked` than `ahead()` beyond the first.
+    """Yield what was asked with its future, done, in order; takes no more of them than `most()` beyond the first.
 
     What is left when this is closed is cancelled where it has not begun.
     """
     pending: deque[tuple[_Asked, Future[_Answer]]] = deque()
     try:
-        for each in asked:
+        for each in questions:
             pending.append(each)
-            while pending and (pending[0][1].done() or len(pending) > ahead()):
+            while pending and (pending[0][1].done() or len(pending) > most()):
                 yield _first(pending)
         while pending:
             yield _first(pending)
