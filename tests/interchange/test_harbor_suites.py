@@ -257,7 +257,7 @@ cd /app
 if ! python3 -m pytest --ctrf /logs/verifier/ctrf.json /tests/test_outputs.py; then
   echo 0 > /logs/verifier/reward.txt
 fi
-uvx -p 3.13 -w rich pytest /tests/test_outputs.py
+uvx -p 3.13 -w pytest==8.4.1 -w rich pytest /tests/test_outputs.py
 python3 /tests/score.py > /logs/verifier/reward.txt
 """
 
