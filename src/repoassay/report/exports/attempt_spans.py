@@ -72,8 +72,8 @@ def spans_of(subject: FinishedAttempt) -> Iterator[AttemptSpan]:
         if step.time is not None:
             if not calls and step.usage is not None:
                 yield _step(step, trajectory.model if trajectory else "", trace, root)
-            for place, call in enumerate(step.calls):
-                yield _tool(step, place, call, step.time, trace, root)
+            for place, used in enumerate(step.calls):
+                yield _tool(step, place, used, step.time, trace, root)
 
 
 def _root(found: FinishedAttempt, trace: bytes, own: bytes) -> AttemptSpan:
