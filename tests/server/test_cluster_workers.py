@@ -15,8 +15,9 @@ import pytest
 from counting_work import wait_until
 from repoassay.engine import GradingContext, SubmissionEngine
 from repoassay.server.metrics import PrometheusMetrics
+from repoassay.server.places import WorkerSettings
 from repoassay.server.queue import New, Queue, StoredSubmission, open_queue_database
-from repoassay.server.workers import Workers, WorkerSettings
+from repoassay.server.workers import Workers
 from repoassay.tasks import TaskFolder
 from server.serving import SLEEPER, Process, solution
 from unreliable_nodes import ElasticExecutor

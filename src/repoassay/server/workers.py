@@ -6,9 +6,8 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
 
 from ulid import ULID
 
@@ -18,14 +17,14 @@ from repoassay.errors import BadInput, InfraFault, Interrupted, Unavailable
 from repoassay.grading import fault
 from repoassay.server.logs import log_event
 from repoassay.server.metrics import PrometheusMetrics
-from repoassay.server.place import Place
+from repoassay.server.places import Place, WorkerSettings
 from repoassay.server.queue import Claim, Queue
 from repoassay.server.register import ServerEntry
 from repoassay.spans import stage_span
 from repoassay.text import printable
 from repoassay.types import Outcome, Verdict
 
-__all__ = ["WorkerSettings", "Workers"]
+__all__ = ["Workers"]
 
 _LOG = logging.getLogger("repoassay.serve")
 _MOST_FAULTS = 2
@@ -36,29 +35,6 @@ _TIDY = 600.0
 """Seconds between looks for what is old enough to be deleted."""
 _LOOK = 1.0
 """Seconds between looks for what other servers accepted or put back, and for who waits for the express place."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerSettings:
-    """How a server judges.
-
-    Attributes:
-        lease: Seconds a claim holds when it is not renewed: how long others wait after this server was killed.
-        each: How many submissions of one holder may be under way, on all servers; None for as many as there are places.
-        express: Seconds after which the last place, the express place, is given up to a holder who has nothing under
-            way; 0 makes it a place as any other.
-        role: `all`; `front` judges nothing, and only looks after what others were judging when they died; `worker`
-            accepts nothing.
-        keep: Seconds after which a verdict is deleted with its submission; None to keep them.
-        terms: What decides a verdict beside the task, which all servers of the queue must agree on.
-    """
-
-    lease: float = 20.0
-    each: int | None = None
-    express: float = 0.0
-    role: Literal["all", "front", "worker"] = "all"
-    keep: float | None = None
-    terms: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
