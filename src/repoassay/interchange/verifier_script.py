@@ -93,7 +93,7 @@ def _line(line: str, found: VerifierScript) -> str:
         if any(re.match(r"(python[\d.]*|uv run|uvx|pytest|node|bash)\b(?! -m (pip|venv))", step) for step in steps):
             raise ValueError("Its test script installs something and runs its tests in one line.")
         for step in steps:
-            _install(re.sub(r"^(if ! |sudo )|\s*[>&|].*$", "", step), found)
+            _install(re.sub(r"^(if ! |sudo )|(\s\d)?\s*[>&|].*$", "", step), found)
         return f"{indent}true{'; then' if plain.startswith('if ') else ''}"
     line = re.sub(r"\s--ctrf[ =]\S+", "", _without_uv(line, found))
     if (told := _REACHES_OUT.search(line)) and not re.match(r"\s*(echo|printf)\b", line):
