@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import zlib
+from collections import defaultdict
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("repoassay", deadline=None)
@@ -13,3 +16,17 @@ settings.load_profile("repoassay")
 def pytest_xdist_auto_num_workers() -> int:
     """Let a worker compute while another waits: for a time limit, a silent agent, a server's start."""
     return len(os.sched_getaffinity(0)) + 1
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest takes out what `-m` does not want
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the cases of a test marked `by_day(n)` to the night, but for n of them: the same ones on every machine."""
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("by_day"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for each in cases.values():
+        marker = each[0].get_closest_marker("by_day")
+        assert marker is not None
+        for item in sorted(each, key=lambda item: zlib.crc32(item.nodeid.encode()))[marker.args[0] :]:
+            item.add_marker(pytest.mark.exhaustive)
