@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import zlib
 from collections import defaultdict
+from typing import Any
 
+import httpx._transports.default
 import pytest
 from hypothesis import settings
 
 settings.register_profile("repoassay", deadline=None)
 settings.load_profile("repoassay")
+# A client reads every authority it trusts, for 30 ms of CPU time; the tests make thousands, and speak plain HTTP.
+_transport: Any = httpx._transports.default
+_transport.create_ssl_context = functools.cache(_transport.create_ssl_context)
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -208,6 +208,7 @@ def test_an_index_beside_the_results_is_not_looked_at(place: Path) -> None:
     assert {item.name for item in place.iterdir()} == {"cache", "r.jsonl", "s.jsonl"}
 
 
+@pytest.mark.exhaustive
 def test_memory_is_flat_in_the_number_of_submissions(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backlog_module, "_MARKED", 500)
 
