@@ -2,8 +2,8 @@
 
 Machines are network, process and mount namespaces of this one, a core each as far as there are cores (`ray_machines.py`
 of the tests). Verdicts must be the same everywhere; speed is printed against one process here that has as many cores,
-by wall and by CPU seconds of every process that took part, Ray's own included. Then a machine is killed with SIGKILL again and
-again, and joined anew, while `submit` is at work: every submission must have one verdict, and the right one.
+by wall and by CPU seconds of every process that took part, Ray's own included. Then a machine is killed with SIGKILL
+again and again, and joined anew, while `submit` is at work: every submission must have one verdict, and the right one.
 
     python measurements/cluster.py [--nodes 1,2,4] [--rounds 4] [--submissions 5000] [--kills 5]
 

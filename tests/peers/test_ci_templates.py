@@ -53,6 +53,7 @@ def project(tmp_path: Path) -> tuple[JudgedRepository, list[str]]:
     git(source, "tag", "v9")
     git(clone, "remote", "add", "origin", "https://gitlab.example.org/a/b.git")
     stated = {
+        "CI_PROJECT_DIR": str(clone),  # it would be /builds on this machine, as in the image that is not used
         "CI_PIPELINE_SOURCE": "merge_request_event", "CI_MERGE_REQUEST_IID": "3", "CI_PROJECT_ID": "7",
         "CI_MERGE_REQUEST_DIFF_BASE_SHA": repository.base, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": repository.right,
         "CI_MERGE_REQUEST_DESCRIPTION": f"Task: {TASK}", "GITLAB_USER_LOGIN": "agent",
