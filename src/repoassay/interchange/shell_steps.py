@@ -83,13 +83,18 @@ def read_shell(text: str) -> ShellSteps:
         if pattern.search(text):
             steps.apt += packages
             return steps
-    kept = [command for command in split_commands(text) if not _understood(command, steps)]
+    kept = [_without_logs(command) for command in split_commands(text) if not _understood(command, steps)]
     # A change of folder alone does nothing.
     if any(not command.startswith("cd ") for command in kept):
         steps.build.append(
             re.sub(r"\bnpm (install|i) (-g|--global)\b", "npm install --global --prefix /env", " && ".join(kept))
         )
     return steps
+
+
+def _without_logs(command: str) -> str:
+    """A change of modes without the folders of Harbor's own, which are made when the tests run."""
+    return re.sub(r"\s/(logs|tests)(/[\w./-]*)?(?=\s|$)", "", command) if command.startswith("chmod ") else command
 
 
 def split_commands(text: str) -> list[str]:
