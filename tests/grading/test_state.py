@@ -125,6 +125,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.by_day(6)
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_nothing_but_the_work_passes(tried: Try, attack: str) -> None:
     verdict = tried(f"cd /workspace; {ALMOST} {attack}")
@@ -132,6 +133,7 @@ def test_nothing_but_the_work_passes(tried: Try, attack: str) -> None:
     assert verdict.outcome is not Outcome.PASSED
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("attack", ["conftest", "configuration", "sitecustomize", "tests replaced", "path file",
                                     "programs on the path"])  # fmt: skip
 def test_what_they_leave_does_not_fail_a_solution_either(tried: Try, attack: str) -> None:
