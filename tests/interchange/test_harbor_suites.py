@@ -234,6 +234,7 @@ def test_packages_are_told_from_options() -> None:
         "DEBIAN_FRONTEND=x apt-get install -y -q g++ tmux && python3 -m pip install -U pip a==1 -r r.txt"
     )
     assert (steps.apt, steps.pip, steps.build) == (["g++"], ["a==1", "-r r.txt"], [])
+    assert read_shell("pip install -q a==1 2>/dev/null >/tmp/log").pip == ["a==1"]
     for line in ("pip install git+https://x.org/a", "pip install -e .", "pip install --index-url https://x a"):
         with pytest.raises(ValueError, match="installs"):
             read_shell(line)
@@ -252,12 +253,12 @@ SCORED = """\
 #!/bin/bash
 set -e
 apt-get update && apt-get install -y jq
-uv pip install numpy
+uv pip install numpy 2>/dev/null || true
 cd /app
 if ! python3 -m pytest --ctrf /logs/verifier/ctrf.json /tests/test_outputs.py; then
   echo 0 > /logs/verifier/reward.txt
 fi
-uvx -p 3.13 -w rich pytest /tests/test_outputs.py
+uvx -p 3.13 -w pytest==8.4.1 -w rich pytest /tests/test_outputs.py
 python3 /tests/score.py > /logs/verifier/reward.txt
 """
 

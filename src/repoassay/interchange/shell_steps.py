@@ -135,6 +135,7 @@ def _understood(command: str, steps: ShellSteps) -> bool:
     if not words:
         return True
     program = words[0].rsplit("/", 1)[-1]
+    installing = [word for word in words if not re.match(r"(\d|&)?>", word)]
     if program in ("bash", "sh") and len(words) == 3 and re.fullmatch(r"-[elux]*c", words[1]):
         inner = read_shell(words[2])
         if inner.build:  # what is to stay stays with the shell it was written for
@@ -143,9 +144,9 @@ def _understood(command: str, steps: ShellSteps) -> bool:
             getattr(steps, name).extend(getattr(inner, name))
         return True
     if program in _APT_TOOLS:
-        steps.apt += _apt_packages(words)
+        steps.apt += _apt_packages(installing)
         return True
-    if pip := _pip_arguments(program, words):
+    if pip := _pip_arguments(program, installing):
         steps.pip += _requirements(pip)
         return True
     if _is_tool_chain(command, program):

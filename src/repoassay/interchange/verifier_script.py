@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass, field
 
 from repoassay.interchange.image_file import ImportRefusal
@@ -25,7 +24,8 @@ _REACHES_OUT = re.compile(
     r"|conda|mvn|gradle)(?=\s|$)"
 )
 _STARTS = re.compile(r"\b(systemctl|service [\w-]+ (re)?start|docker|nginx|mysqld?|postgres|redis-server|sshd)\b")
-_RUNNER = re.compile(r"\b(?:uvx|uv run|uv tool run)\s+((?:-\S+\s+(?:[\w.=<>\[\],~-]+\s+)??)*)(pytest|python[\d.]*)\b")
+_RUNNER = re.compile(r"\b(?:uvx|uv run|uv tool run)\s+")
+_WITH_VALUE = frozenset({"-p", "--python", "--from", "--project", "--directory", "--index-url", "--extra-index-url"})
 _PYTEST = re.compile(r"\bpython[\d.]* +-m +pytest\b")
 _RUN_PYTEST = """\
 # pytest as a module, but that none of the folder it stands in takes the place of one of pytest's or Python's.
@@ -93,7 +93,7 @@ def _line(line: str, found: VerifierScript) -> str:
         if any(re.match(r"(python[\d.]*|uv run|uvx|pytest|node|bash)\b(?! -m (pip|venv))", step) for step in steps):
             raise ValueError("Its test script installs something and runs its tests in one line.")
         for step in steps:
-            _install(re.sub(r"^(if ! |sudo )|\s*[>&|].*$", "", step), found)
+            _install(re.sub(r"^(if ! |sudo )|(\s\d)?\s*[>&|].*$", "", step), found)
         return f"{indent}true{'; then' if plain.startswith('if ') else ''}"
     line = re.sub(r"\s--ctrf[ =]\S+", "", _without_uv(line, found))
     if (told := _REACHES_OUT.search(line)) and not re.match(r"\s*(echo|printf)\b", line):
@@ -123,14 +123,15 @@ def _without_uv(line: str, found: VerifierScript) -> str:
         if re.search(r"\buvx?\b", line) and not re.search(r"command -v|which uv|\becho\b|setup-uv-pytest", line):
             raise ValueError("Its test script runs something with uv that is not understood.")
         return line
-    words = shlex.split(match[1])
-    while words:
-        word = words.pop(0)
-        option, _, value = word.partition("=")
+    rest = line[match.end() :].split(" ")
+    while rest and (not rest[0] or rest[0].startswith("-")):
+        option, _, value = rest.pop(0).partition("=")
         if option in ("-w", "--with"):
-            found.pip.append(value or (words.pop(0) if words else ""))
-        elif option in ("-p", "--python", "--from", "--project", "--directory") and not value and words:
-            words.pop(0)
+            found.pip.append((value or (rest.pop(0) if rest else "")).strip("'\""))
+        elif option in _WITH_VALUE and not value and rest:
+            rest.pop(0)
     found.pip = [name for name in found.pip if name and not re.match(r"pytest(-json-ctrf)?($|[=<>~!])", name)]
-    program = "python -m pytest" if match[2] == "pytest" else "python"
-    return f"{line[: match.start()]}{program}{line[match.end() :]}"
+    if not rest or not re.fullmatch(r"pytest|python[\d.]*", rest[0]):
+        raise ValueError("Its test script runs something with uv that is not understood.")
+    program = "python -m pytest" if rest[0] == "pytest" else "python"
+    return " ".join([line[: match.start()] + program, *rest[1:]])
