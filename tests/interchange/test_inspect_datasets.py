@@ -112,6 +112,17 @@ def test_inspect_itself_reads_the_same_samples(source: Path, tmp_path: Path, ben
     assert [each.name for each in ours] == ["one", "sample-000002"]
 
 
+def test_names_that_are_not_unique_are_told_apart(source: Path, tmp_path: Path) -> None:
+    samples = [{"id": name, "input": "Do.", "target": "x"} for name in ("a b", "a b", "000004", "000004", "000006")]
+    samples.append({"id": "c", "input": "Do.", "target": ""})
+    done = import_suite(None, write(source, samples), tmp_path / "suite", unused)
+    assert len(set(done.tasks)) == 4 and done.tasks[1:] == ["000002", "000004", "000006"]
+    assert [(refused.task, refused.why.partition(",")[0]) for refused in done.refused] == [
+        ("000004", "Another task has its name."), ("000006", "It has no target"),
+    ]  # fmt: skip
+    assert sorted(path.name for path in (tmp_path / "suite" / "tasks").iterdir()) == sorted(done.tasks)
+
+
 def test_parquet_is_read(tmp_path: Path) -> None:
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = [{"id": "a", "input": "1+1?", "target": "2"}, {"id": "b", "input": "?", "target": None}]

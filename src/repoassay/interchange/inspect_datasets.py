@@ -73,9 +73,16 @@ class InspectDataset:
                 head = stream.read(_MOST_HEAD).decode("utf-8", "replace")
         except (OSError, ValueError):
             return False
+        first = head.partition("\n")[0]
         if source.suffix == ".csv":
-            return {"input", "target"} <= set(next(csv.reader([head.partition("\n")[0]]), []))
-        return source.suffix in (".json", ".jsonl") and all(f'"{key}":' in head for key in ("input", "target"))
+            return {"input", "target"} <= set(next(csv.reader([first.removeprefix("\ufeff")]), []))
+        if source.suffix == ".json":  # a list of samples; a log of Inspect is an object that has some
+            return head.lstrip()[:1] == "[" and all(f'"{key}":' in head for key in ("input", "target"))
+        try:
+            record = json.loads(first) if source.suffix == ".jsonl" else None
+        except (ValueError, RecursionError):
+            return False
+        return isinstance(record, dict) and "input" in record and "target" in record
 
     def folders(self, source: Path) -> Iterator[Path]:
         """One path a sample: below the file, its number."""
