@@ -1,13 +1,13 @@
 """The demonstration set on 1, 2 and 4 Ray machines against one process, and 5,000 submissions while machines die.
 
 Machines are network, process and mount namespaces of this one, a core each as far as there are cores (`ray_machines.py`
-of the tests). Verdicts must be the same everywhere; speed a core is printed against a process with one core, by wall
-and by CPU seconds of every process that took part, Ray's own included. Then a machine is killed with SIGKILL again and
-again, and joined anew, while `submit` is at work: every submission must have one verdict, and the right one.
+of the tests). Verdicts must be the same everywhere; speed is printed against one process here that has as many cores,
+by wall and by CPU seconds of every process that took part, Ray's own included. Then a machine is killed with SIGKILL
+again and again, and joined anew, while `submit` is at work: every submission must have one verdict, and the right one.
 
     python measurements/cluster.py [--nodes 1,2,4] [--rounds 4] [--submissions 5000] [--kills 5]
 
-Needs root. Leaves with 0 when everything held; `--floor 0.9` also wants that efficiency a core.
+Needs root. Leaves with 0 when everything held; `--floor 0.9` also wants that efficiency.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ COPIED = ("bytecode", "builds", "checkouts", "environments", "indexes", "inputs"
           "references", "sdists", "tarballs")  # fmt: skip
 """Kinds of the cache that every machine begins with a copy of, as an image that was made for the task would."""
 
+WARM = 3
+"""Passes before the one that is measured, where several workers share the tasks."""
+
 ALONE = ("unshare", "--pid", "--mount-proc", "--fork", "--kill-child", "taskset", "-c")
 """How one process on one core is called: its orphans stay below it, so that their CPU time is counted."""
 
@@ -62,7 +65,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--tasks", type=int, default=28, help="how many of the demonstration set")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
-    parser.add_argument("--floor", type=float, default=0.0, help="the least efficiency a core")
+    parser.add_argument("--floor", type=float, default=0.0, help="the least efficiency, a core here for a core there")
     parser.add_argument("--pass", dest="one_pass", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one_pass:
@@ -106,16 +109,17 @@ class Lab:
                 line: list[str | Path] = ["cp", "-al", *entries, self.seed / kind]
                 subprocess.run(line, check=False, stderr=subprocess.DEVNULL)
 
-    def grade(self, machines: RayMachines | None, rounds: int) -> Pass:
-        """Grade every task's patches, on machines or in one process on one core, and see what that took."""
+    def grade(self, machines: RayMachines | None, rounds: int, cores: int = 1) -> Pass:
+        """Grade every task's patches, on machines or in one process on some cores, and see what that took."""
         work: dict[str, Any] = {
             "rows": str(self.rows),
             "rounds": rounds,
             "executor": machines.executor if machines else "local",
         }
-        work["capacity"] = machines.alive() if machines else 1
+        work["capacity"] = machines.alive() if machines else cores
         line = [sys.executable, __file__, "--pass", json.dumps(work)]
-        line = machines.command(line) if machines else [*ALONE, str(self.cores[0]), *line]
+        held = ",".join(map(str, self.cores[:cores]))
+        line = machines.command(line) if machines else [*ALONE, held, *line]
         env = machines.env if machines else dict(os.environ)
         with subprocess.Popen(line, env=env, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
@@ -186,13 +190,14 @@ def grade_pass(work: dict[str, Any]) -> int:
         }  # fmt: skip
         cache = Cache()
         bench = GradingContext(None, cache, open_sandbox("namespaces", cache))
-        workers = 1 if work["executor"] == "local" else None
+        workers = work["capacity"] if work["executor"] == "local" else None
         verdicts: dict[str, set[str]] = {}
         with SubmissionEngine(tasks, bench, workers, executor=work["executor"]) as engine:
             while engine.capacity < work["capacity"]:  # the first machine that is ready opens the engine
                 time.sleep(0.1)
-            for _ in engine.grade_many(list(patches.values()) * engine.capacity):
-                pass
+            for _ in range(WARM if engine.capacity > 1 else 1):  # tasks go where they were, and in the end everywhere
+                for _ in engine.grade_many(list(patches.values()) * engine.capacity):
+                    pass
             wanted = list(patches) * work["rounds"]
             print("begin", flush=True)
             began = time.perf_counter()
@@ -208,11 +213,17 @@ def grade_pass(work: dict[str, Any]) -> int:
 
 
 def compare(lab: Lab, machines: RayMachines, nodes: Sequence[int], rounds: int, floor: float) -> list[str]:
-    """Grade here, on each number of machines, and here again."""
+    """Grade on each number of machines, and before and after that here, on as many cores as they have."""
     problems = [f"{name} here: {found}" for name, found in lab.expected.items() if len(found) != 1]
+    alone: dict[int, list[Pass]] = {min(wanted, len(lab.cores)): [] for wanted in nodes}
     passes: dict[int, Pass] = {}
-    before = lab.grade(None, rounds)
-    print(f"local, 1 core          {before}", flush=True)
+
+    def here() -> None:
+        for cores, told in alone.items():
+            told.append(found := lab.grade(None, rounds * cores, cores))
+            print(f"local, {cores} cores          {found}", flush=True)
+
+    here()
     running = 0
     for wanted in nodes:
         while running < wanted:
@@ -226,16 +237,12 @@ def compare(lab: Lab, machines: RayMachines, nodes: Sequence[int], rounds: int, 
             f"{name} on {wanted} machines: {found.verdicts.get(name)}, and here {verdict}"
             for name, verdict in lab.expected.items() if found.verdicts.get(name) != verdict
         ]  # fmt: skip
-    after = lab.grade(None, rounds)
-    print(f"local again            {after}", flush=True)
-    speed = (before.graded + after.graded) / (before.seconds + after.seconds)
-    cpu = (before.cpu + after.cpu) / (before.graded + after.graded)
+    here()
     for wanted, found in passes.items():
-        share = found.graded / found.seconds / min(wanted, len(lab.cores)) / speed
-        print(
-            f"{wanted} machines: efficiency a core {share:.2f} by wall,"
-            f" {cpu / (found.cpu / found.graded):.2f} by CPU (head, Ray and all)"
-        )
+        told = alone[min(wanted, len(lab.cores))]
+        share = found.graded / found.seconds / (sum(each.graded for each in told) / sum(each.seconds for each in told))
+        cpu = (told[0].cpu / told[0].graded) / (found.cpu / found.graded)  # the last ones count machines that idle, too
+        print(f"{wanted} machines: efficiency {share:.2f} by wall, {cpu:.2f} by CPU (head, Ray and all)")
         if share < floor:
             problems.append(f"The efficiency on {wanted} machines is {share:.2f}, less than {floor}.")
     return problems

@@ -23,6 +23,7 @@ __all__ = [
     "json_option",
     "let_import",
     "node_workers",
+    "shares_executor_option",
     "supply_options",
     "task_option",
     "workers_option",
@@ -75,26 +76,40 @@ def criteria_option(function: _Function) -> _Function:
 
 
 class ExecutorName(_TextType):
-    """An executor's name, with its address where it has one."""
+    """An executor's name, with its address where it has one; `slurm` only where a command's work has shares."""
 
     name = "executor"
 
+    def __init__(self, *, shares: bool = False) -> None:
+        self._shares = shares
+
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse what no executor is called."""
-        from repoassay.executors import is_executor
+        """Refuse what no executor is called, and what cannot do the command's work, before anything is begun."""
+        from repoassay.executors import find_executor, is_executor
 
         if value != "local" and not is_executor(value):
             self.fail(f"{value!r} is none of local, ray, ray://HOST:PORT, slurm.", param, ctx)
+        if value != "local" and not (self._shares and value == "slurm"):
+            find_executor(value)
         return value
 
 
 def executor_option(function: _Function) -> _Function:
-    """`--executor`."""
+    """`--executor` of commands that wait for their nodes."""
+    return _executor_option(ExecutorName(), "local, or ray[://HOST:PORT] for the nodes of a Ray cluster.")(function)
+
+
+def shares_executor_option(function: _Function) -> _Function:
+    """`--executor` of commands whose work has shares too."""
+    told = "local, ray[://HOST:PORT] for the nodes of a Ray cluster, or slurm for an array job."
+    return _executor_option(ExecutorName(shares=True), told)(function)
+
+
+def _executor_option(kind: ExecutorName, told: str) -> Callable[[_Function], _Function]:
     return click.option(
-        "--executor", default="local", show_default=True, type=ExecutorName(), metavar="NAME[://ADDRESS]",
-        envvar="REPOASSAY_EXECUTOR",
-        help="Where work is done: local, ray[://HOST:PORT] for the nodes of a Ray cluster, or slurm for an array job.",
-    )(function)  # fmt: skip
+        "--executor", default="local", show_default=True, type=kind, metavar="NAME[://ADDRESS]",
+        envvar="REPOASSAY_EXECUTOR", help=f"Where work is done: {told}",
+    )  # fmt: skip
 
 
 def node_workers(executor: str, workers: int) -> int | None:

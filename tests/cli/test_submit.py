@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -143,3 +145,32 @@ def test_control_c_keeps_what_is_done(tmp_path: Path) -> None:
     kept = results.read_text().splitlines()
     assert 3 <= len(kept) < 400
     assert [json.loads(line)["number"] for line in kept] == list(range(len(kept)))
+
+
+def test_submits_killed_again_and_again_judge_nothing_twice_and_lose_nothing(tmp_path: Path) -> None:
+    names = [folder.task.id for folder in EDITS]
+    patches = [BROKEN.replace("nowhere", f"nowhere{number}") for number in range(3000)]
+    write(tmp_path / "p.jsonl", [{"id": names[n % 3], "patch": patch} for n, patch in enumerate(patches)])
+    command = ["submit", "--suite", "starter", "--submissions", "p.jsonl", "--results", "r.jsonl", "--no-cache"]
+    results = tmp_path / "r.jsonl"
+    for more in (1, 500, 300):
+        before = results.read_bytes().count(b"\n") if results.exists() else 0
+        running = subprocess.Popen(
+            [REPOASSAY, *command], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and (
+            not results.exists() or results.read_bytes().count(b"\n") < before + more
+        ):
+            assert running.poll() is None
+            time.sleep(0.02)
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+    with results.open("ab") as stream:
+        stream.write(b'{"schema_version": 1, "id": "')  # as a kill in the middle of a line leaves it
+    done = repoassay(*command, cwd=tmp_path)
+    assert done.returncode == 0 and "3000 submissions: 3000 PATCH FAILED" in done.stdout
+    records = [json.loads(line) for line in results.read_text().splitlines()]
+    assert [(one["id"], one["number"]) for one in records] == [(names[n % 3], n // 3) for n in range(3000)]
+    assert [one["patch_sha256"] for one in records] == [hashlib.sha256(each.encode()).hexdigest() for each in patches]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 import tracemalloc
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,10 @@ from repoassay.formats import (
     ResultLog,
     SubmissionBacklog,
     SubmissionReader,
+    json_records as json_module,
     read_results,
+    result_index as index_module,
+    results as results_module,
     submission_backlog as backlog_module,
 )
 from repoassay.records import index_path
@@ -208,6 +213,93 @@ def test_an_index_beside_the_results_is_not_looked_at(place: Path) -> None:
     assert {item.name for item in place.iterdir()} == {"cache", "r.jsonl", "s.jsonl"}
 
 
+def lines_read(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How many lines of either file are parsed from now on."""
+    parsed: Counter[str] = Counter()
+    read, parse = results_module._read_result, json_module.parse_json
+
+    def read_result(line: bytes) -> dict[str, Any]:
+        parsed["results"] += 1
+        return read(line)
+
+    def parse_json(line: bytes | str) -> object:
+        parsed["submissions"] += 1
+        return parse(line)
+
+    monkeypatch.setattr(results_module, "_read_result", read_result)
+    monkeypatch.setattr(json_module, "parse_json", parse_json)
+    return parsed
+
+
+def interrupted(place: Path, count: int) -> None:
+    """Judge so many, as a process that is killed before it can note anything more."""
+    with ResultLog(place / "r.jsonl") as kept:
+        kept.prepare()
+        for _, each in zip(range(count), SubmissionBacklog(place / "s.jsonl", kept, checked), strict=False):
+            kept.add(result(each))
+
+
+def test_after_a_kill_the_first_is_handed_out_before_the_rest_is_parsed(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "s.jsonl").write_text(lines(range(2000)))
+    work(place, most=900)
+    interrupted(place, 10)
+    parsed = lines_read(monkeypatch)
+    with ResultLog(place / "r.jsonl") as kept:
+        backlog = SubmissionBacklog(place / "s.jsonl", kept, checked)
+        assert (backlog.count, backlog.left) == (2000, 1090)
+        assert next(iter(backlog)).patch == "patch 910"
+    assert parsed["submissions"] < 20
+    assert parsed["results"] == 10
+    assert work(place) == patches(range(910, 2000))
+    assert [one["number"] for one in read_results(place / "r.jsonl")] == [n // 3 for n in range(2000)]
+
+
+def test_a_result_of_another_patch_that_came_later_is_found_in_its_turn(place: Path) -> None:
+    (place / "s.jsonl").write_text(lines(range(20)))
+    work(place, most=5)
+    with (place / "r.jsonl").open("a") as stream:  # another process judged another patch that had no result yet
+        stream.write(json.dumps({"id": "t1", "number": 4, "message": "PASS", "patch_sha256": "00"}) + "\n")
+    for _ in range(2):
+        with pytest.raises(BadInput, match="another patch for 't1', number 4"):
+            work(place)
+    results = [one for one in read_results(place / "r.jsonl") if one["patch_sha256"] != "00"]
+    (place / "r.jsonl").write_text("".join(json.dumps(one) + "\n" for one in results))
+    assert work(place) == patches(range(13, 20))
+
+
+def test_even_one_that_is_the_last_without_a_result_is_found(place: Path) -> None:
+    (place / "s.jsonl").write_text(lines(range(6)))
+    work(place, most=5)
+    with (place / "r.jsonl").open("a") as stream:
+        stream.write(json.dumps({"id": "t2", "number": 1, "message": "PASS", "patch_sha256": "00"}) + "\n")
+    with pytest.raises(BadInput, match="another patch for 't2', number 1"):
+        work(place)
+
+
+@pytest.mark.parametrize("cut", [1, 30, 2500, 60_000])
+def test_of_results_whose_end_is_cut_off_only_the_end_is_read_again(
+    place: Path, monkeypatch: pytest.MonkeyPatch, cut: int
+) -> None:
+    monkeypatch.setattr(index_module, "_STEP", 10)
+    (place / "s.jsonl").write_text(lines(range(1000)))
+    assert len(work(place, most=500)) == 500  # the index takes these in when it is opened again
+    index_path("results", place / "r.jsonl").unlink()
+    work(place)
+    results = place / "r.jsonl"
+    results.write_bytes(results.read_bytes()[:-cut])
+    gone = 1000 - results.read_bytes().count(b"\n")
+    parsed = lines_read(monkeypatch)
+    with ResultLog(results) as kept:
+        assert kept.counts == {"FAIL": 1000 - gone}
+    assert parsed["results"] <= 4 * (gone + 10)
+    assert work(place) == patches(range(1000 - gone, 1000))
+    assert len(list(read_results(results))) == 1000
+    assert known(place) == 1000
+
+
+@pytest.mark.exhaustive
 def test_memory_is_flat_in_the_number_of_submissions(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backlog_module, "_MARKED", 500)
 

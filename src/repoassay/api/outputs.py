@@ -8,6 +8,7 @@ from pathlib import Path
 from repoassay.api.settings import Names, SuiteLike, checked_isolation, checked_reading, checked_suite, checked_workers
 from repoassay.engine import GradingContext, grade_outputs
 from repoassay.errors import BadInput
+from repoassay.executors import find_executor
 from repoassay.grading import check_packages
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.types import Reading, Verdict
@@ -23,6 +24,7 @@ def grade(
     criteria: str | Reading = "fair",
     workers: int | None = None,
     isolation: str = "namespaces",
+    executor: str = "local",
 ) -> Iterator[Verdict]:
     """Grade `outputs/<task>/...` against a suite; yields one verdict a task, as each is ready, in the suite's order.
 
@@ -34,8 +36,9 @@ def grade(
         outputs: The folder that holds a folder for each task id.
         tasks: Globs over task ids; all tasks without.
         criteria: Which criteria decide: fair or published.
-        workers: How many workspaces at a time; by default one a core.
+        workers: How many workspaces at a time, on each node of another executor than `local`; by default one a core.
         isolation: `namespaces`, or `none`, which protects nothing.
+        executor: Where outputs are graded: `local`, `ray`, `ray://HOST:PORT`, or a plug-in's (docs/clusters.md).
 
     Raises:
         BadInput: A setting is unknown or impossible.
@@ -54,6 +57,9 @@ def grade(
     folder = Path(outputs)
     if not folder.is_dir():
         raise BadInput(f"The outputs folder {folder} does not exist.", "Give the folder that holds <TASK_ID>/ folders.")
+    if executor != "local":
+        find_executor(executor)
     cache = Cache()
     bench = GradingContext(found.repositories, cache, open_sandbox(kind, cache), reading=reading)
-    return grade_outputs(found, folder, bench, count)
+    each = count if executor == "local" or workers is not None else None
+    return grade_outputs(found, folder, bench, each, executor=executor)

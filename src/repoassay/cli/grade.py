@@ -10,7 +10,16 @@ import click
 
 from repoassay.completion import complete_suites
 from repoassay.json_output import print_record
-from repoassay.options import PATH, criteria_option, isolation_option, json_option, task_option, workers_option
+from repoassay.options import (
+    PATH,
+    criteria_option,
+    executor_option,
+    isolation_option,
+    json_option,
+    node_workers,
+    task_option,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from repoassay.stats import Proportion
@@ -25,11 +34,12 @@ __all__ = ["grade"]
 @criteria_option
 @task_option
 @workers_option
+@executor_option
 @isolation_option
 @json_option
 def grade(
     suite: str, outputs: Path, results: Path | None, criteria: str, tasks: tuple[str, ...], workers: int,
-    isolation: str, as_json: bool,
+    executor: str, isolation: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Grade the outputs in DIR/<TASK_ID>/... against SUITE, whoever made them.
 
@@ -42,13 +52,15 @@ def grade(
       repoassay grade starter --outputs ./outputs --results results.jsonl
       repoassay grade starter --outputs ./outputs --task 'pdf-*' --json
       repoassay grade gittaskbench --outputs ./output --criteria published
+      repoassay grade starter --outputs ./outputs --executor ray://10.0.0.1:6379
     """
     from repoassay.api import grade as grade_outputs
     from repoassay.stats import Rate
 
     verdicts = grade_outputs(
-        suite, outputs=outputs, tasks=tasks, criteria=criteria, workers=workers, isolation=isolation
-    )
+        suite, outputs=outputs, tasks=tasks, criteria=criteria, workers=node_workers(executor, workers),
+        isolation=isolation, executor=executor,
+    )  # fmt: skip
     stream = _fresh(results) if results is not None else None
     counts: Counter[str] = Counter()
     process: list[bool | None] = []
@@ -69,6 +81,8 @@ def grade(
     finally:
         if stream is not None:
             stream.close()
+            if results is not None and not counts:
+                results.unlink()  # nothing was graded, and the next call would refuse a file that is there
     if not as_json:
         summary = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
         click.echo(f"{sum(counts.values())} tasks: {summary}" + (f"; written to {results}" if results else ""))

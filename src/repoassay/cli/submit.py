@@ -22,10 +22,10 @@ from repoassay.json_output import print_record
 from repoassay.options import (
     PATH,
     assurance_options,
-    executor_option,
     isolation_option,
     json_option,
     node_workers,
+    shares_executor_option,
     supply_options,
     workers_option,
 )
@@ -59,7 +59,7 @@ __all__ = ["submit"]
 @click.option("--collect", is_flag=True, help="Take what shares have judged into --results, and grade nothing.")
 @click.option("--junit", type=PATH, metavar="FILE", help="Write a JUnit XML report too.")
 @workers_option
-@executor_option
+@shares_executor_option
 @slurm_options
 @isolation_option
 @json_option

@@ -25,7 +25,7 @@ from repoassay.engine.budget_shares import BudgetShares, lost_shares
 from repoassay.engine.model_access import AttemptAccess
 from repoassay.engine.models import upstreams_of
 from repoassay.engine.starts import Excuse, Starts
-from repoassay.engine.submission_cluster import environment_digest
+from repoassay.engine.submission_cluster import environment_digest, verify_task
 from repoassay.engine.task_parcels import TaskParcels
 from repoassay.errors import BadInput, InfraFault
 from repoassay.executors import Cluster, NodeJob, NodeLost, NodeSetup, find_executor, unpack_files
@@ -214,5 +214,4 @@ def _check(answer: AttemptAnswer, folder: TaskFolder, place: Path) -> None:
         raise InfraFault(f"A node sent {strange[0]!r} among the files of an attempt.")
     if describe(place / "submission") != answer.submission.files:
         raise InfraFault("A node sent another submission than it said it judged.")
-    if (answer.verdict.task, answer.verdict.task_digest) != (folder.task.id, folder.digest):
-        raise InfraFault(f"A node sent a verdict on another task than {folder.task.id}.")
+    verify_task(answer.verdict, folder)

@@ -17,11 +17,10 @@ from repoassay.engine.execution import agents_of, prepare
 from repoassay.engine.model_access import ModelAccess
 from repoassay.engine.models import check_models
 from repoassay.engine.starts import Starts
-from repoassay.engine.task_parcels import read_shipped
+from repoassay.engine.task_parcels import ShippedTasks
 from repoassay.errors import BadInput
 from repoassay.executors import NodePlace, pack_files
 from repoassay.sandbox import open_sandbox
-from repoassay.tasks import TaskFolder
 from repoassay.types import Plan, Record
 
 __all__ = ["AttemptNode"]
@@ -51,14 +50,12 @@ class AttemptNode:
             ) from error
         self._bench = GradingContext(None, place.cache, self._sandbox, self._plan.timeout, self._plan.reading)
         self._starts = Starts(self._plan, self._agents, place.cache, self._sandbox)
-        self._tasks: dict[str, TaskFolder] = {}
+        self._tasks = ShippedTasks(place.cache)
         self._installing = threading.Lock()
         self._installed: set[str] = set()
 
     def do(self, record: AttemptJob, cancel: threading.Event) -> AttemptAnswer:
         """See `NodeWork.do`."""
-        if record.parcel not in self._tasks:
-            self._tasks[record.parcel] = read_shipped(self._cache, record.parcel)
         with self._installing:
             if record.agent not in self._installed:
                 prepare([self._agents[record.agent]], self._cache, self._sandbox)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from repoassay.engine.attempt import GradingContext, describe, rejected_of
-from repoassay.errors import BadInput, InfraFault, Unavailable
-from repoassay.grading import Graded, Job, diff_name, fault, grade_deliverables, judge, name_isolation, with_ending
-from repoassay.sandbox.launcher.collect import collect
+from repoassay.engine.attempt import GradingContext
+from repoassay.engine.output_cluster import grade_on_cluster
+from repoassay.engine.staged_output import StagedOutput, grade_output, stage_output
+from repoassay.errors import BadInput, InfraFault
+from repoassay.grading import Graded, Job, fault, grade_deliverables, name_isolation, with_ending
 from repoassay.tasks import SuiteFolder, TaskFolder
-from repoassay.types import Submission, TaskKind, Verdict
-from repoassay.workspace import lay_out
+from repoassay.types import TaskKind, Verdict
 
 __all__ = ["grade_outputs"]
 
 
 def grade_outputs(
-    suite: SuiteFolder, outputs: Path, bench: GradingContext, workers: int = 1, places: Mapping[str, Path] | None = None
-) -> Iterator[Verdict]:
+    suite: SuiteFolder, outputs: Path, bench: GradingContext, workers: int | None = 1,
+    places: Mapping[str, Path] | None = None, executor: str = "local",
+) -> Iterator[Verdict]:  # fmt: skip
     """Yield one verdict a task in the suite's order, as each is ready.
 
     A deliverable's files lie directly in `outputs/<task>/`; an edit's diff is `outputs/<task>/changes.diff`, or the
@@ -30,11 +31,13 @@ def grade_outputs(
         suite: The suite; `bench.reading` says which of its criteria decide.
         outputs: Folder of task folders.
         bench: Where edits are laid out and everything is run.
-        workers: How many tasks at a time.
+        workers: How many tasks at a time; on nodes, those of each, None for one a core.
         places: Task id -> folder, for outputs that do not lie in `outputs/<task>`.
+        executor: `local`, or the executor whose nodes grade.
 
     Raises:
-        BadInput: When `outputs` is not a folder, or the suite's data was never fetched.
+        BadInput: When `outputs` is not a folder, the suite's data was never fetched, or there is no such executor.
+        Unavailable: When the nodes of the executor cannot be had.
     """
     if not outputs.is_dir():
         raise BadInput(
@@ -42,59 +45,34 @@ def grade_outputs(
         )
     suite.need_data()
     tasks = sorted(suite.tasks, key=lambda folder: folder.task.id)
+    given = {folder.task.id: (places or {}).get(folder.task.id, outputs / folder.task.id) for folder in tasks}
     with tempfile.TemporaryDirectory(prefix="repoassay-outputs-", ignore_cleanup_errors=True) as staging:
-        staged: dict[str, Path] = {}
-        submissions: dict[str, Submission] = {}
-        for number, folder in enumerate(tasks):
-            task = folder.task.id
-            staged[task] = Path(staging, str(number), "files")
-            staged[task].mkdir(parents=True)
-            submissions[task] = _stage(folder, (places or {}).get(task, outputs / task), staged[task])
-        whole = [folder for folder in tasks if folder.task.kind is TaskKind.DELIVERABLE]
-        jobs = [Job(folder, staged[folder.task.id]) for folder in whole]
-        measured = grade_deliverables(jobs, bench.sandbox, reading=bench.reading, workers=workers)
-        with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
-            patched = {
-                folder.task.id: pool.submit(
-                    _grade_edit, folder, staged[folder.task.id], submissions[folder.task.id], bench
-                )
-                for folder in tasks
-                if folder.task.kind.changes_repository
-            }
-            for folder in tasks:
-                task = folder.task.id
-                if folder.task.kind.changes_repository:
-                    yield patched[task].result()
-                else:
-                    yield _told(folder, next(measured), submissions[task], bench)
+        staged = _staged(tasks, given, Path(staging))
+        if executor == "local":
+            yield from _grade_here(list(staged), bench, workers or 1)
+        else:
+            yield from grade_on_cluster(staged, bench, executor, workers)
 
 
-def _told(folder: TaskFolder, graded: Graded, submission: Submission, bench: GradingContext) -> Verdict:
+def _staged(tasks: Sequence[TaskFolder], given: Mapping[str, Path], staging: Path) -> Iterator[StagedOutput]:
+    for number, folder in enumerate(tasks):
+        yield stage_output(folder, given[folder.task.id], staging / str(number) / "files")
+
+
+def _grade_here(outputs: Sequence[StagedOutput], bench: GradingContext, workers: int) -> Iterator[Verdict]:
+    """The verdicts in order: deliverables measured together in one sandbox, and edits each by itself beside it."""
+    jobs = [Job(each.folder, each.files) for each in outputs if each.folder.task.kind is TaskKind.DELIVERABLE]
+    measured = grade_deliverables(jobs, bench.sandbox, reading=bench.reading, workers=workers)
+    with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
+        patched = [
+            pool.submit(grade_output, each, bench) if each.folder.task.kind.changes_repository else None
+            for each in outputs
+        ]
+        for each, future in zip(outputs, patched, strict=True):
+            yield _told(each, next(measured), bench) if future is None else future.result()
+
+
+def _told(output: StagedOutput, graded: Graded, bench: GradingContext) -> Verdict:
     if isinstance(graded.result, InfraFault):
-        return name_isolation(fault(folder, graded.result, bench.reading), bench.sandbox)
-    return name_isolation(with_ending(graded.result, submission), bench.sandbox)
-
-
-def _grade_edit(folder: TaskFolder, staged: Path, submission: Submission, bench: GradingContext) -> Verdict:
-    try:
-        layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
-        return judge(folder, layout, staged, submission, bench.sandbox, oracle=bench.oracle)
-    except (InfraFault, Unavailable) as error:
-        return name_isolation(fault(folder, error), bench.sandbox)
-
-
-def _stage(folder: TaskFolder, given: Path, staged: Path) -> Submission:
-    """Copy what may be graded, following nothing, so that nobody can change it while it is being graded."""
-    if not given.is_dir() or given.is_symlink():
-        return Submission(rejected=rejected_of([(given.name, "there is no such folder among the outputs")]))
-    task = folder.task
-    rejected = collect(str(given), str(staged), task.outputs.max_bytes, 10_000, [])
-    wanted = diff_name(task.kind)
-    if task.kind.changes_repository and not (staged / wanted).exists():
-        found = sorted(path for path in staged.iterdir() if path.suffix in (".diff", ".patch"))
-        if len(found) == 1:
-            found[0].rename(staged / wanted)
-        elif found:
-            names = ", ".join(path.name for path in found)
-            rejected.append((given.name, f"several patches ({names}); name one of them {wanted}"))
-    return Submission(files=describe(staged), rejected=rejected_of(rejected))
+        return name_isolation(fault(output.folder, graded.result, bench.reading), bench.sandbox)
+    return name_isolation(with_ending(graded.result, output.submission), bench.sandbox)

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from repoassay.agents import Agent
+from repoassay.engine.attempt_cluster import check_executor
 from repoassay.engine.execution import Progress, check, execute, prepare, run_lock
 from repoassay.engine.own_plans import planned_here
 from repoassay.engine.permissions import Grants, permit
@@ -79,6 +80,7 @@ def resume_run(
     check_sane(run.plan)
     wanted = replace(grants or Grants(), budget_usd=budget_usd)
     run.plan = permit(run.plan, wanted, here=planned_here(run.path))
+    check_executor(executor, run.plan, own)
     with run_lock(run):
         found, slots = _left(run, only)
         if slots:

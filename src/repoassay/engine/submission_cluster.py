@@ -20,7 +20,15 @@ from repoassay.executors import Cluster, NodeJob, NodeSetup, submit_again
 from repoassay.tasks import TaskFolder
 from repoassay.types import Limits, Record, Verdict
 
-__all__ = ["ClusterJudge", "JudgedSubmission", "SubmissionJob", "SubmissionSettings", "submission_setup"]
+__all__ = [
+    "ClusterJudge",
+    "JudgedSubmission",
+    "SubmissionJob",
+    "SubmissionSettings",
+    "environment_digest",
+    "submission_setup",
+    "verify_task",
+]
 
 _Answer = TypeVar("_Answer")
 _WORK = "repoassay.engine.submission_node:SubmissionNode"
@@ -124,7 +132,7 @@ class ClusterJudge:
 
         def give() -> None:
             judged = self.judge(folder, patch, cancel)
-            judged.add_done_callback(lambda done: step(lambda: make_answer(done.result())))
+            judged.add_done_callback(lambda done: step(lambda: make_answer(_checked(done.result(), folder))))
 
         def look(environment: str) -> _Answer | None:
             found = find_known(environment) if find_known else None
@@ -149,6 +157,20 @@ class ClusterJudge:
             if found is None or (found.done() and found.exception() is not None):
                 found = self._environments[folder.digest] = self.judge(folder, None)
             return found
+
+
+def _checked(found: JudgedSubmission, folder: TaskFolder) -> JudgedSubmission:
+    if not found.verdicts:
+        raise InfraFault("A node answered without a verdict.")
+    for verdict in found.verdicts:
+        verify_task(verdict, folder)
+    return found
+
+
+def verify_task(verdict: Verdict, folder: TaskFolder) -> None:
+    """Raise `InfraFault` unless a verdict that a node sent is one on the task that it was asked about."""
+    if (verdict.task, verdict.task_digest) != (folder.task.id, folder.digest):
+        raise InfraFault(f"A node sent a verdict on another task than {folder.task.id}.")
 
 
 def environment_digest(folder: TaskFolder) -> str:

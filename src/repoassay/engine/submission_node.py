@@ -9,10 +9,9 @@ from typing import Any
 from repoassay.engine.attempt import GradingContext
 from repoassay.engine.submission_cluster import JudgedSubmission, SubmissionJob, SubmissionSettings
 from repoassay.engine.submit import SubmissionEngine
-from repoassay.engine.task_parcels import read_shipped
+from repoassay.engine.task_parcels import ShippedTasks
 from repoassay.executors import NodePlace
 from repoassay.sandbox import open_sandbox
-from repoassay.tasks import TaskFolder
 from repoassay.types import Record
 
 __all__ = ["SubmissionNode"]
@@ -30,8 +29,7 @@ class SubmissionNode:
     def __init__(self, data: Mapping[str, Any], place: NodePlace) -> None:
         settings = SubmissionSettings.model_validate(data)
         bench = GradingContext(None, place.cache, open_sandbox(settings.isolation, place.cache), settings.timeout)
-        self._tasks: dict[str, TaskFolder] = {}
-        self._cache = place.cache
+        self._tasks = ShippedTasks(place.cache)
         self._engine = SubmissionEngine(
             self._tasks, bench, place.workers, repeat=settings.repeat, lenient=settings.lenient, warm=settings.warm,
             limits=settings.limits,
@@ -40,8 +38,7 @@ class SubmissionNode:
     def do(self, record: SubmissionJob, cancel: threading.Event) -> JudgedSubmission:
         """See `NodeWork.do`."""
         key = record.parcel
-        if key not in self._tasks:
-            self._tasks[key] = read_shipped(self._cache, key)
+        self._tasks[key]  # read, where it is new, so that the engine has it
         if record.patch is None:
             return JudgedSubmission(environment=self._engine.environment(key))
         return self._engine.judge(key, record.patch, cancel)

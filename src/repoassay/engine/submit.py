@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ from repoassay.engine.submission_cluster import (
     submission_setup,
 )
 from repoassay.errors import BadInput, InfraFault, Unavailable
-from repoassay.executors import Cluster, find_executor
+from repoassay.executors import Cluster, answers_in_order, find_executor
 from repoassay.grading import WarmPool, fault, grade_edit, name_isolation, no_task
 from repoassay.records import VerdictCache, verdict_key
 from repoassay.spans import stage_span
@@ -249,31 +249,25 @@ class SubmissionEngine:
             submissions: Task ids and patches; may be endless.
             cancel: Set to give up: what is under way is dropped, and nothing more is yielded.
         """
-        cancel = cancel or threading.Event()
-        pending: deque[Future[GradedSubmission]] = deque()
+        event = cancel or threading.Event()
         with ThreadPoolExecutor(1 if self._judge else self.capacity) as pool:
+
+            def begin(name: str, patch: str | bytes) -> Future[GradedSubmission]:
+                if self._judge is not None:
+                    return self._start(name, patch, event, lambda answer: answer)
+                return pool.submit(self._grade, name, patch, event)
+
+            given = ((name, begin(name, patch)) for name, patch in submissions)
             try:
-                for name, patch in submissions:
-                    if self._judge is not None:
-                        pending.append(self._start(name, patch, cancel, lambda answer: answer))
-                    else:
-                        pending.append(pool.submit(self._grade, name, patch, cancel))
-                    while len(pending) > 4 * self.capacity or (pending and pending[0].done()):
-                        answer = pending.popleft().result()
-                        if cancel.is_set():
+                with contextlib.closing(answers_in_order(given, lambda: 4 * self.capacity)) as answers:
+                    for _, answer in answers:
+                        found = answer.result()
+                        if event.is_set():
                             return
-                        yield self._tell(answer)
-                while pending:
-                    answer = pending.popleft().result()
-                    if cancel.is_set():
-                        return
-                    yield self._tell(answer)
+                        yield self._tell(found)
             except KeyboardInterrupt:
-                cancel.set()  # else what is under way would be waited for
+                event.set()  # else what is under way would be waited for
                 raise
-            finally:
-                for future in pending:
-                    future.cancel()
 
     def _run(self, folder: TaskFolder, layout: PreparedTask, patch: bytes, cancel: threading.Event | None) -> Verdict:
         verdict = grade_edit(

@@ -22,7 +22,7 @@ from repoassay.tasks import Elsewhere, TaskFolder
 from repoassay.types import Record, Task
 from repoassay.workspace import checkout
 
-__all__ = ["ShippedTask", "TaskParcels", "read_shipped"]
+__all__ = ["ShippedTask", "ShippedTasks", "TaskParcels"]
 
 _KIND = "tasks"
 _RECORD, _FOLDER, _INPUTS, _TESTS, _REPOSITORIES = "task.json", "folder", "inputs", "tests", "repositories"
@@ -98,12 +98,22 @@ def _packed(record: bytes, trees: Mapping[str, Path]) -> bytes:
         return pack_tree({_RECORD: Path(stream.name), **trees})
 
 
-def read_shipped(cache: Cache, key: str) -> TaskFolder:
-    """A task as its parcel, unpacked in a node's cache, has it.
+class ShippedTasks(dict[str, TaskFolder]):
+    """Tasks by the keys of their parcels, each read from a node's cache when it is first asked for by `[key]`.
 
-    Raises:
-        InfraFault: There is none under the key.
+    That raises `InfraFault` when there is none under the key.
     """
+
+    def __init__(self, cache: Cache) -> None:
+        super().__init__()
+        self._cache = cache
+
+    def __missing__(self, key: str) -> TaskFolder:
+        found = self[key] = _read_shipped(self._cache, key)
+        return found
+
+
+def _read_shipped(cache: Cache, key: str) -> TaskFolder:
     place = cache.path / _KIND / key
     try:
         record = parse(ShippedTask, (place / _RECORD).read_bytes())

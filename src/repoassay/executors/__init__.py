@@ -34,7 +34,11 @@ if TYPE_CHECKING:
         NodeSetup as NodeSetup,
         NodeWork as NodeWork,
     )
-    from repoassay.executors.resubmission import MOST_LOSSES as MOST_LOSSES, submit_again as submit_again
+    from repoassay.executors.resubmission import (
+        MOST_LOSSES as MOST_LOSSES,
+        answers_in_order as answers_in_order,
+        submit_again as submit_again,
+    )
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -44,6 +48,6 @@ else:
             "opening": ("find_executor", "is_executor", "open_cluster"),
             "parcels": ("CacheParcel", "pack_files", "pack_tree", "unpack_files", "unpack_tree"),
             "protocol": ("Cluster", "Executor", "NodeJob", "NodeLost", "NodePlace", "NodeSetup", "NodeWork"),
-            "resubmission": ("MOST_LOSSES", "submit_again"),
+            "resubmission": ("MOST_LOSSES", "answers_in_order", "submit_again"),
         },
     )

@@ -1,19 +1,23 @@
-"""What is alike for every executor: jobs given again when their node is lost, and parcels taken into a cache."""
+"""What is alike for every executor: jobs given again when their node is lost, answers in order, parcels in a cache."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping
+from concurrent.futures import Future, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from repoassay.errors import InfraFault
 from repoassay.executors.parcels import unpack_tree
 from repoassay.executors.protocol import Cluster, NodeJob, NodeLost
 from repoassay.sandbox import Cache, settle
 
-__all__ = ["MOST_LOSSES", "submit_again", "take_parcels"]
+__all__ = ["MOST_LOSSES", "answers_in_order", "submit_again", "take_parcels"]
+
+_Asked = TypeVar("_Asked")
+_Answer = TypeVar("_Answer")
 
 MOST_LOSSES = 8
 """How many nodes may be lost over one job before it is taken for the cause."""
@@ -50,6 +54,32 @@ def submit_again(cluster: Cluster, job: NodeJob, cancel: threading.Event | None 
 
     give(0)
     return answer
+
+
+def answers_in_order(
+    questions: Iterable[tuple[_Asked, Future[_Answer]]], most: Callable[[], int]
+) -> Generator[tuple[_Asked, Future[_Answer]]]:
+    """Yield what was asked with its future, done, in order; takes no more of them than `most()` beyond the first.
+
+    What is left when this is closed is cancelled where it has not begun.
+    """
+    pending: deque[tuple[_Asked, Future[_Answer]]] = deque()
+    try:
+        for each in questions:
+            pending.append(each)
+            while pending and (pending[0][1].done() or len(pending) > most()):
+                yield _first(pending)
+        while pending:
+            yield _first(pending)
+    finally:
+        for _, future in pending:
+            future.cancel()
+
+
+def _first(pending: deque[tuple[_Asked, Future[_Answer]]]) -> tuple[_Asked, Future[_Answer]]:
+    if not pending[0][1].done():
+        wait([pending[0][1]])
+    return pending.popleft()
 
 
 def take_parcels(cache: Cache, parcels: Mapping[str, Callable[[], bytes]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -14,6 +15,7 @@ from repoassay.types import Environment, HiddenTests
 __all__ = ["EditRow", "Row", "RowId", "TaskParts", "Text", "checked_id"]
 
 
+@lru_cache(10_000)
 def checked_id(value: str) -> str:
     """Refuse an id that no file and no terminal could show."""
     if not value.strip() or re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", value):

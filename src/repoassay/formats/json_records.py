@@ -94,7 +94,7 @@ def parse_json(data: bytes | str) -> object:
     """
     try:
         text = data.decode() if isinstance(data, bytes) else data
-        return json.loads(text, object_pairs_hook=_pairs)
+        return _DECODER.decode(text)
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         where = f"line {line}, byte" if line > 1 else "byte"
@@ -116,6 +116,10 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise _Unreadable(f"holds the key {quote(twice)} twice in one object")
     return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_pairs)
+"""Made once: a file may have a million lines."""
 
 
 def _has_lines(stream: IO[bytes], start: int, path: Path) -> bool:

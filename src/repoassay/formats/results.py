@@ -112,6 +112,19 @@ class ResultLog:
             if submissions is not None and mark is not None:
                 self._index.answer(submissions, mark)
 
+    def checked(self, submissions: Path) -> SubmissionMark | None:
+        """How far a file of submissions was noted to hold nothing wrong, nor a patch whose result is of another."""
+        return self._index.checked(submissions) if self._index is not None else None
+
+    def note_check(self, submissions: Path, mark: SubmissionMark) -> None:
+        """Note that nothing is wrong in a file of submissions up to a mark."""
+        if self._index is not None:
+            self._index.check(submissions, mark)
+
+    def results_of(self, numbers: Mapping[str, int]) -> int:
+        """How many submissions had their result at the last note, of so many of each id."""
+        return self._index.results_of(numbers) if self._index is not None else 0
+
 
 def read_results(path: Path) -> Iterator[dict[str, Any]]:
     """Iterate over what `ResultLog` wrote, without what we failed to judge.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from repoassay.formats.results import ResultLog
@@ -21,8 +21,9 @@ _SECONDS = 5.0
 class SubmissionBacklog:
     """What is left of a file of submissions: looked through once when made, then iterated over once.
 
-    Nothing is handed out of a file in which anything is wrong. What was noted to have results is not even parsed again,
-    as long as the file begins with the same bytes.
+    Nothing is handed out of a file in which anything is wrong. As long as the file begins with the same bytes, what was
+    noted to have results is not even parsed again, and what was looked through by an earlier call only when its turn
+    comes.
 
     Args:
         given: The file of submissions, or some that were read already.
@@ -34,32 +35,48 @@ class SubmissionBacklog:
         left: Those without a result.
 
     Raises:
-        BadInput: A submission is none, is of no task, or has the result of another patch.
+        BadInput: A submission is none, is of no task, or has the result of another patch. Such a result that came since
+            an earlier call looked through the file is found when the submission's turn comes.
     """
 
     def __init__(self, given: Path | Sequence[PatchSubmission], kept: ResultLog, check: Callable[[str], None]) -> None:
         self._given, self._kept = given, kept
         self._path = given if isinstance(given, Path) else None
-        reader = self._read(kept.answered(self._path) if self._path is not None else None)
-        self._start = reader.mark()
+        known, looked = self._noted_marks()
+        reader = self._read(max(known, looked, key=lambda mark: mark.count if mark else 0))
         self._marks: deque[tuple[int, SubmissionMark | None]] = deque()
         self._done, self._all_judged = 0, True
         self._noted = time.monotonic()
-        self.left = 0
         for name in reader.ids:
             check(name)
+        self._start = known if reader.count else None
+        self.count = reader.count
+        self.left = reader.count - kept.results_of(reader.numbers)
+        self._to_read = self.count > (known.count if known else 0)
+        self._look(reader, check)
+
+    def _noted_marks(self) -> tuple[SubmissionMark | None, SubmissionMark | None]:
+        """How far all have results, and how far nothing is wrong."""
+        path = self._path
+        return (None, None) if path is None else (self._kept.answered(path), self._kept.checked(path))
+
+    def _look(self, reader: SubmissionReader | _HeldSubmissions, check: Callable[[str], None]) -> None:
+        """Look at what no call has looked at."""
+        before = reader.count
         for each in reader:
             check(each.id)
-            self.left += not kept.has(each.id, each.number, each.sha256)
-            if not self.left and reader.count % _MARKED == 0:
+            self.left += not self._kept.has(each.id, each.number, each.sha256)
+            if not self.left and not self._to_read and reader.count % _MARKED == 0:
                 self._start = reader.mark()
         self.count = reader.count
-        if not self.left:
+        if self._path is not None and self.count > before and (mark := reader.mark()) is not None:
+            self._kept.note_check(self._path, mark)
+        if not self.left and not self._to_read:
             self._marks.append((0, reader.mark()))
             self.note()
 
     def __iter__(self) -> Iterator[PatchSubmission]:
-        if not self.left:
+        if not self.left and not self._to_read:
             return
         reader = self._read(self._start)
         handed_out = 0
@@ -69,6 +86,8 @@ class SubmissionBacklog:
                 yield each
             if reader.count % _MARKED == 0:
                 self._mark(handed_out, reader)
+                if time.monotonic() - self._noted > _SECONDS:
+                    self.note()
         self._mark(handed_out, reader)
 
     def _read(self, after: SubmissionMark | None) -> SubmissionReader | _HeldSubmissions:
@@ -105,11 +124,14 @@ class _HeldSubmissions:
 
     def __init__(self, given: Sequence[PatchSubmission]) -> None:
         self._given = given
-        self.count = len(given)
+        self.count = 0
         self.ids: Sequence[str] = ()
+        self.numbers: Mapping[str, int] = {}
 
     def __iter__(self) -> Iterator[PatchSubmission]:
-        return iter(self._given)
+        for each in self._given:
+            self.count += 1
+            yield each
 
     def mark(self) -> SubmissionMark | None:
         """None: there is no file to go on with."""

@@ -17,7 +17,7 @@ from repoassay.formats.edit_row import checked_id
 from repoassay.formats.json_records import MAX_LINE, MAX_LINES, open_regular, read_json_records
 from repoassay.formats.record_problems import PlacedRecord, Problems, kind_of
 from repoassay.formats.task_folders import is_folder
-from repoassay.records import FilePrefix, same_prefix
+from repoassay.records import FilePrefix, longest_prefix
 from repoassay.tasks import read_regular, unreadable
 from repoassay.text import join_names, printable
 from repoassay.types import Record
@@ -116,6 +116,11 @@ class SubmissionReader:
         """Every id that submissions had so far."""
         return self._numbers.keys()
 
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """How many submissions of each id were read so far."""
+        return self._numbers
+
     def mark(self) -> SubmissionMark | None:
         """How far reading is; None where it is no file of lines."""
         if not self._read.size:
@@ -137,7 +142,7 @@ def _unchanged(path: Path, mark: SubmissionMark) -> FilePrefix | None:
     if is_folder(path):
         return None
     with open_regular(path, MAX_LINES) as stream:
-        return same_prefix(stream, mark.size, mark.lines, mark.digest)
+        return longest_prefix(stream, [(mark.size, mark.lines, mark.digest)])
 
 
 _OWN = frozenset({*_IDS, *_PATCHES, "org"})
@@ -213,12 +218,13 @@ def _string(place: str, data: Mapping[str, object], keys: tuple[str, ...], wrong
     """The text under whichever of the keys is there; empty when none is, or it is null."""
     found: dict[str, str] = {}
     for key in keys:
-        value = data.get(key)
+        if (value := data.get(key)) is None:
+            continue
         if isinstance(value, str):
             found[key] = value
-        elif value is not None:
+        else:
             wrong.append(Problem(place, key, f"is {kind_of(value)}.", "It must be text or null."))
-    if keys is not _MODELS and len(set(found.values())) > 1:
+    if len(found) > 1 and keys is not _MODELS and len(set(found.values())) > 1:
         wrong.append(Problem(place, " and ".join(found), "differ.", "Keep one of them."))
     return next((text for text in found.values() if text), "")
 

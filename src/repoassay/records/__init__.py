@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         steps_file as steps_file,
     )
     from repoassay.records.durable_write import write_once as write_once
-    from repoassay.records.file_prefix import FilePrefix as FilePrefix, same_prefix as same_prefix
+    from repoassay.records.file_prefix import FilePrefix as FilePrefix, longest_prefix as longest_prefix
     from repoassay.records.files import read_regular as read_regular, reason as reason
     from repoassay.records.folder_check import check_sound as check_sound
     from repoassay.records.index_file import (
@@ -117,7 +117,7 @@ else:
                 "steps_file",
             ),
             "durable_write": ("write_once",),
-            "file_prefix": ("FilePrefix", "same_prefix"),
+            "file_prefix": ("FilePrefix", "longest_prefix"),
             "files": ("read_regular", "reason"),
             "folder_check": ("check_sound",),
             "index_file": ("index_path", "index_transaction", "open_index", "with_index"),

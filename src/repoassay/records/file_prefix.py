@@ -6,10 +6,12 @@ Times of files are not asked: the bytes are. Reading a gigabyte again takes a se
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import IO
 
-__all__ = ["FilePrefix", "same_prefix"]
+__all__ = ["FilePrefix", "longest_prefix"]
 
 _PART = 1 << 16
 
@@ -29,13 +31,25 @@ class FilePrefix:
         self.digest.update(line)
 
 
-def same_prefix(stream: IO[bytes], size: int, lines: int, digest: str) -> FilePrefix | None:
-    """The first `size` bytes of a file, where they have this sha256 and end at the end of a line; else None."""
-    found = FilePrefix(size, lines)
-    part = b"\n"
-    while size and (part := stream.read(min(size, _PART))):
-        found.digest.update(part)
-        size -= len(part)
-    if size or found.digest.hexdigest() != digest:
-        return None
-    return found if part.endswith(b"\n") or stream.read(1) in (b"", b"\n") else None
+def longest_prefix(stream: IO[bytes], points: Iterable[tuple[int, int, str]]) -> FilePrefix | None:
+    """The longest beginning of a file that is as it was, out of several, by one pass over it; None where none is.
+
+    Args:
+        stream: The file, at its start.
+        points: Of each its size, how many whole lines it has, and its sha256; it ended at the end of a line.
+    """
+    found, read, end = None, FilePrefix(), b""
+    for size, lines, digest in sorted(points):
+        while read.size < size and (part := stream.read(min(size - read.size, _PART))):
+            read.digest.update(part)
+            read.size += len(part)
+            end = part[-1:]
+        if read.size < size or read.digest.hexdigest() != digest:
+            break  # so are all that are longer
+        if end != b"\n" and size:
+            after = stream.read(1)
+            stream.seek(-len(after), os.SEEK_CUR)
+            if after not in (b"", b"\n"):
+                continue
+        found = FilePrefix(size, lines, read.digest.copy())
+    return found

@@ -48,7 +48,7 @@ class Journal:
 
     def unchanged(self, size: int, lines: int, digest: str) -> FilePrefix | None:
         """The first `size` bytes as read, where they still have this sha256; raises as `read` does."""
-        return self._lines.unchanged(size, lines, digest)
+        return self._lines.unchanged([(size, lines, digest)])
 
     def after(self, prefix: FilePrefix) -> Iterator[tuple[int, dict[str, object] | None]]:
         """Read on after what was read; raises as `read` does.

@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from repoassay.errors import BadInput
-from repoassay.records.file_prefix import FilePrefix, same_prefix
+from repoassay.records.file_prefix import FilePrefix, longest_prefix
 from repoassay.records.files import open_regular, reason
 from repoassay.records.versions import NewerRecord, parse, parse_object, to_json, with_version
 
@@ -254,8 +254,8 @@ class JsonLines(Generic[_T]):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         self.cut_torn_line()
 
-    def unchanged(self, size: int, lines: int, digest: str) -> FilePrefix | None:
-        """The first `size` bytes as read, where the file still begins with them; `digest` is their sha256.
+    def unchanged(self, points: Iterable[tuple[int, int, str]]) -> FilePrefix | None:
+        """The longest of what was read that the file still begins with; of each point its size, lines and sha256.
 
         Raises:
             BadInput: When it cannot be read, or is no regular file.
@@ -265,7 +265,7 @@ class JsonLines(Generic[_T]):
             suppress(FileNotFoundError),
             os.fdopen(open_regular(self.path, follow=self._follow), "rb") as stream,
         ):
-            return same_prefix(stream, size, lines, digest)
+            return longest_prefix(stream, points)
         return None
 
     def cut_torn_line(self) -> None:
