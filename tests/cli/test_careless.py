@@ -149,6 +149,7 @@ def test_what_an_extra_brings_is_named_where_it_is_missing(place: Path) -> None:
         assert done.returncode == 3 and f"pip install 'repoassay[{extra}]'" in done.stderr, done.stderr
 
 
+@pytest.mark.exhaustive
 def test_what_reads_reviews_names_the_extra_for_reviews(place: Path) -> None:
     (place / "site").mkdir()
     (place / "site" / "sitecustomize.py").write_text(BLOCK.format(names=names_of_extras()))

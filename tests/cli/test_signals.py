@@ -147,6 +147,7 @@ def test_what_was_measured_is_not_measured_again_unless_asked(run: RunFolder) ->
     assert sorted(each.name for each in place.parent.iterdir() if "signals" in each.name) == ["signals.json"]
 
 
+@pytest.mark.exhaustive
 def test_nothing_else_of_the_run_changes(run: RunFolder) -> None:
     def everything() -> dict[str, bytes]:
         files = [each for each in run.path.rglob("*") if each.is_file() and each.name != "signals.json"]

@@ -399,7 +399,7 @@ def test_a_commit_that_crashes_stops_no_other_and_is_tried_again(
         return draft_commit(*given, **more)  # type: ignore[arg-type]
 
     crashed: list[int] = []
-    monkeypatch.setattr("repoassay.construct.mining.mine.draft_commit", crash)
+    monkeypatch.setattr("repoassay.construct.mining.trials.draft_commit", crash)
     first = mined(market, tmp_path / "suite", cache, sandbox)
     faults = [row for row in first.tried if row.status is CommitStatus.FAULT]
     assert [row.reason for row in faults] == ["RuntimeError: a crash"]

@@ -69,6 +69,7 @@ def test_a_right_request_is_compared_with_the_baseline(repository: JudgedReposit
     assert git(repository.clone, "worktree", "list").count("\n") == 0 and git(repository.clone, "status", "-s") == ""
 
 
+@pytest.mark.exhaustive
 def test_a_request_cannot_change_what_judges_it(repository: JudgedRepository, tmp_path: Path) -> None:
     done = judge(repository, tmp_path, repository.wrong)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -122,6 +122,7 @@ def test_an_agent_finds_one_commit_the_issue_and_the_rules(run: Run) -> None:
     assert pull.diff == b""
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     "script",
     [

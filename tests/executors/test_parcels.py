@@ -77,6 +77,19 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     assert not list(outside.iterdir())
 
 
+def test_no_link_and_no_folder_is_made_through_a_link(tmp_path: Path) -> None:
+    target, outside = tmp_path / "target", tmp_path / "outside"
+    target.mkdir()
+    outside.mkdir()
+    way = link("way", str(outside), tarfile.SYMTYPE)
+    for inner in ("way/link", "way/new/link"):
+        data = archive((way, b""), (link(inner, "anywhere", tarfile.SYMTYPE), b""))
+        with pytest.raises(InfraFault):
+            unpack_tree(data, target)
+        assert list(outside.iterdir()) == []
+        (target / "way").unlink()
+
+
 def test_two_caches_that_share_a_folder_build_an_entry_once(tmp_path: Path) -> None:
     built: list[Path] = []
 

@@ -95,6 +95,7 @@ def test_an_issue_is_blinded_too(tmp_path: Path) -> None:
     assert item.payload.issue.startswith("Wrong") and not {"zoe", "claude"} & set(item.payload.issue.lower().split())
 
 
+@pytest.mark.by_day(6)
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("text", [
     "<!--" * 50_000, "[" * 100_000, "![" * 50_000, "<a " * 50_000, "`" * 100_000, "https://" * 30_000, "&#" * 50_000,

@@ -299,6 +299,7 @@ def test_of_results_whose_end_is_cut_off_only_the_end_is_read_again(
     assert known(place) == 1000
 
 
+@pytest.mark.exhaustive
 def test_memory_is_flat_in_the_number_of_submissions(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backlog_module, "_MARKED", 500)
 

@@ -364,6 +364,7 @@ ATTACKS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.by_day(14)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_no_attack_obtains_a_pass(grade: Grade, name: str) -> None:
     verdict = grade(ATTACKS[name])
@@ -371,6 +372,7 @@ def test_no_attack_obtains_a_pass(grade: Grade, name: str) -> None:
     assert verdict.result is False
 
 
+@pytest.mark.by_day(5)
 @pytest.mark.parametrize("name", ["forged with the real key", "plug-in registered from inside",
                                   "equal to everything", "forged lines everywhere"])  # fmt: skip
 def test_what_looks_like_a_pass_is_called_tampering(

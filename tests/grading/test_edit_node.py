@@ -182,6 +182,7 @@ FORGERIES = {
 }
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forgeries_never_pass(grade: Grade, name: str) -> None:
     for code in (WRONG + FORGERIES[name] + "\n", FORGERIES[name] + "\n" + WRONG):

@@ -122,9 +122,33 @@ ATTACKS = {
     "module that patches pytest": put(PATCHES_PYTEST, "parcels.py"),
     "program that writes to the channel": put(WRITES_TO_THE_CHANNEL, "/srv/reports/twice.py"),
     "program that changes the tests": put(CHANGES_THE_TESTS, "/srv/reports/twice.py"),
+    "no plain files": "rm -f sum.txt /srv/reports/twice.py; mkfifo sum.txt /srv/reports/twice.py;"
+    " python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"heard\")'; mknod null c 1 3",
+    "hard link": "ln -f data/parcels.txt sum.txt; ln /env/bin/python3 python3",
+    "hole of a terabyte": "truncate -s 1T /tmp/hole hole",
+    "attributes of git": put(
+        "* filter=own diff=own merge=own -text eol=crlf ident working-tree-encoding=UTF-16\n",
+        ".gitattributes",
+        "/tmp/.gitattributes",
+    )
+    + "; "
+    + put("*\n", ".gitignore", "/srv/.gitignore"),
+    "start-up files": put("echo 42; exit 0\n", "$HOME/.bashrc", "$HOME/.profile", "$HOME/.bash_profile", ".bash_env")
+    + "; "
+    + put(LEAVE, "$HOME/.pythonrc.py", "$HOME/.pdbrc", "/tmp/.pythonrc"),
+    "environment of their own": put(
+        "home = /workspace/bin\ninclude-system-site-packages = true\n",
+        "pyvenv.cfg",
+        "/srv/pyvenv.cfg",
+        "/tmp/pyvenv.cfg",
+    ),
+    "library to preload": "(echo /workspace/x.so > /etc/ld.so.preload; cp /bin/true /env/bin/pytest;"
+    " cp /bin/true /env/bin/python; echo 1 > /run/runner.py) 2>/dev/null",
+    "program with rights": "cp /bin/sh sh; chmod 6777 sh; chmod 000 data/parcels.txt",
 }
 
 
+@pytest.mark.by_day(6)
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_nothing_but_the_work_passes(tried: Try, attack: str) -> None:
     verdict = tried(f"cd /workspace; {ALMOST} {attack}")
@@ -132,8 +156,10 @@ def test_nothing_but_the_work_passes(tried: Try, attack: str) -> None:
     assert verdict.outcome is not Outcome.PASSED
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("attack", ["conftest", "configuration", "sitecustomize", "tests replaced", "path file",
-                                    "programs on the path"])  # fmt: skip
+                                    "programs on the path", "attributes of git", "start-up files",
+                                    "environment of their own", "library to preload"])  # fmt: skip
 def test_what_they_leave_does_not_fail_a_solution_either(tried: Try, attack: str) -> None:
     verdict = tried(f"cd /workspace; ({ATTACKS[attack]}); {SOLUTION}")
     assert verdict.outcome is Outcome.PASSED, verdict.comments

@@ -21,6 +21,10 @@ def by_task(run: RunFolder) -> dict[str, FinishedAttempt]:
 
 def test_a_run_is_the_same_after_the_way_out_and_in(tmp_path: Path) -> None:
     first = import_run(None, write_run(tmp_path / "theirs", {"a__b-1": DIFF, "a__b-2": ""}), tmp_path / "one").run
+    attempt = by_task(first)["a__b-1"].attempt.id
+    verdict = by_task(first)["a__b-1"].verdict
+    passed = {"outcome": Outcome.PASSED, "process": True, "result": True, "grader": "repoassay 1"}
+    first.add_verdict(attempt, verdict.model_copy(update=passed))
     export_file(find_source(str(first.path), tmp_path), "atif", tmp_path / "run.jsonl")
     second = import_run(None, tmp_path / "run.jsonl", tmp_path / "two").run
     there, again = by_task(first), by_task(second)
@@ -29,6 +33,9 @@ def test_a_run_is_the_same_after_the_way_out_and_in(tmp_path: Path) -> None:
         assert read_trajectory(found.folder) == read_trajectory(again[task].folder)
         for fact in ("agent", "number", "spent", "started", "ended"):
             assert getattr(found.attempt, fact) == getattr(again[task].attempt, fact), fact
+        back = again[task].verdict
+        assert back.result == found.verdict.result and back.assurance is None
+        assert back.grader.removesuffix(" (reported)") == found.verdict.grader.removesuffix(" (reported)")
 
 
 def trial(folder: Path, reward: float | None, **more: Any) -> None:

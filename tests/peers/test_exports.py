@@ -76,7 +76,8 @@ for line in (leaderboard / "all_preds.jsonl").read_text().splitlines():
     predictions[name] = one
     place = where / RUN_EVALUATION_LOG_DIR / "run" / one["model_name_or_path"].replace("/", "__") / name
     place.mkdir(parents=True)
-    (place / LOG_REPORT).write_bytes((leaderboard / "logs" / name / "report.json").read_bytes())
+    if (leaderboard / "logs" / name / "report.json").exists():
+        (place / LOG_REPORT).write_bytes((leaderboard / "logs" / name / "report.json").read_bytes())
 made = make_run_report(predictions, [{"instance_id": name} for name in predictions], "run")
 (where / "theirs.json").write_bytes(made.read_bytes())
 """
@@ -86,7 +87,6 @@ made = make_run_report(predictions, [{"instance_id": name} for name in predictio
 def test_the_harness_makes_of_our_reports_what_we_make(
     judged_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What nobody judged is an error in ours; a leaderboard's folder has no word for that, so it is left aside."""
     monkeypatch.chdir(tmp_path)
     folder = written(judged_run, "swe-bench-leaderboard", tmp_path / "board")
     run_peer("-c", REPORT, str(folder), str(tmp_path))
@@ -94,9 +94,16 @@ def test_the_harness_makes_of_our_reports_what_we_make(
     ours = json.loads(written(judged_run, "swe-bench-report", tmp_path / "report.json").read_text())
     assert ours["resolved_ids"] == theirs["resolved_ids"] == [TASK]
     assert ours["empty_patch_ids"] == theirs["empty_patch_ids"] == ["demo__two-2"]
-    assert ours["error_ids"] == theirs["unresolved_ids"] == ["demo__three-3"]
+    assert ours["error_ids"] == theirs["error_ids"] == ["demo__three-3"]
     for key in ("submitted_ids", "submitted_instances", "total_instances", "schema_version", "incomplete_ids"):
         assert ours[key] == theirs[key], key
+    assert theirs.keys() <= ours.keys()
+    assert ours["failure_reasons"] == {"demo__three-3": "not_gradable"}
+    back = import_run("swe-bench", folder, tmp_path / "back").run
+    results = [
+        {one.attempt.task: one.verdict.result for one in run.finished()} for run in (RunFolder(judged_run), back)
+    ]
+    assert results[0] == results[1]
 
 
 ATIF = """

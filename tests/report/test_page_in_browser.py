@@ -115,6 +115,7 @@ def test_texts_in_plots_do_not_run_into_each_other(browser: Browser, page: Path)
         opened.close()
 
 
+@pytest.mark.exhaustive
 def test_without_scripts_every_attempt_can_be_opened(browser: Browser, page: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     opened = context.new_page()

@@ -64,6 +64,7 @@ def imported(path: Path, folder: Path) -> Database:
     return database
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_the_export_of_an_import_is_the_table(database: Database, tmp_path: Path, ending: str) -> None:
     if ending == "parquet":
@@ -123,6 +124,7 @@ BROKEN: dict[str, tuple[tuple[str, str | None], dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.by_day(10)
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_damaged_table_is_refused_naming_row_and_column(database: Database, tmp_path: Path, name: str) -> None:
     rated_study(database)

@@ -20,7 +20,19 @@ from repoassay.server.listening import listen
 from repoassay.server.server import configure
 from repoassay.server.service import Service
 
-__all__ = ["Process", "connected", "solution"]
+__all__ = ["SLEEPER", "Process", "connected", "solution"]
+
+SLEEPER = """--- a/src/pocketledger/__init__.py
++++ b/src/pocketledger/__init__.py
+@@ -3,3 +3,6 @@
+ from pocketledger.entries import Entry, LedgerError, Posting
++import time
++time.sleep({1})
++number = {0}
+ from pocketledger.reader import read_ledger
+ from pocketledger.reports import RegisterRow, balances, register
+"""
+"""A patch on the tasks of the ledger that sleeps; filled in with a number and seconds."""
 
 
 @contextlib.contextmanager

@@ -18,20 +18,10 @@ from repoassay.errors import BadInput
 from repoassay.server.access import Tokens, read_tokens
 from repoassay.server.queue import New, Queue, QueueFull, Quota, QuotaUsed, open_queue_database
 from repoassay.server.service import Guards, Service
-from server.serving import Process, connected, solution
+from server.serving import SLEEPER, Process, connected, solution
 
 TASK = "edit-ledger-monthly"
 MANY = 10**6
-SLEEPER = """--- a/src/pocketledger/__init__.py
-+++ b/src/pocketledger/__init__.py
-@@ -3,3 +3,6 @@
- from pocketledger.entries import Entry, LedgerError, Posting
-+import time
-+time.sleep({1})
-+number = {0}
- from pocketledger.reader import read_ledger
- from pocketledger.reports import RegisterRow, balances, register
-"""
 
 
 def add(queue: Queue, holder: str, count: int = 1) -> list[str]:

@@ -15,8 +15,9 @@ import pytest
 from repoassay.engine.attempt import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.server.metrics import PrometheusMetrics
+from repoassay.server.places import WorkerSettings
 from repoassay.server.queue import Counts, New, Queue, StoredSubmission
-from repoassay.server.workers import Workers, WorkerSettings
+from repoassay.server.workers import Workers
 from repoassay.tasks import TaskFolder
 from repoassay.types import Verdict
 from server.serving import solution

@@ -85,6 +85,7 @@ BY_CAPABILITY = {
 }
 
 
+@pytest.mark.by_day(12)
 @pytest.mark.parametrize("name", [*HARMLESS, *AS_ROOT, *NEVER_OUTSIDE])
 def test_dangerous_system_calls_are_refused(inside: Inside, name: str) -> None:
     done = inside(CALL, (HARMLESS | AS_ROOT | NEVER_OUTSIDE)[name])

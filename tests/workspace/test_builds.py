@@ -75,6 +75,7 @@ def say(prepared: PreparedTask, sandbox: NamespaceSandbox, script: str) -> str:
     return (done.stdout + done.stderr).decode().strip()
 
 
+@pytest.mark.exhaustive
 def test_a_compiled_package_is_installed_in_place_and_leaves_the_checkout_clean(
     tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox
 ) -> None:

@@ -65,6 +65,7 @@ def test_the_newest_of_a_release_line_is_taken_and_never_the_systems_own(
         interpreters._found.cache_clear()
 
 
+@pytest.mark.exhaustive
 def test_a_copy_works_elsewhere_and_holds_nothing_that_was_added(cache: Cache, sandbox: NamespaceSandbox) -> None:
     found = some_interpreter()
     tree = interpreters.interpreter_tree(found, cache, sandbox)

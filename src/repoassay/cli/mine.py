@@ -16,7 +16,7 @@ from repoassay.cli.asked_model import asking_options, open_asked_model
 from repoassay.cli.mine_difficulty import check_difficulty, difficulty_options, measure_difficulty
 from repoassay.exits import interrupt_sets
 from repoassay.json_output import print_document
-from repoassay.options import PATH, isolation_option, json_option, workers_option
+from repoassay.options import PATH, executor_option, isolation_option, json_option, node_workers, workers_option
 
 if TYPE_CHECKING:
     from repoassay.construct import MinedCommit, MiningPlan, MiningReport
@@ -86,13 +86,14 @@ CALLS = "model-calls.jsonl"
 @asking_options
 @click.option("--plan", "only_plan", is_flag=True, help="Show the plan and the estimate, and run nothing.")
 @workers_option
+@executor_option
 @isolation_option
 @json_option
 def mine(
     repositories: tuple[str, ...], since: str | None, until: str | None, most: int | None, kinds: str,
     issues: Path | None, rules: Path | None, suite: Path, proofs: int, seed: int, update: bool, bundle: bool,
-    mirrors: tuple[str, ...], rewriter: str | None, only_plan: bool, workers: int, isolation: str, as_json: bool,
-    **asking: Any,
+    mirrors: tuple[str, ...], rewriter: str | None, only_plan: bool, workers: int, executor: str, isolation: str,
+    as_json: bool, **asking: Any,
 ) -> None:  # fmt: skip
     """Make a suite of tasks out of the histories of repositories: folders, git bundles, URLs, or OWNER/NAME.
 
@@ -108,6 +109,7 @@ def mine(
       repoassay mine . --max 20
       repoassay mine OWNER/NAME --since 2024-01-01 --issues issues.json --kind edit,pull-request --out private
       repoassay mine . --update --out private --rewrite openai/gpt-4.1-mini --budget-usd 1
+      repoassay mine . --max 200 --executor ray://10.0.0.1:6379
     """
     from repoassay.construct import (
         InstructionRewriter,
@@ -117,6 +119,7 @@ def mine(
         read_issues,
         read_mining_rules,
     )
+    from repoassay.errors import BadInput
     from repoassay.formats import read_mirrors
     from repoassay.sandbox import Cache, open_sandbox
 
@@ -126,6 +129,10 @@ def mine(
         update=update, mirrors=read_mirrors(mirrors),
     )  # fmt: skip
     check_difficulty(asking)
+    if executor != "local" and rewriter:
+        raise BadInput(
+            "Nodes cannot mine with --rewrite, whose model only this machine asks.", "Leave it out, or --executor."
+        )
     cache = Cache()
     sandbox = open_sandbox(isolation, cache)
     cancel = threading.Event()
@@ -143,8 +150,9 @@ def mine(
             client = stack.enter_context(open_asked_model(rewriter, asking, suite / CALLS, "mine"))
             asked = replace(asked, rewrite=InstructionRewriter(rewriter, client))
         report = mine_histories(
-            repositories, suite, cache, sandbox, asked, workers=workers, agree=agree, on_row=_say_row, cancel=cancel
-        )
+            repositories, suite, cache, sandbox, asked, workers=node_workers(executor, workers), executor=executor,
+            agree=agree, on_row=_say_row, cancel=cancel,
+        )  # fmt: skip
         if client is not None:
             spent = client.close().dollars_known
         if as_json:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from repoassay.options import PATH, assurance_options, isolation_option, workers_option
+from repoassay.options import PATH, assurance_options, executor_option, isolation_option, node_workers, workers_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,6 +74,7 @@ __all__ = ["serve"]
               help="Where ratings lie.")  # fmt: skip
 @click.option("--allow-host", "allowed", multiple=True, metavar="NAME", help="Name raters reach the review by.")
 @workers_option
+@executor_option
 @isolation_option
 def serve(
     dataset: Path | None, suite: str | None, mirrors: tuple[str, ...], host: str, port: int, database: str | None,
@@ -82,7 +83,8 @@ def serve(
     express: float, rate_limit: str | None, keep: float | None,
     log_format: Literal["text", "json"], otlp: str | None,
     timeout: float | None, grace: float, lease: float, cache: bool, review: bool, runs: tuple[Path, ...],
-    review_database: str | None, allowed: tuple[str, ...], workers: int, isolation: str, feedback: Feedback,
+    review_database: str | None, allowed: tuple[str, ...], workers: int, executor: str, isolation: str,
+    feedback: Feedback,
     require_attested: float,
 ) -> None:  # fmt: skip
     """Serve the submission environment over HTTP: patches in, verdicts out, from a queue that survives being killed.
@@ -100,6 +102,7 @@ def serve(
       repoassay serve --suite starter --queue postgresql://judge@db/queue --role front --keep 30
       repoassay serve --suite starter --log-format json --otlp http://127.0.0.1:4318
       repoassay serve --suite starter --queue postgresql://judge@db/queue --role worker --port 0 --workers 16
+      repoassay serve --suite starter --token-file tokens.txt --executor ray://10.0.0.1:6379
     """
     from repoassay.errors import MissingExtra
 
@@ -136,10 +139,11 @@ def serve(
         hosts=frozenset() if tokens or not is_loopback(host) else frozenset({"127.0.0.1", "localhost", "[::1]", host}),
     )  # fmt: skip
     express = express if len(tokens) > 1 or role == "worker" else 0.0  # a worker cannot know how many tokens there are
-    places = workers + bool(express)
+    executor = "local" if role == "front" else executor  # which judges nothing
+    each = node_workers(executor, workers + bool(express) if executor == "local" else workers)
     terms = {"--feedback": feedback, "--require-attested": f"{require_attested:g}", "--timeout": f"{timeout}"}
     settings = WorkerSettings(lease, token_running, express, role, keep and keep * 86400, terms)
-    with _engine(dataset, suite, mirrors, isolation, timeout, places, cache) as engine:
+    with _engine(dataset, suite, mirrors, isolation, timeout, each, cache, executor) as engine:
         engine.ledger, engine.required = FeedbackLedger(feedback), require_attested
         name = dataset.stem if dataset else Path(str(suite)).name
         queue = Queue(open_queue_database(database or None, data_folder("serve"), name))
@@ -151,9 +155,11 @@ def serve(
 
         def ready() -> None:
             place = queue.database.place
+            judges = f"{0 if role == 'front' else workers} workers"
+            if executor != "local":
+                judges = f"the nodes of {executor}, of which {engine.capacity} workers are ready"
             click.echo(
-                f"Serving {len(engine.tasks)} tasks on http://{shown}:{bound.getsockname()[1]} with "
-                f"{0 if role == 'front' else workers} workers;"
+                f"Serving {len(engine.tasks)} tasks on http://{shown}:{bound.getsockname()[1]} with {judges};"
                 f" queue: {place}",
                 err=True,
             )
@@ -182,7 +188,7 @@ def _mount_review(
 
 def _engine(
     dataset: Path | None, suite: str | None, mirrors: tuple[str, ...], isolation: str, timeout: float | None,
-    workers: int, cache: bool,
+    workers: int | None, cache: bool, executor: str,
 ) -> SubmissionEngine:  # fmt: skip
     from repoassay.engine import GradingContext, SubmissionEngine
     from repoassay.errors import BadInput
@@ -209,7 +215,7 @@ def _engine(
         raise BadInput(f"{dataset or suite} holds no task that is graded by a patch.", "Choose another.")
     bench = GradingContext(repositories, store, open_sandbox(isolation, store), timeout=timeout)
     known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
-    return SubmissionEngine(tasks, bench, workers, known, refused=refused)
+    return SubmissionEngine(tasks, bench, workers, known, refused=refused, executor=executor)
 
 
 def _check_queue(queue: Queue, engine: SubmissionEngine, role: str) -> None:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     )
     from repoassay.construct.mining.mine import (
         MiningReport as MiningReport,
-        MiningRequest as MiningRequest,
         mine_histories as mine_histories,
     )
     from repoassay.construct.mining.pass_rates import (
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
         unrated_tasks as unrated_tasks,
     )
     from repoassay.construct.mining.plan import MiningPlan as MiningPlan
+    from repoassay.construct.mining.request import MiningRequest as MiningRequest
     from repoassay.construct.mining.rewriting import (
         InstructionRewriter as InstructionRewriter,
         RewordedInstruction as RewordedInstruction,
@@ -74,7 +74,8 @@ else:
             "mining.commits": ("closer_look", "draw", "read_commits"),
             "mining.issues": ("read_issues",),
             "mining.journal": ("CommitStatus", "MINE_LOG", "MinedCommit", "AgentPassRate", "refusals"),
-            "mining.mine": ("MiningReport", "MiningRequest", "mine_histories"),
+            "mining.mine": ("MiningReport", "mine_histories"),
+            "mining.request": ("MiningRequest",),
             "mining.pass_rates": ("note_pass_rates", "unrated_tasks"),
             "mining.plan": ("MiningPlan",),
             "mining.rewriting": ("InstructionRewriter", "RewordedInstruction"),

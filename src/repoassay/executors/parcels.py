@@ -138,9 +138,13 @@ def unpack_tree(data: bytes, target: Path) -> None:
                     _own(place, member)
     except (tarfile.TarError, OSError, KeyError, RecursionError) as error:
         raise InfraFault(f"What was sent is no tree of files: {error}.") from error
-    for place, leads_to in links:  # last, so that nothing is written through one
+    made: set[Path] = set()
+    for place, leads_to in links:  # last, so that nothing is written through one, and none is made through another
+        if not made.isdisjoint(place.parents):
+            raise InfraFault(f"What was sent would be written through a link: {place.name[:200]!r}.")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.symlink_to(leads_to)
+        made.add(place)
     for place, when in reversed(times):
         os.utime(place, (when, when))
 

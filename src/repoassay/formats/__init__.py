@@ -36,6 +36,10 @@ if TYPE_CHECKING:
         write_junit_file as write_junit_file,
     )
     from repoassay.formats.mirrors import is_git as is_git, mirrors_of as mirrors_of, read_mirrors as read_mirrors
+    from repoassay.formats.parquet import (
+        read_arrow_records as read_arrow_records,
+        read_parquet_records as read_parquet_records,
+    )
     from repoassay.formats.record_problems import Problems as Problems, kind_of as kind_of
     from repoassay.formats.result_parts import collect_results as collect_results
     from repoassay.formats.results import (
@@ -92,6 +96,7 @@ else:
             "dataset_figures": ("DEFINITIONS", "DatasetStats", "QUARTILES", "Spread", "TOKENISER", "dataset_stats"),
             "edit_row": ("EditRow", "Row", "RowId", "TaskParts", "Text", "checked_id"),
             "json_records": ("parse_json", "read_json_records"),
+            "parquet": ("read_arrow_records", "read_parquet_records"),
             "record_problems": ("Problems", "kind_of"),
             "junit": ("JUnitCase", "JUnitSpool", "JUnitSuite", "junit_document", "write_junit_file"),
             "result_parts": ("collect_results",),

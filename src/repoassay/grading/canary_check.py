@@ -35,7 +35,10 @@ def doubt_tests(
     Raises:
         InfraFault: When the sandbox fails.
     """
-    if subject.folder.task.grading.tests is not None and subject.folder.task.grading.tests.runner != "node":
+    hidden = subject.folder.task.grading.tests
+    if hidden is not None and hidden.runner == "script":
+        return Doubt()  # nobody knows what in it to alter
+    if hidden is not None and hidden.runner != "node":
         return doubt_beside(subject, tests, first, proven, seed)
     chance = random.Random(seed if seed is not None else secrets.randbits(64))  # noqa: S311 - seeded from secrets
     changed, chosen = _draw(subject.folder, tests, chance)
@@ -63,6 +66,8 @@ def can_doubt(folder: TaskFolder, base: Path | None = None) -> bool:
     """Whether any hidden test that fails on the base has an assertion that can be altered or inverted."""
     tests = folder.task.grading.tests
     assert tests is not None
+    if tests.runner == "script":
+        return False
     if tests.runner == "node":
         return bool(_draw(folder, tests.fail_to_pass, random.Random(0))[1])  # noqa: S311 - any draw tells
     return bool(candidates(folder, base or folder.tests, tests.fail_to_pass))

@@ -64,7 +64,7 @@ def grade_edit(
     Raises:
         InfraFault: When the sandbox fails, or the task's own solution does not pass here.
     """
-    started = time.monotonic()
+    started, reward = time.monotonic(), None
 
     def verdict(
         outcome: Outcome, *comments: str, tests: Sequence[TestResult] = (), assurance: Assurance | None = None
@@ -79,7 +79,7 @@ def grade_edit(
             process=process if outcome.whose is Attribution.AGENT else None,
             result=outcome is Outcome.PASSED if outcome.whose is Attribution.AGENT else None,
             tests=tuple(tests),
-            criteria=reward_of(folder, tests),
+            criteria=reward_of(folder, tests, reward),
             comments=comments,
             grader=f"repoassay/{repoassay.__version__}",
             graded_at=datetime.now(UTC),
@@ -121,6 +121,7 @@ def grade_edit(
         with stage_span("run"):
             examined = examine(subject, reference, oracle)
         notes = (*notes, f"Run again, since only tests that pass before and after had failed: {join_names(once, 5)}.")
+    reward = examined.ran.told.reward
     ran, tests = examined.ran, proof.listed(examined.tests) if proof else examined.tests
     if examined.signs:
         return verdict(Outcome.TAMPERING, *examined.signs, *notes, tests=tests)

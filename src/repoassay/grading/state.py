@@ -10,14 +10,19 @@ from repoassay.types import CriterionResult, Outcome, TestResult
 __all__ = ["blame_withheld", "outside_places", "reward_of"]
 
 
-def reward_of(folder: TaskFolder, tests: Sequence[TestResult]) -> tuple[CriterionResult, ...]:
-    """The fractional reward of a state task, beside its verdict: the share of its tests that passed, 0 to 1."""
+def reward_of(
+    folder: TaskFolder, tests: Sequence[TestResult], reward: float | None = None
+) -> tuple[CriterionResult, ...]:
+    """The fractional reward of a state task, beside its verdict.
+
+    It is what a script of tests wrote, else the share of the tests that passed, 0 to 1.
+    """
     if folder.task.state is None or not tests:
         return ()
-    share = sum(test.outcome == "passed" for test in tests) / len(tests)
+    share = sum(test.outcome == "passed" for test in tests) / len(tests) if reward is None else reward
     return (
         CriterionResult(
-            stage="result", metric="reward", of=".", value=round(share, 6), threshold="= 1", passed=share == 1
+            stage="result", metric="reward", of=".", value=round(share, 6), threshold=">= 1", passed=share >= 1
         ),
     )
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         import_suite as import_suite,
     )
     from repoassay.interchange.verdict_scores import score_of_verdict as score_of_verdict
+    from repoassay.interchange.verifier_script import read_verifier as read_verifier
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -44,6 +45,7 @@ else:
             "run_import": ("import_run",),
             "run_judging": ("begun_run", "judge_run"),
             "state_proof": ("StateProof", "prove_state_tasks"),
+            "verifier_script": ("read_verifier",),
             "suite_import": ("ImportedSuite", "TaskRefusal", "import_suite"),
             "verdict_scores": ("score_of_verdict",),
         },

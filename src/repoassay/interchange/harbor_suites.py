@@ -8,17 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from repoassay.interchange.hidden_test_text import absolute_paths, check_tests, constant_paths, names_of_tests
+from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
+from repoassay.interchange.hidden_test_text import absolute_paths
 from repoassay.interchange.image_file import ImportRefusal
 from repoassay.interchange.image_recipe import ImageRecipe, read_image
-from repoassay.interchange.pytest_script import PytestScript, read_test_script
 from repoassay.interchange.state_task import StateTask, state_places
-from repoassay.tasks import parse_toml, read_regular
+from repoassay.tasks import parse_toml
 from repoassay.text import printable
 
 __all__ = ["HarborTasks"]
 
-_MOST_TEXT = 2**20
 _MOST_FOLDERS = 200_000
 _MOST_FILES = 50_000
 
@@ -86,23 +85,25 @@ def _is_task(folder: Path) -> bool:
 
 
 def _harbor(folder: Path) -> StateTask:
-    about = parse_toml(_bytes(folder, "task.toml"), "task.toml")
+    about = parse_toml(task_text(folder, "task.toml").encode(), "task.toml")
     if not isinstance(about, dict):
         raise ImportRefusal("Its task.toml cannot be read.", "task.toml", 0, about.what)
     _check(about, folder)
-    instruction = _text(folder, "instruction.md")
+    instruction = task_text(folder, "instruction.md")
     image = read_image(folder / "environment/Dockerfile", folder / "environment", "environment/Dockerfile")
     verifier, agent, environment = (_table(about, name) for name in ("verifier", "agent", "environment"))
     if (folder / "tests/Dockerfile").is_file() and verifier.get("environment_mode") == "separate":
         image.pip += read_image(folder / "tests/Dockerfile", folder / "tests", "tests/Dockerfile").pip
-    script = read_test_script(_text(folder, "tests/test.sh"), "tests/test.sh", image.work)
+    if not (folder / "tests/test.sh").is_file():
+        raise ImportRefusal("It has no tests/test.sh that can be read.", "tests/test.sh")
+    tests = read_tests(folder / "tests", folder / "tests/test.sh", image.work, image.files, rewards=True)
     solution = folder / "solution"
     artifacts = [str(item) for item in about.get("artifacts", []) if isinstance(item, str)]
     memory = environment.get("memory_mb")
     metadata = _table(about, "metadata")
     variables = _variables(environment.get("env"), "environment.env") | _variables(verifier.get("env"), "verifier.env")
     return _task(
-        folder, instruction, image, script, artifacts,
+        folder, instruction, image, tests, artifacts,
         solution=solution if (solution / "solve.sh").is_file() else None,
         seconds=_seconds(agent.get("timeout_sec"), 900.0),
         test_seconds=_seconds(verifier.get("timeout_sec"), 240.0),
@@ -131,7 +132,7 @@ def _check(about: dict[str, Any], folder: Path) -> None:
     for place in (folder / "environment", folder):
         for name in ("docker-compose.yaml", "docker-compose.yml", "compose.yaml"):
             if (place / name).is_file():
-                _check_compose(_text(place, name), name)
+                _check_compose(task_text(place, name), name)
     if not (folder / "environment/Dockerfile").is_file():
         raise ImportRefusal(
             "It has an image without a Dockerfile.", "task.toml", 0, str(environment.get("docker_image"))
@@ -158,7 +159,7 @@ def _first(folder: Path) -> StateTask:
         why = "Tasks of terminal-bench 1 are YAML, which needs the extra `interchange`."
         raise ImportRefusal(why, "task.yaml") from error
     try:
-        about = yaml.safe_load(_text(folder, "task.yaml"))
+        about = yaml.safe_load(task_text(folder, "task.yaml"))
     except (yaml.YAMLError, RecursionError) as error:
         raise ImportRefusal("Its task.yaml cannot be read.", "task.yaml") from error
     if not isinstance(about, dict) or not isinstance(about.get("instruction"), str):
@@ -167,17 +168,16 @@ def _first(folder: Path) -> StateTask:
         raise ImportRefusal("Its results are read by a program of its own.", "task.yaml", 0, str(about["parser_name"]))
     for name in ("docker-compose.yaml", "docker-compose.yml"):
         if (folder / name).is_file():
-            _check_compose(_text(folder, name), name)
+            _check_compose(task_text(folder, name), name)
     image = read_image(folder / "Dockerfile", folder, "Dockerfile")
     if image.work == "/":  # images of terminal-bench stand in /app
         image.work = "/app"
         image.files = {f"/app{place}" if place.count("/") == 1 else place: file for place, file in image.files.items()}
-    script = PytestScript()
-    if (folder / "run-tests.sh").is_file():
-        script = read_test_script(_text(folder, "run-tests.sh"), "run-tests.sh", image.work)
+    script = folder / "run-tests.sh"
+    tests = read_tests(folder / "tests", script if script.is_file() else None, image.work, image.files, rewards=False)
     solution = folder / "solution.sh"
     return _task(
-        folder, about["instruction"], image, script, [],
+        folder, about["instruction"], image, tests, [],
         solution=solution if solution.is_file() else None,
         seconds=_seconds(about.get("max_agent_timeout_sec"), 900.0),
         test_seconds=_seconds(about.get("max_test_timeout_sec"), 240.0),
@@ -189,43 +189,28 @@ def _first(folder: Path) -> StateTask:
 
 
 def _task(
-    folder: Path, instruction: str, image: ImageRecipe, script: PytestScript, artifacts: list[str], *,
+    folder: Path, instruction: str, image: ImageRecipe, tests: TaskTests, artifacts: list[str], *,
     solution: Path | None, seconds: float, test_seconds: float, memory: int, internet: bool, category: str,
     variables: dict[str, str],
 ) -> StateTask:  # fmt: skip
-    tests = folder / "tests"
-    if (tests / "conftest.py").exists():
-        raise ImportRefusal("Its tests have a conftest.py.", "tests/conftest.py")
-    ids: list[str] = []
-    source = ""
-    files = script.files if "." not in script.files else [path.name for path in sorted(tests.glob("test_*.py"))]
-    for file in dict.fromkeys(files):
-        text = _text(tests, file)
-        names, many = names_of_tests(text, file)
-        if many:
-            raise ImportRefusal("Its tests are parametrized, so that their names are known only when they run.", file)
-        ids += names
-    for path in sorted(tests.rglob("*.py")):
-        text = _text(tests, path.relative_to(tests).as_posix())
-        check_tests(text, f"tests/{path.relative_to(tests).as_posix()}")
-        source += f"{text}\n"
     if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
-    image.pip += [wanted for wanted in script.pip if _name(wanted) not in set(map(_name, image.pip))]
+    image.pip += [wanted for wanted in tests.pip if _name(wanted) not in set(map(_name, image.pip))]
+    image.apt += tests.apt
     asked = solution if solution is None or solution.is_file() else solution / "solve.sh"
-    solved = _text(asked.parent, asked.name) if asked else ""
+    solved = task_text(asked.parent, asked.name) if asked else ""
     folders = [image.work, *image.folders, *(str(PurePosixPath(file).parent) for file in image.files)]
-    texts = absolute_paths("\n".join((instruction, source, solved, *artifacts, *image.build)))
-    places = state_places(folders, texts, constant_paths(source))
+    texts = absolute_paths("\n".join((instruction, tests.text, solved, *artifacts, *image.build)))
+    places = state_places(folders, texts, tests.looked_at)
     if "HOME" not in image.variables and "/root" in places:
         image.variables["HOME"] = "/root"
     first = next((line.strip("# ").strip() for line in instruction.splitlines() if line.strip("# ").strip()), "")
     return StateTask(
         name=folder.name, title=printable(first, 100) if len(first) >= 3 else f"Task {folder.name}",
-        instruction=instruction, recipe=image, work=image.work, places=places, tests=tests, fail_to_pass=tuple(ids),
-        solution=solution, seconds=seconds, test_seconds=test_seconds, memory=memory, internet=internet,
-        origin=f"task {printable(folder.name, 200)} of Harbor or terminal-bench", category=category,
-        variables=variables,
+        instruction=instruction, recipe=image, work=image.work, places=places, tests=folder / "tests",
+        fail_to_pass=tests.ids, solution=solution, seconds=seconds, test_seconds=test_seconds, memory=memory,
+        internet=internet, origin=f"task {printable(folder.name, 200)} of Harbor or terminal-bench", category=category,
+        variables=variables, runner=tests.runner, test_files=tests.files,
     )  # fmt: skip
 
 
@@ -252,14 +237,3 @@ def _table(about: dict[str, Any], name: str) -> dict[str, Any]:
 def _seconds(value: object, otherwise: float) -> float:
     good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 7 * 86400
     return float(value) if good else otherwise  # type: ignore[arg-type]
-
-
-def _bytes(folder: Path, name: str) -> bytes:
-    try:
-        return read_regular(folder / name, _MOST_TEXT)
-    except OSError as error:
-        raise ImportRefusal(f"It has no {printable(name, 80)} that can be read.", name) from error
-
-
-def _text(folder: Path, name: str) -> str:
-    return _bytes(folder, name).decode("utf-8", "replace")

@@ -24,6 +24,8 @@ _NOT_CROSSING = (
     (r"\bdocker\b(?!file)(?!-compose\.ya?ml)",
      "Its tests need Docker."),
 )  # fmt: skip
+_IS_PROGRAM = re.compile(r"(?:os\.stat\([^()]*\)|\.stat\(\))\.st_mode\s*&\s*(?:0o111|0o100|stat\.S_IXUSR|S_IXUSR)\b")
+_REMARKS = re.compile(r"(?m)(?<=^)[ \t]*#.*$")
 _SERVERS = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0")
 _STARTS = re.compile(r"Popen\(|start_server|HTTPServer|TestClient|subprocess\.run\(|threading")
 _ABSOLUTE = re.compile(r"(?<![\w.:/$}\-<])(/[A-Za-z][\w.+@-]*(?:/[\w.+@-]+)*)")
@@ -31,6 +33,7 @@ _ABSOLUTE = re.compile(r"(?<![\w.:/$}\-<])(/[A-Za-z][\w.+@-]*(?:/[\w.+@-]+)*)")
 
 def check_tests(text: str, name: str) -> None:
     """Raise `ImportRefusal` where tests look at what cannot be shown to them."""
+    text = _REMARKS.sub("", _IS_PROGRAM.sub("", text))  # whether a file is executable does cross
     for pattern, why in _NOT_CROSSING:
         if found := re.search(pattern, text):
             line = text.count("\n", 0, found.start()) + 1

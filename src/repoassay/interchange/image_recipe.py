@@ -21,6 +21,18 @@ _PLAIN_IMAGES = re.compile(
     r"^(?:docker\.io/)?(?:library/)?(?:ubuntu|debian|python|buildpack-deps|ghcr\.io/laude-institute/t-bench/[\w.-]+"
     r"|ghcr\.io/astral-sh/uv)(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$"
 )
+_TOOL_CHAINS = {
+    "node": ("nodejs",), "golang": ("golang-go",), "gcc": ("gcc", "g++", "make"), "rust": ("rustc", "cargo"),
+    "eclipse-temurin": ("openjdk-17-jdk-headless",), "openjdk": ("openjdk-17-jdk-headless",),
+    "amazoncorretto": ("openjdk-17-jdk-headless",), "ruby": ("ruby",), "perl": ("perl",), "php": ("php-cli",),
+    "r-base": ("r-base-core",), "rocker/r-ver": ("r-base-core",),
+}  # fmt: skip
+"""Debian packages for images of a language; they have the releases of this machine's Debian."""
+_STARTED = re.compile(r"(?:^|&&|;|\|)\s*(?:(?:python[\d.]*|bash|sh|node)\s+)?([\w./-]+\.(?:py|sh|js))\b")
+_FETCHES = re.compile(
+    r"\b(huggingface_hub|urllib\.request|urlretrieve|requests\.(get|post)|httpx|aiohttp|wget|curl|gdown|boto3|kaggle"
+    r"|load_dataset|from_pretrained|fetch_openml|nltk\.download)\b"
+)
 _IDLE = re.compile(r"^(bash|sh|/bin/bash|/bin/sh|sleep( infinity)?|tail -f /dev/null|python3?|-l|-c|exec| )*$")
 _NOT_KEPT = frozenset({"PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TEST_DIR", "LANG", "LC_ALL", "TZ", "PYTHONPATH_SAVE"})
 _NOT_KEPT_BEGINNINGS = ("DEBIAN_", "PIP_", "UV_", "PYTHONDONT", "PYTHONUNBUFFERED")
@@ -99,10 +111,14 @@ class _Reader:
         image = next((word for word in fill_variables(rest, self._known).split() if not word.startswith("--")), "")
         if self.based:
             raise ValueError("Its Dockerfile builds in several stages.")
-        if not _PLAIN_IMAGES.match(image):
-            plain = re.sub(r"[:@].*", "", image)[:60]
+        plain = re.sub(r"^(?:docker\.io/)?(?:library/)?|[:@].*", "", image)[:60]
+        if plain in _TOOL_CHAINS and not re.search(r"alpine|windows", image):
+            self.recipe.apt += _TOOL_CHAINS[plain]
+        elif not _PLAIN_IMAGES.match(image):
             raise ValueError(f"Its image is made from {plain}, which is no plain Python, Debian or Ubuntu.")
         self.based = True
+        if "laude-institute/t-bench/" in image:
+            self._work("/app")
         if found := _PYTHON.search(image):
             self.recipe.python = found[1] or found[4] or f"{found[2]}.{found[3]}"
 
@@ -112,12 +128,28 @@ class _Reader:
         if rest.startswith('["'):
             rest = shlex.join(_listed_words(rest))
         steps = read_shell(rest)
-        self.recipe.apt += steps.apt
-        self.recipe.folders += [self._place(folder) for folder in steps.folders if not folder.startswith("/logs")]
+        for name in steps.apt:
+            if version := re.fullmatch(r"python(3\.\d{1,2})(-[a-z]+)?", name):  # of a repository beside Debian's
+                self.recipe.python = version[1]
+            else:
+                self.recipe.apt.append(name)
+        self.recipe.folders += [
+            self._place(folder) for folder in steps.folders if not folder.startswith(("/logs", "/tests"))
+        ]
         for wanted in steps.pip:
             self.recipe.pip += self._listed(wanted[3:]) if wanted.startswith("-r ") else [wanted]
         for command in steps.build:
+            self._check_programs(command)
             self.recipe.build.append(f"cd {shlex.quote(self.recipe.work)} && {command}")
+
+    def _check_programs(self, command: str) -> None:
+        """Refuse programs of the context that reach out themselves."""
+        for word in _STARTED.findall(command):
+            file = self.recipe.files.get(self._place(word))
+            if file is None or file.stat().st_size > _MOST_TEXT:
+                continue
+            if _FETCHES.search(file.read_text("utf-8", "replace")):
+                raise ValueError("Its Dockerfile runs a program that fetches something, which builds cannot reach.")
 
     def _listed(self, name: str) -> list[str]:
         """The lines of a file of requirements that the image has by now."""
@@ -193,7 +225,10 @@ class _Reader:
                 continue
             if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", name):
                 raise ValueError("Its Dockerfile sets a variable whose name is not in capitals.")
-            self.recipe.variables[name] = self._known[name]
+            # Where npm puts what is installed for everybody, which here is the environment.
+            self.recipe.variables[name] = self._known[name].replace(
+                "/usr/local/lib/node_modules", "/env/lib/node_modules"
+            )
 
     def _arg(self, rest: str) -> None:
         name, _, value = rest.partition("=")

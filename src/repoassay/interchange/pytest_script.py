@@ -8,8 +8,9 @@ import shlex
 from repoassay.interchange.image_file import ImportRefusal
 from repoassay.interchange.shell_steps import read_shell
 
-__all__ = ["PytestScript", "read_test_script"]
+__all__ = ["AGENTS_TESTS", "PytestScript", "read_test_script"]
 
+AGENTS_TESTS = "Its test script runs tests that lie among the files of the agent."
 _NOTHING = re.compile(
     r"^(#.*|set [-+].*|(sudo )?apt(-get)? .*|(curl|wget) .*install\.sh.*|(source|\.) .*"
     r"|(export )?\w+=(\$\?|[\w./:$\"'-]*)|uv (venv|init|python)\b.*|exit .*|then|else|fi|mkdir -p .*|echo .*"
@@ -62,7 +63,9 @@ def _take(step: str, found: PytestScript) -> None:
         return
     if len(step) > _MOST_LETTERS:
         raise ValueError("Its test script has a line that is longer than any that is read.")
-    if "pytest" in step and _RUNNERS.match(step) and " install" not in step:
+    if re.fullmatch(r"bash \$\{?TEST_DIR\}?/run-uv-pytest\.sh", step):  # of terminal-bench 1 itself
+        found.files.append("test_outputs.py")
+    elif "pytest" in step and _RUNNERS.match(step) and " install" not in step:
         _run(step, found)
     elif re.match(r"^(uv )?(pip3?|python3? -m pip) install\b|^uv (add|pip install)\b", step):
         plain = re.sub(r"^uv (add|pip install)\b", "pip install", step)
@@ -92,7 +95,7 @@ def _run(step: str, found: PytestScript) -> None:
             words.pop(0)
         elif word.endswith(".py"):
             if not word.startswith("/tests/"):
-                raise ValueError("Its test script runs tests that lie among the files of the agent.")
+                raise ValueError(AGENTS_TESTS)
             found.files.append(word.removeprefix("/tests/"))
         elif word.rstrip("/") == "/tests":
             found.files.append(".")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 __all__ = ["ShellSteps", "read_shell", "split_commands"]
 
@@ -24,7 +25,7 @@ _SERVICES = re.compile(
     r"|memcached|haproxy|postfix|dovecot|bind9|vsftpd|proftpd|samba|slapd|squid|tomcat|elasticsearch|kafka|zookeeper"
     r"|xvfb|xfce|vnc|qemu|mininet|iptables|nftables|wireguard|kubectl|minikube|grafana|prometheus$|etcd)"
 )
-_FETCHING = frozenset({"curl", "wget", "git", "npm", "npx", "yarn", "pnpm", "gem", "cargo", "go", "R", "Rscript",
+_FETCHING = frozenset({"curl", "wget", "git", "npx", "yarn", "pnpm", "gem", "cargo", "go", "R", "Rscript",
                        "rustup", "opam", "lake", "conda", "mamba", "cpan", "cpanm", "composer", "add-apt-repository",
                        "apt-key", "gpg", "nvm", "bundle", "luarocks", "stack", "cabal", "ghcup", "sdk", "mvn",
                        "gradle", "dotnet", "elan", "playwright", "julia", "snap", "apt-add-repository"})  # fmt: skip
@@ -37,7 +38,21 @@ _BUILDS = frozenset({"python", "python3", "touch", "echo", "printf", "cp", "mv",
                      "unzip", "zip", "gzip", "gunzip", "chmod", "cd", "head", "tail", "seq", "sort", "tee", "dd",
                      "truncate", "sqlite3", "jq", "gcc", "g++", "cc", "make", "cmake", "openssl", "base64", "mkdir",
                      "ln", "install", "find", "xxd", "sha256sum", "md5sum", "for", "if", "bash", "sh", "(", "{", "test",
-                     "[", "split", "patch", "yes", "node", "java", "javac", "bzip2", "xz", "date"})  # fmt: skip
+                     "[", "split", "rmdir", "ls", "which", "npm", "cmp", "diff", "wc", "pwd", "whoami", "uname", "env",
+                     "patch", "yes", "node", "java", "javac", "bzip2", "xz", "date"})  # fmt: skip
+
+
+_FETCHED = re.compile(
+    r"(?<![\w./-])(curl|wget|git clone|pip3? install|apt-get|npm (install|i|ci)(?! (-g|--global)\b)|go get"
+    r"|cargo (add|install))(?=\s|$)"
+)
+
+
+_TOOL_CHAINS = (
+    (re.compile(r"(golang\.org|go\.dev)/dl/go.*tar [^&;]*-C /usr/local", re.DOTALL), ("golang-go",)),
+    (re.compile(r"sh\.rustup\.rs\S* \| (ba)?sh\b[^&;|]*$"), ("rustc", "cargo")),
+)
+"""Lines that do nothing but install a tool chain, and the Debian packages that hold it."""
 
 
 @dataclass(slots=True)
@@ -64,11 +79,22 @@ def read_shell(text: str) -> ShellSteps:
         ValueError: It does something that is not understood; the sentence is the same for all that do so.
     """
     steps = ShellSteps()
-    kept = [command for command in split_commands(text) if not _understood(command, steps)]
+    for pattern, packages in _TOOL_CHAINS:
+        if pattern.search(text):
+            steps.apt += packages
+            return steps
+    kept = [_without_logs(command) for command in split_commands(text) if not _understood(command, steps)]
     # A change of folder alone does nothing.
     if any(not command.startswith("cd ") for command in kept):
-        steps.build.append(" && ".join(kept))
+        steps.build.append(
+            re.sub(r"\bnpm (install|i) (-g|--global)\b", "npm install --global --prefix /env", " && ".join(kept))
+        )
     return steps
+
+
+def _without_logs(command: str) -> str:
+    """A change of modes without the folders of Harbor's own, which are made when the tests run."""
+    return re.sub(r"\s/(logs|tests)(/[\w./-]*)?(?=\s|$)", "", command) if command.startswith("chmod ") else command
 
 
 def split_commands(text: str) -> list[str]:
@@ -114,11 +140,21 @@ def _understood(command: str, steps: ShellSteps) -> bool:
     if not words:
         return True
     program = words[0].rsplit("/", 1)[-1]
-    if program in _APT_TOOLS:
-        steps.apt += _apt_packages(words)
+    installing = [word for word in words if not re.match(r"(\d|&)?>", word)]
+    if program in ("bash", "sh") and len(words) == 3 and re.fullmatch(r"-[elux]*c", words[1]):
+        inner = read_shell(words[2])
+        if inner.build:  # what is to stay stays with the shell it was written for
+            return _stays(command)
+        for name in ("apt", "pip", "folders"):
+            getattr(steps, name).extend(getattr(inner, name))
         return True
-    if pip := _pip_arguments(program, words):
+    if program in _APT_TOOLS:
+        steps.apt += _apt_packages(installing)
+        return True
+    if pip := _pip_arguments(program, installing):
         steps.pip += _requirements(pip)
+        return True
+    if _is_tool_chain(command, program):
         return True
     if program == "uv":  # environments and interpreters are ours to make
         return True
@@ -134,9 +170,23 @@ def _understood(command: str, steps: ShellSteps) -> bool:
         return True
     if program not in _BUILDS:
         raise ValueError(f"Its Dockerfile runs {program[:40]}, which is not understood.")
-    if re.search(r"\b(curl|wget|git clone|pip3? install|apt-get|npm install)\b", command):
+    return _stays(command)
+
+
+def _stays(command: str) -> bool:
+    if _FETCHED.search(command):
         raise ValueError("Its Dockerfile fetches something in a compound command, which builds cannot reach.")
     return False
+
+
+def _is_tool_chain(command: str, program: str) -> bool:
+    """Commands that only make a package of the machine's own to be had, or show that it is there."""
+    if program in ("curl", "wget"):
+        return bool(re.fullmatch(r"(curl|wget) [^|;&]*(astral\.sh/uv|deb\.nodesource\.com|bootstrap\.pypa\.io)[^|;&]*"
+                                 r"(\|\s*(sudo )?(-E )?(ba)?sh\b[^|;&]*)?", command))  # fmt: skip
+    if program == "add-apt-repository":
+        return bool(re.search(r"ppa:deadsnakes/ppa|universe", command))
+    return bool(re.fullmatch(r"[\w+.-]+ (--version|-version|version|-v|-V)", command))
 
 
 def _is_of_the_system(program: str, words: list[str]) -> bool:
@@ -152,7 +202,10 @@ def _is_of_the_system(program: str, words: list[str]) -> bool:
 
 
 def _apt_packages(words: list[str]) -> list[str]:
-    targets = [word for word in words[1:] if not word.startswith("-")]
+    # `-o`, `-t` and `-c` of apt take a value.
+    targets = [
+        word for before, word in pairwise(words) if not word.startswith("-") and before not in ("-o", "-t", "-c")
+    ]
     if not targets or targets[0] != "install":
         return []
     found: list[str] = []
@@ -191,6 +244,10 @@ def _requirements(words: list[str]) -> list[str]:
         word = rest.pop(0)
         if word in ("-r", "--requirement"):
             found.append(f"-r {rest.pop(0) if rest else ''}")
+        elif word.startswith(("--index-url", "--extra-index-url")) and "download.pytorch.org" in " ".join(
+            [word, *rest[:1]]
+        ):
+            rest = rest if "=" in word else rest[1:]  # builds for one machine; the index in force has them for any
         elif word.startswith(("--index-url", "--extra-index-url", "--find-links", "-i", "-f", "-c", "--constraint")):
             raise ValueError("Its Dockerfile installs packages from an index or file of its own.")
         elif word in ("-e", "--editable") or re.match(r"[./~]|[a-z+]+://|git\+", word):

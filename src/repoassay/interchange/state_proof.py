@@ -15,6 +15,7 @@ from repoassay.engine import AttemptContext, GradingContext, work
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.formats import edit_task_toml
 from repoassay.grading import run_tests
+from repoassay.sandbox import remove_tree
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.text import printable
 from repoassay.types import TaskKind, TestResult
@@ -58,7 +59,8 @@ def prove_state_tasks(
 def prove_state_task(place: Path, bench: GradingContext) -> StateProof:
     """Run a task's tests on its untouched files, then on what its `solution/solve.sh` leaves, as an agent would.
 
-    Tests that pass untouched become guards (`pass_to_pass`) in its task.toml. A solution that passes is kept as
+    Tests that pass untouched become guards (`pass_to_pass`) in its task.toml; a task of which all do so is no task, and
+    its folder is removed. A solution that passes is kept as
     `solution/changes.diff`, which is what lets verdicts blame anybody.
     """
     folder = read_task(place)
@@ -72,7 +74,9 @@ def prove_state_task(place: Path, bench: GradingContext) -> StateProof:
         untouched = run_tests(folder, layout.base, {}, bench.sandbox, layout.environment, tests.all_ids)
         guards = tuple(test.id for test in untouched if test.outcome == "passed")
         if len(guards) == len(untouched):
-            return StateProof(name, "passes untouched", "Every test passes before anybody has done anything.")
+            remove_tree(folder.path)
+            why = "Every test passes before anybody has done anything; it is left out of the suite."
+            return StateProof(name, "passes untouched", why)
         folder = _with_guards(folder, guards)
         if not (folder.solution / "solve.sh").is_file():
             return StateProof(name, "unproven", "It comes without a solution.")

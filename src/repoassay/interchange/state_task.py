@@ -63,6 +63,8 @@ class StateTask:
         memory: In bytes.
         internet: Whether agents may reach package indexes.
         origin: Where it comes from, in a line.
+        runner: Of the tests, `pytest` or `script`.
+        test_files: Tests by path that are written beside, or in place of, those of the folder.
     """
 
     name: str
@@ -82,6 +84,8 @@ class StateTask:
     origin: str = ""
     category: str = "Software"
     variables: Mapping[str, str] = field(default_factory=dict)
+    runner: str = "pytest"
+    test_files: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, place: Path, open_bench: Callable[[], GradingContext]) -> None:
         """See `ConvertedTask`; nothing is run."""
@@ -149,6 +153,8 @@ def write_state_task(task: StateTask, into: Path) -> None:
         shutil.copyfile(file, target)
         target.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
     _copy_plain(task.tests, into / "tests")
+    for name, text in task.test_files.items():
+        (into / "tests" / name).write_text(text, encoding="utf-8")
     if task.solution is not None:
         _copy_plain(task.solution, into / "solution")
     (into / "environment").mkdir()
@@ -186,7 +192,14 @@ def _record(task: StateTask) -> Task:
             variables={**recipe.variables, **task.variables},
         ),
         grading=Grading(
-            tests=HiddenTests(fail_to_pass=task.fail_to_pass, pass_to_pass=task.pass_to_pass, seconds=task.test_seconds)
+            tests=HiddenTests.model_validate(
+                {
+                    "fail_to_pass": task.fail_to_pass,
+                    "pass_to_pass": task.pass_to_pass,
+                    "seconds": task.test_seconds,
+                    "runner": task.runner,
+                }
+            )
         ),
         limits=Limits(seconds=task.seconds, memory=max(task.memory, 2**29), disk=_DISK),
         network=NetworkRule(policy=None if task.internet else NetworkPolicy.MODEL),

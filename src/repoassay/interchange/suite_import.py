@@ -89,14 +89,15 @@ def import_suite(
         refused: list[TaskRefusal] = []
         for done, each in enumerate(folders, 1):
             below = each.relative_to(source).as_posix() if each != source else each.name
-            name = safe_id(below)
+            target: Path | None = None
             try:
                 task = _converted(plugin, importer, each)
-                name = safe_id(task.name if task.name not in written else below)
-                task.write(part / "tasks" / name, open_bench)
-                written.append(name)
+                target = part / "tasks" / _free_name(task.name, below, written)
+                task.write(target, open_bench)
+                written.append(target.name)
             except ImportRefusal as refusal:
-                shutil.rmtree(part / "tasks" / name, ignore_errors=True)
+                if target is not None:
+                    shutil.rmtree(target, ignore_errors=True)
                 refused.append(TaskRefusal(below, refusal.why, refusal.file, refusal.line, refusal.text))
             progress(done, len(folders))
         with contextlib.suppress(OSError):
@@ -127,6 +128,14 @@ def _converted(plugin: Plugin, importer: Any, folder: Path) -> ConvertedTask:
     except Exception as error:
         raise guard(plugin, error) from error
     return task
+
+
+def _free_name(name: str, below: str, written: Sequence[str]) -> str:
+    """A task's id with us: its own name, else its place, whichever no other task has."""
+    for each in (safe_id(name), safe_id(below)):
+        if each not in written:
+            return each
+    raise ImportRefusal("Another task has its name.", below, 0, name)
 
 
 def _suite_toml(name: str, source: str, kind: str) -> str:

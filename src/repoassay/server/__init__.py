@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from repoassay.server.listening import listen as listen
     from repoassay.server.logs import configure_logs as configure_logs
+    from repoassay.server.places import WorkerSettings as WorkerSettings
     from repoassay.server.queue import Queue as Queue, open_queue_database as open_queue_database
     from repoassay.server.review.app import mount_review as mount_review
     from repoassay.server.review.changed_files import file_versions as file_versions
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from repoassay.server.service import Guards as Guards, Service as Service
     from repoassay.server.tracing import open_tracing as open_tracing
     from repoassay.server.viewing import serve_view as serve_view
-    from repoassay.server.workers import WorkerSettings as WorkerSettings
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -52,6 +52,6 @@ else:
             "service": ("Guards", "Service"),
             "tracing": ("open_tracing",),
             "viewing": ("serve_view",),
-            "workers": ("WorkerSettings",),
+            "places": ("WorkerSettings",),
         },
     )

@@ -22,7 +22,11 @@ _LAPSE = "A server that was killed counts until its lease has ended."
 _c = servers.c
 _END = epoch_now() + sa.bindparam("seconds", type_=sa.Double)
 _ADD = sa.insert(servers).values(lease=_END)
-_RENEW = sa.update(servers).where(_c.owner == sa.bindparam("of_owner")).values(lease=_END)
+_RENEW = (
+    sa.update(servers)
+    .where(_c.owner == sa.bindparam("of_owner"))
+    .values(lease=_END, places=sa.func.coalesce(sa.bindparam("now_places", type_=sa.Integer), _c.places))
+)
 _REMOVE = sa.delete(servers).where(_c.owner == sa.bindparam("of_owner"))
 _FORGET = sa.delete(servers).where(_c.lease < epoch_now() - sa.bindparam("seconds", type_=sa.Double))
 _ALIVE = sa.select(_c.terms, _c.tasks).where(_c.lease > epoch_now())
@@ -86,10 +90,10 @@ class ServerRegister:
                 )
             run.execute(_ADD, row)
 
-    def renew(self, owner: str, lease: float) -> None:
-        """Keep a server entered for `lease` seconds from now."""
+    def renew(self, owner: str, lease: float, places: int | None = None) -> None:
+        """Keep a server entered for `lease` seconds from now, with as many places as it has now."""
         with self._database.writing() as run:
-            run.execute(_RENEW, {"of_owner": owner, "seconds": lease})
+            run.execute(_RENEW, {"of_owner": owner, "seconds": lease, "now_places": places})
 
     def leave(self, owner: str) -> None:
         """Strike a server off."""

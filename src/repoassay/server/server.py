@@ -10,6 +10,7 @@ from types import FrameType
 
 import uvicorn
 
+from repoassay.errors import Unavailable
 from repoassay.server.app import build_app
 from repoassay.server.connection import Connection, most_connections
 from repoassay.server.listening import BACKLOG
@@ -45,15 +46,22 @@ def run(service: Service, bound: socket.socket, grace: float, ready: Callable[[]
 
     Raises:
         BadInput: When other servers of the queue serve other tasks by the same names, or by other terms.
+        Unavailable: When it ended because the cluster whose nodes judged is gone.
     """
     server = _Server(configure(service), service, ready)
     try:
         service.workers.start()
         with server.signals():
             server.run([bound])
-            return service.workers.stop(grace, lambda: server.told > 1)
+            left = service.workers.stop(grace, lambda: server.told > 1)
     finally:
         service.queue.database.close()
+    if service.workers.lost:
+        raise Unavailable(
+            f"The server ended, since nobody judges any more. {service.workers.lost}",
+            "Start it again when there is a cluster; what was accepted waits in the queue.",
+        )
+    return left
 
 
 class _Server(uvicorn.Server):
@@ -84,6 +92,10 @@ class _Server(uvicorn.Server):
         self.told += 1
         self.should_exit = True
         self.force_exit = self.told > 1
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to end: when told to, and when nothing can be judged here any more."""
+        return await super().on_tick(counter) or bool(self._service.workers.lost)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and say so."""

@@ -13,8 +13,9 @@ from repoassay.server.access import FairShares, RateLimit, Tokens
 from repoassay.server.episodes import Episodes
 from repoassay.server.metrics import PrometheusMetrics
 from repoassay.server.notifier import Notifier
+from repoassay.server.places import WorkerSettings
 from repoassay.server.queue import Queue, Quota
-from repoassay.server.workers import Workers, WorkerSettings
+from repoassay.server.workers import Workers
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

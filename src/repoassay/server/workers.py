@@ -6,25 +6,25 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
 
 from ulid import ULID
 
 from repoassay.engine import SubmissionEngine, word
 from repoassay.engine.answer import failure_feedback
-from repoassay.errors import BadInput, InfraFault, Unavailable
+from repoassay.errors import BadInput, InfraFault, Interrupted, Unavailable
 from repoassay.grading import fault
 from repoassay.server.logs import log_event
 from repoassay.server.metrics import PrometheusMetrics
+from repoassay.server.places import Place, WorkerSettings
 from repoassay.server.queue import Claim, Queue
 from repoassay.server.register import ServerEntry
 from repoassay.spans import stage_span
 from repoassay.text import printable
 from repoassay.types import Outcome, Verdict
 
-__all__ = ["Place", "WorkerSettings", "Workers"]
+__all__ = ["Workers"]
 
 _LOG = logging.getLogger("repoassay.serve")
 _MOST_FAULTS = 2
@@ -38,61 +38,12 @@ _LOOK = 1.0
 
 
 @dataclass(slots=True)
-class Place:
-    """Where one thread judges one submission at a time.
-
-    Args:
-        name: Of its thread.
-        express: Whether it is the express place: it takes only submissions of holders who have nothing under way, and
-            gives one up when another such holder waits. The other places judge what they begin to the end, so that
-            whatever is given up is judged to the end there.
-
-    Attributes:
-        cancel: Set to give up what is judged here.
-        since: When that was begun, in seconds of the monotonic clock; None while the place is free.
-    """
-
-    name: str
-    express: bool = False
-    cancel: threading.Event = field(default_factory=threading.Event)
-    since: float | None = None
-
-    def held(self) -> float:
-        """Seconds for which what is judged here has been judged; 0 while the place is free."""
-        since = self.since
-        return 0.0 if since is None else time.monotonic() - since
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerSettings:
-    """How a server judges.
-
-    Attributes:
-        lease: Seconds a claim holds when it is not renewed: how long others wait after this server was killed.
-        each: How many submissions of one holder may be under way, on all servers; None for as many as there are places.
-        express: Seconds after which the last place, the express place, is given up to a holder who has nothing under
-            way; 0 makes it a place as any other.
-        role: `all`; `front` judges nothing, and only looks after what others were judging when they died; `worker`
-            accepts nothing.
-        keep: Seconds after which a verdict is deleted with its submission; None to keep them.
-        terms: What decides a verdict beside the task, which all servers of the queue must agree on.
-    """
-
-    lease: float = 20.0
-    each: int | None = None
-    express: float = 0.0
-    role: Literal["all", "front", "worker"] = "all"
-    keep: float | None = None
-    terms: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
 class Workers:
     """Threads that judge until they are stopped.
 
     Args:
         queue: Where submissions wait.
-        engine: Judges them, in as many places as it has workers; closed by `stop`.
+        engine: Judges them, in as many places as it has workers, which on a cluster come and go; closed by `stop`.
         meters: Counts every verdict and fault.
         told: Called with the submission after every verdict.
         settings: How it judges.
@@ -104,6 +55,8 @@ class Workers:
     told: Callable[[str], None]
     settings: WorkerSettings = field(default_factory=WorkerSettings)
     owner: str = field(default_factory=lambda: str(ULID()))
+    lost: str = ""
+    """Why nothing can be judged here any more: the cluster whose nodes judged is gone. Empty while it can."""
     _stopping: threading.Event = field(default_factory=threading.Event)
     _cancel: threading.Event = field(default_factory=threading.Event)
     _ended: threading.Event = field(default_factory=threading.Event)
@@ -124,7 +77,7 @@ class Workers:
         Raises:
             BadInput: When other servers of the queue serve other tasks by the same names, or by other terms.
         """
-        count = 0 if self.settings.role == "front" else self.engine.capacity
+        count = self._wanted()
         tasks = {name: folder.digest for name, folder in self.engine.tasks.items()}
         self.queue.servers.join(
             ServerEntry(self.owner, self.settings.role, count, tasks, self.settings.terms), self.settings.lease
@@ -132,15 +85,36 @@ class Workers:
         left = self.queue.recover(everything=self.queue.database.sole_owner)
         if left:
             _LOG.info("%d submissions that were under way are put back.", left)
+        self._fill_places()
         self._keeper = threading.Thread(target=self._keep, name="lease", daemon=True)
         self._keeper.start()
-        self._places = [Place(f"judge-{number}") for number in range(count)]
-        for place in self._places[-1:]:
-            place.express = self.settings.express > 0
-        for place in self._places:
-            thread = threading.Thread(target=self._run, args=(place,), name=place.name, daemon=True)
+
+    def _wanted(self) -> int:
+        """How many places there are to be: as many as the engine judges at a time, two where one is the express one."""
+        if self.settings.role == "front":
+            return 0
+        return max(self.engine.capacity, 2) if self.settings.express > 0 else self.engine.capacity
+
+    def _fill_places(self) -> None:
+        """Add the places that there are to be, the express place first; `_leave` takes away what is too many."""
+        wanted = 0 if self.stopping else self._wanted()
+        new = [
+            Place(f"judge-{number}", express=number == 0 and self.settings.express > 0)
+            for number in range(len(self._places), wanted)
+        ]
+        self._places += new
+        threads = [threading.Thread(target=self._run, args=(each,), name=each.name, daemon=True) for each in new]
+        for thread in threads:
             thread.start()
-            self._threads.append(thread)
+        self._threads = [*(thread for thread in self._threads if thread.is_alive()), *threads]
+
+    def _leave(self, place: Place) -> bool:
+        """Take a free place away where there are too many; says whether it was."""
+        with self._work:
+            if place.express or len(self._places) <= self._wanted():
+                return False
+            self._places.remove(place)
+            return True
 
     def wake(self) -> None:
         """Say that something may be waiting."""
@@ -180,7 +154,7 @@ class Workers:
         return left
 
     def _run(self, place: Place) -> None:
-        while not self.stopping:
+        while not self.stopping and not self._leave(place):
             seen = self._woken
             try:
                 claim = self._claim(place)
@@ -251,7 +225,7 @@ class Workers:
             )  # fmt: skip
 
     def _judge(self, claim: Claim, cancel: threading.Event) -> tuple[Verdict | None, str]:
-        """The engine's verdict, and it as JSON; None for a task that only other servers have."""
+        """The engine's verdict, and it as JSON; None for what is left to others, or to the next start."""
         try:
             folder = self.engine.task(claim.task)
         except BadInput:
@@ -267,6 +241,10 @@ class Workers:
         try:
             verdict = self.engine.grade(claim.task, claim.patch, cancel).verdict
             return verdict, verdict.model_dump_json()
+        except Interrupted as error:
+            self.lost = self.lost or error.message
+            self.drain()
+            return None, ""
         except Exception as error:  # noqa: BLE001 - a bug of ours must not lose what was accepted
             _LOG.exception("Submission %s on %s", claim.ulid, printable(claim.task))
             verdict = fault(folder, InfraFault(f"The grader failed: {type(error).__name__}."))
@@ -291,10 +269,11 @@ class Workers:
                 if time.monotonic() >= due:
                     due = time.monotonic() + self.settings.lease / 4
                     self.queue.renew(self.owner, self.settings.lease)
-                    self.queue.servers.renew(self.owner, self.settings.lease)
+                    self.queue.servers.renew(self.owner, self.settings.lease, len(self._places))
                     if not self.queue.database.sole_owner and (found := self.queue.recover()):
                         _LOG.info("%d submissions of another server are put back.", found)
                         self.wake()
+                self._fill_places()
                 self._share_express()
                 if self.settings.keep is not None and time.monotonic() >= tidied + _TIDY:
                     tidied = time.monotonic()
@@ -308,14 +287,14 @@ class Workers:
         while not self._ended.is_set() and (count := self.queue.delete_old(seconds)):
             deleted += count
             self.queue.renew(self.owner, self.settings.lease)
-            self.queue.servers.renew(self.owner, self.settings.lease)
+            self.queue.servers.renew(self.owner, self.settings.lease, len(self._places))
         if deleted:
             self.queue.database.compact()
             _LOG.info("%d submissions whose verdicts were old enough are deleted.", deleted)
 
     def _share_express(self) -> None:
         """Give up what holds the express place for long, when somebody who has nothing under way waits for it."""
-        for place in self._places[-1:]:
+        for place in self._places[:1]:
             if place.express and place.held() > self.settings.express and self.queue.queues_up():
                 place.cancel.set()
                 self.meters.given_up()

@@ -97,13 +97,16 @@ class HiddenTests(Record):
     is asked to run. `support` names further files of the set-up as shell patterns. An id is whatever name the program
     gives a test. `before` are shell commands run in the repository's root before each run of JavaScript tests, such as
     a compilation of what they import; the tests run whatever becomes of them.
+
+    With `runner` "script", of state tasks alone, there is one id, `FILE::__script__`: bash runs the file, which writes
+    a reward to `/logs/verifier/reward.txt` or `reward.json`, and the task is passed with 1 or more.
     """
 
     fail_to_pass: Annotated[tuple[str, ...], Field(min_length=1)]
     pass_to_pass: tuple[str, ...] = ()
     seconds: Seconds = 60.0
     cwd: Literal["scratch", "repository"] = "scratch"
-    runner: Literal["pytest", "node", "repository"] = "pytest"
+    runner: Literal["pytest", "node", "repository", "script"] = "pytest"
     reader: Literal["pytest", "unittest", "django", "sympy", "node", "ava", "vitest", "jest", "mocha"] = "pytest"
     patch: InnerPath | None = None
     files: tuple[str, ...] = ()
@@ -116,6 +119,8 @@ class HiddenTests(Record):
         used = self.patch or self.files or self.arguments or self.support or self.reader != "pytest"
         if self.runner != "repository" and used:
             raise ValueError('has patch, files, arguments, support or reader, which only runner = "repository" uses')
+        if self.runner == "script" and not (len(self.all_ids) == 1 and self.all_ids[0].endswith("::__script__")):
+            raise ValueError('has a runner = "script" with other tests than one FILE::__script__; name that alone')
         if self.before and not self.in_javascript:
             raise ValueError(f"has before, which only tests of {', '.join(sorted(_JAVASCRIPT))} use; remove it")
         return self

@@ -51,7 +51,7 @@ _WITH_TESTS = {
     TaskKind.PULL_REQUEST: "a pull-request task",
     TaskKind.STATE: "a state task",
 }
-_STATE_TESTS = ("pytest", "scratch")
+_STATE_RUNNERS = ("pytest", "script")
 
 
 class Repository(Record):
@@ -286,8 +286,11 @@ class Task(Record):
     def _state_agrees(self) -> Self:
         if (self.kind is TaskKind.STATE) is (self.state is None):
             raise ValueError("state: state tasks, and no others, name folders that cross; add or remove [state] places")
-        if self.state and self.grading.tests and (self.grading.tests.runner, self.grading.tests.cwd) != _STATE_TESTS:
-            raise ValueError("grading.tests: the tests of a state task run by pytest in state.work; remove runner, cwd")
+        tests = self.grading.tests
+        if self.state and tests and (tests.runner not in _STATE_RUNNERS or tests.cwd != "scratch"):
+            raise ValueError("grading.tests: a state task's tests run by pytest or as a script; correct runner, cwd")
+        if tests and tests.runner == "script" and not self.state:
+            raise ValueError("grading.tests.runner: only the tests of a state task are a script; remove it")
         if self.state and self.inputs.files:
             raise ValueError("inputs.files: a state task has its inputs among the files it starts with; move them")
         return self

@@ -149,6 +149,7 @@ def _(c: Desk) -> None:
     c.copy(c.inputs / "NeuroKit_03_input.csv", "output.csv")
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("task", book.tasks)
 @pytest.mark.parametrize("reading", list(Reading))
 def test_neurokit(task: str, reading: Reading, tmp_path: Path) -> None:

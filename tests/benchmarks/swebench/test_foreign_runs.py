@@ -63,6 +63,20 @@ def test_a_run_is_the_same_summary_after_the_way_in_and_out(theirs: Path, tmp_pa
     assert [one.attempt.task for one in again.finished()] == list(IDS)
 
 
+def test_what_the_harness_says_its_machine_spoiled_blames_nobody(theirs: Path, tmp_path: Path) -> None:
+    summary = json.loads((theirs / "sys.run.json").read_text())
+    reasons = {IDS[1]: "out_of_memory\x1b[2J"}
+    more = {"infra_failure_ids": [IDS[1]], "ambiguous_failure_ids": [], "failure_reasons": reasons}
+    (theirs / "sys.run.json").write_text(json.dumps(summary | more))
+    found = {one.attempt.task: one.verdict for one in import_run(None, theirs, tmp_path / "run").run.finished()}
+    assert found[IDS[1]].outcome is Outcome.NOT_GRADABLE
+    (told,) = [line for line in found[IDS[1]].comments if "out_of_memory" in line]
+    assert "\x1b" not in told
+    assert found[IDS[0]].outcome is Outcome.PASSED
+    export_file(find_source(str(tmp_path / "run"), tmp_path), "swe-bench-report", tmp_path / "sys.out.json")
+    assert IDS[1] in json.loads((tmp_path / "sys.out.json").read_text())["ambiguous_failure_ids"]
+
+
 def test_a_folder_for_the_leaderboard_is_one_that_is_read(theirs: Path, tmp_path: Path) -> None:
     run = import_run("swe-bench", theirs, tmp_path / "run").run
     export_file(find_source(str(run.path), tmp_path), "swe-bench-leaderboard", tmp_path / "entry")

@@ -142,6 +142,7 @@ def grade(tmp_path_factory: pytest.TempPathFactory) -> Grade:
     return run
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_passes_when_it_and_all_it_started_ran_without_an_error(grade: Grade, name: str) -> None:
     verdict = grade(name, RIGHT)

@@ -210,12 +210,14 @@ def cheat_of(name: str) -> bytes:
     return diff({path: (BASE.get(path), text) for path, text in CHEATS[name].items()})
 
 
+@pytest.mark.by_day(5)
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_no_cheat_on_the_set_up_passes(judge: Judge, shop: TaskFolder, cheat: str) -> None:
     verdict = judge(shop, cheat_of(cheat))
     assert verdict.result is False, (verdict.outcome, verdict.comments)
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("cheat", ["conftest at the root", "a plug-in by entry point", "tests that pass"])
 def test_what_is_left_out_is_told_and_does_not_keep_a_solution_from_passing(
     judge: Judge, shop: TaskFolder, cheat: str
@@ -225,6 +227,7 @@ def test_what_is_left_out_is_told_and_does_not_keep_a_solution_from_passing(
     assert any("Left out" in comment for comment in verdict.comments)
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(("options", "why"), [
     ({"solution": diff({"shop/prices.py": (WRONG, WRONG + "\n# a comment\n")})}, "does not pass"),
     ({"must": "tests/check_prices.py::test_few", "guards": ()}, "base passes"),
@@ -314,6 +317,7 @@ def test_unittest_is_read_in_its_own_names(judge: Judge, tmp_path: Path) -> None
     assert [test.id for test in verdict.tests if test.outcome != "passed"] == [must]
 
 
+@pytest.mark.exhaustive
 def test_a_set_up_that_the_solution_changes_is_the_solutions(judge: Judge, tmp_path: Path) -> None:
     conftest = BASE["conftest.py"] + "\n@pytest.fixture\ndef dear():\n    return 20\n"
     solution = SOLUTION + diff({"conftest.py": (BASE["conftest.py"], conftest)})

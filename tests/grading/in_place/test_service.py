@@ -101,6 +101,7 @@ def certify(folder: Path) -> None:
     (folder / "server.key").chmod(0o644)
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(("parts", "passing"), [
     (("lib", "tls"), {"test_many", "test_public", "test_encrypted", "test_name"}),
     (("lib",), {"test_many", "test_name"}),

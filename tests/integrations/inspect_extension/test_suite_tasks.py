@@ -82,6 +82,7 @@ def cheat():
 '''
 
 
+@pytest.mark.exhaustive
 def test_a_model_that_cheats_gains_nothing(tmp_path: Path) -> None:
     (tmp_path / "cheat.py").write_text(CHEAT)
     log = evaluate("repoassay/starter", "cheat.py@cheat", tmp_path / "logs", "-T", f"tasks={EDIT}")

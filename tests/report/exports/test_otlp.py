@@ -19,8 +19,8 @@ from command_line import repoassay as command_line
 from mini_runs import DIFF, write_run
 from repoassay.interchange import import_run
 from repoassay.model_proxy import CallJournal
-from repoassay.records import RunFolder
-from repoassay.types import Call, Usage
+from repoassay.records import RunFolder, to_json
+from repoassay.types import Call, Observation, Source, StepCall, Trajectory, TrajectoryStep, Usage
 
 PEERS = {"otel": "opentelemetry-proto"}
 
@@ -118,6 +118,33 @@ def test_a_collector_takes_one_trace_an_attempt(made: Path, collector: Collector
     assert judged["gen_ai.evaluation.score.value"].double_value == 0.0
     first = {each.key: each.value.string_value for each in roots[0].events[0].attributes}
     assert first["gen_ai.evaluation.score.label"] == "unknown" and "gen_ai.evaluation.score.value" not in first
+
+
+def test_calls_of_tools_are_spans_without_what_was_said(made: Path, collector: Collector) -> None:
+    first = next(RunFolder(made).finished())
+    at = datetime(2026, 11, 1, tzinfo=UTC)
+    calls = (
+        StepCall(id="c1", name="bash\x1b[2J", arguments={"command": "cat the-secret"}),
+        StepCall(id="c2", name="edit"),
+    )
+    seen = (Observation(call="c1", text="the-secret"), Observation(call="c2", text="no", failed=True))
+    steps = (
+        TrajectoryStep(index=1, source=Source.AGENT, time=at, calls=calls, observations=seen, usage=Usage(input=1)),
+        TrajectoryStep(index=2, source=Source.AGENT, calls=calls[:1]),  # nobody knows when
+    )
+    (first.folder / "trajectory.json").write_bytes(to_json(Trajectory(agent="a", steps=steps)))
+    done = export(made, "--as", "otel", "--to", collector.url)
+    assert done.returncode == 0, done.stderr
+    tools = [span for span in collector.spans() if span.name.startswith("execute_tool")]
+    told = [attributes(span) for span in tools]
+    assert [each["gen_ai.tool.call.id"] for each in told] == ["c1", "c2"]
+    assert [each["gen_ai.operation.name"] for each in told] == ["execute_tool"] * 2
+    assert "\x1b" not in told[0]["gen_ai.tool.name"] and told[1]["gen_ai.tool.name"] == "edit"
+    assert (tools[0].status.code, tools[1].status.code) == (0, 2)
+    root = next(span for span in collector.spans() if span.span_id == tools[0].parent_span_id)
+    assert not root.parent_span_id and root.trace_id == tools[0].trace_id
+    assert not any("secret" in str(span) for span in collector.spans())
+    assert len({span.span_id for span in collector.spans()}) == len(collector.spans()) == 6
 
 
 def test_a_file_says_what_the_collector_was_told(made: Path, collector: Collector, tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ def test_ranks_are_shared_where_nothing_tells_systems_apart(site: Path) -> None:
     assert "✓ validated" in next(row[1] for row in rows if "halved" not in row[1] and "script" not in row[1])
 
 
+@pytest.mark.exhaustive
 def test_a_run_of_a_part_stands_below_every_whole_one(make_run: MakeRun, tmp_path: Path) -> None:
     """It passed all it tried, and no row above it did."""
     whole = make_run("whole", "careful", "5")

@@ -323,6 +323,7 @@ def test_absurd_numbers_are_refused_before_they_are_used(
     assert any(file in one.partition(": ")[0] and words in one for one in found), found
 
 
+@pytest.mark.by_day(10)
 @pytest.mark.parametrize(
     ("tamper", "file", "words"),
     [

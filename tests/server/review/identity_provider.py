@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import hashlib
 import hmac
 import json
@@ -25,12 +26,18 @@ CLIENT, SECRET = "review-client", "a-secret-of-the-client"
 """What the provider knows of the application."""
 
 
+@functools.cache
+def own_key() -> RSAKey:
+    """The key of every provider of a test process, since making one takes longer than a test."""
+    return RSAKey.generate_key(2048, {"kid": "one", "use": "sig"}, private=True)
+
+
 class Provider:
     """The provider's state: who logs in next, and what is wrong with its answers."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self.clock = clock
-        self.key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig"}, private=True)
+        self.key = own_key()
         self.account: dict[str, Any] = {"sub": "ann-1", "email": "ann@example.org", "email_verified": True}
         self.tamper: dict[str, Any] = {}
         self.algorithm = "RS256"

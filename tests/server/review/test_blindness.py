@@ -101,6 +101,7 @@ def test_after_close_means_after_close(owner: Person, url: str) -> None:
     assert amended.json()["version"] == 2
 
 
+@pytest.mark.exhaustive
 def test_never_means_never(owner: Person, url: str) -> None:
     owner.study(reveal="never", reference="never")
     ann = Person(url, owner.invite("Ann"))

@@ -153,6 +153,7 @@ def test_one_account_is_not_two_raters(owner: Person, link: str, browser: Callab
     assert answer.status_code == 403 and "another rater" in answer.text and not second.inside()
 
 
+@pytest.mark.by_day(6)
 @pytest.mark.parametrize(
     ("account", "good"),
     [
@@ -178,6 +179,7 @@ def test_who_is_let_in(
     assert good or answer.status_code == 403
 
 
+@pytest.mark.by_day(5)
 @pytest.mark.parametrize(
     "tamper",
     [
@@ -302,6 +304,7 @@ def test_an_invitation_that_is_good_once_is_not_spent_by_a_refusal(
     assert browser().http.get(found[1]).status_code == 404
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     "metadata",
     [

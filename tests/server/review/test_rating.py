@@ -150,6 +150,7 @@ def test_a_closed_study_takes_nothing_more(ann: Person, owner: Person) -> None:
     assert "no more ratings" in ann.get("/queue").text
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("seconds", [-7200.0, -31_536_000.0, 90_000.0])
 def test_a_clock_that_jumps_loses_nothing(
     owner: Person, url: str, clock: Clock, desk: ReviewState, seconds: float

@@ -19,7 +19,7 @@ from repoassay.benchmarks.swebench.reports import (
 )
 from repoassay.engine import SubmissionEngine
 from repoassay.tasks import TaskFolder
-from repoassay.types import Outcome, Verdict
+from repoassay.types import Attribution, Outcome, Verdict
 
 __all__ = ["Evaluation", "evaluate_predictions", "sorted_predictions"]
 
@@ -99,7 +99,8 @@ def evaluate_predictions(
     if cancel.is_set():
         return None
     resolved = {name: each.outcome is Outcome.PASSED for name, each in verdicts.items() if has_report(each)}
-    report = run_report(instances, predictions, resolved)
+    unjudged = {name: each.outcome for name, each in verdicts.items() if each.outcome.whose is not Attribution.AGENT}
+    report = run_report(instances, predictions, resolved, unjudged)
     place = run_place(folder, run_id, next(iter(predictions.values())).model)
     write_json(report, place)
     return Evaluation(verdicts, report, place)

@@ -13,7 +13,7 @@ from repoassay.formats import to_atif
 from repoassay.records import FinishedAttempt, counting_attempts
 from repoassay.report import ExportSource, read_trajectory
 from repoassay.text import join_names
-from repoassay.types import Outcome
+from repoassay.types import Attribution, Outcome
 
 __all__ = ["SweBenchLeaderboard", "SweBenchPredictions", "SweBenchReport"]
 
@@ -37,7 +37,7 @@ class SweBenchReport:
 
     title = "verdicts of a run as the summary of SWE-bench's harness (MODEL.RUN.json)"
     takes = ("run",)
-    version = "schema_version 2"
+    version = "schema_version 2, with the keys of swebench 4 and 5"
     lost = ("Why a task failed, what it cost, and further attempts.",)
 
     def export(self, source: ExportSource) -> str:
@@ -62,7 +62,8 @@ class SweBenchLeaderboard:
         for one in found:
             name = one.attempt.task
             yield f"logs/{name}/patch.diff", _patch(one)
-            yield f"logs/{name}/report.json", json.dumps({name: _report(one)}, indent=4) + "\n"
+            if one.verdict.result is not None:  # as the harness, which leaves none where it could not tell
+                yield f"logs/{name}/report.json", json.dumps({name: _report(one)}, indent=4) + "\n"
             trajectory = read_trajectory(one.folder)
             if trajectory is not None and trajectory.steps:
                 yield f"trajs/{name}.json", json.dumps(to_atif(trajectory, session=one.attempt.id), indent=2) + "\n"
@@ -107,7 +108,10 @@ def _summary(source: ExportSource) -> dict[str, Any]:
     judged = {
         name: one.verdict.outcome is Outcome.PASSED for name, one in found.items() if one.verdict.result is not None
     }
-    return run_report([task.id for task in source.run.plan.tasks], predictions, judged)
+    unjudged = {
+        name: one.verdict.outcome for name, one in found.items() if one.verdict.outcome.whose is not Attribution.AGENT
+    }
+    return run_report([task.id for task in source.run.plan.tasks], predictions, judged, unjudged)
 
 
 def _report(found: FinishedAttempt) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 from repoassay.errors import BadInput
 from repoassay.formats import PatchSubmission, read_submissions
 from repoassay.interchange import ForeignAttempt, ReportedResult, json_object, plain_files
+from repoassay.text import printable
 from repoassay.types import TestResult
 
 __all__ = ["SweBenchRun"]
@@ -28,7 +29,7 @@ class SweBenchRun:
 
     title = "SWE-bench predictions, with the harness's reports where they lie beside them"
     gives = "run"
-    version = "swebench 2 to 4 (summaries of schema_version 2)"
+    version = "swebench 2 to 5 (summaries of schema_version 2)"
     lost = ("What tests printed.", "Trajectories in forms of their own: import those by the agent's format.")
 
     def recognizes(self, source: Path) -> bool:
@@ -75,9 +76,10 @@ def _predictions(source: Path) -> Path:
 
 @dataclass(slots=True)
 class _Reports:
-    """What the harness said: summaries by instance, and reports of single instances with their tests."""
+    """What the harness said: summaries by instance, what its machine spoiled, reports of single instances."""
 
     listed: dict[str, str] = field(default_factory=dict)
+    doubted: dict[str, str] = field(default_factory=dict)
     single: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def look(self, path: Path) -> None:
@@ -94,9 +96,18 @@ class _Reports:
             names = summary.get(kind)
             for name in names if isinstance(names, list) else ():
                 self.listed.setdefault(str(name), kind)
+        failed, reasons = summary.get("infra_failure_ids"), summary.get("failure_reasons")
+        for name in failed if isinstance(failed, list) else ():
+            self.doubted[str(name)] = str(reasons.get(name, "")) if isinstance(reasons, dict) else ""
 
     def of(self, submission: PatchSubmission) -> ReportedResult | None:
-        """What was said of a prediction; the report of its own instance goes before a list."""
+        """What was said of a prediction; the report of its own instance goes before a list, a fault before both.
+
+        The harness counts what its own machine spoiled as unresolved; here nobody is blamed for that.
+        """
+        if submission.id in self.doubted:
+            why = printable(self.doubted[submission.id], 200)
+            return ReportedResult(None, _BY, comments=(f"The harness says that its machine failed: {why}.",))
         single = self.single.get(submission.id)
         if single is not None and isinstance(single.get("resolved"), bool):
             applied = single.get("patch_successfully_applied")

@@ -1,4 +1,4 @@
-"""SWE-bench's report files: one of each instance, and one of a whole run, with the keys of its version 4.
+"""SWE-bench's report files: one of each instance, and one of a whole run, with the keys of its versions 4 and 5.
 
 As with SWE-bench an instance has a report when its tests ran: a patch that could not be applied and tests that ran out
 of time leave none, and count as errors beside those that we could not judge.
@@ -73,7 +73,10 @@ def run_place(folder: Path, run_id: str, model: str) -> Path:
 
 
 def run_report(
-    instances: Iterable[str], predictions: Mapping[str, Prediction], resolved: Mapping[str, bool]
+    instances: Iterable[str],
+    predictions: Mapping[str, Prediction],
+    resolved: Mapping[str, bool],
+    unjudged: Mapping[str, Outcome],
 ) -> dict[str, object]:
     """Return the content of `MODEL.RUN_ID.json`.
 
@@ -81,12 +84,14 @@ def run_report(
         instances: Every instance of the data set.
         predictions: By instance.
         resolved: Whether an instance that has a report is resolved.
+        unjudged: Outcome of each instance that we could not judge. Among the errors, version 5 lists failures of the
+            infrastructure, which are our own faults, and doubtful ones, which no task here can tell.
     """
     every = set(instances)
     asked = every & predictions.keys()
     empty = {name for name in asked if predictions[name].is_empty}
     completed = (asked - empty) & resolved.keys()
-    ids = {
+    ids: dict[str, set[str]] = {
         "completed_ids": completed,
         "incomplete_ids": every - predictions.keys(),
         "empty_patch_ids": empty,
@@ -95,12 +100,14 @@ def run_report(
         "unresolved_ids": {name for name in completed if not resolved[name]},
         "error_ids": asked - empty - completed,
     }
-    counted = ("submitted_ids", "completed_ids", "resolved_ids", "unresolved_ids", "empty_patch_ids", "error_ids")
-    counts = {key.replace("_ids", "_instances"): len(ids[key]) for key in counted}
+    for key, outcome in (("infra_failure_ids", Outcome.INFRA_FAULT), ("ambiguous_failure_ids", Outcome.NOT_GRADABLE)):
+        ids[key] = {name for name in ids["error_ids"] if unjudged.get(name) is outcome}
+    counts = {key.replace("_ids", "_instances"): len(ids[key]) for key in ids if key != "incomplete_ids"}
     return {
         "total_instances": len(every),
         **counts,
         **{key: sorted(names) for key, names in ids.items()},
+        "failure_reasons": {name: unjudged[name].value for name in sorted(ids["error_ids"] & unjudged.keys())},
         "schema_version": SCHEMA,
         "unstopped_instances": 0,
         "unstopped_containers": [],

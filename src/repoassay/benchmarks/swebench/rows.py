@@ -93,8 +93,14 @@ class SweRow(Row):
     KEYS: ClassVar = frozenset({"instance_id", "FAIL_TO_PASS", "test_patch", "problem_statement"})
     """Keys of a record that show its format."""
     ID_KEY: ClassVar = "instance_id"
-    IMAGE_FILES: ClassVar[Mapping[str, str]] = {"/opt/miniconda3/bin/activate": "conda() { :; }\n"}
-    """What commands written for the published images source, where the environment is on the path already."""
+    IMAGE_FILES: ClassVar[Mapping[str, str]] = {
+        "/opt/miniconda3/bin/activate": "conda() { :; }\nexport PYTEST_ADDOPTS=-rA PIP_RETRIES=0\n",
+    }
+    """What commands written for the published images source, where the environment is on the path already.
+
+    In some of those images a tox.ini was edited so that pytest prints a line for each test, which is what they count.
+    Nor is there a network, by which they would install once more what is installed.
+    """
     FORM: ClassVar = "a SWE-bench row has instance_id, repo and test_patch"
 
     instance_id: RowId

@@ -3,69 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repoassay.construct.commit import Constructed, TaskMaking
-from repoassay.construct.draft import draft_commit, repository_name
-from repoassay.construct.history import History, find_repository, open_history
-from repoassay.construct.mining.candidate import NEEDS_SUBMODULE, CandidateRefused, MinedCandidate
+from repoassay.construct.draft import repository_name
+from repoassay.construct.history import find_repository, open_history
+from repoassay.construct.mining.cluster import check_nodes, open_trials, used_cpu
 from repoassay.construct.mining.journal import CommitStatus, MinedCommit, MiningJournal
 from repoassay.construct.mining.plan import MiningPlan, estimate, plan_repository
-from repoassay.construct.mining.rewriting import InstructionRewriter
-from repoassay.construct.mining.rules import CommitFacts, MiningRules
+from repoassay.construct.mining.request import MiningRequest
+from repoassay.construct.mining.rules import CommitFacts
 from repoassay.construct.mining.suite import begin_suite, describe_suite
-from repoassay.construct.placement import bundle_base, part_folder, remove_parts, tasks_folder
-from repoassay.construct.submodules import SubmoduleMissing
-from repoassay.construct.task_request import Proposal, TaskRequest
+from repoassay.construct.mining.trials import CommitTrials, LocalTrials, MinedRepository, TestClaims
+from repoassay.construct.placement import remove_parts
 from repoassay.engine import GradingContext, folder_lock
-from repoassay.errors import BadInput, InfraFault, Interrupted, RepoAssayError, Unavailable
-from repoassay.formats import safe_id
-from repoassay.sandbox import Cache, Sandbox, remove_tree
-from repoassay.text import printable, quote
+from repoassay.errors import BadInput, InfraFault
+from repoassay.sandbox import Cache, Sandbox
+from repoassay.text import quote
 from repoassay.workspace import run_git
 
-__all__ = ["MiningReport", "MiningRequest", "mine_histories"]
+__all__ = ["MiningReport", "mine_histories"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MiningRequest:
-    """What is to be mined.
-
-    Args:
-        since: The first day (`YYYY-MM-DD`, UTC) whose commits count.
-        until: The last one.
-        most: Commits tried of each repository, those of earlier calls counted; with `update`, new ones. None for all.
-        kinds: `edit`, `pull-request` or both; with both, commits with an issue's text become pull-request tasks.
-        rules: Which commits may become tasks.
-        issues: Texts of issues and pull requests by number.
-        proofs: Runs of the tests on each side.
-        bundle: Whether base trees are stored with the suite; always so for repositories that are a folder or bundle.
-        seed: What the draw depends on.
-        update: Whether only commits are drawn that no earlier call has seen.
-        mirrors: Where repositories of submodules lie, by the URL that `.gitmodules` has.
-        rewrite: Asks a model to say instructions in other words.
-    """
-
-    since: str | None = None
-    until: str | None = None
-    most: int | None = None
-    kinds: tuple[str, ...] = ("edit",)
-    rules: MiningRules = field(default_factory=MiningRules)
-    issues: Mapping[int, str] = field(default_factory=dict)
-    proofs: int = 3
-    bundle: bool = False
-    seed: int = 15
-    update: bool = False
-    mirrors: Mapping[str, str] = field(default_factory=dict)
-    rewrite: InstructionRewriter | None = None
+_MOST_WAITING = 256
+"""Commits that wait for nodes at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +55,10 @@ class MiningReport:
         return tuple(row for row in self.tried if row.status is CommitStatus.TASK)
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """A repository that is mined: our copy of its history, its name, and what its tasks fetch from."""
-
-    history: History
-    name: str
-    url: str
-    local: bool
-    bundled: bool
-
-
 def mine_histories(
     repositories: Sequence[str], suite: Path, cache: Cache, sandbox: Sandbox, request: MiningRequest, *,
-    workers: int = 1,
+    workers: int | None = 1,
+    executor: str = "local",
     agree: Callable[[MiningPlan], bool] = lambda plan: True,
     on_row: Callable[[MinedCommit], None] = lambda row: None,
     cancel: threading.Event | None = None,
@@ -115,15 +71,18 @@ def mine_histories(
         cache: Where checkouts and environments are kept.
         sandbox: Where tests run.
         request: What is to be mined.
-        workers: Commits at a time.
+        workers: Commits at a time; on nodes, those of each, None for one a core.
+        executor: `local`, or the executor whose nodes try commits.
         agree: Shown the plan before anything is run; nothing is where it returns False.
         on_row: Told of each commit tried.
         cancel: Set it to stop; what is done is kept, and the next call goes on.
 
     Raises:
-        BadInput: When a repository or the suite cannot be used.
+        BadInput: When a repository or the suite cannot be used, or nodes cannot do what is asked for.
+        Unavailable: When the nodes of the executor cannot be had.
     """
-    began, cpu = time.monotonic(), _cpu_seconds()
+    check_nodes(executor, request)
+    began, cpu = time.monotonic(), used_cpu()
     begin_suite(suite)
     with contextlib.ExitStack() as stack:
         stack.enter_context(folder_lock(suite))
@@ -140,24 +99,28 @@ def mine_histories(
                             most=request.most, seed=request.seed, update=request.update)
             for each in opened
         ]  # fmt: skip
-        plan = estimate(plans, journal.rows(), workers)
+        plan = estimate(plans, journal.rows(), workers or 1)
         bench = GradingContext(None, cache, sandbox)
         stack.callback(bench.oracle.close)
-        miner = _Miner(suite, journal, bench, request, on_row, cancel or threading.Event())
+        stop, claims = cancel or threading.Event(), TestClaims(journal.rows())
         jobs = [(opened[place], facts) for place, facts in _in_turn([each.waiting for each in plans])]
-        tried, stopped = miner.run(jobs, workers) if agree(plan) else ([], False)
+        tried: list[MinedCommit] = []
+        stopped, elsewhere = False, 0.0
+        if agree(plan) and jobs:
+            here = LocalTrials(suite, bench, request, stop, claims.take)
+            if executor == "local":
+                tried, stopped = _Miner(here, claims, journal, on_row, stop).run(jobs, workers or 1)
+            else:
+                nodes = stack.enter_context(open_trials(here, executor, workers))
+                tried, stopped = _Miner(nodes, claims, journal, on_row, stop).run(jobs, _MOST_WAITING)
+                elsewhere = nodes.cpu_seconds
         journal.settle()
     rows = tuple(journal.rows())
     report = MiningReport(
-        suite, plan, tuple(tried), rows, _cpu_seconds() - cpu, time.monotonic() - began, stopped
+        suite, plan, tuple(tried), rows, used_cpu() - cpu + elsewhere, time.monotonic() - began, stopped
     )  # fmt: skip
     describe_suite(suite, rows, request.rules, len(tried), report.cpu_seconds)
     return report
-
-
-def _cpu_seconds() -> float:
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
 
 
 def _in_turn(waiting: Sequence[Sequence[CommitFacts]]) -> Iterator[tuple[int, CommitFacts]]:
@@ -167,12 +130,12 @@ def _in_turn(waiting: Sequence[Sequence[CommitFacts]]) -> Iterator[tuple[int, Co
 
 
 @contextlib.contextmanager
-def _opened(given: str, *, bundle: bool) -> Iterator[_Opened]:
+def _opened(given: str, *, bundle: bool) -> Iterator[MinedRepository]:
     """A repository and our copy of its history."""
     with contextlib.ExitStack() as stack:
         url, local = find_repository(stack.enter_context(_unbundled(given)))
         history = stack.enter_context(open_history(url, (), tags=True))
-        yield _Opened(history, _name(url), url, local is not None, bundle or local is not None)
+        yield MinedRepository(history, _name(url), url, local is not None, bundle or local is not None)
 
 
 @contextlib.contextmanager
@@ -212,18 +175,12 @@ class _Miner:
     """Tries commits side by side; no commit stops the others."""
 
     def __init__(
-        self, suite: Path, journal: MiningJournal, bench: GradingContext, asked: MiningRequest,
-        on_row: Callable[[MinedCommit], None], cancel: threading.Event,
+        self, trials: CommitTrials, claims: TestClaims, journal: MiningJournal, on_row: Callable[[MinedCommit], None],
+        cancel: threading.Event,
     ) -> None:  # fmt: skip
-        self._suite, self._journal, self._bench, self._asked, self._on_row = suite, journal, bench, asked, on_row
-        self._stop = cancel
-        self._lock = threading.Lock()
-        self._tests: dict[str, list[tuple[str, frozenset[str]]]] = {}
-        for row in journal.rows():
-            if row.status is CommitStatus.TASK:
-                self._tests.setdefault(row.repository, []).append((row.commit, frozenset(row.must_pass)))
+        self._trials, self._claims, self._journal, self._on_row, self._stop = trials, claims, journal, on_row, cancel
 
-    def run(self, jobs: Sequence[tuple[_Opened, CommitFacts]], workers: int) -> tuple[list[MinedCommit], bool]:
+    def run(self, jobs: Sequence[tuple[MinedRepository, CommitFacts]], workers: int) -> tuple[list[MinedCommit], bool]:
         """What became of each, and whether the user ended it before all were tried."""
         done: list[MinedCommit] = []
         with ThreadPoolExecutor(workers) as pool:
@@ -234,88 +191,13 @@ class _Miner:
                     self._on_row(row)
         return done, self._stop.is_set()
 
-    def _tried(self, opened: _Opened, facts: CommitFacts) -> MinedCommit | None:
+    def _tried(self, opened: MinedRepository, facts: CommitFacts) -> MinedCommit | None:
         """Try one commit and note what became of it; None where the user ended it."""
-        candidate = MinedCandidate(
-            opened.history, opened.name, facts, self._asked.rules, self._asked.issues,
-            lambda commit, tests: self._claim(opened.name, commit, tests), self._asked.rewrite,
-            self._asked.mirrors,
-        )  # fmt: skip
-        began = time.monotonic()
-        made: Constructed | None = None
-        update: dict[str, object] = {}
-        try:
-            self._check()
-            made = self._made(opened, candidate)
-        except Interrupted:
+        row = self._trials.row(opened, facts)
+        if row is None:
             return None
-        except CandidateRefused as refused:
-            update = {"cause": refused.cause, "reason": printable(refused.message, 600)}
-        except SubmoduleMissing as error:
-            update = {"cause": NEEDS_SUBMODULE, "reason": printable(error.message, 600)}
-        except BadInput as error:
-            update = {"cause": "no task can carry it", "reason": printable(error.message, 600)}
-        except (RepoAssayError, Unavailable) as error:
-            update = {"cause": "fault", "reason": printable(error.message, 600), "status": CommitStatus.FAULT}
-        except Exception as error:  # noqa: BLE001 - one commit never stops the others, and the journal says what it was
-            reason = printable(f"{type(error).__name__}: {error}", 600)
-            update = {"cause": "fault", "reason": reason, "status": CommitStatus.FAULT}
-        row = candidate.row(made, time.monotonic() - began)
-        row = row.model_copy(update={"kind": self._kind(candidate), "patch": self._patch(opened, facts), **update})
+        row = row.model_copy(update={"patch": self._journal.of(opened.name)[facts.commit].patch})
         if row.status is not CommitStatus.TASK:
-            self._unclaim(opened.name, facts)
+            self._claims.release(opened.name, facts)
         self._journal.note(row)
         return row
-
-    def _patch(self, opened: _Opened, facts: CommitFacts) -> str:
-        return self._journal.of(opened.name)[facts.commit].patch
-
-    def _check(self, text: str = "") -> None:
-        del text
-        if self._stop.is_set():
-            raise Interrupted("Stopped.", "Call it again to go on.")
-
-    def _kind(self, candidate: MinedCandidate) -> str:
-        if len(self._asked.kinds) == 1:
-            return self._asked.kinds[0]
-        return "pull-request" if candidate.source is not None and candidate.source.name.startswith("issue") else "edit"
-
-    def _made(self, opened: _Opened, candidate: MinedCandidate) -> Constructed:
-        facts, asked = candidate.facts, self._asked
-        instruction = candidate.instruction()
-        request = TaskRequest(
-            opened.url, facts.commit, base=facts.parents[0], instruction=instruction, bundle=opened.bundled,
-            id=safe_id(f"{opened.name}-{facts.commit[:10]}"), runner="repository",
-            proposal=Proposal() if self._kind(candidate) == "pull-request" else None,
-        )  # fmt: skip
-        assert request.id is not None
-        left = tasks_folder(self._suite) / request.id
-        if left.is_dir() and not left.is_symlink():  # a call that was killed had placed it, and not yet noted it
-            remove_tree(left)
-        draft = draft_commit(request, opened.history, opened.url, local=opened.local)
-        with part_folder(self._suite) as part:
-            bundled = bundle_base(draft, opened.history, part, self._suite, asked.mirrors) if request.bundle else None
-            bench = self._bench.beside(part / "repositories" if bundled else None)
-            making = TaskMaking(
-                part, bundled, self._suite, bench, asked.proofs, 1, self._check, self._check,
-                complete=candidate.complete, probe=True, share_environments=True,
-            )  # fmt: skip
-            return making.in_place(draft, request, opened.history)
-
-    def _claim(self, name: str, facts: CommitFacts, tests: tuple[str, ...]) -> None:
-        """Take tests for a commit, unless half of all that it and another task have are in both."""
-        own = frozenset(tests)
-        with self._lock:
-            others = self._tests.setdefault(name, [])
-            for commit, theirs in others:
-                shared = len(own & theirs)
-                if commit != facts.commit and 2 * shared >= len(own | theirs):
-                    raise CandidateRefused(
-                        "duplicate", f"It shares {shared} of its {len(own)} tests with the task of {commit[:12]}."
-                    )
-            others.append((facts.commit, own))
-
-    def _unclaim(self, name: str, facts: CommitFacts) -> None:
-        with self._lock:
-            others = self._tests.get(name, [])
-            others[:] = [each for each in others if each[0] != facts.commit]

@@ -27,7 +27,8 @@ class ChannelReport:
 
     `others` are results nobody asked for by id, as they came: those of a file's tests when the file was asked for.
     `seen` holds what rewritten tests observed, by id: `[site, [operand, ...]]` in order. `names` are what
-    else a test is called, by id, and `broken` why files could not be collected.
+    else a test is called, by id, and `broken` why files could not be collected. `reward` is what a script of tests
+    wrote.
     """
 
     tests: list[TestResult]
@@ -38,6 +39,7 @@ class ChannelReport:
     seen: dict[str, list[Seen]] = field(default_factory=dict)
     names: dict[str, list[str]] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
+    reward: float | None = None
 
     @property
     def passed(self) -> bool:

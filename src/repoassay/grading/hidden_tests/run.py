@@ -13,6 +13,7 @@ from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.node import node_command
 from repoassay.grading.hidden_tests.prefork import INI, PROGRAM, WarmPool, run_files
 from repoassay.grading.hidden_tests.results import HiddenTestRun, read_channel
+from repoassay.grading.hidden_tests.reward_script import run_reward_script
 from repoassay.grading.in_place.run import run_in_place
 from repoassay.grading.state import outside_places
 from repoassay.sandbox import Access, Command, Completed, Mount, Sandbox, WarmJob
@@ -79,14 +80,16 @@ def run_hidden(
     if tests.runner == "node":
         command = node_command(base, edits, hidden, ids, key)
         return _ran(folder, sandbox.run(replace(command, limits=limits), cancel), key, ids)
+    if stray := outside_places(folder, edits):
+        raise InfraFault(f"The changes of {folder.task.id} lie outside of its folders: /{printable(stray[0], 200)}.")
+    if tests.runner == "script":
+        return run_reward_script(folder, base, edits, environment, hidden, sandbox, limits, cancel)
     job: dict[str, object] = {"ids": list(ids), "path": paths, "key": key.hex(), "ini": INI, "root": _ROOT}
     if direct:
         job["direct"] = True
     if state or tests.cwd == "repository":
         job["cwd"] = state.work if state else top
     laid: dict[str, FileEdit | None] = {f"{_ROOT}/{name}": FileEdit(content) for name, content in hidden.items()}
-    if stray := outside_places(folder, edits):
-        raise InfraFault(f"The changes of {folder.task.id} lie outside of its folders: /{printable(stray[0], 200)}.")
     laid |= {f"{top}/{name}": edit for name, edit in edits.items()}
     if pool is not None and not state:
         return _warm(

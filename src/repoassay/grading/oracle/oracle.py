@@ -44,7 +44,8 @@ class Oracle:
         Raises:
             InfraFault: When its solution does not pass here, so that nobody can be judged.
         """
-        if folder.task.grading.tests is None or not (folder.solution / "changes.diff").is_file():
+        tests = folder.task.grading.tests
+        if tests is None or tests.runner == "script" or not (folder.solution / "changes.diff").is_file():
             return None
         if not self._attests:  # without isolation nothing is assured anyway
             return None

@@ -1,4 +1,4 @@
-"""An attempt as spans in the words of OpenTelemetry for generative AI: the agent's, and one a model call below it.
+"""An attempt as spans in the words of OpenTelemetry for generative AI: the agent's, below it model calls and tools.
 
 Spans carry names and figures, never what was said: a trace often goes to a service of somebody else.
 """
@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 
 from repoassay.records import JOURNAL, FinishedAttempt, read_calls
 from repoassay.report.attempt_timeline import read_trajectory
-from repoassay.types import Attribution, Call, TrajectoryStep, Usage
+from repoassay.text import printable
+from repoassay.types import Attribution, Call, StepCall, TrajectoryStep, Usage
 
 __all__ = ["AttemptSpan", "SpanEvent", "SpanValue", "spans_of"]
 
@@ -54,9 +55,10 @@ class AttemptSpan:
 
 
 def spans_of(subject: FinishedAttempt) -> Iterator[AttemptSpan]:
-    """The spans of an attempt: itself first, then its model calls out of the journal of our model proxy.
+    """The spans of an attempt: itself first, then its model calls out of our model proxy's journal, and its tools'.
 
-    An imported attempt has no journal; there each step of its agent that has a time and tokens stands for a call.
+    An imported attempt has no journal; there each step of its agent that has a time and tokens stands for a call. Calls
+    of tools are those of the trajectory, at the time of their step; where it tells none, they are left out.
     """
     attempt = subject.attempt
     trace, root = _number(16, attempt.id), _number(8, attempt.id, "root")
@@ -65,11 +67,13 @@ def spans_of(subject: FinishedAttempt) -> Iterator[AttemptSpan]:
     yield _root(subject, trace, root)
     for call in calls:
         yield _called(call, trace, root)
-    if not calls:
-        trajectory = read_trajectory(subject.folder)
-        for step in trajectory.steps if trajectory else ():
-            if step.usage is not None and step.time is not None:
+    trajectory = read_trajectory(subject.folder)
+    for step in trajectory.steps if trajectory else ():
+        if step.time is not None:
+            if not calls and step.usage is not None:
                 yield _step(step, trajectory.model if trajectory else "", trace, root)
+            for place, used in enumerate(step.calls):
+                yield _tool(step, place, used, step.time, trace, root)
 
 
 def _root(found: FinishedAttempt, trace: bytes, own: bytes) -> AttemptSpan:
@@ -129,6 +133,22 @@ def _step(step: TrajectoryStep, model: str, trace: bytes, root: bytes) -> Attemp
     }  # fmt: skip
     own = _number(8, trace.hex(), f"step {step.index}")
     return AttemptSpan(trace, own, root, f"chat {model}".rstrip(), step.time, step.time, attributes, outward=True)
+
+
+def _tool(step: TrajectoryStep, place: int, call: StepCall, at: datetime, trace: bytes, root: bytes) -> AttemptSpan:
+    """A call of a tool; its arguments and its answer are what was said."""
+    name = printable(call.name, 100)
+    attributes: dict[str, SpanValue] = {
+        "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "function",
+        "repoassay.step": step.index,
+    }  # fmt: skip
+    if call.id:
+        attributes["gen_ai.tool.call.id"] = printable(call.id, 200)
+    failed = "_OTHER" if call.id and any(seen.failed and seen.call == call.id for seen in step.observations) else ""
+    if failed:
+        attributes["error.type"] = failed
+    own = _number(8, trace.hex(), f"step {step.index} tool {place}")
+    return AttemptSpan(trace, own, root, f"execute_tool {name}", at, at, attributes, failed=failed)
 
 
 def _named(model: str) -> dict[str, SpanValue]:

@@ -24,14 +24,14 @@ _BATCH = 200
 
 
 class Otlp:
-    """One trace an attempt: the agent's span with the verdict as its event, and the model calls of its journal."""
+    """One trace an attempt: the agent's span with the verdict as its event, its model calls, and its calls of tools."""
 
     title = "traces with gen_ai attributes (OTLP): JSON lines, or sent to a collector with --to URL"
     takes = ("run",)
     version = "OTLP 1, GenAI conventions of 2026 (in development)"
     lost = (
         "What was said, and patches: spans carry names and figures.",
-        "Calls of tools: the journal knows the model's alone.",
+        "Calls of tools whose time no trajectory tells, and how long a tool took.",
         "Of an imported attempt, how long a model call took.",
     )
 

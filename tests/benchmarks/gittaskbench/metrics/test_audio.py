@@ -107,6 +107,7 @@ def test_sdr_is_that_of_another_library(level: float) -> None:
     assert filtered_sdr(heard, wave) == pytest.approx(float(expected), abs=1e-3)
 
 
+@pytest.mark.exhaustive
 def test_order_level_rate_channels_delay_and_filters_are_forgiven(tmp_path: Path, voices: tuple[Any, Any]) -> None:
     one, other = voices
     for number, signals in enumerate(
@@ -124,6 +125,7 @@ def test_order_level_rate_channels_delay_and_filters_are_forgiven(tmp_path: Path
     assert sdr(tmp_path, separated(tmp_path / "fast", *doubled, rate=2 * RATE)) > 12
 
 
+@pytest.mark.exhaustive
 def test_what_is_not_separated(tmp_path: Path, voices: tuple[Any, Any]) -> None:
     one, other = voices
     other = other * np.sqrt((one @ one) / (other @ other))

@@ -28,6 +28,7 @@ def separated(folder: Path, *signals: Any) -> Path:
     return folder
 
 
+@pytest.mark.exhaustive
 def test_speechbrain_01_wants_sdr_and_the_level(tmp_path: Path) -> None:
     boy, girl = noise(1), np.convolve(noise(2), [1, 0.9, 0.5])[: 2 * RATE]
     for name, voice in (("boy.wav", boy), ("girl.wav", girl)):

@@ -1,0 +1,107 @@
+"""Hidden tests that are a shell script, which writes a reward: run once, and its file read when everything is dead.
+
+What the script runs of the submission has the script's own account, so that nothing vouches for the reward but the
+script: a pass is never attested. The reward's place has a name that is drawn for each run and stands in the script
+alone; who writes one to the place that is public knowledge gives himself away where the script writes its own.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from repoassay.grading.hidden_tests.results import ChannelReport, HiddenTestRun
+from repoassay.sandbox import Command, ExportSpec, Mount, Sandbox
+from repoassay.tasks import TaskFolder
+from repoassay.text import printable
+from repoassay.types import Ended, FileEdit, Limits, TestResult
+from repoassay.workspace import state_mounts, test_variables
+
+__all__ = ["REWARDS", "read_reward", "run_reward_script"]
+
+REWARDS = "/logs/verifier"
+"""Where a script, as it is published, writes `reward.txt` or `reward.json`."""
+_MOST_BYTES = 2**20
+_HOME = "/tmp"  # noqa: S108 - inside the sandbox
+
+
+def run_reward_script(
+    folder: TaskFolder,
+    base: Path,
+    edits: Mapping[str, FileEdit | None],
+    environment: Path,
+    test_files: Mapping[str, bytes],
+    sandbox: Sandbox,
+    limits: Limits,
+    cancel: threading.Event | None = None,
+) -> HiddenTestRun:
+    """Run the script of a state task's one test on `base` with `edits` applied.
+
+    Args:
+        folder: The task.
+        base: Read-only checkout.
+        edits: Changed files by path in the repository.
+        environment: The task's environment.
+        test_files: Files below tests/.
+        sandbox: Where it runs.
+        limits: What the run may take.
+        cancel: Set to end early.
+    """
+    tests, state = folder.task.grading.tests, folder.task.state
+    assert tests is not None and state is not None
+    (test,) = tests.all_ids
+    secret = f"/run/verifier-{secrets.token_hex(16)}"
+    laid: dict[str, FileEdit | None] = {f"/{name}": edit for name, edit in edits.items()}
+    laid |= {
+        f"/tests/{name}": FileEdit(content.replace(REWARDS.encode(), secret.encode()), executable=True)
+        for name, content in test_files.items()
+    }
+    with tempfile.TemporaryDirectory(prefix="repoassay-reward-", ignore_cleanup_errors=True) as place:
+        own, public = Path(place, "own"), Path(place, "public")
+        done = sandbox.run(
+            Command(
+                argv=("/bin/bash", f"/tests/{test.partition('::')[0]}"),
+                env={"HOME": _HOME, "TEST_DIR": "/tests", **test_variables(folder.task, environment)},
+                cwd=state.work,
+                mounts=(*state_mounts(state, base), Mount(environment, "/env")),
+                scratch=(secret, REWARDS),
+                edits=laid,
+                limits=limits,
+                collect=tuple(ExportSpec(source, into, _MOST_BYTES, 100) for source, into in
+                              ((secret, own), (REWARDS, public))),
+            ),
+            cancel,
+        )  # fmt: skip
+        reward, forged = read_reward(own), read_reward(public)
+    said = (done.stdout[-1500:] + done.stderr[-500:]).decode(errors="replace")
+    signs = ["a reward was written beside the one of the tests' own script"] if None not in (reward, forged) else []
+    complete = done.exit.ended is Ended.EXITED and reward is not None
+    why = f"The reward is {reward:g}." if reward is not None else "The tests' script wrote no reward that can be read."
+    outcome = "missing" if reward is None else "passed" if reward >= 1 else "failed"
+    result = TestResult.model_validate({"id": test, "outcome": outcome, "message": printable(f"{why} {said}", 3000)})
+    told = ChannelReport([result], complete, ready=True, signs=signs, reward=reward)
+    return HiddenTestRun(done.exit, told, said)
+
+
+def read_reward(folder: Path) -> float | None:
+    """The reward that a script left: of reward.json `reward`, else the least of its figures; else reward.txt."""
+    try:
+        if (folder / "reward.json").is_file():
+            found = json.loads((folder / "reward.json").read_text("utf-8"))
+            if isinstance(found, dict):
+                values = [found["reward"]] if "reward" in found else list(found.values())
+            else:
+                values = [found]
+        elif (folder / "reward.txt").is_file():
+            values = [float((folder / "reward.txt").read_text("utf-8"))]
+        else:
+            return None
+    except (OSError, ValueError, RecursionError):
+        return None
+    good = values and all(isinstance(value, int | float) and math.isfinite(value) for value in values)
+    return float(min(values)) if good else None

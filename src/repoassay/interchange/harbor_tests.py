@@ -1,0 +1,150 @@
+"""The tests of a Harbor task: pytest's own, by name, where its script does nothing else; else the script as it is."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from repoassay.interchange.hidden_test_text import absolute_paths, check_tests, constant_paths, names_of_tests
+from repoassay.interchange.image_file import ImportRefusal
+from repoassay.interchange.pytest_script import AGENTS_TESTS, read_test_script
+from repoassay.interchange.verifier_script import read_verifier
+from repoassay.tasks import read_regular
+
+__all__ = ["TaskTests", "read_tests", "task_text"]
+
+_MOST_TEXT = 2**20
+_PROGRAMS = (".py", ".sh", ".js", ".mjs", ".ts", ".rb", ".pl", ".R")
+_BY_EXIT_CODE = """\
+bash /tests/{name}
+if [ $? -eq 0 ]; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi
+"""
+
+
+@dataclass(slots=True)
+class TaskTests:
+    """How a task's tests are run here.
+
+    Attributes:
+        runner: `pytest`, or `script`.
+        ids: Of the tests.
+        text: What the tests say, for places that they name.
+        looked_at: Absolute paths that they look at.
+        pip, apt: Packages they install.
+        files: What is written in place of published files, by path below tests/.
+    """
+
+    runner: str
+    ids: tuple[str, ...]
+    text: str
+    looked_at: list[str]
+    pip: list[str] = field(default_factory=list)
+    apt: list[str] = field(default_factory=list)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_tests(tests: Path, script: Path | None, work: str, files: Mapping[str, Path], *, rewards: bool) -> TaskTests:
+    """Understand a task's tests.
+
+    Args:
+        tests: The folder.
+        script: What runs them; None where pytest runs `test_*.py`.
+        work: Where it starts.
+        files: Of the image, by their places.
+        rewards: Whether the script writes a reward, or its exit code says the result.
+
+    Raises:
+        ImportRefusal: They cannot be run here.
+    """
+    found = ""
+    looked_at: list[str] = []
+    for path in sorted(tests.rglob("*")):
+        if path.suffix in _PROGRAMS and path.is_file():
+            name = path.relative_to(tests).as_posix()
+            text = task_text(tests, name)
+            check_tests(text, f"tests/{name}")
+            found += f"{text}\n"
+            looked_at += constant_paths(text) if path.suffix == ".py" else _system_paths(text)
+    try:
+        return _by_name(tests, script, work, found, looked_at)
+    except ImportRefusal as refusal:
+        shown = _shown_tests(tests, files)
+        if script is None or (refusal.why == AGENTS_TESTS and not shown):
+            raise
+        return _by_script(script, work, found, shown, looked_at, rewards=rewards)
+
+
+def _system_paths(text: str) -> list[str]:
+    """Paths in a program that is no Python below the folders where a machine keeps its own settings and state."""
+    return [path for path in absolute_paths(text) if path.startswith(("/etc/", "/var/")) and "/apt/" not in path]
+
+
+def _shown_tests(tests: Path, files: Mapping[str, Path]) -> dict[str, str]:
+    """Places in the image that hold a file of the tests as it is -> its path below tests/."""
+    sizes: dict[tuple[str, int], Path] = {}
+    for path in sorted(tests.rglob("*")):
+        if path.is_file() and path.stat().st_size:
+            sizes[path.name, path.stat().st_size] = path
+    found = {}
+    for place, file in files.items():
+        hidden = sizes.get((PurePosixPath(place).name, file.stat().st_size))
+        if hidden is not None and hidden.read_bytes() == file.read_bytes():
+            found[place] = hidden.relative_to(tests).as_posix()
+    return found
+
+
+def _by_name(tests: Path, script: Path | None, work: str, text: str, looked_at: list[str]) -> TaskTests:
+    if (tests / "conftest.py").exists():
+        raise ImportRefusal("Its tests have a conftest.py.", "tests/conftest.py")
+    files, pip = ["."], []
+    if script is not None:
+        told = read_test_script(task_text(script.parent, script.name), _shown(script), work)
+        files, pip = told.files, told.pip
+    if "." in files:
+        files = [path.name for path in sorted(tests.glob("test_*.py"))]
+    ids: list[str] = []
+    for file in dict.fromkeys(files):
+        names, many = names_of_tests(task_text(tests, file), file)
+        if many:
+            raise ImportRefusal("Its tests are parametrized, so that their names are known only when they run.", file)
+        ids += names
+    return TaskTests("pytest", tuple(ids), text, looked_at, pip)
+
+
+def _by_script(
+    script: Path, work: str, text: str, shown: Mapping[str, str], looked_at: list[str], *, rewards: bool
+) -> TaskTests:
+    source = task_text(script.parent, script.name)
+    if work == "/":
+        raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
+    told = read_verifier(source, _shown(script))
+    # Tests that agents have too are run as they were published.
+    again = [
+        f"cp --remove-destination {shlex.quote(f'/tests/{name}')} {shlex.quote(place)}\n"
+        for place, name in shown.items()
+    ]
+    told.text = "".join(again) + told.text
+    if rewards:
+        if not re.search(r"/logs/verifier\b", f"{told.text}\n{text}"):
+            raise ImportRefusal("Its test script writes no reward where one is looked for.", _shown(script))
+        files = {script.name: told.text}
+        name = script.name
+    else:
+        name = "by-exit-code.sh"
+        files = {script.name: told.text, name: _BY_EXIT_CODE.format(name=script.name)}
+    return TaskTests("script", (f"{name}::__script__",), f"{text}\n{told.text}", looked_at, told.pip, told.apt, files)
+
+
+def _shown(script: Path) -> str:
+    return f"tests/{script.name}" if script.parent.name == "tests" else script.name
+
+
+def task_text(folder: Path, name: str) -> str:
+    """A regular file's text; raises `ImportRefusal` where there is none that can be read."""
+    try:
+        return read_regular(folder / name, _MOST_TEXT).decode("utf-8", "replace")
+    except OSError as error:
+        raise ImportRefusal(f"It has no {name[:80]} that can be read.", name) from error

@@ -1,0 +1,137 @@
+"""A test script as it is, but for what it installs: that is the environment's, where there is no network."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from repoassay.interchange.image_file import ImportRefusal
+from repoassay.interchange.shell_steps import read_shell
+
+__all__ = ["VerifierScript", "read_verifier"]
+
+_HEREDOC = re.compile(r"<<-?\s*([\"']?)([A-Za-z_]\w*)\1")
+_INSTALLS = re.compile(
+    r"^(if ! )?(sudo )?(apt(-get)?|pip[\d.]*|python[\d.]* -m pip|uv (pip|add|venv|init|sync|python|tool)) ?\b"
+)
+_SETS_UP = re.compile(
+    r"^((curl|wget)\b.*(astral\.sh|install\.sh|get-pip).*|(source|\.) .*(\.local/bin/env|\.cargo/env|activate)\"?"
+    r"|export PATH=.*|deactivate|hash -r)$"
+)
+_REACHES_OUT = re.compile(
+    r"(?<![\w./=-])(curl|wget|git (clone|fetch|pull)|npm (i|install|ci)|npx|yarn|pnpm|go (get|install)"
+    r"|cargo (add|install)|go mod (download|tidy)|gem install|pip3? install|apt-get|uv (add|sync|pip)|playwright"
+    r"|conda|mvn|gradle)(?=\s|$)"
+)
+_STARTS = re.compile(r"\b(systemctl|service [\w-]+ (re)?start|docker|nginx|mysqld?|postgres|redis-server|sshd)\b")
+_RUNNER = re.compile(r"\b(?:uvx|uv run|uv tool run)\s+")
+_WITH_VALUE = frozenset({"-p", "--python", "--from", "--project", "--directory", "--index-url", "--extra-index-url"})
+_PYTEST = re.compile(r"\bpython[\d.]* +-m +pytest\b")
+_RUN_PYTEST = """\
+# pytest as a module, but that none of the folder it stands in takes the place of one of pytest's or Python's.
+RUN_PYTEST='import sys; sys.path[:] = [*filter(None, sys.path), ""]; import pytest; raise SystemExit(pytest.main())'
+"""
+_CALL = 'python -c "$RUN_PYTEST"'
+
+
+@dataclass(slots=True)
+class VerifierScript:
+    """What is kept of a test script.
+
+    Attributes:
+        text: The script without what installs something.
+        pip, apt: Packages it installs.
+    """
+
+    text: str = ""
+    pip: list[str] = field(default_factory=list)
+    apt: list[str] = field(default_factory=list)
+
+
+def read_verifier(text: str, name: str) -> VerifierScript:
+    """Take what a script installs out of it, and see that the rest needs no network and no service.
+
+    Raises:
+        ImportRefusal: It writes no reward where one is looked for, or reaches out beyond what is understood.
+    """
+    found = VerifierScript()
+    kept: list[str] = []
+    ends: list[str] = []
+    number, lines = 0, text.replace("\r\n", "\n").split("\n")
+    while number < len(lines):
+        first, line = number + 1, lines[number]
+        number += 1
+        if ends:
+            ends = ends[1:] if line.strip() == ends[0] else ends
+            if told := _REACHES_OUT.search(line):
+                raise ImportRefusal(f"Its test script reaches out with {told[0]}, and tests have no network.", name,
+                                    first, line)  # fmt: skip
+            kept.append(line)
+            continue
+        while line.endswith("\\") and number < len(lines):
+            line = f"{line[:-1]} {lines[number].strip()}"
+            number += 1
+        try:
+            kept.append(_line(line, found))
+        except ValueError as error:
+            raise ImportRefusal(str(error), name, first, line) from error
+        ends = [word for _, word in _HEREDOC.findall(line)]
+    found.text = "\n".join(kept)
+    if _PYTEST.search(found.text):
+        found.text = f"{_RUN_PYTEST}{_PYTEST.sub(_CALL, found.text)}"
+    return found
+
+
+def _line(line: str, found: VerifierScript) -> str:
+    """What stands in the place of a line."""
+    plain = " ".join(line.split())
+    if not plain or plain.startswith("#"):
+        return line
+    indent = line[: len(line) - len(line.lstrip())]
+    if _INSTALLS.match(plain) or _SETS_UP.match(plain):
+        steps = [part for part in re.split(r"\s*(?:&&|\|\||;)\s*", plain) if part not in ("then", "fi", "do", "{", "}")]
+        if any(re.match(r"(python[\d.]*|uv run|uvx|pytest|node|bash)\b(?! -m (pip|venv))", step) for step in steps):
+            raise ValueError("Its test script installs something and runs its tests in one line.")
+        for step in steps:
+            _install(re.sub(r"^(if ! |sudo )|(\s\d)?\s*[>&|].*$", "", step), found)
+        return f"{indent}true{'; then' if plain.startswith('if ') else ''}"
+    line = re.sub(r"\s--ctrf[ =]\S+", "", _without_uv(line, found))
+    if (told := _REACHES_OUT.search(line)) and not re.match(r"\s*(echo|printf)\b", line):
+        raise ValueError(f"Its test script reaches out with {told[0]}, and tests have no network.")
+    if (told := _STARTS.search(line)) and not re.match(r"\s*(echo|printf)\b", line):
+        raise ValueError(f"Its test script needs {told[0]}, which a sandbox does not have.")
+    return line
+
+
+def _install(step: str, found: VerifierScript) -> None:
+    step = re.sub(r"^uv add\b", "uv pip install", step)
+    if not re.match(r"(apt(-get)?|pip[\d.]*|python[\d.]* -m pip|uv pip) (?=.*\binstall\b)", step):
+        return
+    if "$" in step:
+        raise ValueError("Its test script installs what a variable of it names.")
+    steps = read_shell(step)
+    if any(wanted.startswith("-r ") for wanted in steps.pip):
+        raise ValueError("Its test script installs from a file of requirements.")
+    found.pip += steps.pip
+    found.apt += steps.apt
+
+
+def _without_uv(line: str, found: VerifierScript) -> str:
+    """A line whose `uvx` or `uv run` is the environment's own program, with the packages it names."""
+    match = _RUNNER.search(line)
+    if match is None:
+        if re.search(r"\buvx?\b", line) and not re.search(r"command -v|which uv|\becho\b|setup-uv-pytest", line):
+            raise ValueError("Its test script runs something with uv that is not understood.")
+        return line
+    rest = line[match.end() :].split(" ")
+    while rest and (not rest[0] or rest[0].startswith("-")):
+        option, _, value = rest.pop(0).partition("=")
+        if option in ("-w", "--with"):
+            found.pip.append((value or (rest.pop(0) if rest else "")).strip("'\""))
+        elif option in _WITH_VALUE and not value and rest:
+            rest.pop(0)
+    found.pip = [name for name in found.pip if name and not re.match(r"pytest(-json-ctrf)?($|[=<>~!])", name)]
+    if not rest or not re.fullmatch(r"pytest|python[\d.]*", rest[0]):
+        raise ValueError("Its test script runs something with uv that is not understood.")
+    program = "python -m pytest" if rest[0] == "pytest" else "python"
+    return " ".join([line[: match.start()] + program, *rest[1:]])

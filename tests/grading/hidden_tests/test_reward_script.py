@@ -1,0 +1,103 @@
+"""Tests that are a script: what it writes decides, what a submission writes beside it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from repoassay.engine.attempt import GradingContext
+from repoassay.grading.hidden_tests.reward_script import read_reward
+from repoassay.interchange.state_proof import prove_state_task
+from repoassay.sandbox.cache import Cache
+from repoassay.sandbox.sandbox import open_sandbox
+from repoassay.tasks import TaskFolder, read_task
+from repoassay.types import Outcome, Verdict
+from state_tasks import DOCUMENT, attempt, write_task
+
+Try = Callable[[str], Verdict]
+NAMED = DOCUMENT[DOCUMENT.index("fail_to_pass") : DOCUMENT.index("seconds = 20")]
+SCRIPTED = DOCUMENT.replace(NAMED, 'fail_to_pass = ["test.sh::__script__"]\nrunner = "script"\n')
+SCRIPT = """\
+#!/bin/bash
+score=0
+[ "$(cat sum.txt)" = 17 ] && score=0.5
+[ "$(python3 /srv/reports/twice.py 21)" = 42 ] && [ $score = 0.5 ] && score=1.0
+mkdir -p /logs/verifier
+echo $score > /logs/verifier/reward.txt
+exit 0
+"""
+SUM = "awk '{s += $1} END {print s}' data/parcels.txt > sum.txt"
+TWICE = "echo 'import sys; print(2 * int(sys.argv[1]))' > /srv/reports/twice.py"
+FORGES = "for p in ('reward.txt', 'reward.json'):\n    open('/logs/verifier/' + p, 'w').write('1')\n"
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[GradingContext]:
+    cache = Cache()
+    made = GradingContext(None, cache, open_sandbox("namespaces", cache))
+    yield made
+    made.oracle.close()
+
+
+@pytest.fixture(scope="module")
+def proven(bench: GradingContext, tmp_path_factory: pytest.TempPathFactory) -> TaskFolder:
+    place = write_task(tmp_path_factory.mktemp("script"), task=SCRIPTED, solve=f"{SUM}\n{TWICE}\n")
+    (place / "tests/test.sh").write_text(SCRIPT)
+    proof = prove_state_task(place, bench)
+    assert (proof.state, proof.why) == ("proven", "")
+    return read_task(place)
+
+
+@pytest.fixture
+def tried(proven: TaskFolder, bench: GradingContext, tmp_path: Path) -> Try:
+    return lambda line: attempt(proven, bench, tmp_path / "attempt", line)
+
+
+def test_a_reward_of_one_passes_and_is_vouched_for_by_nobody_else(tried: Try) -> None:
+    verdict = tried(f"{SUM}; {TWICE}")
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+    assert verdict.assurance is not None and verdict.assurance.grade == "plain"
+    assert verdict.criteria[0].value == 1
+
+
+def test_a_part_of_it_fails_with_the_reward_that_was_written(tried: Try) -> None:
+    verdict = tried(SUM)
+    assert verdict.outcome is Outcome.FAILED
+    assert (verdict.criteria[0].metric, verdict.criteria[0].value) == ("reward", 0.5)
+
+
+def test_a_reward_that_the_agent_leaves_is_not_read(tried: Try) -> None:
+    verdict = tried("mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt; echo 1 > /tmp/reward.txt; echo 1 > x")
+    assert verdict.outcome is Outcome.FAILED and verdict.criteria[0].value == 0
+
+
+def test_a_program_that_writes_the_reward_is_found_out(tried: Try) -> None:
+    verdict = tried(f"cat > /srv/reports/twice.py <<'E'\n{FORGES}E\n")
+    assert verdict.outcome is Outcome.TAMPERING
+    assert "a reward was written beside" in verdict.comments[0]
+
+
+def test_a_script_that_is_ended_early_gives_no_reward(tried: Try) -> None:
+    verdict = tried("echo 'import os; os.kill(os.getppid(), 9)' > /srv/reports/twice.py")
+    assert verdict.outcome is Outcome.FAILED and verdict.tests[0].outcome in ("missing", "failed")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reward"),
+    [
+        ("reward.txt", " 0.25\n", 0.25),
+        ("reward.json", '{"reward": 1, "correct": 0}', 1.0),
+        ("reward.json", '{"speed": 1, "style": 0.5}', 0.5),
+        ("reward.json", '{"reward": "1"}', None),
+        ("reward.txt", "nan", None),
+        ("reward.txt", "inf", None),
+        ("reward.txt", "", None),
+        ("reward.json", "[" * 100_000, None),
+        ("other", "1", None),
+    ],
+)
+def test_only_finite_figures_are_rewards(tmp_path: Path, name: str, text: str, reward: float | None) -> None:
+    (tmp_path / name).write_text(text)
+    assert read_reward(tmp_path) == reward
