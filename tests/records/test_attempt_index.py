@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -259,8 +260,13 @@ def test_what_finished_meanwhile_is_taken_in_and_the_rest_is_not_looked_at(
     time.sleep(0.05)
     extend_index(run.path)
     read: list[str] = []
-    taken = attempt_index.read_attempt
-    monkeypatch.setattr(attempt_index, "read_attempt", lambda *given: (read.append(given[1]), taken(*given))[1])
+    taken = vars(attempt_index)["read_attempt"]
+
+    def read_attempt(*given: Any) -> Any:
+        read.append(given[1])
+        return taken(*given)
+
+    monkeypatch.setattr(attempt_index, "read_attempt", read_attempt)
     with pytest.raises(BadInput, match=r"A1/verdict\.json"):
         index_run(run.path)
     assert read == ["A1"]
