@@ -30,6 +30,8 @@ SCHEMA_VERSION = 2
 """Of the envelope and of every verb's data. 1 was 0.1 and 0.2, whose verbs printed their data bare."""
 _awaited: list[str] = []
 """The verb whose document is still to come, if one is."""
+
+
 _PART = 100
 """Items of a list that are printed at a time."""
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -40,7 +42,7 @@ def print_document(data: object, problems: Sequence[str] = ()) -> None:
 
     Args:
         data: As the verb's schema says. An iterator in it is a list, of which each item is made, printed on a line and
-            forgotten: so many may come.
+            forgotten: so many may come, some of them encoded.
         problems: What was passed over or is wrong about the answer, a sentence each.
     """
     _awaited.clear()
@@ -62,8 +64,10 @@ def print_document(data: object, problems: Sequence[str] = ()) -> None:
 
 
 def _print_list(items: Iterator[object]) -> None:
+    from repoassay.records import EncodedJson
+
     before = "[\n"
-    while part := [_text(item) for item in islice(items, _PART)]:
+    while part := [item if isinstance(item, EncodedJson) else _text(item) for item in islice(items, _PART)]:
         click.echo(before + ",\n".join(part), nl=False)
         before = ",\n"
     click.echo("\n]" if before == ",\n" else "[]", nl=False)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from repoassay.records import (
     RunFolder,
     attempt_index,
     check_sound,
+    extend_index,
     index_path,
     index_run,
     sound_folders,
@@ -46,19 +48,23 @@ def made(path: Path, count: int) -> RunFolder:
     )
     run = RunFolder.create(path, plan)
     for number in range(1, count + 1):
-        attempt = Attempt(
-            id=f"A{number}", run="R", task=f"t{number % 3}", task_digest="d", agent="a", number=number,
-            retry_of="A1" if number == 2 else None, started=NOW, ended=NOW,
-            submission=Submission(exit=Exit(ended=Ended.EXITED, code=0, wall=number / 7)),
-            spent=Spending(calls=number) if number % 2 else None,
-        )  # fmt: skip
-        verdict = Verdict(
-            task=attempt.task, task_digest="d", outcome=Outcome.FAILED, process=True,
-            result=None if number == 3 else False, comments=("no",), grader="g", graded_at=NOW,
-        )  # fmt: skip
-        run.record(attempt, verdict)
+        made_attempt(run, number)
     time.sleep(0.05)  # longer than the steps that times of files have
     return run
+
+
+def made_attempt(run: RunFolder, number: int) -> None:
+    attempt = Attempt(
+        id=f"A{number}", run="R", task=f"t{number % 3}", task_digest="d", agent="a", number=number,
+        retry_of="A1" if number == 2 else None, started=NOW, ended=NOW,
+        submission=Submission(exit=Exit(ended=Ended.EXITED, code=0, wall=number / 7)),
+        spent=Spending(calls=number) if number % 2 else None,
+    )  # fmt: skip
+    verdict = Verdict(
+        task=attempt.task, task_digest="d", outcome=Outcome.FAILED, process=True,
+        result=None if number == 3 else False, comments=("no",), grader="g", graded_at=NOW,
+    )  # fmt: skip
+    run.record(attempt, verdict)
 
 
 def from_files(run: RunFolder) -> list[IndexedAttempt]:
@@ -242,3 +248,30 @@ def test_memory_is_that_of_the_rows(run: RunFolder, tmp_path: Path) -> None:
 
     peak(10)
     assert peak(420) - peak(20) < 400 * 1_500  # 20,000 bytes each, when whole records were held
+
+
+def test_what_finished_meanwhile_is_taken_in_and_the_rest_is_not_looked_at(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extend_index(run.path)
+    tell_apart(run)
+    (run.attempt_folder("A1") / "verdict.json").write_text("not looked at")
+    made_attempt(run, 5)
+    time.sleep(0.05)
+    extend_index(run.path)
+    read: list[str] = []
+    taken = vars(attempt_index)["read_attempt"]
+
+    def read_attempt(*given: Any) -> Any:
+        read.append(given[1])
+        return taken(*given)
+
+    monkeypatch.setattr(attempt_index, "read_attempt", read_attempt)
+    with pytest.raises(BadInput, match=r"A1/verdict\.json"):
+        index_run(run.path)
+    assert read == ["A1"]
+    (run.attempt_folder("A5") / "attempt.json").unlink()
+    made_attempt(run, 6)
+    (run.attempt_folder("A6") / "attempt.json").unlink()
+    with pytest.raises(BadInput, match=r"A6/attempt\.json"):
+        extend_index(run.path)

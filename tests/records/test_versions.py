@@ -128,3 +128,31 @@ def test_a_value_of_another_format_is_checked_too() -> None:
 
 def test_a_document_gets_its_version_in_front() -> None:
     assert list(with_version({"a": 1})) == ["schema_version", "a"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"a": "\\ud800"}', b'{"a": 1, "a": 2, "b": [1.5, -0, 1e400, NaN, -Infinity]}',
+        b' {"a": "x\x7f"} \n',
+        '{"a": "wide"}'.encode("utf-16"), b'\xef\xbb\xbf{"a": 1}', b'{"a": "\xff"}',
+        b'{"a": "\xed\xa0\x80"}', b'{"a": 1}{',
+        b'{"a": "line\nbreak"}', b'{"a": ' + b"9" * 400 + b"}", b'{"a": ' + b"9" * 5000 + b"}",
+        b'{"a": 01}', b"{'a': 1}",
+        b'{"a": 1,}', b'{"a": ' + b"[" * 500 + b"]" * 500 + b"}", b'{"a": 0.1e1, "b": 123456789.123456789}',
+        b"[1]", b"",
+    ],
+    ids=range(18),
+)  # fmt: skip
+def test_objects_are_what_pythons_json_reads(data: bytes) -> None:
+    """A quicker reader is tried first, and nothing is read in another way than before."""
+    try:
+        wanted = json.loads(data)
+    except ValueError:
+        wanted = None
+    if isinstance(wanted, dict):
+        found = parse_object(data)
+        assert repr(found) == repr(wanted)
+    else:
+        with pytest.raises(ValueError):
+            parse_object(data)

@@ -5,6 +5,7 @@ Regenerate the golden file with: REPOASSAY_GOLDEN=write pytest tests/report
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import Callable
@@ -13,8 +14,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from repoassay.errors import BadInput
 from repoassay.records import RunFolder
-from repoassay.report import summarise, summary_document
+from repoassay.report import encoded_attempts, summarise, summary_document
 from repoassay.report.document import plain_value
 from repoassay.types import Attempt, CriterionResult, Outcome, Verdict
 
@@ -78,6 +82,8 @@ def test_numbers_that_are_not_finite_are_null(make_run: MakeRun, put: Put) -> No
     )  # fmt: skip
     put(run, "task-01", verdict=verdict)
     assert loaded(run)["attempts"][0]["verdict"]["criteria"][0]["value"] is None
+    (text,) = encoded_attempts(summarise(run))
+    assert json.loads(str(text)) == loaded(run)["attempts"][0]
 
 
 def test_money_is_exact_text_and_nan_is_null() -> None:
@@ -85,3 +91,23 @@ def test_money_is_exact_text_and_nan_is_null() -> None:
         "a": "0.10",
         "b": [None, None, "passed"],
     }
+
+
+def test_attempts_that_are_encoded_say_the_same(varied: RunFolder, put: Put) -> None:
+    verdict = next(varied.path.glob("attempts/*/verdict.json"))
+    record = json.loads(verdict.read_bytes())
+    odd = ["caf\u00e9 \U0001f600 \x7f \x1b[31m \u2028", 'a\\"b']
+    verdict.write_text(json.dumps({**record, "comments": odd}))
+    summary = summarise(varied)
+    texts = list(encoded_attempts(summary))
+    assert all(isinstance(text, str) and text.isascii() and text.isprintable() for text in texts)
+    assert [json.loads(str(text)) for text in texts] == loaded(varied)["attempts"]
+    assert any(json.loads(str(text))["verdict"]["comments"] == odd for text in texts)
+
+
+def test_an_attempt_that_cannot_be_read_any_more_is_a_sentence(varied: RunFolder) -> None:
+    summary = summarise(varied)
+    next(varied.path.glob("attempts/*/verdict.json")).unlink()
+    with pytest.raises(BadInput, match="cannot be read back"):
+        list(encoded_attempts(summary))
+    assert gc.isenabled()

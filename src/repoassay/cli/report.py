@@ -214,11 +214,18 @@ def print_report(
     """
     from rich.console import Console as Terminal
 
-    from repoassay.report import print_table, print_tables, reviewed_tables, summary_document, write_html
+    from repoassay.report import (
+        encoded_attempts,
+        print_table,
+        print_tables,
+        reviewed_tables,
+        summary_document,
+        write_html,
+    )
 
     summary = run.summary()
     if as_json:
-        document = summary_document(summary)
+        document = summary_document(summary) | {"attempts": encoded_attempts(summary)}
         if reviews:  # only then is there a database, which is an extra
             from repoassay.report import reviews_document
 

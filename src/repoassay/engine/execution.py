@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,12 +30,15 @@ from repoassay.engine.work_threads import serve_all
 from repoassay.errors import BadInput, InfraFault, Interrupted, RepoAssayError, Unavailable
 from repoassay.executors import MOST_LOSSES, NodeLost
 from repoassay.grading import fault
-from repoassay.records import RunFolder, Slot, index_run
+from repoassay.records import RunFolder, Slot, extend_index, index_run
 from repoassay.sandbox import Cache, Sandbox, open_sandbox, permitted_hosts
 from repoassay.tasks import SuiteFolder, TaskFolder
 from repoassay.types import Attempt, NetworkPolicy, Outcome, Plan, Submission, Verdict
 
 __all__ = ["Progress", "agents_of", "check", "execute", "folder_lock", "prepare", "run_lock"]
+
+_INDEXED = 30.0
+"""Seconds from one time that finished attempts are taken into the run's index to the next."""
 
 
 class Progress(Protocol):
@@ -176,6 +180,7 @@ def execute(
     over: list[str] = []
     starts = Starts(plan, agents, cache, sandbox, {*known_starts, *_started_before(run)})
     with contextlib.ExitStack() as ends:
+        ends.enter_context(_index_kept(run.path))
         maker: AttemptMaker
         if executor == "local":
             meter = ends.enter_context(ModelAccess(plan, run.path, budget_usd))
@@ -214,6 +219,27 @@ def execute(
     if stop.starting.is_set():
         run.journal.append("interrupted")
         raise Interrupted("Stopped; every finished attempt is kept.", f"Continue with: repoassay resume {run.path}")
+
+
+@contextlib.contextmanager
+def _index_kept(run: Path) -> Iterator[None]:
+    """Keep the index of a run folder up to date meanwhile, so that little is read again even after a kill."""
+    ended = threading.Event()
+
+    def extend() -> None:
+        more = True
+        while more:
+            more = not ended.wait(_INDEXED)
+            with contextlib.suppress(BadInput):  # as who reads the run will say
+                extend_index(run)
+
+    thread = threading.Thread(target=extend, name="index", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from repoassay.records.attempt_index import (
         IndexedAttempt as IndexedAttempt,
         IndexedRun as IndexedRun,
+        extend_index as extend_index,
         index_run as index_run,
         sound_folders as sound_folders,
         undisturbed as undisturbed,
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
         verdict_key as verdict_key,
     )
     from repoassay.records.versions import (
+        EncodedJson as EncodedJson,
         NewerRecord as NewerRecord,
         check_version as check_version,
         parse as parse,
@@ -104,7 +106,14 @@ else:
         __name__,
         {
             "attempt_columns": ("AttemptColumns", "VerdictColumns"),
-            "attempt_index": ("IndexedAttempt", "IndexedRun", "index_run", "sound_folders", "undisturbed"),
+            "attempt_index": (
+                "IndexedAttempt",
+                "IndexedRun",
+                "extend_index",
+                "index_run",
+                "sound_folders",
+                "undisturbed",
+            ),
             "attempts": ("ALL", "TABLE", "finished_ids", "read_attempt"),
             "cache_root": ("cache_path",),
             "calls": (
@@ -131,6 +140,7 @@ else:
             "strengths": ("read_strengths", "write_strengths"),
             "verdicts": ("KEPT", "SqliteFile", "VerdictCache", "verdict_key"),
             "versions": (
+                "EncodedJson",
                 "NewerRecord",
                 "check_version",
                 "parse",

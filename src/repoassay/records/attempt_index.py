@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import sqlite3
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
@@ -32,7 +33,7 @@ from repoassay.records.index_file import index_path, index_transaction, open_ind
 from repoassay.records.journal import Journal
 from repoassay.types import Attempt, Outcome, Spending, Verdict
 
-__all__ = ["IndexedAttempt", "IndexedRun", "index_run", "sound_folders", "undisturbed"]
+__all__ = ["IndexedAttempt", "IndexedRun", "extend_index", "index_run", "sound_folders", "undisturbed"]
 
 _VERSION = 3
 _SCHEMA = """
@@ -48,6 +49,7 @@ SELECT f.position, f.id, a.state, a.verdict, a.whole, a.task, a.task_digest, a.j
     a.retry_of, a.outcome, a.process, a.result, a.comment, a.wall, a.spent, a.isolation
 FROM finished f LEFT JOIN attempts a USING (position) ORDER BY f.position
 """
+_UNREAD = "SELECT f.position, f.id FROM finished f LEFT JOIN attempts a USING (position) WHERE a.position IS NULL"
 _SOUND = "SELECT id, folder FROM finished JOIN attempts USING (position) WHERE sound"
 _NOTE = f"INSERT OR REPLACE INTO attempts VALUES ({','.join('?' * 19)})"  # noqa: S608 - question marks
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
@@ -124,6 +126,15 @@ def index_run(run: Path, progress: Callable[[int], None] | None = None, *, stric
     return with_index(partial(_place, run), lambda place: _read(run, place, progress, strict))
 
 
+def extend_index(run: Path) -> None:
+    """Take into the index of a run folder the finished attempts that it does not know; others are not looked at.
+
+    Raises:
+        BadInput: The journal or such an attempt cannot be read.
+    """
+    with_index(partial(_place, run), partial(_extend, run))
+
+
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Without the cyclic collector: a hundred thousand new records make no cycles, and it would visit them all."""
@@ -158,14 +169,13 @@ def _sound(place: Path | None) -> dict[str, int]:
 def _read(run: Path, place: Path | None, progress: Callable[[int], None] | None, whole: bool) -> IndexedRun:
     connection = open_index(place, _VERSION, _SCHEMA)
     try:
-        with index_transaction(connection):
+        with index_transaction(connection), _Attempts(run, connection) as attempts:
             torn, rest = _journal(connection, run)
             before = time.time_ns() - _SETTLED
-            base = f"{run}/attempts/"
             read: dict[str, IndexedAttempt | None] = {}
             places: dict[str, int] = {}
             for place_of, name, state, verdict, known_whole, *columns in connection.execute(_ROWS):
-                fits = state and (known_whole or not whole) and state == _state(base + name, verdict, before)
+                fits = state and (known_whole or not whole) and state == attempts.state(name, verdict, before)
                 if fits:
                     read[name] = _row(name, columns)
                 else:
@@ -174,12 +184,26 @@ def _read(run: Path, place: Path | None, progress: Callable[[int], None] | None,
                 read.setdefault(name, None)
             for number, (name, found) in enumerate(read.items(), 1):
                 if found is None:
-                    read[name] = _again(connection, run, name, places.get(name), whole, before)
+                    read[name] = attempts.read(name, places.get(name), whole, before)
                 if progress is not None and (number % _STEP == 0 or number == len(read)):
                     progress(number)
     finally:
         connection.close()
     return IndexedRun(tuple(filter(None, read.values())), torn)
+
+
+def _extend(run: Path, place: Path | None) -> None:
+    if place is None:
+        return
+    connection = open_index(place, _VERSION, _SCHEMA)
+    try:
+        with index_transaction(connection), _Attempts(run, connection) as attempts:
+            _journal(connection, run)
+            before = time.time_ns() - _SETTLED
+            for position, name in connection.execute(_UNREAD).fetchall():
+                attempts.read(name, position, True, before)
+    finally:
+        connection.close()
 
 
 def _journal(connection: sqlite3.Connection, run: Path) -> tuple[tuple[int, ...], list[str]]:
@@ -212,35 +236,73 @@ def _journal(connection: sqlite3.Connection, run: Path) -> tuple[tuple[int, ...]
     return tuple(torn), rest
 
 
-def _again(
-    connection: sqlite3.Connection, run: Path, name: str, position: int | None, whole: bool, before: int
-) -> IndexedAttempt:
-    """Read an attempt from its files, and note what was read of one whose position the index has."""
-    folder = f"{run}/attempts/{name}"
-    verdict, sound = _look(folder)
-    state = _state(folder, verdict, before)  # before it is read: a change meanwhile shows the next time
-    place = folder_state(os.lstat(folder)) if state else 0
-    known_whole = True
-    try:
-        attempt, judged = read_attempt(run, name, ALL, verdict)
-        found, possible = IndexedAttempt.of(attempt, judged), _is_possible(attempt)
-    except BadInput:
-        if whole:
-            raise
-        known_whole = possible = False
-    if not (whole or possible):
-        found, possible = (
-            IndexedAttempt.of(*read_attempt(run, name, TABLE, verdict)),
-            True,
-        )  # or says what is impossible
-    if position is not None and state and possible and found.number.bit_length() < 64:  # which SQLite can hold
-        values = (position, state, verdict, place, sound and place != 0, known_whole, *found[1:])
-        connection.execute(_NOTE, values)
-    return found
+class _Attempts:
+    """The folder of a run's attempts, open, and what is to be noted of those that are read from their files."""
+
+    def __init__(self, run: Path, connection: sqlite3.Connection) -> None:
+        self._run, self._connection = run, connection
+        self._notes: list[tuple[object, ...]] = []
+        self._folder = -1
+
+    def __enter__(self) -> Self:
+        with suppress(OSError):  # where there is none, reading an attempt says so
+            self._folder = os.open(self._run / "attempts", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._folder >= 0:
+            os.close(self._folder)
+        if kind is None:
+            self._connection.executemany(_NOTE, self._notes)
+
+    def read(self, name: str, position: int | None, strict: bool, before: int) -> IndexedAttempt:
+        """Read an attempt from its files, and note what was read of one whose position the index has."""
+        verdict, sound = _look(f"{self._run}/attempts/{name}")
+        state = self.state(name, verdict, before)  # before it is read: a change meanwhile shows the next time
+        place = folder_state(os.stat(name, dir_fd=self._folder, follow_symlinks=False)) if state else 0
+        known_whole = True
+        try:
+            attempt, judged = read_attempt(self._run, name, ALL, verdict)
+            found, possible = IndexedAttempt.of(attempt, judged), _is_possible(attempt)
+        except BadInput:
+            if strict:
+                raise
+            known_whole = possible = False
+        if not (strict or possible):  # or says what is impossible
+            found, possible = IndexedAttempt.of(*read_attempt(self._run, name, TABLE, verdict)), True
+        if position is not None and state and possible and found.number.bit_length() < 64:  # which SQLite can hold
+            self._notes.append((position, state, verdict, place, sound and place != 0, known_whole, *found[1:]))
+            if len(self._notes) == _STEP:
+                self._connection.executemany(_NOTE, self._notes)
+                self._notes.clear()
+        return found
+
+    def state(self, name: str, verdict: str, before: int) -> int:
+        """A number for what its folder and its two files are; 0 where that cannot be relied on, as when one changed
+        after `before`."""
+        folder = self._folder
+        try:
+            place = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            attempt = os.stat(f"{name}/attempt.json", dir_fd=folder, follow_symlinks=False)
+            judged = os.stat(f"{name}/{verdict}", dir_fd=folder, follow_symlinks=False)
+        except OSError:
+            return 0
+        plain = stat.S_ISDIR(place.st_mode) and stat.S_ISREG(attempt.st_mode) and stat.S_ISREG(judged.st_mode)
+        placed, made, graded = place.st_ctime_ns, attempt.st_ctime_ns, judged.st_ctime_ns
+        if not plain or placed > before or made > before or graded > before:
+            return 0
+        return hash((
+            place.st_dev, place.st_ino, place.st_mtime_ns, placed,
+            attempt.st_ino, attempt.st_size, attempt.st_mtime_ns, made,
+            judged.st_ino, judged.st_size, judged.st_mtime_ns, graded,
+        ))  # fmt: skip
 
 
 def _is_possible(attempt: Attempt) -> bool:
     """Whether tables can have its figures."""
+    ending = attempt.submission.exit
+    if attempt.spent is None and (ending is None or 0 <= ending.wall < math.inf):
+        return True
     try:
         AttemptColumns.model_validate(attempt, from_attributes=True)
     except ValidationError:
@@ -265,23 +327,3 @@ def _row(name: str, columns: Sequence[Any]) -> IndexedAttempt:
         name, intern(task), intern(task_digest), intern(judged_digest), intern(agent), number, retry_of,
         _OUTCOMES[outcome], _ANSWERS[process], _ANSWERS[result], comment, wall, spent, intern(isolation),
     )  # fmt: skip
-
-
-def _state(folder: str, verdict: str, before: int) -> int:
-    """A number for what its folder and its two files are; 0 where that cannot be relied on, as when one changed after
-    `before`."""
-    try:
-        place, attempt, judged = (
-            os.lstat(folder), os.lstat(f"{folder}/attempt.json"), os.lstat(f"{folder}/{verdict}")
-        )  # fmt: skip
-    except OSError:
-        return 0
-    plain = stat.S_ISDIR(place.st_mode) and stat.S_ISREG(attempt.st_mode) and stat.S_ISREG(judged.st_mode)
-    placed, made, graded = place.st_ctime_ns, attempt.st_ctime_ns, judged.st_ctime_ns
-    if not plain or placed > before or made > before or graded > before:
-        return 0
-    return hash((
-        place.st_dev, place.st_ino, place.st_mtime_ns, placed,
-        attempt.st_ino, attempt.st_size, attempt.st_mtime_ns, made,
-        judged.st_ino, judged.st_size, judged.st_mtime_ns, graded,
-    ))  # fmt: skip

@@ -99,7 +99,9 @@ def read_attempts(run: Path, fields: Fields[_A, _V]) -> Iterator[tuple[_A, _V]]:
 
 def latest_verdict(names: Iterable[str]) -> str:
     """Which of a folder's files has the latest verdict: grading again adds `verdict.1.json` and so on."""
-    later = max((int(found[1]) for item in names if (found := _LATER.fullmatch(item))), default=None)
+    later = max(
+        (int(found[1]) for item in names if item[:8] == "verdict." and (found := _LATER.fullmatch(item))), default=None
+    )
     return "verdict.json" if later is None else f"verdict.{later}.json"
 
 

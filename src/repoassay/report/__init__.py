@@ -46,7 +46,11 @@ if TYPE_CHECKING:
         subject_of as subject_of,
         subjects_of as subjects_of,
     )
-    from repoassay.report.document import plain_value as plain_value, summary_document as summary_document
+    from repoassay.report.document import (
+        encoded_attempts as encoded_attempts,
+        plain_value as plain_value,
+        summary_document as summary_document,
+    )
     from repoassay.report.export import write_figured as write_figured
     from repoassay.report.exporters import (
         ExportSource as ExportSource,
@@ -151,7 +155,7 @@ else:
                 "subject_of",
                 "subjects_of",
             ),
-            "document": ("plain_value", "summary_document"),
+            "document": ("encoded_attempts", "plain_value", "summary_document"),
             "export": ("write_figured",),
             "exporters": ("ExportSource", "export_file", "export_to", "exporter_titles", "find_source"),
             "figures": ("dollars", "tokens"),

@@ -34,19 +34,23 @@ A number that is not finite is null.
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from collections.abc import Iterator
 from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from repoassay.records import AttemptStatus
+from repoassay.records import ALL, AttemptStatus, EncodedJson, read_attempt, undisturbed
 from repoassay.report.summary import AgentSummary, Summary, SummaryRow
 from repoassay.stats import Proportion, Rate
 from repoassay.types import Spending, SuiteStrength
 
-__all__ = ["SCHEMA", "plain_value", "summary_document"]
+__all__ = ["SCHEMA", "encoded_attempts", "plain_value", "summary_document"]
 
 SCHEMA = "repoassay/report/1"
+_NOT_PLAIN = re.compile(r"[^\x00-\x7e]+")
 
 
 def summary_document(summary: Summary) -> dict[str, Any]:
@@ -144,16 +148,43 @@ def _proportion(proportion: Proportion) -> dict[str, Any]:
 
 
 def _attempt(row: SummaryRow) -> dict[str, Any]:
-    found = row.read()
+    attempt, verdict = read_attempt(row.run, row.found.id, ALL)
+    return {**_place(row), "attempt": attempt.model_dump(mode="json"), "verdict": verdict.model_dump(mode="json")}
+
+
+def _place(row: SummaryRow) -> dict[str, Any]:
     return {
         "standing": row.place.standing.value,
         "replaced_by": row.place.replaced_by,
         "moved": row.moved,
-        "wall": row.seconds,
+        "wall": plain_value(row.seconds),
         "folder": f"attempts/{row.found.id}",
-        "attempt": found.attempt.model_dump(mode="json"),
-        "verdict": found.verdict.model_dump(mode="json"),
     }
+
+
+def encoded_attempts(summary: Summary) -> Iterator[EncodedJson | dict[str, Any]]:
+    """The attempts of the document, as JSON where pydantic can write it: there may be 100,000.
+
+    Raises:
+        BadInput: When an attempt cannot be read any more.
+    """
+    with undisturbed():
+        yield from map(_encoded, summary.rows)
+
+
+def _encoded(row: SummaryRow) -> EncodedJson | dict[str, Any]:
+    attempt, verdict = read_attempt(row.run, row.found.id, ALL)
+    try:
+        records = f'"attempt": {attempt.model_dump_json()}, "verdict": {verdict.model_dump_json()}'
+    except ValueError:  # half a surrogate, which only Python's JSON writes
+        return _attempt(row)
+    if not records.isascii() or "\x7f" in records:
+        records = _NOT_PLAIN.sub(_escape, records)
+    return EncodedJson(f"{json.dumps(_place(row))[:-1]}, {records}}}")
+
+
+def _escape(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1]
 
 
 def plain_value(value: Any) -> Any:
