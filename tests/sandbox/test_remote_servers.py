@@ -269,9 +269,11 @@ def test_nothing_of_this_machine_is_written_and_no_network_is_opened(
 @pytest.mark.parametrize(
     ("url", "match"),
     [
-        ("", "needs the address"), ("https://me:secret@example.com", "holds a login"), ("ftp://example.com", "no address"),
-        ("https://example.com/path", "no address"), ("https://example.com?x", "no address"), ("https://", "no address"),
-        ("http://192.0.2.1:80", "in the clear"), ("http://example.com", "in the clear"), ("https://x:99999", "no address"),
+        ("", "needs the address"), ("https://me:secret@example.com", "holds a login"),
+        ("ftp://example.com", "no address"), ("https://example.com/path", "no address"),
+        ("https://example.com?x", "no address"), ("https://", "no address"),
+        ("http://192.0.2.1:80", "in the clear"), ("http://example.com", "in the clear"),
+        ("https://x:99999", "no address"),
         ("https://exa\u202emple.com", "no address"),
     ],
 )  # fmt: skip

@@ -1,7 +1,7 @@
-"""A server of sandboxes over HTTP: this machine's, for RepoAssay on another one. See docs/reference/sandbox-protocol.md.
+"""A server of sandboxes over HTTP: this machine's, for RepoAssay on another one.
 
-Those who hold a token run code in sandboxes here, and nothing beside: what they send is unpacked, mounted and written
-below a folder of the server's alone. It needs no web framework.
+Its protocol is in docs/reference/sandbox-protocol.md. Those who hold a token run code in sandboxes here, and nothing
+beside: what they send is unpacked, mounted and written below a folder of the server's alone. It needs no web framework.
 """
 
 from __future__ import annotations
