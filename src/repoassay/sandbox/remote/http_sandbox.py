@@ -94,9 +94,9 @@ class HttpSandbox:
         return self._begin(setup, cancel, None, None)
 
     def _builder(self) -> Sandbox:
-        from repoassay.sandbox.sandbox import open_namespaces
+        from repoassay.sandbox.namespaces import NamespaceSandbox
 
-        return open_namespaces(self._cache)
+        return NamespaceSandbox(self._cache)
 
     def _begin(
         self, setup: SandboxSetup, cancel: threading.Event | None, command: CommandRequest | None,
