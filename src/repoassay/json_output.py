@@ -30,8 +30,6 @@ SCHEMA_VERSION = 2
 """Of the envelope and of every verb's data. 1 was 0.1 and 0.2, whose verbs printed their data bare."""
 _awaited: list[str] = []
 """The verb whose document is still to come, if one is."""
-
-
 _PART = 100
 """Items of a list that are printed at a time."""
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"

@@ -77,7 +77,7 @@ def test_events_that_count_tokens_are_counted_once(tmp_path: Path) -> None:
 
 LOG = """OpenAI Codex v0.60.1 (research preview)
 --------
-workdir: /work/repo
+workdir: /home/dev/repo
 model: some-model
 session id: 1-2
 --------
@@ -87,13 +87,13 @@ thinking
 **I look**
 exec
 bash -lc 'cd a &&
-ls' in /work/repo succeeded in 6ms:
+ls' in /home/dev/repo succeeded in 6ms:
 b.py
 exec
-bash -lc "python b.py" in /work/repo exited 1 in 2ms:
+bash -lc "python b.py" in /home/dev/repo exited 1 in 2ms:
 Traceback
 file update
-M /work/repo/b.py
+M /home/dev/repo/b.py
 @@ -1 +1 @@
 -old
 +new
@@ -114,7 +114,7 @@ def test_the_log_of_codex_tells_commands_and_edits(tmp_path: Path) -> None:
     found = trajectories(tmp_path / "theirs", tmp_path / "run")["demo"]
     calls = [call for step in found.steps for call in step.calls]
     assert [call.arguments.get("command") for call in calls[:2]] == ["cd a &&\nls", "python b.py"]
-    assert "*** Update File: /work/repo/b.py" in calls[2].arguments["input"] and len(calls) == 3
+    assert "*** Update File: /home/dev/repo/b.py" in calls[2].arguments["input"] and len(calls) == 3
     assert [seen.failed for step in found.steps for seen in step.observations] == [False, True, False]
     assert found.steps[1].reasoning == "**I look**" and found.steps[-1].text == "Done."
     assert (found.version, found.model, found.ending) == ("0.60.1", "some-model", "completed")

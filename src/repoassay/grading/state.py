@@ -36,8 +36,8 @@ def outside_places(folder: TaskFolder, paths: Iterable[str]) -> list[str]:
 
 
 def blame_withheld(folder: TaskFolder, outcome: Outcome) -> str:
-    """Why a state task's failed tests are nobody's failure; empty where they may be the submission's."""
-    if folder.task.state is None or outcome not in (Outcome.FAILED, Outcome.TIMED_OUT):
+    """Why what a state task's tests say is nobody's failure; empty where it may be the submission's."""
+    if folder.task.state is None or outcome not in (Outcome.FAILED, Outcome.TIMED_OUT, Outcome.TAMPERING):
         return ""
     if (folder.solution / "changes.diff").is_file():  # seen to pass here, or there is no verdict at all
         return ""

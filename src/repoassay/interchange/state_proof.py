@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +14,12 @@ from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.engine import AttemptContext, GradingContext, work
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.formats import edit_task_toml
-from repoassay.grading import run_tests
+from repoassay.grading import run_hidden
 from repoassay.sandbox import remove_tree
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.text import printable
-from repoassay.types import TaskKind, TestResult
-from repoassay.workspace import lay_out
+from repoassay.types import FileEdit, TaskKind, TestResult
+from repoassay.workspace import PreparedTask, lay_out
 
 __all__ = ["StateProof", "prove_state_task", "prove_state_tasks"]
 
@@ -60,18 +60,16 @@ def prove_state_task(place: Path, bench: GradingContext) -> StateProof:
     """Run a task's tests on its untouched files, then on what its `solution/solve.sh` leaves, as an agent would.
 
     Tests that pass untouched become guards (`pass_to_pass`) in its task.toml; a task of which all do so is no task, and
-    its folder is removed. A solution that passes is kept as
-    `solution/changes.diff`, which is what lets verdicts blame anybody.
+    its folder is removed. A solution that passes is kept as `solution/changes.diff`, which is what lets verdicts blame
+    anybody.
     """
     folder = read_task(place)
     name = folder.task.id
     if folder.task.kind is not TaskKind.STATE:
         return StateProof(name, "proven")  # or it would not have been made
-    tests = folder.task.grading.tests
-    assert tests is not None
     try:
         layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
-        untouched = run_tests(folder, layout.base, {}, bench.sandbox, layout.environment, tests.all_ids)
+        untouched = _results(folder, layout, {}, bench)
         guards = tuple(test.id for test in untouched if test.outcome == "passed")
         if len(guards) == len(untouched):
             remove_tree(folder.path)
@@ -84,6 +82,20 @@ def prove_state_task(place: Path, bench: GradingContext) -> StateProof:
     except (InfraFault, Unavailable) as fault:
         return StateProof(name, "fault", printable(str(fault), 500))
     return StateProof(name, "unproven" if why else "proven", why)
+
+
+def _results(
+    folder: TaskFolder, layout: PreparedTask, edits: Mapping[str, FileEdit | None], bench: GradingContext
+) -> list[TestResult]:
+    """What the tests say of honest work.
+
+    Raises:
+        InfraFault: They would call it tampering, and so would accuse everybody.
+    """
+    told = run_hidden(folder, layout.base, edits, bench.sandbox, layout.environment).told
+    if told.signs:
+        raise InfraFault(f"The task's own tests look like tampering: {told.signs[0]}.")
+    return told.tests
 
 
 def _with_guards(folder: TaskFolder, guards: Sequence[str]) -> TaskFolder:
@@ -114,14 +126,12 @@ def _solved(folder: TaskFolder, bench: GradingContext) -> str:
         with contextlib.suppress(OSError):
             said = (into / "log.txt").read_text("utf-8", "replace")[-300:]
     layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
-    tests = folder.task.grading.tests
-    assert tests is not None
     try:
         edits = apply_patch(read_patch(changes), layout.base).edits if changes.strip() else {}
     except PatchError as error:
         return f"What its solution leaves cannot be kept: {printable(str(error), 300)}"
     for _ in range(_TIMES):
-        results = run_tests(folder, layout.base, edits, bench.sandbox, layout.environment, tests.all_ids)
+        results = _results(folder, layout, edits, bench)
         if bad := [test for test in results if test.outcome != "passed"]:
             return _failure(bad, ended.code if ended else None, said)
     (folder.solution / "changes.diff").write_bytes(changes)

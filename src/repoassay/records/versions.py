@@ -144,9 +144,7 @@ def parse_object(data: bytes, where: str = "The record") -> dict[str, Any]:
         ValueError: When it is no JSON object.
     """
     try:
-        document = from_json(
-            data
-        )  # a fifth of the time; it refuses some that the other reads, such as half a surrogate
+        document = from_json(data)  # in a fifth of the time; what it refuses, as half a surrogate, the other may read
     except ValueError:
         try:
             document = json.loads(data)

@@ -18,7 +18,7 @@ from repoassay.sandbox.launcher.framing import decode, encode
 from repoassay.sandbox.launcher.watch import memory_kills
 from repoassay.sandbox.protocol import Completed, SandboxSetup
 from repoassay.sandbox.served_session import ANSWER, ServedSession
-from repoassay.sandbox.session import shell_exit
+from repoassay.sandbox.session import raise_end, shell_exit
 from repoassay.sandbox.stream import Bounded, Drain, DrainSource
 from repoassay.sandbox.supervisor import Pipe, RunningSupervisor, SandboxReport, supervisor_report
 from repoassay.types import Ended
@@ -195,10 +195,7 @@ class NamespaceSession(ServedSession):
         return report
 
     def _gone(self) -> NoReturn:
-        if isinstance(self._report, InfraFault):
-            raise self._report
-        how = "" if self._report is None else f" ({self._report.exit.ended.value.replace('_', ' ')})"
-        raise Interrupted(f"The session in the sandbox has ended{'' if self._closed else how}.")
+        raise_end(self._report, is_closed=self._closed)
 
     def _listen(self) -> None:
         """Hand every answer to whoever waits for it; at the end, read the report and tell the others."""

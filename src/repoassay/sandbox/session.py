@@ -9,9 +9,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
-from typing import Protocol, Self
+from typing import NoReturn, Protocol, Self
 
-from repoassay.errors import BadInput
+from repoassay.errors import BadInput, InfraFault, Interrupted
 from repoassay.sandbox.protocol import (
     Access,
     Command,
@@ -23,13 +23,26 @@ from repoassay.sandbox.protocol import (
 from repoassay.sandbox.stream import Log
 from repoassay.types import Ended, Exit
 
-__all__ = ["FileFacts", "SessionBase", "shell_exit", "work_outside"]
+__all__ = ["FileFacts", "SessionBase", "raise_end", "shell_exit", "work_outside"]
 
 FileFacts = tuple[int, int, int, int]
 """Mode, size in bytes, and when content and facts of a file were changed last, in nanoseconds."""
 _WIND_UP = 1.0
 """Seconds a function is waited for when its sandbox is gone; it may sleep for hours, and cannot be killed."""
 _LOOK = 0.05
+
+
+class _Report(Protocol):
+    @property
+    def exit(self) -> Exit: ...
+
+
+def raise_end(report: _Report | InfraFault | None, *, is_closed: bool) -> NoReturn:
+    """Raise why a session has ended: its fault, or `Interrupted`, with how it ended unless the caller closed it."""
+    if isinstance(report, InfraFault):
+        raise report
+    how = "" if report is None or is_closed else f" ({report.exit.ended.value.replace('_', ' ')})"
+    raise Interrupted(f"The session in the sandbox has ended{how}.")
 
 
 class SessionBase:

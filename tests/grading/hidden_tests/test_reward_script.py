@@ -79,6 +79,16 @@ def test_a_program_that_writes_the_reward_is_found_out(tried: Try) -> None:
     assert "a reward was written beside" in verdict.comments[0]
 
 
+def test_a_script_that_looks_like_tampering_by_itself_accuses_nobody(bench: GradingContext, tmp_path: Path) -> None:
+    place = write_task(tmp_path, task=SCRIPTED, solve=f"{SUM}\n{TWICE}\n")
+    built = 'folder=/logs; echo 1 > "$folder/verifier/reward.txt"\n'  # a name that nobody can find in the text
+    (place / "tests/test.sh").write_text(SCRIPT.replace("exit 0\n", built))
+    proof = prove_state_task(place, bench)
+    assert proof.state == "fault" and "own tests look like tampering" in proof.why
+    verdict = attempt(read_task(place), bench, tmp_path / "attempt", f"{SUM}; {TWICE}")
+    assert verdict.outcome is Outcome.INFRA_FAULT and "unproven" in verdict.comments[0]
+
+
 def test_a_script_that_is_ended_early_gives_no_reward(tried: Try) -> None:
     verdict = tried("echo 'import os; os.kill(os.getppid(), 9)' > /srv/reports/twice.py")
     assert verdict.outcome is Outcome.FAILED and verdict.tests[0].outcome in ("missing", "failed")

@@ -24,7 +24,7 @@ from repoassay.sandbox.box.relay import BoxRelay
 from repoassay.sandbox.launcher.watch import memory_kills
 from repoassay.sandbox.protocol import Command, Completed, SandboxNetwork, SandboxSetup
 from repoassay.sandbox.served_session import ANSWER, ServedSession
-from repoassay.sandbox.session import shell_exit
+from repoassay.sandbox.session import raise_end, shell_exit
 from repoassay.sandbox.stream import Bounded, Drain
 from repoassay.types import Ended, Exit, SkippedFile
 
@@ -238,10 +238,7 @@ class BoxSession(ServedSession):
             self._gone()
 
     def _gone(self) -> NoReturn:
-        if isinstance(self._report, InfraFault):
-            raise self._report
-        how = "" if self._report is None else f" ({self._report.exit.ended.value.replace('_', ' ')})"
-        raise Interrupted(f"The session in the sandbox has ended{'' if self._closed else how}.")
+        raise_end(self._report, is_closed=self._closed)
 
     def _send(self, kind: bytes, number: int, data: bytes) -> None:
         try:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from repoassay.errors import InfraFault, Interrupted
+from repoassay.errors import InfraFault
 from repoassay.sandbox.box.export import ExportReceiver
 from repoassay.sandbox.protocol import Completed, ExportSpec, SandboxSetup
 from repoassay.sandbox.remote.client import SandboxClient
@@ -23,7 +23,7 @@ from repoassay.sandbox.remote.messages import (
     RemoteState,
 )
 from repoassay.sandbox.remote.tunnel import forward_ports
-from repoassay.sandbox.session import SessionBase
+from repoassay.sandbox.session import SessionBase, raise_end
 from repoassay.sandbox.stream import Bounded
 from repoassay.text import one_line, printable
 from repoassay.types import Ended, SkippedFile
@@ -167,10 +167,7 @@ class FollowedSession(SessionBase):
 
     def _gone(self) -> NoReturn:
         """Raise why the session has ended."""
-        if isinstance(self._report, InfraFault):
-            raise self._report
-        how = "" if self._report is None else f" ({self._report.exit.ended.value.replace('_', ' ')})"
-        raise Interrupted(f"The session in the sandbox has ended{'' if self._closed else how}.")
+        raise_end(self._report, is_closed=self._closed)
 
 
 def answer_limit(output: int) -> int:
