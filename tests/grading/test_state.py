@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.edit import grade_edit
 from repoassay.interchange.state_proof import prove_state_task
 from repoassay.sandbox.cache import Cache
