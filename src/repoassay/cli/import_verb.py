@@ -46,12 +46,20 @@ _REASONS = 25
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Of tasks: take N of them, drawn by --seed.")
 @click.option("--seed", default="0", show_default=True, metavar="TEXT", help="Of tasks: what --sample draws by.")
 @click.option("--prove", is_flag=True, help="Of tasks: run the tests on the untouched files, and each solution.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=900.0,
+    show_default=True,
+    metavar="S",
+    help="Of --prove: seconds that the proof of one task may take, its packages included.",
+)
 @workers_option
 @isolation_option
 @json_option
 def import_verb(
     source: Path, kind: str | None, folder: Path, suite: str | None, judge: bool, sample: int | None, seed: str,
-    prove: bool, workers: int, isolation: str, as_json: bool,
+    prove: bool, timeout: float, workers: int, isolation: str, as_json: bool,
 ) -> None:  # fmt: skip
     """Read SOURCE, a run or tasks of another tool, as a run folder or a suite.
 
@@ -59,8 +67,8 @@ def import_verb(
     are its own. Then report, compare, show, diagnose and review take it like any run, and say so. With --suite and
     --judge its patches are judged here, which replaces what was reported; Ctrl-C keeps what is judged, and the same
     call goes on. Tasks become tasks of a suite, each as far as it is understood; with --prove their solutions are seen
-    to pass. Of what cannot be read, and of data that is missing, it says how much and why. Leaves with 1 when nothing
-    could be taken.
+    to pass, and here, too, Ctrl-C keeps what is proved, and the same call goes on. Of what cannot be read, and of data
+    that is missing, it says how much and why. Leaves with 1 when nothing could be taken.
 
     \b
     Examples:
@@ -77,7 +85,7 @@ def import_verb(
     if gives == "suite":
         if suite is not None:
             raise click.UsageError("--suite and --judge are for runs, and these are tasks.")
-        _tasks(kind, source, folder, sample, seed, prove, workers, isolation, as_json)
+        _tasks(kind, source, folder, sample, seed, timeout if prove else None, workers, isolation, as_json)
         return
     if sample is not None or prove:
         raise click.UsageError("--sample and --prove are for tasks, and this is a run.")
@@ -165,7 +173,7 @@ def _print_run(done: ImportedRun, judged: int, as_json: bool) -> None:
 
 
 def _tasks(
-    kind: str | None, source: Path, folder: Path, sample: int | None, seed: str, prove: bool, workers: int,
+    kind: str | None, source: Path, folder: Path, sample: int | None, seed: str, timeout: float | None, workers: int,
     isolation: str, as_json: bool,
 ) -> None:  # fmt: skip
     from repoassay.interchange import import_suite
@@ -182,8 +190,11 @@ def _tasks(
             stack.callback(bench.oracle.close)
             return bench
 
-        done = import_suite(kind, source, folder, open_bench, sample=sample, seed=seed, progress=_told(as_json))
-        proofs = _prove(done, open_bench(), workers, as_json) if prove else []
+        done = import_suite(
+            kind, source, folder, open_bench, sample=sample, seed=seed, resume=timeout is not None,
+            progress=_told(as_json),
+        )  # fmt: skip
+        proofs = [] if timeout is None else _prove(done, open_bench(), workers, timeout, as_json)
     if as_json:
         print_document(
             {
@@ -210,15 +221,36 @@ def _told(as_json: bool) -> Callable[[int, int], None]:
     return told
 
 
-def _prove(done: ImportedSuite, bench: GradingContext, workers: int, as_json: bool) -> list[StateProof]:
-    from repoassay.interchange import prove_state_tasks
+def _prove(done: ImportedSuite, bench: GradingContext, workers: int, seconds: float, as_json: bool) -> list[StateProof]:
+    """Proofs of all tasks: those that an earlier call kept, and the others."""
+    from repoassay.exits import interrupt_sets
+    from repoassay.interchange import keep_proof, kept_proofs, prove_state_tasks
     from repoassay.text import printable
 
-    def told(proof: StateProof) -> None:
-        if not as_json:
-            click.echo(f"  {proof.task}: {proof.state} {printable(proof.why, 200)}".rstrip(), err=True)
+    kept = kept_proofs(done.path)
+    left = [name for name in done.tasks if name not in kept]
+    if kept and not as_json:
+        click.echo(f"  {len(kept)} of {len(done.tasks)} are proved already", err=True)
+    cancel, count = threading.Event(), len(kept)
 
-    return prove_state_tasks([done.path / "tasks" / name for name in done.tasks], bench, workers=workers, progress=told)
+    def told(proof: StateProof) -> None:
+        nonlocal count
+        count += 1
+        keep_proof(done.path, proof)
+        if not as_json:
+            place = f"[{count}/{len(done.tasks)}]"
+            click.echo(f"  {place} {proof.task}: {proof.state} {printable(proof.why, 300)}".rstrip(), err=True)
+
+    def heartbeat(what: str) -> None:
+        if not as_json:
+            click.echo(f"  at work: {printable(what, 300)}", err=True)
+
+    with interrupt_sets(cancel, f"{done.path} keeps what is proved; the same call goes on where it was."):
+        proofs = prove_state_tasks(
+            [done.path / "tasks" / name for name in left], bench, workers=workers, seconds=seconds, cancel=cancel,
+            progress=told, heartbeat=heartbeat,
+        )  # fmt: skip
+    return [kept[name] for name in done.tasks if name in kept] + proofs
 
 
 def _print_tasks(done: ImportedSuite, proofs: Sequence[StateProof]) -> None:
