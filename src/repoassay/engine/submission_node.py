@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submission_cluster import JudgedSubmission, SubmissionJob, SubmissionSettings
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.engine.task_parcels import ShippedTasks

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import repoassay
 from repoassay.engine.answer import GradedSubmission
-from repoassay.engine.attempt import GradingContext
 from repoassay.engine.feedback import FeedbackLedger, ruled_by
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submission_cluster import (
     ClusterJudge,
     JudgedSubmission,

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from repoassay.grading.in_place.proof import TaskProof as TaskProof
     from repoassay.grading.in_place.support import setup_of as setup_of
     from repoassay.grading.metrics.documents import read_pdf as read_pdf
+    from repoassay.grading.metrics.neighbours import (
+        steepness as steepness,
+        structural_similarity as structural_similarity,
+    )
     from repoassay.grading.metrics.opening import (
         content as content,
         mapped as mapped,
@@ -109,6 +113,7 @@ else:
             "hidden_tests.run": ("run_hidden",),
             "metrics.documents": ("read_pdf",),
             "metrics.opening": ("content", "mapped", "need", "reference", "workbook"),
+            "metrics.neighbours": ("steepness", "structural_similarity"),
             "metrics.rasters": ("mean_square", "pixels", "raster"),
             "metrics.text": ("normal",),
             "in_place.proof": ("TaskProof",),
