@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.edit import grade_edit
 from repoassay.interchange.state_proof import prove_state_task
 from repoassay.sandbox.cache import Cache
@@ -156,7 +156,7 @@ def test_nothing_but_the_work_passes(tried: Try, attack: str) -> None:
     assert verdict.outcome is not Outcome.PASSED
 
 
-@pytest.mark.by_day(2)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("attack", ["conftest", "configuration", "sitecustomize", "tests replaced", "path file",
                                     "programs on the path", "attributes of git", "start-up files",
                                     "environment of their own", "library to preload"])  # fmt: skip
