@@ -14,6 +14,7 @@ from repoassay.workspace import release_lines
 from swe_rows import patch_of
 
 EVALS = os.environ.get("EVALS_PYTHON", "")
+PLUG_IN = ("Inspect: sandbox of `inspect_evals/swe_bench`", "inspect-evals")
 pytestmark = [
     pytest.mark.skipif(not EVALS, reason="run by `make test-peers`, which installs inspect_evals for it"),
     pytest.mark.skipif("3.11" not in release_lines(), reason="this machine has no Python 3.11 to make environments of"),
