@@ -158,7 +158,7 @@ class SandboxAgent(BaseAgent):  # type: ignore[misc]
         prices = Prices.shipped(*([asked.prices] if asked.prices else []))
         gateway = ends.enter_context(open_gateway(upstreams, prices=prices, listen=False))
 
-        self._ending = Timer(_WIND_UP, lambda: environment.session.kill())  # the session that is open by then
+        self._ending = Timer(_WIND_UP, environment.kill)
         self._ending.daemon = True
         entry = gateway.admit(
             environment.session_id, model=self.model_name, journal=place / JOURNAL, steps=place / STEPS,
@@ -195,7 +195,7 @@ class SandboxAgent(BaseAgent):  # type: ignore[misc]
         try:
             done = await asyncio.shield(work)
         except asyncio.CancelledError:  # its time is up
-            await asyncio.to_thread(session.kill)
+            await asyncio.to_thread(environment.kill)
             done = await work
             raise
         except Interrupted as error:

@@ -125,6 +125,10 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
         self.attempt.reopen(command)
         self._make_folders()
 
+    def kill(self) -> None:
+        """End whatever runs inside; the sandbox stays."""
+        self.session.kill()
+
     async def stop(self, delete: bool) -> None:
         """End everything in the sandbox; nothing of it is kept."""
         self._attempt = None
