@@ -157,7 +157,7 @@ def test_nothing_but_the_work_passes(tried: Try, attack: str) -> None:
     assert verdict.outcome is not Outcome.PASSED
 
 
-@pytest.mark.by_day(2)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("attack", ["conftest", "configuration", "sitecustomize", "tests replaced", "path file",
                                     "programs on the path", "attributes of git", "start-up files",
                                     "environment of their own", "library to preload"])  # fmt: skip

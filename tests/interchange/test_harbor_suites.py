@@ -83,6 +83,7 @@ FILES = {
     "environment/data/parcels.txt": "3\n5\n",
     "environment/data/list.sh": "cat parcels.txt\n",
     "environment/notes.txt": "none\n",
+    "environment/docker-compose.yaml": "services:\n  main:\n    command: sleep infinity\n",
     "tests/test.sh": SCRIPT,
     "tests/test_outputs.py": TEST,
     "solution/solve.sh": "echo '{\"sum\": 8}' > reports/sum.json; echo done > /tmp/notes.txt\n",
@@ -172,6 +173,18 @@ REFUSALS = {
         "a program that fetches",
         4,
     ),
+    "tests that nobody has put there": (
+        {"test": f"python3 warm_up.py\npython3 -m pytest tests/test_outputs.py\n{REWARD}"},
+        "among the files of the agent",
+        2,
+    ),
+    "a folder of its host": (
+        {"docker-compose": "services:\n  main:\n    volumes: ['/var/run/docker.sock:/run/docker.sock']\n"},
+        "of its host",
+        0,
+    ),
+    "two services": ({"docker-compose": "services:\n  main: {}\n  db: {}\n"}, "services beside", 3),
+    "more rights": ({"docker-compose": "services:\n  main:\n    privileged: true\n"}, "more rights", 3),
     "tests of the agent": ({"test": "pytest /app/test_outputs.py\n"}, "among the files of the agent", 1),
     "links": ({"test_outputs": "def test_it():\n    assert p.is_symlink()\n"}, "symbolic links", 2),
     "running programs": ({"test_outputs": "def test_it():\n    run(['pgrep', 'x'])\n"}, "running programs", 2),
@@ -186,6 +199,74 @@ def test_what_is_not_understood_is_refused_with_its_line(
 ) -> None:
     refusal = refused(theirs(**changed))
     assert why in refusal.why and refusal.line == line, refusal
+
+
+MOUNTS = """\
+services:
+  main:
+    volumes:
+      - ./data:/srv/parcels:ro
+      - ${HOST_VERIFIER_LOGS_PATH}:${ENV_VERIFIER_LOGS_PATH}
+      - ${CONTEXT_DIR:-.}/../..:/shared
+      - kept:/data/kept
+      - type: bind
+        source: ./gone
+        target: /app/runs
+"""
+
+
+def test_what_a_compose_file_mounts_is_part_of_the_image(theirs: Write) -> None:
+    source = theirs(**{"docker-compose": MOUNTS})
+    task = taken(source)
+    assert (source.parent / "suite/tasks/parcels/files/srv/parcels/parcels.txt").read_text() == "3\n5\n"
+    assert task.state is not None
+    assert {"/srv/parcels", "/shared", "/data/kept", "/app/runs"} <= set(task.state.folders)
+    assert {"/shared", "/data"} <= set(task.state.places) and "/logs" not in " ".join(task.state.places)
+
+
+def test_tests_that_a_compose_file_mounts_run_as_they_were_published(tmp_path: Path) -> None:
+    folder = tmp_path / "theirs/first"
+    (folder / "tests").mkdir(parents=True)
+    for name, text in {
+        "task.yaml": "instruction: Write the sum.\n", "Dockerfile": "FROM python:3.11\nWORKDIR /app\n",
+        "docker-compose.yaml": "services:\n  main:\n    volumes: ['.:/app']\n", "tests/test_outputs.py": TEST,
+        "run-tests.sh": "python3 warm_up.py\npytest tests/test_outputs.py\n", "solution.sh": "true\n",
+    }.items():  # fmt: skip
+        (folder / name).write_text(text)
+    taken(tmp_path / "theirs")
+    written = tmp_path / "suite/tasks/first"
+    assert "cp --remove-destination /tests/test_outputs.py /app/tests/" in (written / "tests/run-tests.sh").read_text()
+    assert (written / "files/app/task.yaml").is_file() and not list((written / "files").rglob("solution*"))
+
+
+def test_official_images_may_come_from_any_registry(theirs: Write) -> None:
+    for number, name in enumerate(("public.ecr.aws/docker/library/python:3.12-slim", "mirror.gcr.io/library/node:20")):
+        source = theirs(f"task-{number}", Dockerfile=f"FROM {name}\nWORKDIR /app\n")
+    done = import_suite("harbor", source, source.parent / "suite", no_bench)
+    assert len(done.tasks) == 2, done.refused
+
+
+def test_an_image_that_is_named_may_have_been_made_from_the_whole_task(theirs: Write) -> None:
+    file = "FROM debian\nWORKDIR /app\nCOPY environment/data /app/data\nCOPY tests/. /tests\n"
+    named = ABOUT + 'docker_image = "example.org/parcels:1"\n'
+    source = theirs(Dockerfile=file, task=named)
+    taken(source)
+    assert (source.parent / "suite/tasks/parcels/files/app/data/parcels.txt").is_file()
+    theirs(Dockerfile=file)
+    theirs("told", Dockerfile=f"{file}COPY solution /app\n", task=named)
+    done = import_suite("harbor", source, source.parent / "again", no_bench)
+    assert done.tasks == [] and {refusal.line for refusal in done.refused} == {3, 5}
+
+
+def test_a_test_that_no_link_was_left_is_taken(theirs: Write) -> None:
+    text = "def test_it():\n    assert not Path('/app/x').is_symlink(), 'a link'\n"
+    assert taken(theirs(test_outputs=text)).id == "parcels"
+
+
+def test_long_commands_of_a_build_are_kept(theirs: Write) -> None:
+    lines = " && ".join(f"echo {number},2.5 >> readings.csv" for number in range(300))
+    task = taken(theirs(Dockerfile=f"FROM debian\nWORKDIR /app\nRUN {lines}\n"))
+    assert task.environment.build[0].count("readings.csv") == 300
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import ssl
 import subprocess
@@ -123,10 +124,36 @@ def test_a_tree_is_sent_once_and_again_when_it_was_changed(
     look = Command(argv=("cat", "/in/plain.txt"), mounts=(Mount(tree, "/in"),))
     (tree / "inner/new").write_text("one of its own")
     assert [sandbox.run(look).stdout for _ in range(2)] == [b"as it was\n"] * 2
+    os.utime(tree, (1, 1))  # as the cache does with each use, another worker's too
+    assert sandbox.run(look).stdout == b"as it was\n"
     assert len(sent) == 1
     (tree / "plain.txt").write_text("as it is\n")
     assert sandbox.run(look).stdout == b"as it is\n"
     assert len(sent) == 2
+
+
+def test_a_use_of_a_tree_while_it_is_sent_does_not_change_it(
+    served: ServedSandboxes, cache: Cache, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = SandboxClient.send_tree
+
+    def use_and_send(client: SandboxClient, path: str, content: Path, size: int) -> None:
+        os.utime(content, (10**9, 10**9))
+        git("hash-object", "-w", "plain.txt")  # as taking an agent's changes does: the object is there, and is touched
+        assert found.stat().st_mtime > 1
+        send(client, path, content, size)
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-c", "safe.directory=*", *arguments]
+        return subprocess.run(command, cwd=tree, check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init", "-q")
+    name = git("hash-object", "-w", "plain.txt")
+    found = tree / ".git/objects" / name[:2] / name[2:]
+    os.utime(found, (1, 1))
+    monkeypatch.setattr(SandboxClient, "send_tree", use_and_send)
+    look = Command(argv=("cat", "/in/plain.txt"), mounts=(Mount(tree, "/in"),))
+    assert HttpSandbox(served.client, cache).run(look).stdout == b"as it was\n"
 
 
 def test_what_no_session_uses_makes_room(cache: Cache, tmp_path: Path) -> None:

@@ -50,12 +50,21 @@ _REASONS = 25
     "--git", "urls", multiple=True, metavar="URL", help="Of a registry: a git repository that may be fetched."
 )
 @click.option("--prove", is_flag=True, help="Of tasks: run the tests on the untouched files, and each solution.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=900.0,
+    show_default=True,
+    metavar="S",
+    help="Of --prove: seconds that the proof of one task may take, its packages included.",
+)
 @workers_option
 @isolation_option
 @json_option
 def import_verb(
     source: Path, kind: str | None, folder: Path, suite: str | None, judge: bool, sample: int | None, seed: str,
-    dataset: str | None, urls: tuple[str, ...], prove: bool, workers: int, isolation: str, as_json: bool,
+    dataset: str | None, urls: tuple[str, ...], prove: bool, timeout: float, workers: int, isolation: str,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Read SOURCE, a run or tasks of another tool, as a run folder or a suite.
 
@@ -63,8 +72,9 @@ def import_verb(
     are its own. Then report, compare, show, diagnose and review take it like any run, and say so. With --suite and
     --judge its patches are judged here, which replaces what was reported; Ctrl-C keeps what is judged, and the same
     call goes on. Tasks become tasks of a suite, each as far as it is understood; with --prove their solutions are seen
-    to pass. A data set of a registry is fetched from the git repositories that --git names, and from no other. Of what
-    cannot be read, and of data that is missing, it says how much and why. Leaves with 1 when nothing could be taken.
+    to pass, and here, too, Ctrl-C keeps what is proved, and the same call goes on. A data set of a registry is fetched
+    from the git repositories that --git names, and from no other. Of what cannot be read, and of data that is missing,
+    it says how much and why. Leaves with 1 when nothing could be taken.
 
     \b
     Examples:
@@ -82,9 +92,10 @@ def import_verb(
     if gives == "suite":
         if suite is not None:
             raise click.UsageError("--suite and --judge are for runs, and these are tasks.")
-        with _tasks_of(source, folder, dataset, urls, sample, seed) as (tasks, refused):
+        limit = timeout if prove else None
+        with _tasks_of(source, folder, dataset, urls, sample, seed) as (tasks, absent):
             left = None if dataset else sample
-            _tasks(kind, tasks, folder, left, seed, refused, prove, workers, isolation, as_json)
+            _tasks(kind, tasks, folder, left, seed, absent, limit, workers, isolation, as_json)
         return
     if sample is not None or prove or dataset:
         raise click.UsageError("--sample, --prove and --dataset are for tasks, and this is a run.")
@@ -190,7 +201,7 @@ def _tasks_of(
 
 def _tasks(
     kind: str | None, source: Path, folder: Path, sample: int | None, seed: str, absent: Sequence[TaskRefusal],
-    prove: bool, workers: int, isolation: str, as_json: bool,
+    timeout: float | None, workers: int, isolation: str, as_json: bool,
 ) -> None:  # fmt: skip
     from repoassay.interchange import import_suite
 
@@ -206,9 +217,12 @@ def _tasks(
             stack.callback(bench.oracle.close)
             return bench
 
-        done = import_suite(kind, source, folder, open_bench, sample=sample, seed=seed, progress=_told(as_json))
+        done = import_suite(
+            kind, source, folder, open_bench, sample=sample, seed=seed, resume=timeout is not None,
+            progress=_told(as_json),
+        )  # fmt: skip
         done = replace(done, found=done.found + len(absent), refused=[*absent, *done.refused])
-        proofs = _prove(done, open_bench(), workers, as_json) if prove else []
+        proofs = [] if timeout is None else _prove(done, open_bench(), workers, timeout, as_json)
     if as_json:
         print_document(
             {
@@ -235,15 +249,36 @@ def _told(as_json: bool) -> Callable[[int, int], None]:
     return told
 
 
-def _prove(done: ImportedSuite, bench: GradingContext, workers: int, as_json: bool) -> list[StateProof]:
-    from repoassay.interchange import prove_state_tasks
+def _prove(done: ImportedSuite, bench: GradingContext, workers: int, seconds: float, as_json: bool) -> list[StateProof]:
+    """Proofs of all tasks: those that an earlier call kept, and the others."""
+    from repoassay.exits import interrupt_sets
+    from repoassay.interchange import keep_proof, kept_proofs, prove_state_tasks
     from repoassay.text import printable
 
-    def told(proof: StateProof) -> None:
-        if not as_json:
-            click.echo(f"  {proof.task}: {proof.state} {printable(proof.why, 200)}".rstrip(), err=True)
+    kept = kept_proofs(done.path)
+    left = [name for name in done.tasks if name not in kept]
+    if kept and not as_json:
+        click.echo(f"  {len(kept)} of {len(done.tasks)} are proved already", err=True)
+    cancel, count = threading.Event(), len(kept)
 
-    return prove_state_tasks([done.path / "tasks" / name for name in done.tasks], bench, workers=workers, progress=told)
+    def told(proof: StateProof) -> None:
+        nonlocal count
+        count += 1
+        keep_proof(done.path, proof)
+        if not as_json:
+            place = f"[{count}/{len(done.tasks)}]"
+            click.echo(f"  {place} {proof.task}: {proof.state} {printable(proof.why, 300)}".rstrip(), err=True)
+
+    def heartbeat(what: str) -> None:
+        if not as_json:
+            click.echo(f"  at work: {printable(what, 300)}", err=True)
+
+    with interrupt_sets(cancel, f"{done.path} keeps what is proved; the same call goes on where it was."):
+        proofs = prove_state_tasks(
+            [done.path / "tasks" / name for name in left], bench, workers=workers, seconds=seconds, cancel=cancel,
+            progress=told, heartbeat=heartbeat,
+        )  # fmt: skip
+    return [kept[name] for name in done.tasks if name in kept] + proofs
 
 
 def _print_tasks(done: ImportedSuite, proofs: Sequence[StateProof]) -> None:

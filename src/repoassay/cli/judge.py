@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.default_group import DefaultGroup
-from repoassay.options import PATH, json_option
+from repoassay.options import PATH, executor_option, json_option
 
 if TYPE_CHECKING:
     from repoassay.judges import JudgeRecord
 
 __all__ = ["judge"]
+
+_MOST_AT_NODES = 256
+"""Calls at a time, whatever the nodes are; more would be threads that wait."""
 
 
 @click.group(cls=DefaultGroup, default_command="run", modules={"calibrate": "repoassay.cli.judge_calibrate:calibrate"})
@@ -69,8 +72,9 @@ def judge() -> None:
     default=4,
     show_default=True,
     metavar="N",
-    help="Calls at a time; a scripted model is asked one by one.",
+    help="Calls at a time, on each node of an executor; a scripted model is asked one by one.",
 )
+@executor_option
 @click.option("--budget-usd", metavar="USD", help="Dollars this judge may spend, what it spent before included.")
 @click.option("--yes", is_flag=True, help="Spend what it costs without being asked.")
 @click.option("--dialogue", type=PATH, metavar="FILE", help="What the models scripted/... say.")
@@ -94,7 +98,7 @@ def judge() -> None:
 def run(
     database: str, *, study: str, model: str, samples: int, axes: tuple[str, ...], signals: bool,
     temperature: float | None, with_description: bool, max_answer: int, max_diff: int, yes: bool,
-    prompt: Path | None, workers: int, budget_usd: str | None, dialogue: Path | None,
+    prompt: Path | None, workers: int, executor: str, budget_usd: str | None, dialogue: Path | None,
     upstreams: tuple[Path, ...], prices: tuple[Path, ...],
     journal: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
@@ -105,7 +109,7 @@ def run(
     """
     from repoassay.cli.judge_output import judge_journal, open_study, print_step, show
     from repoassay.cli.run_options import several
-    from repoassay.engine import number
+    from repoassay.engine import number, open_judge_nodes
     from repoassay.judges import Parameters, judge_study, judgements_of, open_judge, state_of_study
     from repoassay.model_proxy import Prices, ScriptedUpstream, costs_nothing, find_upstream, known_upstreams
     from repoassay.review import adjudications_of, item_names, items_of, latest, ratings_of, read_rubric_of
@@ -125,10 +129,14 @@ def run(
         seated = _seated(found, study, model, parameters, prompt)
         at = journal or judge_journal(database, seated)
         click.echo(f"Judge {seated.rater.name}, samples {samples}; calls are accounted for in {at}.", err=True)
-        with open_judge(seated, known, at, prices=Prices.shipped(*prices), budget=budget) as door:
+        nodes = open_judge_nodes(
+            seated, at, executor, upstreams=upstreams, prices=prices, budget=budget, workers=workers
+        )
+        here = open_judge(seated, known, at, prices=Prices.shipped(*prices), budget=budget)
+        with here if executor == "local" else nodes as door:
             done = judge_study(
                 found, seated, door.asker, samples=samples, axes=several(axes), signals=signals,
-                workers=1 if model.startswith("scripted/") else workers, told=print_step, abandon=door.abandon,
+                workers=_threads(model, executor, workers), told=print_step, abandon=door.abandon,
             )  # fmt: skip
             spent = door.totals()
         samples_of = judgements_of(found, seated)
@@ -137,6 +145,11 @@ def run(
             read_rubric_of(found, study), adjudications_of(found, study),
         )  # fmt: skip
     show(seated, done, spent, state, len({each.item for each in samples_of}), as_json=as_json)
+
+
+def _threads(model: str, executor: str, workers: int) -> int:
+    """Calls at a time; with nodes, so many that every one of them has some."""
+    return 1 if model.startswith("scripted/") else workers if executor == "local" else _MOST_AT_NODES
 
 
 def _consent(model: str, calls: int, *, agreed: bool) -> None:

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         sandbox_of_item as sandbox_of_item,
         write_branch as write_branch,
     )
+    from repoassay.engine.judge_cluster import open_judge_nodes as open_judge_nodes
     from repoassay.engine.matrix import number as number, parse_sweeps as parse_sweeps, spread as spread
     from repoassay.engine.model_access import AttemptAccess as AttemptAccess
     from repoassay.engine.models import named_file as named_file, prices_of as prices_of, upstreams_of as upstreams_of
@@ -102,6 +103,7 @@ else:
             "feedback": ("TESTED", "FeedbackLedger", "UnlimitedLedger", "bits_told", "ruled_by"),
             "fetch": ("fetch_data",),
             "grade": ("grade_outputs",),
+            "judge_cluster": ("open_judge_nodes",),
             "matrix": ("number", "parse_sweeps", "spread"),
             "model_access": ("AttemptAccess",),
             "models": ("named_file", "prices_of", "upstreams_of"),

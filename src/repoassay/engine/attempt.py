@@ -78,6 +78,12 @@ class GradingContext:
         object.__setattr__(other, "oracle", self.oracle)
         return other
 
+    def inside(self, sandbox: Sandbox) -> GradingContext:
+        """The same in another sandbox, with the same oracle."""
+        other = replace(self, sandbox=sandbox)
+        object.__setattr__(other, "oracle", self.oracle)
+        return other
+
 
 @dataclass(frozen=True, slots=True)
 class AttemptContext:

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
         find_dataset as find_dataset,
         open_dataset as open_dataset,
     )
+    from repoassay.interchange.import_record import (
+        TaskRefusal as TaskRefusal,
+        keep_proof as keep_proof,
+        kept_proofs as kept_proofs,
+    )
     from repoassay.interchange.importers import (
         ConvertedTask as ConvertedTask,
         Importer as Importer,
@@ -31,10 +36,13 @@ if TYPE_CHECKING:
     )
     from repoassay.interchange.run_import import import_run as import_run
     from repoassay.interchange.run_judging import begun_run as begun_run, judge_run as judge_run
-    from repoassay.interchange.state_proof import StateProof as StateProof, prove_state_tasks as prove_state_tasks
+    from repoassay.interchange.state_proof import (
+        PROOF_SECONDS as PROOF_SECONDS,
+        StateProof as StateProof,
+        prove_state_tasks as prove_state_tasks,
+    )
     from repoassay.interchange.suite_import import (
         ImportedSuite as ImportedSuite,
-        TaskRefusal as TaskRefusal,
         import_suite as import_suite,
     )
     from repoassay.interchange.verdict_scores import score_of_verdict as score_of_verdict
@@ -47,12 +55,13 @@ else:
             "foreign_run": ("ForeignAttempt", "ImportedRun", "ReportedResult"),
             "format_list": ("FormatEntry", "format_entries"),
             "harbor_registry": ("HarborDataset", "find_dataset", "open_dataset"),
+            "import_record": ("TaskRefusal", "keep_proof", "kept_proofs"),
             "importers": ("ConvertedTask", "Importer", "TaskImporter", "find_importer"),
             "run_import": ("import_run",),
             "run_judging": ("begun_run", "judge_run"),
-            "state_proof": ("StateProof", "prove_state_tasks"),
+            "state_proof": ("PROOF_SECONDS", "StateProof", "prove_state_tasks"),
             "verifier_script": ("read_verifier",),
-            "suite_import": ("ImportedSuite", "TaskRefusal", "import_suite"),
+            "suite_import": ("ImportedSuite", "import_suite"),
             "verdict_scores": ("score_of_verdict",),
         },
     )

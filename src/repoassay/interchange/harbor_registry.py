@@ -19,7 +19,7 @@ from typing import Any
 
 from repoassay.errors import BadInput, InfraFault
 from repoassay.interchange.agent_files import json_value
-from repoassay.interchange.suite_import import TaskRefusal
+from repoassay.interchange.import_record import TaskRefusal
 from repoassay.text import join_names, printable
 from repoassay.workspace import fetch_folders
 
@@ -130,25 +130,25 @@ def _task(row: Any, number: int, dataset: HarborDataset) -> _RegistryTask | None
 
 
 @contextmanager
-def open_dataset(dataset: HarborDataset, allowed: Collection[str], beside: Path) -> Iterator[Path]:
+def open_dataset(dataset: HarborDataset, urls: Collection[str], parent: Path) -> Iterator[Path]:
     """A folder that has the data set's task folders by their names, while the context lasts.
 
     Args:
         dataset: The data set; what cannot be had of it is added to its `refused`.
-        allowed: The repositories that may be fetched from.
-        beside: A folder, on the disk that is to be written.
+        urls: The repositories that may be fetched from.
+        parent: A folder, on the disk that is to be written.
 
     Raises:
         BadInput: It comes from a repository that is not allowed, or none of its tasks can be had.
     """
-    if missing := [url for url in dataset.urls if url not in allowed]:
+    if missing := [url for url in dataset.urls if url not in urls]:
         named = " ".join(f"--git {printable(url, 500)}" for url in missing[:_MOST_SHOWN])
         raise BadInput(
             f"{dataset.title} is fetched from {len(missing)} git repositories that you have not named.",
             f"Where that is what you want, add: {named}",
         )
-    beside.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=beside, prefix=".registry-", ignore_cleanup_errors=True) as place:
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=".registry-", ignore_cleanup_errors=True) as place:
         top = Path(place, re.sub(r"[^\w@.-]", "-", dataset.title).lstrip("."))
         top.mkdir()
         groups: dict[tuple[str, str], list[_RegistryTask]] = {}

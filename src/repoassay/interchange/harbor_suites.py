@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from repoassay.errors import BadInput
+from repoassay.interchange.compose_file import mount_files
 from repoassay.interchange.harbor_registry import dataset_names
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.hidden_test_text import absolute_paths
@@ -107,8 +108,12 @@ def _harbor(folder: Path) -> StateTask:
         raise ImportRefusal("Its task.toml cannot be read.", "task.toml", 0, about.what)
     _check(about, folder)
     instruction = task_text(folder, "instruction.md")
-    image = read_image(folder / "environment/Dockerfile", folder / "environment", "environment/Dockerfile")
     verifier, agent, environment = (_table(about, name) for name in ("verifier", "agent", "environment"))
+    named = bool(environment.get("docker_image"))
+    image = read_image(folder / "environment/Dockerfile", folder / "environment", "environment/Dockerfile",
+                       wider=folder if named else None)  # fmt: skip
+    for place in (folder / "environment", folder):
+        _compose(place, image)
     if (folder / "tests/Dockerfile").is_file() and verifier.get("environment_mode") == "separate":
         image.pip += read_image(folder / "tests/Dockerfile", folder / "tests", "tests/Dockerfile").pip
     if not (folder / "tests/test.sh").is_file():
@@ -146,26 +151,17 @@ def _check(about: dict[str, Any], folder: Path) -> None:
         raise ImportRefusal("It has several steps.", "task.toml", 0, "steps")
     if str(environment.get("os", "linux")).lower() != "linux":
         raise ImportRefusal("It needs Windows.", "task.toml", 0, "environment.os")
-    for place in (folder / "environment", folder):
-        for name in ("docker-compose.yaml", "docker-compose.yml", "compose.yaml"):
-            if (place / name).is_file():
-                _check_compose(task_text(place, name), name)
     if not (folder / "environment/Dockerfile").is_file():
         raise ImportRefusal(
             "It has an image without a Dockerfile.", "task.toml", 0, str(environment.get("docker_image"))
         )
 
 
-def _check_compose(text: str, name: str) -> None:
-    """One service that does nothing is what a sandbox is anyway."""
-    services = re.split(r"(?m)^services:\s*$", text)[-1]
-    names = re.findall(r"(?m)^  ([\w-]+):\s*$", re.split(r"(?m)^\w", services)[0])
-    if len(names) > 1:
-        line = text.count("\n", 0, text.index(f"  {names[1]}:")) + 1
-        raise ImportRefusal("It has services beside the agent's own container.", name, line, names[1])
-    if found := re.search(r"(?m)^\s*(privileged|cap_add|devices|network_mode):.*$", text):
-        line = text.count("\n", 0, found.start()) + 1
-        raise ImportRefusal("Its container has more rights than a sandbox gives.", name, line, found[0])
+def _compose(folder: Path, image: ImageRecipe) -> None:
+    """Take what the compose files of a folder mount; one service that does nothing is what a sandbox is anyway."""
+    for name in ("docker-compose.yaml", "docker-compose.yml", "compose.yaml"):
+        if (folder / name).is_file():
+            mount_files(task_text(folder, name), name, folder, image)
 
 
 def _first(folder: Path) -> StateTask:
@@ -183,10 +179,8 @@ def _first(folder: Path) -> StateTask:
         raise ImportRefusal("Its task.yaml has no instruction.", "task.yaml")
     if about.get("parser_name", "pytest") != "pytest":
         raise ImportRefusal("Its results are read by a program of its own.", "task.yaml", 0, str(about["parser_name"]))
-    for name in ("docker-compose.yaml", "docker-compose.yml"):
-        if (folder / name).is_file():
-            _check_compose(task_text(folder, name), name)
     image = read_image(folder / "Dockerfile", folder, "Dockerfile")
+    _compose(folder, image)
     if image.work == "/":  # images of terminal-bench stand in /app
         image.work = "/app"
         image.files = {f"/app{place}" if place.count("/") == 1 else place: file for place, file in image.files.items()}

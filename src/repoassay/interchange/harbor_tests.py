@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -74,6 +74,7 @@ def read_tests(tests: Path, script: Path | None, work: str, files: Mapping[str, 
         shown = _shown_tests(tests, files)
         if script is None or (refusal.why == AGENTS_TESTS and not shown):
             raise
+        _check_own(task_text(script.parent, script.name), _shown(script), work, {*files, *shown})
         return _by_script(script, work, found, shown, looked_at, rewards=rewards)
 
 
@@ -112,6 +113,22 @@ def _by_name(tests: Path, script: Path | None, work: str, text: str, looked_at: 
             raise ImportRefusal("Its tests are parametrized, so that their names are known only when they run.", file)
         ids += names
     return TaskTests("pytest", tuple(ids), text, looked_at, pip)
+
+
+_AGENTS = re.compile(r"\bpytest\b[^;&|]*?\s((?:[\w-]+/)*test_?\w*\.py)\b")
+
+
+def _check_own(script: str, name: str, work: str, placed: Collection[str]) -> None:
+    """Refuse a script that runs tests which nobody has put where it looks for them."""
+    before = ""
+    for number, line in enumerate(script.replace("\\\n", "  ").splitlines(), 1):
+        for told in _AGENTS.findall(line):
+            named = re.escape(told.rpartition("/")[2])
+            put = re.search(rf"\b(cp|mv|ln|install|rsync|cat|cd)\b.*({named}|tests|TEST_DIR)",
+                            before + line.partition("pytest")[0])  # fmt: skip
+            if put is None and str(PurePosixPath(work, told)) not in placed:
+                raise ImportRefusal(AGENTS_TESTS, name, number, line)
+        before += f"{line}\n"
 
 
 def _by_script(

@@ -25,6 +25,7 @@ _NOT_CROSSING = (
      "Its tests need Docker."),
 )  # fmt: skip
 _IS_PROGRAM = re.compile(r"(?:os\.stat\([^()]*\)|\.stat\(\))\.st_mode\s*&\s*(?:0o111|0o100|stat\.S_IXUSR|S_IXUSR)\b")
+_IS_NO_LINK = re.compile(r"\bassert not [\w.\[\]\"'/ ()]{1,200}?\.(?:is_symlink|islink)\(")
 _REMARKS = re.compile(r"(?m)(?<=^)[ \t]*#.*$")
 _SERVERS = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0")
 _STARTS = re.compile(r"Popen\(|start_server|HTTPServer|TestClient|subprocess\.run\(|threading")
@@ -33,7 +34,8 @@ _ABSOLUTE = re.compile(r"(?<![\w.:/$}\-<])(/[A-Za-z][\w.+@-]*(?:/[\w.+@-]+)*)")
 
 def check_tests(text: str, name: str) -> None:
     """Raise `ImportRefusal` where tests look at what cannot be shown to them."""
-    text = _REMARKS.sub("", _IS_PROGRAM.sub("", text))  # whether a file is executable does cross
+    text = _IS_PROGRAM.sub("", text)  # whether a file is executable does cross
+    text = _REMARKS.sub("", _IS_NO_LINK.sub("assert not (", text))  # a link that does not cross fails such a test too
     for pattern, why in _NOT_CROSSING:
         if found := re.search(pattern, text):
             line = text.count("\n", 0, found.start()) + 1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,16 +16,21 @@ from repoassay.engine import AttemptContext, GradingContext, work
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.formats import edit_task_toml
 from repoassay.grading import run_hidden
+from repoassay.interchange.proof_clock import ClockedSandbox, ProofClock
 from repoassay.sandbox import remove_tree
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.text import printable
 from repoassay.types import FileEdit, TaskKind, TestResult
 from repoassay.workspace import PreparedTask, lay_out
 
-__all__ = ["StateProof", "prove_state_task", "prove_state_tasks"]
+__all__ = ["PROOF_SECONDS", "StateProof", "prove_state_task", "prove_state_tasks"]
 
+PROOF_SECONDS = 900.0
+"""Wall time that the proof of one task may take, its packages included."""
 _TIMES = 2
 """Runs of the solution's tests."""
+_TELL = 60.0
+"""Seconds without news after which it is told what proofs are at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,7 @@ class StateProof:
     Attributes:
         task: Its id.
         state: `proven` (the solution passes, the untouched files fail), `unproven` (they fail, and no solution was
-            seen to pass), `passes untouched`, or `fault` (it cannot be laid out or run here).
+            seen to pass), `passes untouched`, `fault` (it cannot be laid out or run here), or `over time`.
         why: A sentence where it is not proven.
     """
 
@@ -44,44 +50,103 @@ class StateProof:
 
 
 def prove_state_tasks(
-    folders: Sequence[Path], bench: GradingContext, *, workers: int = 1,
-    progress: Callable[[StateProof], None] = lambda proof: None,
+    folders: Sequence[Path], bench: GradingContext, *, workers: int = 1, seconds: float = PROOF_SECONDS,
+    cancel: threading.Event | None = None, progress: Callable[[StateProof], None] = lambda proof: None,
+    heartbeat: Callable[[str], None] = lambda what: None,
 ) -> list[StateProof]:  # fmt: skip
-    """Prove tasks side by side, in their order; see `prove_state_task`."""
-    proofs = []
+    """Prove tasks side by side; see `prove_state_task`.
+
+    Args:
+        folders: Of tasks.
+        bench: What runs tests.
+        workers: How many at a time.
+        seconds: What each may take.
+        cancel: Set to end early: proofs under way are dropped, and those that are finished are returned.
+        progress: Told of each as soon as it is finished.
+        heartbeat: Told in a sentence what proofs are at, each minute in which none is finished.
+    """
+    cancel = cancel or threading.Event()
+    clocks: dict[str, ProofClock] = {}
+
+    def prove(folder: Path) -> StateProof | None:
+        if cancel.is_set():
+            return None
+        clocks[folder.name] = ProofClock(seconds, cancel)
+        try:
+            proof = prove_state_task(folder, bench, clocks[folder.name])
+        finally:
+            clock = clocks.pop(folder.name)
+        return None if cancel.is_set() and not clock.is_over() else proof  # what it saw may be the interruption's doing
+
+    proofs: dict[Future[StateProof | None], StateProof | None] = {}
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        for proof in pool.map(lambda folder: prove_state_task(folder, bench), folders):
-            progress(proof)
-            proofs.append(proof)
-    return proofs
+        futures = [pool.submit(prove, folder) for folder in folders]
+        left = set(futures)
+        while left:
+            done, left = wait(left, _TELL, FIRST_COMPLETED)
+            for future in done:
+                proofs[future] = future.result()
+                if (proof := proofs[future]) is not None:
+                    progress(proof)
+            if not done:
+                heartbeat("; ".join(f"{name}: {clock.step}, {clock.elapsed():.0f} s" for name, clock in clocks.items()))
+    return [proof for future in futures if (proof := proofs[future]) is not None]
 
 
-def prove_state_task(place: Path, bench: GradingContext) -> StateProof:
+def prove_state_task(place: Path, bench: GradingContext, clock: ProofClock | None = None) -> StateProof:
     """Run a task's tests on its untouched files, then on what its `solution/solve.sh` leaves, as an agent would.
 
     Tests that pass untouched become guards (`pass_to_pass`) in its task.toml; a task of which all do so is no task, and
     its folder is removed. A solution that passes is kept as `solution/changes.diff`, which is what lets verdicts blame
-    anybody.
+    anybody. Where the clock runs out, nothing that was seen since counts.
     """
     folder = read_task(place)
     name = folder.task.id
     if folder.task.kind is not TaskKind.STATE:
         return StateProof(name, "proven")  # or it would not have been made
+    clock = clock or ProofClock(PROOF_SECONDS)
     try:
-        layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
-        untouched = _results(folder, layout, {}, bench)
-        guards = tuple(test.id for test in untouched if test.outcome == "passed")
-        if len(guards) == len(untouched):
-            remove_tree(folder.path)
-            why = "Every test passes before anybody has done anything; it is left out of the suite."
-            return StateProof(name, "passes untouched", why)
-        folder = _with_guards(folder, guards)
-        if not (folder.solution / "solve.sh").is_file():
-            return StateProof(name, "unproven", "It comes without a solution.")
-        why = _solved(folder, bench)
+        proof = _proof(folder, bench.inside(ClockedSandbox(bench.sandbox, clock)), clock)
+    except _OverTime:
+        proof = None
     except (InfraFault, Unavailable) as fault:
-        return StateProof(name, "fault", printable(str(fault), 500))
+        if not clock.is_set():
+            return StateProof(name, "fault", printable(str(fault), 500))
+        return StateProof(name, "over time", printable(f"{_over(clock)} {fault.message}", 500))
+    return proof or StateProof(name, "over time", _over(clock))
+
+
+def _proof(folder: TaskFolder, bench: GradingContext, clock: ProofClock) -> StateProof:
+    name = folder.task.id
+    layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
+    _next(clock, "The tests on its untouched files")
+    untouched = _results(folder, layout, {}, bench)
+    _next(clock, "Its solution")
+    guards = tuple(test.id for test in untouched if test.outcome == "passed")
+    if len(guards) == len(untouched):
+        remove_tree(folder.path)
+        why = "Every test passes before anybody has done anything; it is left out of the suite."
+        return StateProof(name, "passes untouched", why)
+    folder = _with_guards(folder, guards)
+    if not (folder.solution / "solve.sh").is_file():
+        return StateProof(name, "unproven", "It comes without a solution.")
+    why = _solved(folder, bench, clock)
     return StateProof(name, "unproven" if why else "proven", why)
+
+
+class _OverTime(Exception):
+    """The clock ran out, or somebody interrupted."""
+
+
+def _next(clock: ProofClock, step: str) -> None:
+    """Go on to a step, unless what the last one saw was the clock's doing."""
+    if clock.is_set():
+        raise _OverTime
+    clock.step = step
+
+
+def _over(clock: ProofClock) -> str:
+    return f"{clock.step} did not come to an end within the {clock.seconds:g} s that a proof may take in all."
 
 
 def _results(
@@ -112,11 +177,12 @@ def _with_guards(folder: TaskFolder, guards: Sequence[str]) -> TaskFolder:
     return read_task(folder.path)
 
 
-def _solved(folder: TaskFolder, bench: GradingContext) -> str:
+def _solved(folder: TaskFolder, bench: GradingContext, clock: ProofClock) -> str:
     """Why the solution proves nothing; empty where it does, and its changes are kept then."""
     with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as scratch:
         into = Path(scratch)
         done = work(folder, find_agent("reference"), bench, into, entry=AttemptContext("reference", graded=False))
+        _next(clock, clock.step)
         diff = into / "submission" / "changes.diff"
         if not diff.is_file():
             return printable("; ".join(done.verdict.comments) or "Its solution left nothing.", 500)
@@ -125,6 +191,7 @@ def _solved(folder: TaskFolder, bench: GradingContext) -> str:
         said = ""
         with contextlib.suppress(OSError):
             said = (into / "log.txt").read_text("utf-8", "replace")[-300:]
+    _next(clock, "The tests on what its solution leaves")
     layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
     try:
         edits = apply_patch(read_patch(changes), layout.base).edits if changes.strip() else {}
@@ -132,6 +199,7 @@ def _solved(folder: TaskFolder, bench: GradingContext) -> str:
         return f"What its solution leaves cannot be kept: {printable(str(error), 300)}"
     for _ in range(_TIMES):
         results = _results(folder, layout, edits, bench)
+        _next(clock, clock.step)
         if bad := [test for test in results if test.outcome != "passed"]:
             return _failure(bad, ended.code if ended else None, said)
     (folder.solution / "changes.diff").write_bytes(changes)

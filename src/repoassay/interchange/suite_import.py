@@ -15,6 +15,7 @@ from repoassay.engine import GradingContext
 from repoassay.errors import BadInput
 from repoassay.formats import safe_id, toml_string
 from repoassay.interchange.image_file import ImportRefusal
+from repoassay.interchange.import_record import ImportRecord, TaskRefusal, draw_digest
 from repoassay.interchange.importers import ConvertedTask, find_importer, guard
 from repoassay.plugins import Plugin
 from repoassay.text import printable
@@ -22,17 +23,6 @@ from repoassay.text import printable
 __all__ = ["ImportedSuite", "TaskRefusal", "import_suite"]
 
 _MOST_TASKS = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class TaskRefusal:
-    """A task that was not converted: its folder below the source, why, and the place that says so (line 0: none)."""
-
-    task: str
-    why: str
-    file: str
-    line: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +45,7 @@ class ImportedSuite:
 
 def import_suite(
     kind: str | None, source: Path, folder: Path, open_bench: Callable[[], GradingContext], *,
-    sample: int | None = None, seed: str = "0",
+    sample: int | None = None, seed: str = "0", resume: bool = False,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> ImportedSuite:  # fmt: skip
     """Write the tasks of another tool as a suite folder, whole or not at all.
@@ -67,6 +57,7 @@ def import_suite(
         open_bench: Gives what runs tests, for formats whose tasks are proved as they are made.
         sample: Take so many of the tasks, drawn by `seed`; all without.
         seed: What the draw starts from: the same seed draws the same tasks from the same source.
+        resume: Take `folder` as it is where it holds the same tasks of the same source already.
         progress: Told how many tasks have been looked at, and of how many.
 
     Raises:
@@ -76,9 +67,16 @@ def import_suite(
     plugin, importer = find_importer(kind, source)
     if importer.gives != "suite":
         raise BadInput(f"The {plugin.title} reads no tasks.", "`repoassay formats` says which formats do.")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    before = ImportRecord.read(folder) if taken and resume else None
+    if taken and before is None:
         raise BadInput(f"{folder} already exists and is not empty.", "Choose another --out.")
     folders = _drawn(plugin, importer, source, sample, seed)
+    draw = draw_digest(plugin.name, (each.relative_to(source).as_posix() for each in folders))
+    if before is not None:
+        if before.drawn != draw:
+            raise BadInput(f"{folder} holds tasks of another import.", "Choose another --out.")
+        return ImportedSuite(folder, before.found, before.tasks, before.refused)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.part-") as place:
         part = Path(place, "suite")
@@ -100,6 +98,7 @@ def import_suite(
                     shutil.rmtree(target, ignore_errors=True)
                 refused.append(TaskRefusal(below, refusal.why, refusal.file, refusal.line, refusal.text))
             progress(done, len(folders))
+        ImportRecord(draw, len(folders), written, refused).write(part)
         with contextlib.suppress(OSError):
             folder.rmdir()
         part.rename(folder)

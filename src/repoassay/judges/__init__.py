@@ -20,7 +20,11 @@ if TYPE_CHECKING:
         calibrate as calibrate,
         state_of_study as state_of_study,
     )
-    from repoassay.judges.client import open_judge as open_judge, spent_before as spent_before
+    from repoassay.judges.client import (
+        OpenModel as OpenModel,
+        open_judge as open_judge,
+        spent_before as spent_before,
+    )
     from repoassay.judges.definition import Definition as Definition, Parameters as Parameters
     from repoassay.judges.dev_test_split import DevTestSplit as DevTestSplit
     from repoassay.judges.injection import hidden_text as hidden_text
@@ -50,7 +54,7 @@ else:
         {
             "axis_figures": ("JudgeAxisFigures", "MeasuredAxis"),
             "calibration": ("Calibration", "calibrate", "state_of_study"),
-            "client": ("open_judge", "spent_before"),
+            "client": ("OpenModel", "open_judge", "spent_before"),
             "definition": ("Definition", "Parameters"),
             "dev_test_split": ("DevTestSplit",),
             "injection": ("hidden_text",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -19,14 +20,17 @@ def write_tree(trees: Mapping[str, Path], stream: IO[bytes]) -> None:
     """Write trees and files by the place each gets, "." for the top, as an uncompressed tar archive.
 
     The same trees make the same bytes. Of owners only is told whether it is the account of sandboxes' commands. Several
-    names of one file become files of their own.
+    names of one file become files of their own. What a use of a tree touches has no time: its top folder, which the
+    cache touches, and Git's objects, which Git touches when it would write one that is there.
     """
     with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive:
 
         def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
             archive.inodes.clear()  # type: ignore[attr-defined]  # or the second name of a file were a link
             member.uname = member.gname = ""
-            member.mtime = int(member.mtime)  # as precise as compiled files need; a fraction costs a header of its own
+            # As precise as compiled files need; a fraction costs a header of its own.
+            touched = (member.isdir() and member.name in trees) or _OBJECT.search(member.name)
+            member.mtime = 0 if touched else int(member.mtime)
             member.uid = member.gid = SANDBOX_UID if member.uid in _OWNERS else 0
             return member
 
@@ -34,6 +38,7 @@ def write_tree(trees: Mapping[str, Path], stream: IO[bytes]) -> None:
             archive.add(tree, name, filter=plain)
 
 
+_OBJECT = re.compile(r"(^|/)\.git/(.*/)?objects/")
 _OWNERS = frozenset({SANDBOX_UID} if os.geteuid() == 0 else {SANDBOX_UID, os.geteuid()})
 """Accounts that commands in this machine's sandboxes may have: without root it is our own."""
 

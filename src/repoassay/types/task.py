@@ -132,7 +132,7 @@ class Environment(Record):
     apt: Annotated[
         tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]{1,99}$")], ...], Field(max_length=100)
     ] = ()
-    build: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=2000)], ...], Field(max_length=50)] = ()
+    build: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=20_000)], ...], Field(max_length=50)] = ()
     variables: Annotated[
         dict[Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]{0,99}$")], Annotated[str, Field(max_length=2000)]],
         Field(max_length=50),

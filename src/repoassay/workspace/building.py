@@ -95,6 +95,8 @@ def run_build(
         whole = dataclasses.replace(command, env=env, mounts=mounts, doors=doors, network=SandboxNetwork.NONE)
         done = sandbox.run(whole, growth.exceeded)
         reasons = [*relay.troubles[-1:], *refused]
+        if done.exit.ended in (Ended.CANCELLED, Ended.TIMED_OUT):
+            reasons.append(relay.downloaded())
         if growth.exceeded.is_set():
             reasons.append(f"It wrote more than {most_bytes} bytes or {MOST_FILES} files.")
     remove_tree(tree / _DOWNLOADS)

@@ -111,3 +111,11 @@ def test_a_script_that_is_ended_early_gives_no_reward(tried: Try) -> None:
 def test_only_finite_figures_are_rewards(tmp_path: Path, name: str, text: str, reward: float | None) -> None:
     (tmp_path / name).write_text(text)
     assert read_reward(tmp_path) == reward
+
+
+def test_a_report_beside_a_reward_does_not_hide_it(tmp_path: Path) -> None:
+    (tmp_path / "reward.json").write_text('{"score": 0.5, "status": "fail"}')
+    (tmp_path / "reward.txt").write_text("0.25")
+    assert read_reward(tmp_path) == 0.25
+    (tmp_path / "reward.json").write_text('{"score": 0.5}')
+    assert read_reward(tmp_path) == 0.5

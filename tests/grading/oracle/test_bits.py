@@ -149,6 +149,7 @@ def tries(one: ValueBits, attacker: Callable[[ValueBits], Iterator[Key]]) -> flo
     return math.inf
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("task", ["edit-cachetools-peek", "edit-boltons-negative-ranges", "edit-ledger-monthly"])
 def test_attackers_need_as_many_guesses_as_the_bits_say(task: str) -> None:
     folder, reference = recorded(task)

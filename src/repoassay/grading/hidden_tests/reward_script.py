@@ -89,7 +89,11 @@ def run_reward_script(
 
 
 def read_reward(folder: Path) -> float | None:
-    """The reward that a script left: of reward.json `reward`, else the least of its figures; else reward.txt."""
+    """The reward that a script left: of reward.json `reward`, else the least of its figures; else reward.txt.
+
+    A reward.json that holds more than figures is a report beside reward.txt, where there is one: Harbor took that first
+    when such scripts were written.
+    """
     try:
         if (folder / "reward.json").is_file():
             found = json.loads((folder / "reward.json").read_text("utf-8"))
@@ -97,11 +101,15 @@ def read_reward(folder: Path) -> float | None:
                 values = [found["reward"]] if "reward" in found else list(found.values())
             else:
                 values = [found]
-        elif (folder / "reward.txt").is_file():
-            values = [float((folder / "reward.txt").read_text("utf-8"))]
-        else:
+            if _are_figures(values) or not (folder / "reward.txt").is_file():
+                return float(min(values)) if _are_figures(values) else None
+        if not (folder / "reward.txt").is_file():
             return None
+        values = [float((folder / "reward.txt").read_text("utf-8"))]
     except (OSError, ValueError, RecursionError):
         return None
-    good = values and all(isinstance(value, int | float) and math.isfinite(value) for value in values)
-    return float(min(values)) if good else None
+    return values[0] if _are_figures(values) else None
+
+
+def _are_figures(values: list[object]) -> bool:
+    return bool(values) and all(isinstance(value, int | float) and math.isfinite(value) for value in values)

@@ -165,7 +165,9 @@ def _state(place: Path) -> bytes:
         folders.sort()
         for name in sorted((*folders, *names)):
             digest.update(f"{_facts(Path(top, name))}\0{name}\0".encode(errors="surrogateescape"))
-    return digest.digest() + repr(_facts(place)).encode()
+    found = place.lstat()
+    facts = (found.st_mode, found.st_uid, found.st_ino) if place.is_dir() else _facts(place)  # whose times tell nothing
+    return digest.digest() + repr(facts).encode()
 
 
 def _facts(path: Path) -> tuple[int, ...]:

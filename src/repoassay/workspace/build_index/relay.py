@@ -23,6 +23,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from repoassay.errors import InfraFault, RepoAssayError
 from repoassay.package_proxy import Indexes
+from repoassay.text import printable
 from repoassay.workspace.build_index import pages
 from repoassay.workspace.build_index.relay_server import RelayServer
 from repoassay.workspace.build_index.rules import IndexRequest, IndexRules, Withheld
@@ -83,12 +84,19 @@ class Relay:
         self._files: dict[str, _File] = {}
         self._withheld: dict[str, Withheld] = {}
         self._bytes = 0
+        self._last = ""
         self._lock = threading.Lock()
         self._loose = tempfile.TemporaryDirectory(prefix="repoassay-files-")
         self._server: RelayServer | None = None
         self._secret = secrets.token_urlsafe(16)
         self.troubles: list[str] = []
         """What could not be had, in sentences; the last explains why a build failed."""
+
+    def downloaded(self) -> str:
+        """How much was downloaded and for which file last, as a sentence; empty where nothing was."""
+        if not self._bytes:
+            return ""
+        return f"It had downloaded {self._bytes / 2**20:,.0f} MiB, the last of it of {printable(self._last, 200)}."
 
     def serve(self, listening: socket.socket) -> None:
         """Answer at a socket that already listens, and own it from now on."""
@@ -227,6 +235,7 @@ class Relay:
     def _open(self, file: _File, name: str) -> bytes | BinaryIO:
         if file.local is not None:
             return file.local.open("rb")
+        self._last = unquote(name)
         if name == f"{quote(_name(file.url))}.metadata":  # PEP 658
             return self._store.page(f"{file.url}.metadata", "*/*")[1]
         if file.digest:
