@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from repoassay.agents import find_modelled
-from repoassay.engine.attempt import GradingContext, work
+from repoassay.engine.attempt import work
+from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.edit import grade_edit
 from repoassay.interchange.state_proof import prove_state_task
 from repoassay.sandbox.cache import Cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -13,27 +12,27 @@ from pathlib import Path
 
 from repoassay.agents import Agent, in_workspace
 from repoassay.engine.change import crossing
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.model_access import AttemptAccess, ModelAccess
 from repoassay.engine.starts import Excuse, Starts
+from repoassay.engine.submitted_files import describe
 from repoassay.engine.verdict_adjustment import adjust_verdict, failure_told_by, started_elsewhere, unstarted
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.grading import Oracle, fault, judge, name_isolation, not_gradable
-from repoassay.sandbox import Cache, Command, Completed, Sandbox, SandboxSetup
+from repoassay.grading import fault, judge, name_isolation, not_gradable
+from repoassay.sandbox import Command, Completed, SandboxSetup
 from repoassay.tasks import TaskFolder
 from repoassay.types import (
     AgentEntry,
     Ended,
     Limits,
     Reading,
-    SkippedFile,
     Spending,
     Submission,
-    SubmittedFile,
     Verdict,
 )
 from repoassay.workspace import PreparedTask, cover_installed_copies, cover_runs, lay_out
 
-__all__ = ["AttemptContext", "AttemptResult", "GradingContext", "OpenAttempt", "describe", "rejected_of", "work"]
+__all__ = ["AttemptContext", "AttemptResult", "OpenAttempt", "work"]
 
 _START = 2.0
 """Seconds a sandbox may take to start, which the attempt's time at the model proxy does not count."""
@@ -56,33 +55,6 @@ class AttemptResult:
     over_run: str = ""
     excuse: Excuse | None = None
     started_well: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class GradingContext:
-    """What every attempt of a run shares; its `oracle` compares values of the code under test outside sandboxes."""
-
-    repositories: Path | None
-    cache: Cache
-    sandbox: Sandbox
-    timeout: float | None = None
-    reading: Reading = Reading.FAIR
-    oracle: Oracle = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "oracle", Oracle(self.cache, self.sandbox))
-
-    def beside(self, repositories: Path | None) -> GradingContext:
-        """The same for tasks whose repositories lie elsewhere, with the same oracle."""
-        other = replace(self, repositories=repositories)
-        object.__setattr__(other, "oracle", self.oracle)
-        return other
-
-    def inside(self, sandbox: Sandbox) -> GradingContext:
-        """The same in another sandbox, with the same oracle."""
-        other = replace(self, sandbox=sandbox)
-        object.__setattr__(other, "oracle", self.oracle)
-        return other
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,18 +271,3 @@ class OpenAttempt:
     def close(self) -> None:
         """End everything, and throw away what is left."""
         self._stack.close()
-
-
-def describe(files: Path) -> tuple[SubmittedFile, ...]:
-    """Every file below a submission's folder with its size and digest, in order of path."""
-    found = []
-    for path in sorted(item for item in files.rglob("*") if item.is_file() and not item.is_symlink()):
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        found.append(SubmittedFile(path=path.relative_to(files).as_posix(), size=path.stat().st_size, sha256=digest))
-    return tuple(found)
-
-
-def rejected_of(pairs: list[tuple[str, str]]) -> tuple[SkippedFile, ...]:
-    """Rejections as the model has them."""
-    return tuple(SkippedFile(path=path, reason=reason) for path, reason in pairs)
