@@ -26,7 +26,7 @@ class BoxRequest:
     out: Bounded
     err: Bounded
     logged: bool
-    told: Callable[[bytes], None] | None = None
+    listener: Callable[[bytes], None] | None = None
     channel: Bounded = field(default_factory=lambda: Bounded(_CHANNEL))
     answer: Future[dict[str, Any] | None] = field(default_factory=Future)
 
@@ -53,9 +53,9 @@ class BoxRequests:
         self._numbers = itertools.count(1)
         self._waiting: dict[int, BoxRequest] = {}
 
-    def begin(self, limits: tuple[int, int], logged: bool, told: Callable[[bytes], None] | None) -> BoxRequest:
-        """A new request, which keeps so many bytes of output and of errors; `told` is handed its channel."""
-        request = BoxRequest(next(self._numbers), Bounded(limits[0]), Bounded(limits[1]), logged, told)
+    def begin(self, limits: tuple[int, int], logged: bool, listener: Callable[[bytes], None] | None) -> BoxRequest:
+        """A new request, which keeps so many bytes of output and of errors; `listener` is handed its channel."""
+        request = BoxRequest(next(self._numbers), Bounded(limits[0]), Bounded(limits[1]), logged, listener)
         self._waiting[request.number] = request
         return request
 
@@ -85,8 +85,8 @@ class BoxRequests:
             return
         if kind == b"c":
             request.channel.feed(data)
-            if request.told is not None:
-                request.told(data)
+            if request.listener is not None:
+                request.listener(data)
             return
         (request.out if kind == b"o" else request.err).feed(data)
         if request.logged:
