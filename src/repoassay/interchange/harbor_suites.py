@@ -36,7 +36,8 @@ class HarborTasks:
     lost = (
         "Images: packages by apt and pip, files, folders and commands of a Dockerfile become the task's environment;"
         " what is not understood refuses the task.",
-        "Root, services, compose files with more than one service, GPUs, MCP servers, accounts beside root, and several steps.",
+        "Root, and accounts beside it; services, compose files with more than one service, GPUs, MCP servers and"
+        " several steps.",
         "Links, modes, owners and times of files: tests that look at them refuse the task.",
         "The internet beyond package indexes.",
     )  # fmt: skip
