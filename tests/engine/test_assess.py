@@ -14,7 +14,7 @@ from json_answers import records_of
 from repoassay.cli.main import cli
 from repoassay.cli.validate import validate
 from repoassay.engine.assess import assess_task
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.registry import names
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox

@@ -14,8 +14,8 @@ from demo_set import demo_tasks
 from repoassay.attacks.patch_builder import diff
 from repoassay.diffs import apply_patch, read_patch
 from repoassay.engine.answer import word
-from repoassay.engine.attempt import GradingContext
 from repoassay.engine.feedback import FeedbackLedger
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.records.verdicts import VerdictCache
 from repoassay.sandbox.cache import Cache

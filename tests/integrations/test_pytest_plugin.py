@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 MINI = Path(__file__).parents[1] / "assets" / "suites" / "mini"
+PLUG_IN = ("pytest: `pytest my-suite`", "pytest")
 TRAP = "import pathlib\npathlib.Path({marker!r}).write_text('imported')\n"
 
 

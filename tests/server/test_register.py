@@ -19,7 +19,7 @@ import pytest
 import repoassay
 from repoassay.db import Database
 from repoassay.engine import SubmissionEngine
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.errors import BadInput
 from repoassay.server.metrics import PrometheusMetrics
 from repoassay.server.queue import New, Queue, open_queue_database

@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from repoassay.types.verdict import (
         Assurance as Assurance,
         Attribution as Attribution,
+        Basis as Basis,
         CriterionResult as CriterionResult,
         Feedback as Feedback,
         Grade as Grade,
@@ -118,6 +119,6 @@ else:
         "trajectory": ("Observation", "OwnFigures", "Source", "TrajectoryStep", "StepCall", "Trajectory"),
         "usage": ("Usage",),
         "verdict": ("Assurance", "CriterionResult", "Feedback", "Grade", "GradingIsolation", "IsolationGrade",
-            "Outcome", "TestResult", "Verdict", "Attribution"),
+            "Outcome", "TestResult", "Verdict", "Attribution", "Basis"),
         "workspace_state": ("WorkspaceState",),
     })  # fmt: skip

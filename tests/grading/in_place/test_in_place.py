@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import repoassay
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.validate import validate_task
 from repoassay.errors import InfraFault
 from repoassay.grading.edit import grade_edit

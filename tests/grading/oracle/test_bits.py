@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.oracle.assurance_bits import key_of_node
 from repoassay.grading.oracle.bits import ValueBits, bits_of, weigh_all
 from repoassay.grading.oracle.guesses import Key, kind_of
