@@ -38,7 +38,7 @@ else:
     _TextType = click.ParamType
 
 
-KINDS_OF_ISOLATION = ("namespaces", "bubblewrap", "podman", "docker", "apptainer", "http", "none")
+KINDS_OF_ISOLATION = ("namespaces", "bubblewrap", "podman", "docker", "apptainer", "kubernetes", "http", "none")
 """As `repoassay.sandbox.ISOLATIONS`, which would take time to import."""
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -34,6 +35,7 @@ def test_what_set_a_box_up_is_killed_and_takes_everything_along(bubblewrap: Bubb
     session.exec([PYTHON, "-c", f"import subprocess, sys; subprocess.Popen([sys.executable, '-c',"
                   f" 'import time; time.sleep(600)', '{marked.word}'])"])  # fmt: skip
     assert len(marked.alive()) == 1
+    assert isinstance(session._box.process, subprocess.Popen)
     os.kill(session._box.process.pid, signal.SIGKILL)
     with pytest.raises(InfraFault, match="ended with -9 and no report"):
         session.exec(["sleep", "100"], timeout=60)

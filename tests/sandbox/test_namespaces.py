@@ -124,7 +124,9 @@ def test_isolations_are_found_by_name(cache: Cache) -> None:
     assert open_sandbox("namespaces", cache).name == "namespaces"
     assert open_sandbox("none", cache).name == "none"
     assert KINDS_OF_ISOLATION == ISOLATIONS
-    with pytest.raises(BadInput, match="Choose one of: namespaces, bubblewrap, podman, docker, apptainer, http, none"):
+    with pytest.raises(
+        BadInput, match="Choose one of: namespaces, bubblewrap, podman, docker, apptainer, kubernetes, http, none"
+    ):
         open_sandbox("jail", cache)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,15 +24,16 @@ __all__ = [
     "open_apptainer",
     "open_bubblewrap",
     "open_http",
+    "open_kubernetes",
     "open_namespaces",
     "open_none",
     "open_sandbox",
 ]
 
-ISOLATIONS = ("namespaces", "bubblewrap", "podman", "docker", "apptainer", "http", "none")
+ISOLATIONS = ("namespaces", "bubblewrap", "podman", "docker", "apptainer", "kubernetes", "http", "none")
 """The bundled kinds of isolation, safest first."""
-_WITH_PLACE = ("podman", "docker", "apptainer", "http")
-"""Those that need an image or an address, which stands behind the name or in a variable."""
+_WITH_PLACE = ("podman", "docker", "apptainer", "kubernetes", "http")
+"""Those that need an image, a cluster or an address, which stands behind the name or in a variable."""
 SAFE_ISOLATIONS = ("namespaces", "bubblewrap")
 """Those whose grade is `kernel`: a run that somebody else planned with them needs no consent."""
 _GROUP = "repoassay.sandboxes"
@@ -94,9 +96,9 @@ def open_sandbox(kind: str = "namespaces", cache: Cache | None = None) -> Sandbo
     """Return a sandbox that was seen to work.
 
     Args:
-        kind: A bundled kind of isolation, with `@IMAGE` or `@URL` where it takes one, a plug-in's, or a dotted path
-            `package.module:Name`. What a plug-in names is called with the cache and returns a `Sandbox`; that its
-            isolation is not verified is warned of, and no verdict of it is attested.
+        kind: A bundled kind of isolation, with `@IMAGE`, `@CONTEXT/NAMESPACE` or `@URL` where it takes one, a
+            plug-in's, or a dotted path `package.module:Name`. What a plug-in names is called with the cache and returns
+            a `Sandbox`; that its isolation is not verified is warned of, and no verdict of it is attested.
         cache: The cache of this machine, by default.
 
     Raises:
@@ -192,6 +194,29 @@ def open_http(cache: Cache, url: str = "") -> Sandbox:
             f"The isolation http@{client.place} does not work here: {fault.message}",
             "See that `repoassay sandbox serve` runs there and that the token is one of its own.",
         ) from fault
+
+
+def open_kubernetes(cache: Cache, place: str = "") -> Sandbox:
+    """Return the sandbox of a Kubernetes cluster, whose network was seen to be cut.
+
+    Raises:
+        NoIsolation: When the cluster makes no pods for us, or does not cut their network.
+        BadInput: When no image is named, or the kubeconfig has no such context.
+        MissingExtra: When the client is not installed.
+    """
+    from repoassay.sandbox.containers import IMAGE
+    from repoassay.sandbox.pods.cluster import PodCluster
+    from repoassay.sandbox.pods.pod_sandbox import PodSandbox
+
+    sandbox = PodSandbox(PodCluster(place), cache, os.environ.get(IMAGE, ""))
+    try:
+        sandbox.prove()
+    except InfraFault as fault:
+        raise NoIsolation(
+            f"The isolation {sandbox.name} does not work here: {fault.message}",
+            "Run `repoassay doctor` for what does, or use --isolation namespaces.",
+        ) from fault
+    return _tried(sandbox)
 
 
 def open_none(_: Cache) -> Sandbox:
