@@ -150,7 +150,17 @@ def test_files_lie_at_their_places_and_packages_are_those_of_both(theirs: Write)
 
 REFUSALS = {
     "another image": ({"Dockerfile": "FROM nvidia/cuda:12\n"}, "is made from nvidia/cuda", 1),
-    "stages": ({"Dockerfile": "FROM python:3.12\nWORKDIR /app\nFROM python:3.12\n"}, "several stages", 3),
+    "a stage on a stage": ({"Dockerfile": "FROM debian AS base\nWORKDIR /app\nFROM base\n"}, "several stages", 3),
+    "stages with the same file": (
+        {"Dockerfile": "FROM debian\nWORKDIR /app\nCOPY notes.txt .\nFROM debian\nCOPY notes.txt /app/\n"},
+        "at the same place",
+        0,
+    ),
+    "another image's files": (
+        {"Dockerfile": "FROM debian AS one\nFROM debian\nCOPY --from=two /a /b\n"},
+        "out of another",
+        3,
+    ),
     "a download": ({"Dockerfile": "FROM python:3.12\nRUN true && \\\n  curl -O https://x.org/a\n"}, "with curl", 2),
     "a hidden download": ({"Dockerfile": "FROM debian\nRUN for i in 1; do wget x.org; done\n"}, "in a compound", 2),
     "a service": ({"Dockerfile": "FROM debian\nRUN apt-get install -y nginx\n"}, "the service nginx", 2),

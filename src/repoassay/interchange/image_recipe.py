@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from repoassay.interchange.image_file import ImageInstruction, ImportRefusal, fill_variables, read_instructions
+from repoassay.interchange.image_file import (
+    ImageInstruction,
+    ImageRecipe,
+    ImportRefusal,
+    fill_variables,
+    read_instructions,
+)
+from repoassay.interchange.image_stages import ImageStage, copy_command, join_stages
 from repoassay.interchange.shell_steps import read_shell
 
-__all__ = ["ImageRecipe", "read_image"]
+__all__ = ["read_image"]
 
 _MOST_TEXT = 2**20
 _MOST_WORDS = 20_000
@@ -43,30 +49,6 @@ _NOT_KEPT_BEGINNINGS = ("DEBIAN_", "PIP_", "UV_", "PYTHONDONT", "PYTHONUNBUFFERE
 _PASSED_OVER = frozenset({"EXPOSE", "LABEL", "MAINTAINER", "VOLUME", "USER", "STOPSIGNAL", "SHELL"})
 
 
-@dataclass(slots=True)
-class ImageRecipe:
-    """What an image is made of.
-
-    Attributes:
-        python: The release line its base image is named by; None where any will do.
-        work: WORKDIR at the end.
-        files: Absolute path in the image -> file of the context.
-        folders: Absolute paths of folders.
-        apt, pip: Packages.
-        variables: Of ENV, as far as they say anything to programs.
-        build: Shell commands.
-    """
-
-    python: str | None = None
-    work: str = "/"
-    files: dict[str, Path] = field(default_factory=dict)
-    folders: list[str] = field(default_factory=list)
-    apt: list[str] = field(default_factory=list)
-    pip: list[str] = field(default_factory=list)
-    variables: dict[str, str] = field(default_factory=dict)
-    build: list[str] = field(default_factory=list)
-
-
 def read_image(file: Path, context: Path, name: str, *, wider: Path | None = None) -> ImageRecipe:
     """Understand a Dockerfile.
 
@@ -89,6 +71,10 @@ def read_image(file: Path, context: Path, name: str, *, wider: Path | None = Non
             raise ImportRefusal(str(error), name, step.line, f"{step.word} {step.rest}") from error
     if not reader.based:
         raise ImportRefusal("Its Dockerfile has no FROM.", name)
+    try:
+        join_stages(reader.stages, reader.recipe)
+    except ValueError as error:
+        raise ImportRefusal(str(error), name) from error
     return reader.recipe
 
 
@@ -99,6 +85,9 @@ class _Reader:
         self.recipe, self.based = ImageRecipe(), False
         self._context, self._name, self._wider = context, name, wider
         self._known: dict[str, str] = {}
+        self._global: dict[str, str] = {}
+        self._stage = ""
+        self.stages: list[ImageStage] = []
 
     def take(self, step: ImageInstruction) -> None:
         """Take one instruction; raises ValueError with the reason where it is not understood."""
@@ -115,7 +104,14 @@ class _Reader:
     def _from(self, rest: str) -> None:
         image = next((word for word in fill_variables(rest, self._known).split() if not word.startswith("--")), "")
         if self.based:
-            raise ValueError("Its Dockerfile builds in several stages.")
+            self.stages.append(ImageStage(len(self.stages), self._stage, self.recipe))
+            self.recipe, self._known = ImageRecipe(), dict(self._global)
+        else:
+            self._global = dict(self._known)
+        if any(stage.name == image for stage in self.stages if stage.name):
+            raise ValueError("Its Dockerfile builds in several stages, one of which goes on from another.")
+        named = re.search(r"(?i)\sas\s+(\S+)\s*$", rest)
+        self._stage = named[1] if named else ""
         image = _LIBRARY.sub("", image)
         plain = re.sub(r"[:@].*", "", image)[:60]
         if plain in _TOOL_CHAINS and not re.search(r"alpine|windows", image):
@@ -181,7 +177,8 @@ class _Reader:
         if origin := next((option for option in options if option.startswith("--from")), ""):
             if re.search(r"astral-sh/uv|=uv$", origin):
                 return
-            raise ValueError("Its Dockerfile copies files out of another image.")
+            self._copy_stage(origin.partition("=")[2], rest)
+            return
         if "<<" in rest:
             raise ValueError("Its Dockerfile writes files out of itself.")
         words = _listed_words(rest) if rest.startswith("[") else shlex.split(fill_variables(rest, self._known))
@@ -190,6 +187,21 @@ class _Reader:
             if re.match(r"[a-z]+://", source):
                 raise ValueError("Its Dockerfile fetches a file from an address.")
             self._copy_one(source, target, several=len(sources) > 1)
+
+    def _copy_stage(self, origin: str, rest: str) -> None:
+        stage = next((stage for stage in self.stages if origin in (stage.name, str(stage.number))), None)
+        if stage is None:
+            raise ValueError("Its Dockerfile copies files out of another image.")
+        words = _listed_words(rest) if rest.startswith("[") else shlex.split(fill_variables(rest, self._known))
+        *sources, target = words
+        into_folder = len(sources) > 1 or target.endswith(("/", "/.")) or target in (".", "..")
+        for source in sources:
+            place = str(PurePosixPath("/", source))
+            if not re.fullmatch(r"(/[\w.+@-]+)+", place) or ".." in place.split("/"):
+                raise ValueError("Its Dockerfile copies something of a stage that is not understood.")
+            top = self._place(target)
+            self.recipe.folders.append(top if into_folder else str(PurePosixPath(top).parent))
+            self.recipe.build.append(copy_command(stage, place, top, into_folder=into_folder))
 
     def _copy_one(self, source: str, target: str, *, several: bool) -> None:
         inside = PurePosixPath("/", source)
