@@ -55,7 +55,7 @@ def serve(grade):
 """
 OURS = """
 from repoassay.resq import tasks_of
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.answer import word
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.sandbox.cache import Cache

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from repoassay.engine.assess import TaskAssurance, assess_task
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.registry import names
 from repoassay.resq import tasks_of
 from repoassay.sandbox.cache import Cache

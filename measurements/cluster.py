@@ -31,7 +31,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
 from ray_machines import RayMachines, lacking, ray_machines  # noqa: E402 - of the tests
-from repoassay.engine.attempt import GradingContext  # noqa: E402
+from repoassay.engine.grading_context import GradingContext  # noqa: E402
 from repoassay.engine.submit import SubmissionEngine  # noqa: E402
 from repoassay.resq import tasks_of  # noqa: E402
 from repoassay.sandbox import Cache, open_sandbox  # noqa: E402

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from repoassay.diffs import apply_patch, read_patch
 from repoassay.engine.answer import GradedSubmission
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.records.verdicts import VerdictCache
 from repoassay.resq import tasks_of

@@ -25,7 +25,7 @@ from typing import Any
 import httpx
 
 from repoassay.engine.answer import failure_feedback, word
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox

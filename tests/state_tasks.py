@@ -6,7 +6,8 @@ from pathlib import Path
 
 import repoassay
 from repoassay.agents.command import CommandAgent
-from repoassay.engine.attempt import GradingContext, work
+from repoassay.engine.attempt import work
+from repoassay.engine.grading_context import GradingContext
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.types import Verdict
 

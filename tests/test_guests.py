@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from house_lists import ROOT, assert_only
+from house_lists import ROOT, assert_only, house_tree
 
 SOURCE = ROOT / "src" / "repoassay"
 GUESTS = sorted(path.name for path in (SOURCE / "benchmarks").iterdir() if (path / "__init__.py").is_file())
@@ -28,10 +28,10 @@ IGNORED = shutil.ignore_patterns("__pycache__")
 
 
 def of_the_core() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        name = path.relative_to(SOURCE).as_posix()
+    for module in house_tree().modules.values():
+        name = module.path.relative_to(SOURCE).as_posix()
         if not name.startswith("benchmarks/") and name != "resq.py":
-            yield name, ast.parse(path.read_text("utf-8"))
+            yield name, module.syntax
 
 
 def breaches(tree: ast.Module) -> Iterator[str]:

@@ -11,6 +11,7 @@ from repoassay.attacks.plain_harness import PlainVerdict
 LEAVE = {"python": "import os\nos._exit(0)", "javascript": "process.reallyExit(0);"}
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("task", ["inflection-pluralize-count", "script", "ms-compound", "yocto-queue-remove"])
 def test_it_tells_right_from_nothing_and_believes_an_exit_code(grounds: dict[str, AttackGround], task: str) -> None:
     if task not in grounds:

@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from command_line import repoassay
 from json_answers import records_of
 from repoassay.attacks.patch_builder import diff
@@ -106,6 +108,7 @@ def test_mistakes_are_told_in_a_sentence(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
     out = tmp_path / "trials.jsonl"
     begun = subprocess.Popen(

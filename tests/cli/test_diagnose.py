@@ -113,6 +113,7 @@ def test_integrity_alone_and_an_exit_code_for_ci(made: RunFolder) -> None:
     assert told(attempt_of(made, "reader"), *runs, "--exit-code").exit_code == 0
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("name", ["run", "latest", "id", "run/id", "tail"])
 def test_an_attempt_or_a_run_is_named_as_elsewhere(made: RunFolder, name: str) -> None:
     attempt = attempt_of(made, "pip")

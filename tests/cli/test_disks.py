@@ -69,6 +69,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare of util-linux")
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_a_disk_that_takes_nothing_is_a_sentence(name: str, kind: str, place: Path) -> None:

@@ -64,6 +64,7 @@ def outcomes(place: Path) -> dict[tuple[str, str], tuple[str, str]]:
     return found
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("first", ["easy", "hard"])
 def test_an_agent_that_can_start_does_not_leave_the_figures_by_its_word(place: Path, first: str) -> None:
     if first == "hard":

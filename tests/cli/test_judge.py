@@ -124,6 +124,7 @@ def test_what_cannot_be_done_is_one_sentence(
     database.close()
 
 
+@pytest.mark.exhaustive
 def test_an_interrupt_keeps_what_is_done(reviews: Path, tmp_path: Path) -> None:
     script = dialogue(tmp_path, "c" * 15)
     lines = script.read_text().splitlines()

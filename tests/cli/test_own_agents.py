@@ -42,6 +42,7 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
+@pytest.mark.by_day(8)
 @pytest.mark.parametrize(
     ("line", "why", "remedy"),
     [
@@ -72,6 +73,7 @@ def test_what_cannot_start_is_refused_before_a_run_folder(folder: Path, line: st
     assert not (folder.parent / "runs").exists()
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     "line",
     [
@@ -181,6 +183,7 @@ REFUSALS = [
 ]
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(("answers", "why", "later"), REFUSALS)
 def test_a_server_that_will_answer_no_call_is_refused_or_blamed(
     tmp_path: Path, answers: dict[str, Any], why: str, later: str

@@ -159,6 +159,7 @@ def test_code_that_cannot_start_is_refused_before_a_run_folder(tmp_path: Path, n
     assert "resume(" not in done.stderr and not (tmp_path / "runs").exists()
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     ("name", "outcome", "why"),
     [

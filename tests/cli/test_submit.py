@@ -147,6 +147,7 @@ def test_control_c_keeps_what_is_done(tmp_path: Path) -> None:
     assert [json.loads(line)["number"] for line in kept] == list(range(len(kept)))
 
 
+@pytest.mark.exhaustive
 def test_submits_killed_again_and_again_judge_nothing_twice_and_lose_nothing(tmp_path: Path) -> None:
     names = [folder.task.id for folder in EDITS]
     patches = [BROKEN.replace("nowhere", f"nowhere{number}") for number in range(3000)]

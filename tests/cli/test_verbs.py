@@ -45,6 +45,7 @@ def test_doctor_finds_what_a_run_needs(tmp_path: Path) -> None:
     assert "sandbox" in repoassay("doctor", cwd=tmp_path).stdout
 
 
+@pytest.mark.exhaustive
 def test_validate_proves_two_tasks_twice(tmp_path: Path) -> None:
     tasks = ("--task", "sensor-log-daily", "--task", "edit-ledger-monthly")
     done = repoassay("tasks", "validate", "starter", *tasks, "--repeat", "2", "--json", cwd=tmp_path)

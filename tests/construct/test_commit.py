@@ -13,7 +13,7 @@ import pytest
 from construct.making import AVERAGE, CODE, NEW_TEST, OLD_TEST, Repo, make_repo
 from repoassay.construct import Constructed, ProofFinding, ProofRole, TaskRequest, construct_commit
 from repoassay.engine import validate_task
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.errors import BadInput
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Sandbox

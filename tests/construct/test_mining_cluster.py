@@ -23,7 +23,7 @@ from repoassay.construct.mining.cluster import MinedAnswer
 from repoassay.errors import BadInput, Unavailable
 from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import find_suite
-from repoassay.workspace import release_lines
+from repoassay.workspace import release_lines  # noqa: F401  # asked by the mark, as a test starts
 from unreliable_nodes import ElasticExecutor, LyingExecutor
 
 LOCAL, LOSING, LYING, ELASTIC = (
@@ -35,7 +35,7 @@ REPAIRED = CODE + "\n\ndef average(prices):\n    return total(prices) / len(pric
 TEST = "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"
 AVERAGE_TEST = TEST + "\n\ndef test_average():\n    assert shop.average([1, 3, 5]) == 3\n"
 needs_python = pytest.mark.skipif(
-    not release_lines(), reason="this machine has no Python of uv or pyenv to make an environment of"
+    "not release_lines()", reason="this machine has no Python of uv or pyenv to make an environment of"
 )
 
 

@@ -82,6 +82,7 @@ def test_predictions_in_a_request_are_judged(repository: JudgedRepository, tmp_p
     assert done.returncode == 0 and f"| `{TASK}` | failed |" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     ("inputs", "told"),
     [

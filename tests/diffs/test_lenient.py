@@ -137,6 +137,7 @@ def test_people_judges_and_signals_see_the_same_lines(diff: str) -> None:
     assert {row for row in added if row[0] != "?"} <= rows
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "diff",

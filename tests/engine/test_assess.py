@@ -14,7 +14,7 @@ from json_answers import records_of
 from repoassay.cli.main import cli
 from repoassay.cli.validate import validate
 from repoassay.engine.assess import assess_task
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.registry import names
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
@@ -31,9 +31,9 @@ BUNDLED = [
 
 
 def sampled(cases: Sequence[object]) -> list[object]:
-    """Every sixth case; the rest are left to make test-all, since each records a reference."""
+    """The first case; the rest are left to make test-all, since each records a reference."""
     return [
-        each if not number % 6 else pytest.param(*(each if isinstance(each, tuple) else (each,)),
+        each if not number else pytest.param(*(each if isinstance(each, tuple) else (each,)),
                                                  marks=pytest.mark.exhaustive)
         for number, each in enumerate(cases)
     ]  # fmt: skip

@@ -65,7 +65,7 @@ def archive(name: str, kind: bytes = tarfile.REGTYPE, leads_to: str = "") -> byt
     return target.getvalue()
 
 
-@pytest.mark.by_day(5)
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     "change",
     [

@@ -10,7 +10,8 @@ import pytest
 from repoassay.agents import find_agent
 from repoassay.agents.prompting import render_prompt
 from repoassay.agents.protocol import in_workspace
-from repoassay.engine.attempt import AttemptContext, AttemptResult, GradingContext, work
+from repoassay.engine.attempt import AttemptContext, AttemptResult, work
+from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.pull_request import PullRequest, read_pull_request
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import Command

@@ -14,8 +14,8 @@ from demo_set import demo_tasks
 from repoassay.attacks.patch_builder import diff
 from repoassay.diffs import apply_patch, read_patch
 from repoassay.engine.answer import word
-from repoassay.engine.attempt import GradingContext
 from repoassay.engine.feedback import FeedbackLedger
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.records.verdicts import VerdictCache
 from repoassay.sandbox.cache import Cache
@@ -84,6 +84,7 @@ def test_solutions_pass_and_nothing_else_does_whatever_the_order(
             assert {test.id: test.outcome for test in answer.verdict.tests} == said(number)
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("warm", [True, False])
 def test_an_endless_loop_is_timed_out_within_its_limit_and_nothing_stays(
     tasks: dict[str, TaskFolder], warm: bool

@@ -14,8 +14,8 @@ from command_line import repoassay
 from repoassay.attacks.patch_builder import diff
 from repoassay.benchmarks.resq import ResqRow, read_task_row
 from repoassay.engine.answer import word
-from repoassay.engine.attempt import GradingContext
 from repoassay.engine.feedback import FeedbackLedger
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.errors import Unavailable
 from repoassay.formats.rows import read_rows

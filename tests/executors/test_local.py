@@ -11,7 +11,7 @@ import pytest
 from counting_work import counting_setup, question
 from demo_set import demo_tasks
 from repoassay.engine.answer import word
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.errors import BadInput, MissingExtra, Unavailable
 from repoassay.executors import CacheParcel, NodeJob, find_executor, is_executor, pack_tree

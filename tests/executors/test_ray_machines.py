@@ -26,6 +26,7 @@ def measured(*options: str) -> str:
     return done.stdout
 
 
+@pytest.mark.exhaustive
 def test_a_machine_killed_at_work_costs_no_verdict_and_doubles_none() -> None:
     told = measured("--nodes=2", "--tasks=2", "--submissions=60", "--kills=1")
     assert "60 verdicts on 60 submissions, 60 of them different" in told

@@ -118,6 +118,7 @@ def test_a_post_that_is_led_elsewhere_was_not_carried_out() -> None:
         assert server.posted == [] and not [line for line in server.asked if line.startswith("GET")]
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("errors", [True, 5, {"a": 1}, "why", [None, {"b": 2}]])
 def test_a_refusal_of_any_shape_is_one_sentence(errors: object) -> None:
     with played(made()) as server:

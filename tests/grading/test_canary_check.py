@@ -232,6 +232,7 @@ def test_an_honest_submission_stands_up_to_it(
     assert found.bits > 5
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("choice", "proven"),
     [  # every choice, and both kinds of twins, are among the quick tests; every pair is not

@@ -196,12 +196,14 @@ def test_what_is_no_patch_for_this_tree(task: PreparedTask, sandbox: Sandbox, pa
     assert verdict.comments
 
 
+@pytest.mark.by_day(1)
 def test_an_endless_loop_times_out_and_nothing_is_left(grade: Grade) -> None:
     verdict = grade({"calc/__init__.py": "import os, time\nos.environ['MARK'] = 'endless-calc'\n"
                      "def add(a, b):\n    while True:\n        time.sleep(0.01)\n"})  # fmt: skip
     assert (verdict.outcome, verdict.process, verdict.result) == (Outcome.TIMED_OUT, True, False)
 
 
+@pytest.mark.by_day(1)
 def test_eating_memory_is_a_failure_of_the_patch(grade: Grade) -> None:
     eats = "def add(a, b):\n    return [bytearray(10**8) for _ in range(900)]\n"
     verdict = grade({"calc/__init__.py": eats})
@@ -364,7 +366,7 @@ ATTACKS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.by_day(14)
+@pytest.mark.by_day(10)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_no_attack_obtains_a_pass(grade: Grade, name: str) -> None:
     verdict = grade(ATTACKS[name])

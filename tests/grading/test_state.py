@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from command_line import repoassay
-from repoassay.engine.attempt import GradingContext
+from repoassay.agents import find_modelled
+from repoassay.engine.attempt import work
+from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.edit import grade_edit
 from repoassay.interchange.state_proof import prove_state_task
 from repoassay.sandbox.cache import Cache
@@ -157,7 +159,7 @@ def test_nothing_but_the_work_passes(tried: Try, attack: str) -> None:
     assert verdict.outcome is not Outcome.PASSED
 
 
-@pytest.mark.by_day(2)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("attack", ["conftest", "configuration", "sitecustomize", "tests replaced", "path file",
                                     "programs on the path", "attributes of git", "start-up files",
                                     "environment of their own", "library to preload"])  # fmt: skip
@@ -214,3 +216,16 @@ def test_an_agent_that_gives_up_at_once_is_judged_as_any(proven: TaskFolder, tmp
     )  # fmt: skip
     assert "could not be set up" not in done.stderr and "infra_fault" not in done.stderr, done.stderr
     assert "[1/1]" in done.stderr, done.stderr
+
+
+def test_an_agent_of_a_file_stands_in_that_folder_too(
+    proven: TaskFolder, bench: GradingContext, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.toml").write_text(
+        'schema = 1\nname = "mine"\n[run]\nprompt = "stdin"\n'
+        'command = ["/bin/sh", "-c", "cat > told.txt; test \\"$PWD\\" = {repo} && echo 17 > {workspace}/sum.txt"]\n'
+    )
+    agent = find_modelled(str(tmp_path / "mine.toml"))
+    agent.prepare(bench.cache, bench.sandbox)
+    verdict = work(proven, agent, bench, tmp_path / "attempt").verdict
+    assert "test_parcels.py::test_sum" in {test.id for test in verdict.tests if test.outcome == "passed"}

@@ -17,6 +17,7 @@ from command_line import repoassay as call
 from repoassay.tasks import find_suite
 
 TASK = "edit-ledger-monthly"
+PLUG_IN = ("Model Context Protocol: `repoassay mcp`", "mcp")
 FOLDER = find_suite("starter").tasks[0].path.parent / TASK
 SOLUTION = (FOLDER / "solution" / "changes.diff").read_text()
 TESTS = find_suite("starter", only=[TASK]).tasks[0].task.grading.tests

@@ -11,11 +11,13 @@ from xml.etree import ElementTree
 import pytest
 
 MINI = Path(__file__).parents[1] / "assets" / "suites" / "mini"
+PLUG_IN = ("pytest: `pytest my-suite`", "pytest")
 TRAP = "import pathlib\npathlib.Path({marker!r}).write_text('imported')\n"
 
 
 def run_pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:cacheprovider", *arguments]
+    others = ("randomly", "cacheprovider", "schemathesis", "hypothesispytest", "anyio")
+    line = [sys.executable, "-m", "pytest", *(f"-pno:{name}" for name in others), *arguments]
     return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -60,6 +62,7 @@ def test_an_agent_that_fails_is_told_in_a_few_lines(work: Path) -> None:
     assert [each.name.endswith(told[-1][-6:-1]) for each in (work / "runs").iterdir()] == [True]
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("name", ["suite/tasks/sum-ledger", "suite/tasks/sum-ledger/task.toml", "suite/tasks"])
 def test_a_task_is_named_in_any_way(work: Path, name: str) -> None:
     done = run_pytest(work, name, "-k", "sum", "-q")
@@ -96,6 +99,7 @@ def test_tasks_of_other_tools_are_left_alone(work: Path) -> None:
         assert "1 passed" in run_pytest(work, name).stdout
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     ("names", "told"),
     [

@@ -65,6 +65,7 @@ def test_a_system_without_a_name_is_not_all_together(tmp_path: Path) -> None:
     assert len([each for each in found.systems if each.axis == "core"]) == 3
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(("count", "sentence"), [
     (0, "not calibrated: 0 ratings by people, needs 30"), (1, "not calibrated: 1 rating by people, needs 30"),
     (29, "not calibrated: 29 ratings by people, needs 30"), (30, "Calibrated on 30 ratings by people."),

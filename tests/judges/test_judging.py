@@ -285,6 +285,7 @@ ODD = [b"[]", b"not json", b'{"choices": 7}', b'{"choices": [{"message": 7}]}', 
        b'{"choices": [{"message": {"content": "' + b"x" * (9 << 20) + b'"}}]}', b""]  # fmt: skip
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize("number", range(len(ODD)))
 def test_a_response_that_is_not_of_its_dialect_is_void(number: int, sqlite: Database, tmp_path: Path) -> None:
     judge = begin(sqlite, items(1), "vendor/judge-1")

@@ -126,6 +126,7 @@ def with_genai(url: str, key: str, *, stream: bool) -> Generator[Told]:
 CLIENTS = {"messages": with_anthropic, "responses": with_responses, "gemini": with_genai}
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("dialect", CLIENTS)
 def test_published_clients(place: Any, dialect: str, stream: bool) -> None:

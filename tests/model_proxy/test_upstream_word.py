@@ -162,6 +162,7 @@ def test_the_price_tables_word_stands_beside_the_upstreams(scene: Any) -> None:
     assert (call.price, call.upstream_cost, call.price_source) == (Decimal("0.002"), Decimal("0.5"), "our contract")
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize("told", ["-1", "nan", "1e999", "Infinity", "x", "99999999"])
 def test_what_is_no_amount_is_no_cost(scene: Any, told: str) -> None:
     _, gateway, entry = scene(answer(), headers={"x-litellm-response-cost": told})

@@ -162,6 +162,7 @@ def test_a_fault_of_ours_is_not_counted_and_tried_again(scale: Scale, monkeypatc
     assert scale("strong", StrengthDemand(5)).counted == 5
 
 
+@pytest.mark.exhaustive
 def test_when_time_is_over_the_rest_is_told(scale: Scale, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "_grader", lambda: "a third")
     found = scale("strong", StrengthDemand(5, budget=0.0))

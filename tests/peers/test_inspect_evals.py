@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from peers.python import ROOT
-from repoassay.workspace import release_lines
+from repoassay.workspace import release_lines  # noqa: F401  # asked by the mark, as a test starts
 from swe_rows import patch_of
 
 EVALS = os.environ.get("EVALS_PYTHON", "")
+PLUG_IN = ("Inspect: sandbox of `inspect_evals/swe_bench`", "inspect-evals")
 pytestmark = [
     pytest.mark.skipif(not EVALS, reason="run by `make test-peers`, which installs inspect_evals for it"),
-    pytest.mark.skipif("3.11" not in release_lines(), reason="this machine has no Python 3.11 to make environments of"),
+    pytest.mark.skipif("'3.11' not in release_lines()", reason="no Python 3.11 to make environments of is here"),
     pytest.mark.timeout(900),
 ]
 TEST_PATCH = """\

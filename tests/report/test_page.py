@@ -211,8 +211,8 @@ def test_a_log_that_is_a_link_or_a_pipe_is_not_followed(make_run: MakeRun, put: 
 
 def test_one_attempt_cannot_fill_its_page(make_run: MakeRun, put: Put) -> None:
     run = make_run(tasks=1)
-    many = [{"id": f"t::{n}" + "x" * 500, "outcome": "failed", "message": "\u202e" * 9000} for n in range(900)]
-    put(run, "task-01", verdict=a_verdict("task-01", tests=many, comments=("y" * 90_000,) * 300))
+    many = [{"id": f"t::{n}" + "x" * 500, "outcome": "failed", "message": "\u202e" * 3000} for n in range(900)]
+    put(run, "task-01", verdict=a_verdict("task-01", tests=many, comments=("y" * 30_000,) * 300))
     (text,) = of_attempts(run)
     assert len(text.encode()) < 4_000_000 and len(render(summarise(run))) < 200_000
     assert "800 more are left out here." in text and "280 more are left out here." in text

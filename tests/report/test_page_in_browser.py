@@ -57,6 +57,7 @@ def shown(opened: Opened) -> list[str]:
     return found
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("size", "scheme"), [VIEWS[0], *(pytest.param(*view, marks=pytest.mark.exhaustive) for view in VIEWS[1:])]
 )

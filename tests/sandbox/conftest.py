@@ -26,7 +26,8 @@ from repoassay.sandbox.bubblewrap import BubblewrapSandbox
 from repoassay.sandbox.cache import Cache, settle
 from repoassay.sandbox.containers import ContainerSandbox
 from repoassay.sandbox.namespaces import NamespaceSandbox
-from repoassay.sandbox.protocol import Command, Completed
+from repoassay.sandbox.none import NoSandbox
+from repoassay.sandbox.protocol import Command, Completed, Sandbox
 from repoassay.sandbox.remote.http_sandbox import HttpSandbox
 from repoassay.types import Limits
 
@@ -46,13 +47,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Try the tests of a module that names `SANDBOXES` on each of them, but for those marked `namespaces_alone`.
 
     By day the default sandbox has all of them, and the others those marked `every_sandbox`: of each kind of attack one.
+    The same holds for the fixture `kind` of tests of sessions, whose modules name fixtures in `SESSIONS`.
     """
+    by_night = () if metafunc.definition.get_closest_marker("every_sandbox") else pytest.mark.exhaustive
+    if "kind" in metafunc.fixturenames:
+        first, *others = metafunc.module.SESSIONS
+        tried = [first, *(pytest.param(other, marks=by_night) for other in others)]
+        metafunc.parametrize("kind", tried, indirect=True)
     kinds = getattr(metafunc.module, "SANDBOXES", ())
     if kinds and "sandbox" in metafunc.fixturenames:
         alone = metafunc.definition.get_closest_marker("namespaces_alone") is not None
         if os.geteuid() and metafunc.definition.get_closest_marker("boxes_of_root"):
             alone = True
-        by_night = () if metafunc.definition.get_closest_marker("every_sandbox") else pytest.mark.exhaustive
         tried = [
             "namespaces",
             *(pytest.param(kind, marks=by_night) for kind in kinds if kind != "namespaces" and not alone),
@@ -111,6 +117,13 @@ def remote(cache: Cache) -> Iterator[HttpSandbox]:
     """The default sandbox behind a server of sandboxes, at an address of this machine alone."""
     with serve_sandboxes(cache) as served:
         yield HttpSandbox(served.client, cache)
+
+
+@pytest.fixture
+def kind(request: pytest.FixtureRequest) -> Sandbox:
+    """Each sandbox that the module names."""
+    found: Sandbox = NoSandbox() if request.param == "none" else request.getfixturevalue(request.param)
+    return found
 
 
 @pytest.fixture

@@ -31,11 +31,7 @@ from repoassay.sandbox.sandbox import _opened, open_sandbox
 from repoassay.types import Ended, FileEdit, Limits
 from sandbox.conftest import PYTHON, SMALL
 
-
-@pytest.fixture(params=["sandbox", "bubblewrap", "podman", "apptainer", "remote", "none"])
-def kind(request: pytest.FixtureRequest) -> Sandbox:
-    found: Sandbox = NoSandbox() if request.param == "none" else request.getfixturevalue(request.param)
-    return found
+SESSIONS = ("sandbox", "bubblewrap", "podman", "apptainer", "remote", "none")
 
 
 @pytest.fixture
@@ -62,6 +58,7 @@ def shell(session: SandboxSession, line: str, **options: object) -> Completed:
     return session.exec(["/bin/sh", "-c", line], **options)  # type: ignore[arg-type]  # any option of exec
 
 
+@pytest.mark.every_sandbox
 def test_commands_follow_one_another_in_one_place(session: SandboxSession) -> None:
     assert shell(session, "cat instruction.md; echo $GREETING > note").stdout == b"Do it."
     assert shell(session, "cat note repo/plain.txt").stdout == b"hello\nas it was\n"
@@ -104,6 +101,7 @@ def test_a_timeout_ends_one_command_and_its_group_alone(session: SandboxSession)
     assert shell(session, f"kill -0 $(cat kept) || exit 9; {DEAD} gone").exit.code == 0
 
 
+@pytest.mark.every_sandbox
 def test_killing_ends_every_command_but_not_the_session(session: SandboxSession) -> None:
     shell(session, "sleep 61 & echo $! > left")
     with ThreadPoolExecutor(1) as pool:
@@ -168,6 +166,7 @@ def test_a_snapshot_tells_later_what_was_added_changed_and_deleted(session: Sand
         session.snapshot("nowhere")
 
 
+@pytest.mark.every_sandbox
 def test_closing_collects_and_ends_the_session(session: SandboxSession, tmp_path: Path, tree: Path) -> None:
     session.note("a line")
     shell(session, "echo made > output/file; ln -s file output/link; sleep 60 &")

@@ -26,10 +26,7 @@ LONG = 60.0
 """Seconds that no single step of an attack may take."""
 
 
-@pytest.fixture(params=["sandbox", "bubblewrap", "podman", "apptainer"])
-def kind(request: pytest.FixtureRequest) -> Sandbox:
-    found: Sandbox = request.getfixturevalue(request.param)
-    return found
+SESSIONS = ("sandbox", "bubblewrap", "podman", "apptainer")
 
 
 @pytest.fixture
@@ -49,6 +46,7 @@ def works(session: SandboxSession) -> bool:
     return session.read("/tmp/works") == b"yes" and session.exec(["echo", "yes"]).stdout == b"yes\n"
 
 
+@pytest.mark.every_sandbox
 def test_nobody_reaches_process_1_or_what_it_hears_and_tells(session: SandboxSession) -> None:
     code = """
 import os, signal, socket
@@ -91,6 +89,7 @@ for _ in range(40):
     assert works(session)
 
 
+@pytest.mark.every_sandbox
 def test_a_daemon_survives_its_command_and_a_timeout_but_not_the_session(kind: Sandbox, marked: Marked) -> None:
     code = f"""
 import os, signal, sys, time
@@ -132,6 +131,7 @@ def _resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.every_sandbox
 @pytest.mark.by_day(5)
 @pytest.mark.parametrize("target", ["{secret}", "/proc/1/root{secret}", "/proc/self/cwd/../../../../../..{secret}"])
 def test_links_lead_nowhere_outside(session: SandboxSession, tmp_path: Path, target: str) -> None:
@@ -222,6 +222,7 @@ open("bottom", "w").write("x")
     assert session.read(f"repo/{bottom}") == session.read(found[os.fsdecode(b"\xff\xfe")].path) == b"x"
 
 
+@pytest.mark.every_sandbox
 def test_a_full_disk_is_an_error_and_no_end(kind: Sandbox, session: SandboxSession) -> None:
     done = python(session, "open('/tmp/big', 'wb').write(bytes(10**9))")
     assert done.exit.code != 0

@@ -9,7 +9,7 @@ import pytest
 
 from postgres import cluster, postgres
 from repoassay.db import Database
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from repoassay.attacks import aim, catalogue
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.server.access import Tokens
 from repoassay.server.episodes import Episodes

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.errors import Unavailable
 from repoassay.sandbox.programs import node_program

@@ -19,7 +19,7 @@ import pytest
 import repoassay
 from repoassay.db import Database
 from repoassay.engine import SubmissionEngine
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.errors import BadInput
 from repoassay.server.metrics import PrometheusMetrics
 from repoassay.server.queue import New, Queue, open_queue_database
@@ -155,6 +155,7 @@ def test_a_worker_with_another_data_set_is_refused_at_its_start(postgres: str, t
         assert "another version of these tasks" in done.stderr and TASK in done.stderr
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("role", ["front", "worker"])
 def test_a_file_cannot_be_shared(role: str, tmp_path: Path) -> None:
     program = str(Path(sys.executable).with_name("repoassay"))

@@ -116,6 +116,7 @@ def test_an_attempt_that_was_made_again_says_so(folder: Path) -> None:
     assert "Superseded" not in get(viewer, f"/run/one/report_files/{again}.html")
 
 
+@pytest.mark.by_day(6)
 @pytest.mark.parametrize(
     "target",
     [

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.server.metrics import PrometheusMetrics
 from repoassay.server.places import WorkerSettings

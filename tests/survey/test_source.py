@@ -43,6 +43,7 @@ def test_any_text_has_some_count(text: str) -> None:
     assert 0 <= code_lines(text) <= line_count(text)
 
 
+@pytest.mark.by_day(6)
 @pytest.mark.parametrize(
     "piece", ['"""\\', "'''\\", "'\\", "'", '"', " ", "\n", "\\\n", "#", "rb", "\n #", "1e", ".", "\\"]
 )

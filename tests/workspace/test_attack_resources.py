@@ -113,6 +113,7 @@ def test_a_fork_bomb_is_over_when_its_time_is(inside: Inside, any_sandbox: Names
     assert done.exit.wall < 15
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(("processes", "megabytes"), [(1, 300), (6, 60)], ids=["one", "many"])
 def test_memory_is_limited_for_the_whole_tree(
     inside: Inside, plain: Plain, any_sandbox: NamespaceSandbox, watched: NamespaceSandbox, counted: bool,

@@ -224,6 +224,7 @@ def test_what_comes_with_another_digest_is_refused_and_not_kept(tmp_path: Path, 
     assert list((tmp_path / "sdists").iterdir()) == []
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     ("page", "said"),
     [
@@ -241,6 +242,7 @@ def test_what_an_index_does_not_have_is_said(tmp_path: Path, index: Index, page:
         fetch_sdist("x", "1", DIGEST, Cache(tmp_path))
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("page", [b"not json", b"[]", b"{}", b'{"files": [{}]}', b'{"files": [{"hashes": 1}]}'])
 def test_a_broken_page_is_the_indexs_fault(tmp_path: Path, index: Index, page: bytes) -> None:
     index.kind, index.pages = "application/vnd.pypi.simple.v1+json", {"/simple/x/": page}

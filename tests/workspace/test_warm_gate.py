@@ -281,6 +281,7 @@ def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_the_harness_takes_all_along(tmp_path: Path, marked: Marked, number: int) -> None:
     tmp_path.chmod(0o755)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from repoassay.engine.attempt import (
         AttemptContext as AttemptContext,
         AttemptResult as AttemptResult,
-        GradingContext as GradingContext,
         OpenAttempt as OpenAttempt,
         work as work,
     )
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     )
     from repoassay.engine.fetch import fetch_data as fetch_data
     from repoassay.engine.grade import grade_outputs as grade_outputs
+    from repoassay.engine.grading_context import GradingContext as GradingContext
     from repoassay.engine.item_branch import (
         ItemBranch as ItemBranch,
         ItemSandbox as ItemSandbox,
@@ -88,7 +88,7 @@ else:
         {
             "agent_check": ("Checked", "check_agent"),
             "assess": ("TaskAssurance",),
-            "attempt": ("AttemptContext", "GradingContext", "AttemptResult", "OpenAttempt", "work"),
+            "attempt": ("AttemptContext", "AttemptResult", "OpenAttempt", "work"),
             "attempt_cluster": ("check_executor",),
             "cost_bound": ("CostBound", "bound_of"),
             "item_branch": (
@@ -103,6 +103,7 @@ else:
             "feedback": ("TESTED", "FeedbackLedger", "UnlimitedLedger", "bits_told", "ruled_by"),
             "fetch": ("fetch_data",),
             "grade": ("grade_outputs",),
+            "grading_context": ("GradingContext",),
             "judge_cluster": ("open_judge_nodes",),
             "matrix": ("number", "parse_sweeps", "spread"),
             "model_access": ("AttemptAccess",),

@@ -18,11 +18,11 @@ from functools import partial
 from pathlib import Path
 
 from repoassay.agents import AccessPoint, ModelledAgent, PlacedAgent
-from repoassay.engine.attempt import describe
 from repoassay.engine.change import crossing
+from repoassay.engine.submitted_files import describe
 from repoassay.errors import Unavailable
 from repoassay.grading import judge
-from repoassay.grading.outcome import DIFF
+from repoassay.grading.pull_request import DIFF
 from repoassay.model_proxy import VENDORS, Budget, ScriptedUpstream, open_gateway
 from repoassay.sandbox import Cache, Completed, Sandbox, SandboxNetwork, open_door
 from repoassay.tasks import TaskFolder, bundled_suite, bundled_suites, find_suite

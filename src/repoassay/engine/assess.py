@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.errors import InfraFault
 from repoassay.grading import Reference, SiteMode
 from repoassay.tasks import TaskFolder

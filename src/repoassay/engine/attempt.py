@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -13,27 +12,27 @@ from pathlib import Path
 
 from repoassay.agents import Agent, in_workspace
 from repoassay.engine.change import crossing
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.model_access import AttemptAccess, ModelAccess
 from repoassay.engine.starts import Excuse, Starts
+from repoassay.engine.submitted_files import describe
 from repoassay.engine.verdict_adjustment import adjust_verdict, failure_told_by, started_elsewhere, unstarted
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.grading import Oracle, fault, judge, name_isolation, not_gradable
-from repoassay.sandbox import Cache, Command, Completed, Sandbox, SandboxSetup
+from repoassay.grading import fault, judge, name_isolation, not_gradable
+from repoassay.sandbox import Command, Completed, SandboxSetup
 from repoassay.tasks import TaskFolder
 from repoassay.types import (
     AgentEntry,
     Ended,
     Limits,
     Reading,
-    SkippedFile,
     Spending,
     Submission,
-    SubmittedFile,
     Verdict,
 )
 from repoassay.workspace import PreparedTask, cover_installed_copies, cover_runs, lay_out
 
-__all__ = ["AttemptContext", "AttemptResult", "GradingContext", "OpenAttempt", "describe", "rejected_of", "work"]
+__all__ = ["AttemptContext", "AttemptResult", "OpenAttempt", "work"]
 
 _START = 2.0
 """Seconds a sandbox may take to start, which the attempt's time at the model proxy does not count."""
@@ -56,33 +55,6 @@ class AttemptResult:
     over_run: str = ""
     excuse: Excuse | None = None
     started_well: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class GradingContext:
-    """What every attempt of a run shares; its `oracle` compares values of the code under test outside sandboxes."""
-
-    repositories: Path | None
-    cache: Cache
-    sandbox: Sandbox
-    timeout: float | None = None
-    reading: Reading = Reading.FAIR
-    oracle: Oracle = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "oracle", Oracle(self.cache, self.sandbox))
-
-    def beside(self, repositories: Path | None) -> GradingContext:
-        """The same for tasks whose repositories lie elsewhere, with the same oracle."""
-        other = replace(self, repositories=repositories)
-        object.__setattr__(other, "oracle", self.oracle)
-        return other
-
-    def inside(self, sandbox: Sandbox) -> GradingContext:
-        """The same in another sandbox, with the same oracle."""
-        other = replace(self, sandbox=sandbox)
-        object.__setattr__(other, "oracle", self.oracle)
-        return other
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +217,8 @@ class OpenAttempt:
             self._crossed = stack.enter_context(crossing(self._layout, self._place / "submission"))
             self._limits = folder.task.limits.model_copy(update={"seconds": seconds} if seconds else {})
             setup = _without_copies(in_workspace(self._layout, self._limits, ()), self._layout, bench)
-            self.session = stack.enter_context(
-                bench.sandbox.open(change(replace(setup, collect=self._crossed.collect)))
-            )
+            self._setup = change(replace(setup, collect=self._crossed.collect))
+            self.session = stack.enter_context(bench.sandbox.open(self._setup))
             self._done: Completed | None = None
             self._stack = stack.pop_all()
 
@@ -255,6 +226,25 @@ class OpenAttempt:
     def files(self) -> Path:
         """Where the submission's files are."""
         return self._crossed.files
+
+    def command(self, agent: Agent, instruction: str | None = None) -> Command:
+        """What an agent of ours would run to make the attempt, told the task's instruction or another one."""
+        layout = self._layout
+        if instruction is not None:
+            layout = replace(layout, folder=replace(layout.folder, instruction=instruction))
+        return _without_copies(agent.command(layout, self._limits), layout, self._bench)
+
+    def reopen(self, command: Command) -> None:
+        """End the session, with all that was done in it, and open one that has what `command` needs, to exec it there.
+
+        What its environment has beyond the task's is not in the session's, but belongs to that one command.
+        """
+        self.session.close()
+        setup, edits = self._setup, {**self._setup.edits, **command.edits}
+        scratch = tuple(dict.fromkeys((*setup.scratch, *command.scratch)))
+        setup = replace(setup, mounts=command.mounts, scratch=scratch, edits=edits, doors=command.doors,
+                        limits=command.limits)  # fmt: skip
+        self.session = self._stack.enter_context(self._bench.sandbox.open(setup))
 
     def let_work(self, agent: Agent) -> Completed:
         """Have an agent of ours make the attempt instead: in a sandbox of its own, the session is thrown away.
@@ -264,7 +254,7 @@ class OpenAttempt:
         """
         self.session.close()
         self._crossed = self._stack.enter_context(crossing(self._layout, self._place / "other"))
-        command = _without_copies(agent.command(self._layout, self._limits), self._layout, self._bench)
+        command = self.command(agent)
         command = replace(command, collect=(*self._crossed.collect, *command.collect))
         self._done = self._bench.sandbox.run(command)
         return self._done
@@ -281,18 +271,3 @@ class OpenAttempt:
     def close(self) -> None:
         """End everything, and throw away what is left."""
         self._stack.close()
-
-
-def describe(files: Path) -> tuple[SubmittedFile, ...]:
-    """Every file below a submission's folder with its size and digest, in order of path."""
-    found = []
-    for path in sorted(item for item in files.rglob("*") if item.is_file() and not item.is_symlink()):
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        found.append(SubmittedFile(path=path.relative_to(files).as_posix(), size=path.stat().st_size, sha256=digest))
-    return tuple(found)
-
-
-def rejected_of(pairs: list[tuple[str, str]]) -> tuple[SkippedFile, ...]:
-    """Rejections as the model has them."""
-    return tuple(SkippedFile(path=path, reason=reason) for path, reason in pairs)

@@ -19,13 +19,15 @@ from pathlib import Path
 from pydantic import ConfigDict
 
 from repoassay.agents import Agent
-from repoassay.engine.attempt import AttemptResult, GradingContext, describe
+from repoassay.engine.attempt import AttemptResult
 from repoassay.engine.attempt_maker import AttemptShare
 from repoassay.engine.budget_shares import BudgetShares, lost_shares
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.model_access import AttemptAccess
 from repoassay.engine.models import upstreams_of
 from repoassay.engine.starts import Excuse, Starts
 from repoassay.engine.submission_cluster import environment_digest, verify_task
+from repoassay.engine.submitted_files import describe
 from repoassay.engine.task_parcels import TaskParcels
 from repoassay.errors import BadInput, InfraFault
 from repoassay.executors import Cluster, NodeJob, NodeLost, NodeSetup, find_executor, unpack_files

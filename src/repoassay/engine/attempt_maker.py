@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Protocol
 
 from repoassay.agents import Agent
-from repoassay.engine.attempt import AttemptContext, AttemptResult, GradingContext, work
+from repoassay.engine.attempt import AttemptContext, AttemptResult, work
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.model_access import AttemptAccess, ModelAccess
 from repoassay.engine.starts import Starts
 from repoassay.records import Slot

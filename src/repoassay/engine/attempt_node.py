@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.agents import Agent
-from repoassay.engine.attempt import AttemptContext, AttemptResult, GradingContext, work
+from repoassay.engine.attempt import AttemptContext, AttemptResult, work
 from repoassay.engine.attempt_cluster import AttemptAnswer, AttemptJob, AttemptSettings
 from repoassay.engine.execution import agents_of, prepare
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.model_access import ModelAccess
 from repoassay.engine.models import check_models
 from repoassay.engine.starts import Starts

@@ -18,9 +18,10 @@ from ulid import ULID
 
 from repoassay.agents import Agent, AsksModel, find_agent, needs_network
 from repoassay.engine.agent_settings import check_content, check_entry
-from repoassay.engine.attempt import AttemptResult, GradingContext
+from repoassay.engine.attempt import AttemptResult
 from repoassay.engine.attempt_cluster import open_attempts
 from repoassay.engine.attempt_maker import AttemptMaker, LocalAttempts
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.model_access import AttemptAccess, ModelAccess, needs_model
 from repoassay.engine.models import check_models, provider_of
 from repoassay.engine.scheduler import Scheduler

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from repoassay.engine.attempt import GradingContext
-from repoassay.engine.output_cluster import grade_on_cluster
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.staged_output import StagedOutput, grade_output, stage_output
 from repoassay.errors import BadInput, InfraFault
 from repoassay.grading import Graded, Job, fault, grade_deliverables, name_isolation, with_ending
@@ -51,6 +50,8 @@ def grade_outputs(
         if executor == "local":
             yield from _grade_here(list(staged), bench, workers or 1)
         else:
+            from repoassay.engine.output_cluster import grade_on_cluster
+
             yield from grade_on_cluster(staged, bench, executor, workers)
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 
 from pydantic import ConfigDict
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.staged_output import StagedOutput
 from repoassay.engine.submission_cluster import environment_digest, verify_task
 from repoassay.engine.task_parcels import TaskParcels

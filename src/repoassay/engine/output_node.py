@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.output_cluster import GradedOutput, OutputJob, OutputSettings
 from repoassay.engine.staged_output import StagedOutput, grade_output
 from repoassay.engine.task_parcels import ShippedTasks

@@ -6,13 +6,13 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from repoassay.engine.attempt import GradingContext, describe, rejected_of
+from repoassay.engine.grading_context import GradingContext
+from repoassay.engine.submitted_files import describe, rejected_of
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.grading import diff_name, fault, judge, name_isolation
+from repoassay.grading import diff_name, fault, name_isolation
 from repoassay.sandbox.launcher.collect import collect
 from repoassay.tasks import TaskFolder
 from repoassay.types import Submission, Verdict
-from repoassay.workspace import lay_out
 
 __all__ = ["StagedOutput", "grade_output", "stage_output"]
 
@@ -47,6 +47,9 @@ def stage_output(folder: TaskFolder, source: Path, staged: Path) -> StagedOutput
 
 def grade_output(output: StagedOutput, bench: GradingContext, cancel: threading.Event | None = None) -> Verdict:
     """The verdict on one output; a fault of ours is one too. With `cancel` set it is meaningless."""
+    from repoassay.grading import judge
+    from repoassay.workspace import lay_out
+
     folder = output.folder
     try:
         changes = folder.task.kind.changes_repository

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pydantic import ConfigDict
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.task_parcels import TaskParcels
 from repoassay.errors import InfraFault, RepoAssayError, Unavailable
 from repoassay.executors import Cluster, NodeJob, NodeSetup, submit_again
@@ -62,6 +62,7 @@ class SubmissionSettings(Record):
     lenient: bool
     warm: bool
     limits: Limits
+    run_always: bool = False
 
 
 def submission_setup(settings: SubmissionSettings) -> NodeSetup:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submission_cluster import JudgedSubmission, SubmissionJob, SubmissionSettings
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.engine.task_parcels import ShippedTasks
@@ -32,7 +32,7 @@ class SubmissionNode:
         self._tasks = ShippedTasks(place.cache)
         self._engine = SubmissionEngine(
             self._tasks, bench, place.workers, repeat=settings.repeat, lenient=settings.lenient, warm=settings.warm,
-            limits=settings.limits,
+            limits=settings.limits, run_always=settings.run_always,
         )  # fmt: skip
 
     def do(self, record: SubmissionJob, cancel: threading.Event) -> JudgedSubmission:

@@ -10,7 +10,8 @@ from pathlib import Path
 import repoassay
 from repoassay.agents import find_agent
 from repoassay.engine.assess import TaskAssurance, assess_task
-from repoassay.engine.attempt import GradingContext, work
+from repoassay.engine.attempt import work
+from repoassay.engine.grading_context import GradingContext
 from repoassay.errors import InfraFault
 from repoassay.grading import ENOUGH, can_doubt, can_run_node, run_tests
 from repoassay.mutants import (

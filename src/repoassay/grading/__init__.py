@@ -10,6 +10,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.grading.base_trace.recording import BaseTraces as BaseTraces
     from repoassay.grading.canary_check import can_doubt as can_doubt
     from repoassay.grading.deliverable import Graded as Graded, Job as Job, grade_deliverables as grade_deliverables
     from repoassay.grading.edit import grade_edit as grade_edit, run_tests as run_tests
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from repoassay.grading.in_place.proof import TaskProof as TaskProof
     from repoassay.grading.in_place.support import setup_of as setup_of
     from repoassay.grading.metrics.documents import read_pdf as read_pdf
+    from repoassay.grading.metrics.neighbours import (
+        steepness as steepness,
+        structural_similarity as structural_similarity,
+    )
     from repoassay.grading.metrics.opening import (
         content as content,
         mapped as mapped,
@@ -95,6 +100,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "base_trace.recording": ("BaseTraces",),
             "canary_check": ("can_doubt",),
             "deliverable": ("Graded", "Job", "grade_deliverables"),
             "edit": ("grade_edit", "run_tests"),
@@ -107,6 +113,7 @@ else:
             "hidden_tests.run": ("run_hidden",),
             "metrics.documents": ("read_pdf",),
             "metrics.opening": ("content", "mapped", "need", "reference", "workbook"),
+            "metrics.neighbours": ("steepness", "structural_similarity"),
             "metrics.rasters": ("mean_square", "pixels", "raster"),
             "metrics.text": ("normal",),
             "in_place.proof": ("TaskProof",),

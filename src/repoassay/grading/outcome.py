@@ -6,19 +6,20 @@ import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import repoassay
 from repoassay.errors import RepoAssayError
 from repoassay.grading.deliverable import grade_deliverable
-from repoassay.grading.edit import grade_edit
-from repoassay.grading.oracle.oracle import Oracle
-from repoassay.grading.pull_request import DIFF, diff_name, notes_on, read_pull_request
 from repoassay.sandbox import Sandbox, capabilities_of
 from repoassay.tasks import TaskFolder
 from repoassay.types import Ended, GradingIsolation, Outcome, Reading, Submission, TaskKind, Verdict
-from repoassay.workspace import PreparedTask
 
-__all__ = ["DIFF", "fault", "judge", "name_isolation", "no_task", "not_gradable", "with_ending"]
+if TYPE_CHECKING:
+    from repoassay.grading.oracle.oracle import Oracle
+    from repoassay.workspace import PreparedTask
+
+__all__ = ["fault", "judge", "name_isolation", "no_task", "not_gradable", "with_ending"]
 
 
 def judge(
@@ -47,6 +48,9 @@ def judge(
         InfraFault: When grading itself fails.
     """
     if folder.task.kind.changes_repository:
+        from repoassay.grading.edit import grade_edit  # half a second that outputs of other kinds need not wait for
+        from repoassay.grading.pull_request import diff_name, notes_on, read_pull_request
+
         assert layout is not None
         diff = files / diff_name(folder.task.kind)
         verdict = grade_edit(

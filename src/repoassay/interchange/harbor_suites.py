@@ -8,19 +8,23 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from repoassay.errors import BadInput
 from repoassay.interchange.compose_file import mount_files
+from repoassay.interchange.harbor_registry import dataset_names
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.hidden_test_text import absolute_paths
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 from repoassay.interchange.image_recipe import read_image
 from repoassay.interchange.state_task import StateTask, state_places
 from repoassay.tasks import parse_toml
-from repoassay.text import printable
+from repoassay.text import join_names, printable
 
 __all__ = ["HarborTasks"]
 
 _MOST_FOLDERS = 200_000
+_MOST_SHOWN = 12
 _MOST_FILES = 50_000
+_POINTER, _LARGEST_POINTER = b"version https://git-lfs.github.com/spec/", 1024
 
 
 class HarborTasks:
@@ -28,7 +32,7 @@ class HarborTasks:
 
     title = "tasks of Harbor and terminal-bench 1: folders with task.toml or task.yaml"
     gives = "suite"
-    version = "task.toml 1.0 to 1.4; task.yaml of terminal-bench 1"
+    version = "task.toml 1.0 to 1.4, registry.json; task.yaml of terminal-bench 1"
     lost = (
         "Images: packages by apt and pip, files, folders and commands of a Dockerfile become the task's environment;"
         " what is not understood refuses the task.",
@@ -38,11 +42,16 @@ class HarborTasks:
     )  # fmt: skip
 
     def recognizes(self, source: Path) -> bool:
-        """Whether it is a task folder or has some within two levels."""
-        return next(self.folders(source, 3), None) is not None
+        """Whether it is a task folder, or has some within two levels, or is a registry."""
+        return bool(dataset_names(source)) or (source.is_dir() and next(self.folders(source, 3), None) is not None)
 
     def folders(self, source: Path, depth: int = 6) -> Iterator[Path]:
         """Task folders below a folder, in order of path; links are passed over."""
+        if names := dataset_names(source):
+            raise BadInput(
+                f"{source} is a registry of {len(names)} data sets.",
+                f"Name one with --dataset, for example {join_names(names[:_MOST_SHOWN])}.",
+            )
         seen = 0
         waiting = [(source, depth)]
         while waiting:
@@ -77,6 +86,14 @@ def _check_plain(folder: Path) -> None:
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 where = printable(path.relative_to(folder).as_posix(), 200)
                 raise ImportRefusal("Its files hold a link or something else that is no plain file.", where)
+            if name in files and path.stat().st_size < _LARGEST_POINTER and _is_pointer(path):
+                where = printable(path.relative_to(folder).as_posix(), 200)
+                raise ImportRefusal("It has a file that lies in Git LFS, of which only the pointer is here.", where)
+
+
+def _is_pointer(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(len(_POINTER)) == _POINTER
 
 
 def _is_task(folder: Path) -> bool:

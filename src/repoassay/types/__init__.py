@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from repoassay.types.verdict import (
         Assurance as Assurance,
         Attribution as Attribution,
+        Basis as Basis,
         CriterionResult as CriterionResult,
         Feedback as Feedback,
         Grade as Grade,
@@ -140,6 +141,7 @@ else:
                 "TestResult",
                 "Verdict",
                 "Attribution",
+                "Basis",
             ),
             "workspace_state": ("WorkspaceState",),
         },

@@ -10,7 +10,7 @@ import pytest
 
 from repoassay.agents import find_agent
 from repoassay.engine import grade_outputs
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.protocol import ExportSpec
 from repoassay.sandbox.sandbox import open_sandbox

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.gittaskbench.hostile import CORPUS
 from repoassay.engine import grade_outputs
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.deliverable import LIMITS
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox

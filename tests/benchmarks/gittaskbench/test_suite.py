@@ -13,7 +13,7 @@ import pytest
 
 from repoassay.agents.protocol import plain_name
 from repoassay.engine import grade_outputs
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.errors import Problem
 from repoassay.grading.registry import names
 from repoassay.sandbox.cache import Cache

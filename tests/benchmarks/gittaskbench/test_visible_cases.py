@@ -57,6 +57,7 @@ def _answer(facts: dict[str, bool | None]) -> tuple[bool | None, bool | None]:
     return facts["process"], facts["result"]
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_both_readings_agree(family: str, expected: dict[str, dict[str, Any]], tmp_path: Path) -> None:
     suite = find_suite("gittaskbench", only=[f"{family}_*"])

@@ -447,6 +447,7 @@ def _(desk: Desk) -> None:
     desk.write("output.txt", "")
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize("task", book.tasks)
 @pytest.mark.parametrize("reading", list(Reading), ids=str)
 def test_verdicts(task: str, reading: Reading, tmp_path: Path) -> None:

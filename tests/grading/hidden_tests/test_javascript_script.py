@@ -142,7 +142,7 @@ def grade(tmp_path_factory: pytest.TempPathFactory) -> Grade:
     return run
 
 
-@pytest.mark.by_day(4)
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_passes_when_it_and_all_it_started_ran_without_an_error(grade: Grade, name: str) -> None:
     verdict = grade(name, RIGHT)
@@ -243,6 +243,7 @@ ATTACKS = {
 }  # fmt: skip
 
 
+@pytest.mark.by_day(12)
 @pytest.mark.parametrize("first", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attacks_never_pass(grade: Grade, name: str, first: bool) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.hidden_tests.reward_script import read_reward
 from repoassay.interchange.state_proof import prove_state_task
 from repoassay.sandbox.cache import Cache

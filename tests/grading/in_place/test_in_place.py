@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import repoassay
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.validate import validate_task
 from repoassay.errors import InfraFault
 from repoassay.grading.edit import grade_edit
@@ -227,7 +227,7 @@ def test_what_is_left_out_is_told_and_does_not_keep_a_solution_from_passing(
     assert any("Left out" in comment for comment in verdict.comments)
 
 
-@pytest.mark.by_day(3)
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(("options", "why"), [
     ({"solution": diff({"shop/prices.py": (WRONG, WRONG + "\n# a comment\n")})}, "does not pass"),
     ({"must": "tests/check_prices.py::test_few", "guards": ()}, "base passes"),
@@ -255,6 +255,7 @@ def test_a_test_that_the_solution_does_not_pass_here_is_excluded_by_name(judge: 
     assert judge(folder, SOLUTION).outcome is Outcome.PASSED
 
 
+@pytest.mark.exhaustive
 def test_what_takes_too_long_with_one_hash_seed_is_not_attested_and_nobodys_failure(
     judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,6 +281,7 @@ def test_a_recording_that_takes_too_long_in_all_is_given_up(
     assert "were still not recorded" in verdict.assurance.open[0]
 
 
+@pytest.mark.exhaustive
 def test_tests_that_look_at_their_own_source_fail_no_solution(judge: Judge, tmp_path: Path) -> None:
     looks = """
 
@@ -328,6 +330,7 @@ def test_a_set_up_that_the_solution_changes_is_the_solutions(judge: Judge, tmp_p
     assert judge(folder, cheat_of("conftest at the root")).outcome is Outcome.FAILED
 
 
+@pytest.mark.exhaustive
 def test_validate_proves_it_like_any_task(shop: TaskFolder, judge: Judge) -> None:
     proofs = validate_task(shop, GradingContext(None, judge.cache, judge.sandbox))
     assert [proof.name for proof in proofs if not proof.sound] == []

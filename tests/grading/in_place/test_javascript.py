@@ -241,6 +241,7 @@ def test_no_cheat_passes(judge: Judge, shop: TaskFolder, cheat: str) -> None:
     assert verdict.result is False, (verdict.outcome, verdict.comments)
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("cheat", ["lines on every pipe in sight", "assertions that say nothing"])
 def test_who_makes_every_test_pass_is_caught_by_altered_ones(judge: Judge, shop: TaskFolder, cheat: str) -> None:
     assert judge(shop, cheat_of(cheat)).result is False

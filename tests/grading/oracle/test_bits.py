@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from repoassay.engine.attempt import GradingContext
+from repoassay.engine.grading_context import GradingContext
 from repoassay.grading.oracle.assurance_bits import key_of_node
 from repoassay.grading.oracle.bits import ValueBits, bits_of, weigh_all
 from repoassay.grading.oracle.guesses import Key, kind_of
@@ -149,6 +149,7 @@ def tries(one: ValueBits, attacker: Callable[[ValueBits], Iterator[Key]]) -> flo
     return math.inf
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("task", ["edit-cachetools-peek", "edit-boltons-negative-ranges", "edit-ledger-monthly"])
 def test_attackers_need_as_many_guesses_as_the_bits_say(task: str) -> None:
     folder, reference = recorded(task)

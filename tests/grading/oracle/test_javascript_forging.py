@@ -135,6 +135,7 @@ def test_nothing_of_what_is_expected_is_inside(task: Task) -> None:
         assert file.source.count("\n") == task.tests[name].count("\n")
 
 
+@pytest.mark.by_day(8)
 @pytest.mark.parametrize(  # neighbours go the same way: of three the quick tests try one
     "name", [pytest.param(name, marks=pytest.mark.exhaustive if at % 3 else []) for at, name in enumerate(FORGED)]
 )

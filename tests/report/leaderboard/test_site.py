@@ -126,6 +126,7 @@ def test_a_run_is_shown_once(make_run: MakeRun, handed_in: Path, tmp_path: Path)
         rows_of([handed_in, tmp_path / "run"])
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("scheme", "width"),
     [

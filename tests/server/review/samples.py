@@ -17,7 +17,7 @@ import httpx
 import uvicorn
 
 import repoassay
-from repoassay.engine.attempt import describe
+from repoassay.engine.submitted_files import describe
 from repoassay.records import RunFolder
 from repoassay.server.listening import listen
 from repoassay.server.review.review_state import ReviewState

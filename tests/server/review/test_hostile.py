@@ -145,7 +145,7 @@ def test_colours_lose_no_character(lines: list[str]) -> None:
         assert ["".join(text for _, text in line) for line in found] == lines
 
 
-@pytest.mark.by_day(4)
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     "name", ["x.svg", "x.html", "x.htm", "x.xml", "x.pdf", "x.js", "x", "x.swf", "x.xhtml", "x.SVG"]
 )

@@ -288,6 +288,7 @@ class Broken:
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 
 
+@pytest.mark.by_day(5)
 @pytest.mark.parametrize(
     "files",
     [

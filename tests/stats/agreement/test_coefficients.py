@@ -152,6 +152,7 @@ def test_alpha_of_two_raters_is_its_textbook_form(pairs: list[tuple[int, int]]) 
         assert not found.defined
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 @given(units=UNITS, order=st.sampled_from(list(permutations(["a", "b", "c"]))))
 def test_names_raters_and_order_do_not_matter(
@@ -169,6 +170,7 @@ def test_names_raters_and_order_do_not_matter(
             assert again.value == pytest.approx(found.value, abs=1e-9)
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 @given(units=UNITS)
 def test_it_is_one_only_where_all_agree_and_never_above(

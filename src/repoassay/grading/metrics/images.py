@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from repoassay.grading.metrics.neighbours import structural_similarity
 from repoassay.grading.metrics.opening import need, reference
 from repoassay.grading.metrics.rasters import mean_square, pixels, raster
 from repoassay.grading.protocol import Measurement
@@ -37,7 +38,7 @@ _SIZES = Measurement(0.0, "the sizes differ")
     better="higher",
     needs_reference=True,
     source="Wang et al. 2004; scikit-image, 7x7 window",
-    packages=("numpy", "pillow", "scikit-image"),
+    packages=("numpy", "pillow"),
 )
 def image_ssim(of: Path, against: Path, *, resize: bool = False, grey: bool = False) -> Measurement:
     """Mean structural similarity, over colour channels or on grey; 0 when the sizes differ and `resize` is false."""
@@ -46,9 +47,7 @@ def image_ssim(of: Path, against: Path, *, resize: bool = False, grey: bool = Fa
         return _SIZES
     if min(pair[0].shape[:2]) < 7:
         return Measurement(0.0, "an image is smaller than the 7x7 window")
-    compare = need("skimage.metrics").structural_similarity
-    ours, theirs = (each.astype("float64") for each in pair)
-    return Measurement(float(compare(ours, theirs, data_range=255, channel_axis=None if grey else 2)))
+    return Measurement(structural_similarity(*pair))
 
 
 @metric(

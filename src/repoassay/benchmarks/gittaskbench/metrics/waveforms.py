@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from repoassay.benchmarks.gittaskbench.metrics.polyphase import resample_polyphase
 from repoassay.grading import UnreadableOutput, content, mapped, need
 
 __all__ = ["recordings", "resampled", "sound"]
@@ -48,7 +49,7 @@ def resampled(samples: Any, rate: int, wanted: int) -> Any:
         return samples
     # Rates that share little would need filters of millions of taps; the nearest simple ratio is not heard apart.
     ratio = Fraction(wanted, rate).limit_denominator(5000)
-    return need("scipy.signal").resample_poly(samples, ratio.numerator, ratio.denominator)
+    return resample_polyphase(samples, ratio.numerator, ratio.denominator)
 
 
 def recordings(folder: Path) -> list[Path]:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from repoassay.benchmarks.gittaskbench.metrics.frames import read_frames
 from repoassay.benchmarks.gittaskbench.metrics.networks import video_logit_frechet, weights
-from repoassay.grading import Measurement, UnreadableOutput, content, metric, need, reference
+from repoassay.grading import Measurement, UnreadableOutput, content, metric, need, reference, structural_similarity
 
 __all__ = ["gtb_animegan_frechet", "gtb_animegan_ssim"]
 
-_PACKAGES = ("numpy", "pillow", "opencv-python-headless", "scikit-image", "scipy")
+_PACKAGES = ("numpy", "pillow", "opencv-python-headless")
 _SOURCE = "GitTaskBench, AnimeGANv3_03"
 _FRAMES = 100
 _LARGEST = 1024 * 2**20
@@ -72,12 +72,12 @@ def gtb_animegan_ssim(of: Path, against: Path) -> Measurement:
     if trouble := _undecodable(of):
         return Measurement(float("nan"), trouble)
     weights("inception-v3-logits.onnx")
-    cv2, compare = need("cv2"), need("skimage.metrics").structural_similarity
+    cv2 = need("cv2")
     ours = read_frames(of, _FRAMES, first=True)
     theirs = reference(lambda path: read_frames(path, _FRAMES, first=True), against)
     size = (min(ours.width, theirs.width), min(ours.height, theirs.height))
     found = []
     for pair in zip(ours.frames, theirs.frames, strict=False):
         greys = [cv2.cvtColor(cv2.resize(frame, size), cv2.COLOR_RGB2GRAY) for frame in pair]
-        found.append(float(compare(*greys, data_range=255)))
+        found.append(structural_similarity(*greys))
     return Measurement(sum(found) / len(found), f"over {len(found)} frames")

@@ -22,7 +22,7 @@ _STRIPE = 400_000
     better="higher",
     needs_reference=True,
     source="GitTaskBench, scripts of DeOldify_01 and DeOldify_02",
-    packages=("numpy", "pillow", "opencv-python-headless", "scikit-image", "scipy"),
+    packages=("numpy", "pillow", "opencv-python-headless", "scikit-image"),
 )
 def gtb_deoldify_images(of: Path, against: Path) -> Measurement:
     """1 when the mean CIEDE2000 to the input is at least 2.0 and NIQE, with red read as blue, 7.0 at most.

@@ -6,11 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.benchmarks.gittaskbench.original_criteria.verified import verified
-from repoassay.grading import Measurement, UnreadableOutput, content, mapped, metric, need, raster
+from repoassay.grading import (
+    Measurement,
+    UnreadableOutput,
+    content,
+    mapped,
+    metric,
+    need,
+    raster,
+    structural_similarity,
+)
 
 __all__ = ["gtb_descratch_01", "gtb_descratch_02", "gtb_descratch_03"]
 
-_PACKAGES = ("numpy", "pillow", "opencv-python-headless", "scikit-image")
+_PACKAGES = ("numpy", "pillow", "opencv-python-headless")
 _MASKS = (".png", ".jpg", ".jpeg")
 
 
@@ -97,7 +106,7 @@ def gtb_descratch_03(of: Path, against: Path) -> Measurement:
     ours, theirs = _by_opencv(found[0]), _by_opencv(against)
     ours = cv2.resize(ours, (theirs.shape[1], theirs.shape[0]))
     first, second = (cv2.cvtColor(each, cv2.COLOR_BGR2GRAY) for each in (ours, theirs))
-    likeness = float(need("skimage.metrics").structural_similarity(first, second))
+    likeness = structural_similarity(first, second)
     error = float(((first.astype(float) - second) ** 2).mean())
     ratio = 10 * float(need("numpy").log10(255**2 / error)) if error else float("inf")
     return Measurement(float(likeness >= 0.65 and ratio >= 15), f"SSIM {likeness:.4f}, PSNR {ratio:.2f}")

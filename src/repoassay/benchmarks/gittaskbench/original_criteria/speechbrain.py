@@ -17,7 +17,7 @@ __all__ = ["gtb_speechbrain_01", "gtb_speechbrain_02", "gtb_speechbrain_03", "gt
            "gtb_speechbrain_05"]  # fmt: skip
 
 _SOURCE = "GitTaskBench, arXiv 2508.18993, scripts SpeechBrain_01 to SpeechBrain_05"
-_SOUND = ("numpy", "scipy", "soundfile")
+_SOUND = ("numpy", "soundfile")
 _RATE = 22050
 _EXACT = 1e-20
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.benchmarks.gittaskbench.original_criteria.verified import peak_ratio, verified
-from repoassay.grading import Measurement, metric, need, raster, reference
+from repoassay.grading import Measurement, metric, need, raster, reference, steepness, structural_similarity
 
 __all__ = ["gtb_superresolution_edges", "gtb_superresolution_psnr", "gtb_superresolution_ssim"]
 
@@ -67,15 +67,14 @@ def gtb_superresolution_psnr(
     better="higher",
     source=_SOURCE,
     needs_reference=True,
-    packages=("numpy", "pillow", "scikit-image"),
+    packages=("numpy", "pillow"),
 )
 def gtb_superresolution_ssim(of: Path, against: Path, *, factors: Sequence[float] = (2,)) -> Measurement:
     """SSIM in colour, 7 x 7 window, against the bilinear enlargement."""
     ours, plain, trouble = _pair(of, against, factors)
     if trouble:
         return Measurement(_NEVER, trouble)
-    compare = need("skimage.metrics").structural_similarity
-    return Measurement(float(compare(plain, ours, data_range=255, channel_axis=2)))
+    return Measurement(structural_similarity(plain, ours))
 
 
 @metric(
@@ -85,18 +84,16 @@ def gtb_superresolution_ssim(of: Path, against: Path, *, factors: Sequence[float
     better="higher",
     source=_SOURCE,
     needs_reference=True,
-    packages=("numpy", "pillow", "scipy"),
+    packages=("numpy", "pillow"),
 )
 def gtb_superresolution_edges(of: Path, against: Path, *, factors: Sequence[float] = (2,)) -> Measurement:
     """Mean Sobel magnitude over that of the bilinear enlargement; grey is the mean of the channels."""
     ours, plain, trouble = _pair(of, against, factors)
     if trouble:
         return Measurement(_NEVER, trouble)
-    steep, base = (_steepness(each) for each in (ours, plain))
+    steep, base = (_mean_steepness(each) for each in (ours, plain))
     return Measurement(steep / base if base else _NEVER)
 
 
-def _steepness(image: Any) -> float:
-    numpy, ndimage = need("numpy"), need("scipy.ndimage")
-    grey = image.astype(numpy.float64).mean(axis=2)
-    return float(numpy.hypot(ndimage.sobel(grey, axis=1), ndimage.sobel(grey, axis=0)).mean())
+def _mean_steepness(image: Any) -> float:
+    return float(steepness(image.astype("float64").mean(axis=2)).mean())

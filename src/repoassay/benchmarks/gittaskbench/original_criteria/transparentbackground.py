@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from repoassay.grading import Measurement, UnreadableOutput, content, mapped, metric, need, pixels, raster
+from repoassay.grading import Measurement, UnreadableOutput, content, mapped, metric, need, pixels, raster, steepness
 
 __all__ = ["gtb_transparentbackground_01", "gtb_transparentbackground_02", "gtb_transparentbackground_03"]
 
-_PACKAGES = ("numpy", "pillow", "opencv-python-headless", "scipy")
+_PACKAGES = ("numpy", "pillow", "opencv-python-headless")
 _Read = TypeVar("_Read")
 
 
@@ -107,5 +107,4 @@ def gtb_transparentbackground_03(of: Path, against: Path) -> Measurement:
 
 
 def _edges(path: Path) -> Any:
-    sobel, grey = need("scipy.ndimage").sobel, pixels(path).mean(2)
-    return need("numpy").hypot(sobel(grey, 0), sobel(grey, 1))
+    return steepness(pixels(path).mean(2))
