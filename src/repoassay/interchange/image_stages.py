@@ -20,10 +20,9 @@ _HELD = '"$DOWNLOADS"/stage-{number}'
 
 @dataclass(slots=True)
 class ImageStage:
-    """A stage that ended: its number from 0, its name, what it is made of, and what later ones copy out of it."""
+    """A stage whose commands run: its number from 0, what it is made of, and what later ones copy out of it."""
 
     number: int
-    name: str
     recipe: ImageRecipe
     copied: list[str] = field(default_factory=list)
 
