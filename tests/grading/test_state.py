@@ -168,6 +168,7 @@ def test_what_they_leave_does_not_fail_a_solution_either(tried: Try, attack: str
     assert verdict.outcome is Outcome.PASSED, verdict.comments
 
 
+@pytest.mark.exhaustive
 def test_a_huge_tree_does_not_cross(tried: Try) -> None:
     line = "mkdir many && cd many && i=0; while [ $i -lt 12000 ]; do : > $i; i=$((i+1)); done"
     verdict = tried(line)
