@@ -10,8 +10,8 @@ import pytest
 
 from demo_set import demo_tasks
 from repoassay.attacks.patch_builder import diff
-from repoassay.engine.attempt import GradingContext
 from repoassay.engine.feedback import FeedbackLedger
+from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submit import SubmissionEngine
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
@@ -21,7 +21,7 @@ from repoassay.types import Outcome, TaskKind, Verdict
 MOST = 20_000
 
 
-def patches(base: Path, chance: random.Random) -> Iterator[str]:
+def patches(base: Path, chance: random.Random) -> Iterator[bytes]:
     """Useless changes of a repository: new files, changed text, comments in modules, a file less, another mode."""
     for name in (
         "unrelated_note.txt",
@@ -31,7 +31,7 @@ def patches(base: Path, chance: random.Random) -> Iterator[str]:
         "sitecustomize.py",
         "a/b/c.txt",
     ):
-        yield f"--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+# nothing of use\n"
+        yield f"--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+# nothing of use\n".encode()
     every = sorted(path for path in base.rglob("*") if path.is_file() and not path.is_symlink())
     small = [path for path in every if ".git" not in path.parts and 0 < path.stat().st_size < MOST]
     for path in chance.sample(small, min(10, len(small))):
@@ -44,7 +44,7 @@ def patches(base: Path, chance: random.Random) -> Iterator[str]:
             yield diff(name, text, f"{text}# nothing of use\n")
         mode = "100755" if path.stat().st_mode & 0o100 else "100644"
         other = "100644" if mode == "100755" else "100755"
-        yield f"diff --git a/{name} b/{name}\nold mode {mode}\nnew mode {other}\n"
+        yield f"diff --git a/{name} b/{name}\nold mode {mode}\nnew mode {other}\n".encode()
 
 
 def said(verdict: Verdict) -> tuple[Outcome, bool | None, list[tuple[str, str]]]:
