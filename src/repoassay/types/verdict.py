@@ -67,9 +67,9 @@ class CriterionResult(Record):
     comment: str = ""
 
 
-Basis = Literal["run", "base_trace"]
+Basis = Literal["run", "base_trace", "untold"]
 """How a verdict was reached: by a run of the submission, or by a trace of the base, of which the submission changes
-nothing that its tests look at."""
+nothing that its tests look at. `untold` to submitters who may not learn which files tests look at."""
 Feedback = Literal["verdict", "counts", "tests", "full"]
 """How much of a verdict a submitter learns: the outcome; how many tests passed; which; with their messages."""
 Grade = Literal["attested", "doubted", "plain"]
