@@ -102,6 +102,8 @@ class PathLog:
             return self._links[place]
         try:
             found = os.readlink(place)
+        except PermissionError:
+            raise UnreadCallError(f"where {os.fsdecode(place)} leads is a secret") from None
         except OSError:
             found = None
         if place.startswith(_READ_ONLY):
