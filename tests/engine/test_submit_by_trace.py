@@ -78,6 +78,7 @@ def test_a_sample_is_judged_as_by_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.timeout(1800)
 def test_everything_is_judged_as_by_runs(tmp_path: Path) -> None:
     cache = Cache()
     total, traced = compare(demo_tasks(tmp_path), GradingContext(None, cache, open_sandbox("namespaces", cache)))

@@ -322,7 +322,6 @@ def _listen(mine: socket.socket, worker: int, reader: CallReader, log: PathLog) 
         ready = poll.poll(20)
         if ready and ready[0][1] & select.POLLIN:
             _answer(listener, reader, log)
-            continue
         ended, status = os.waitpid(worker, os.WNOHANG)
         if ended:
             return status
