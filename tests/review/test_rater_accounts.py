@@ -56,6 +56,7 @@ def test_leads_are_given_nothing_to_rate(database: Database) -> None:
         assert len(queue_of(database, made.rater)) == count
 
 
+@pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
 def test_many_join_at_once(database: Database) -> None:
     begun(database)
     with ThreadPoolExecutor(6) as pool:

@@ -13,8 +13,8 @@ from repoassay.interchange.compose_file import mount_files
 from repoassay.interchange.harbor_registry import dataset_names
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.hidden_test_text import absolute_paths
-from repoassay.interchange.image_file import ImportRefusal
-from repoassay.interchange.image_recipe import ImageRecipe, read_image
+from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
+from repoassay.interchange.image_recipe import read_image
 from repoassay.interchange.state_task import StateTask, state_places
 from repoassay.tasks import parse_toml
 from repoassay.text import join_names, printable

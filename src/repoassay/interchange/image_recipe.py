@@ -6,13 +6,19 @@ import copy
 import json
 import re
 import shlex
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from repoassay.interchange.image_file import ImageInstruction, ImportRefusal, fill_variables, read_instructions
+from repoassay.interchange.image_file import (
+    ImageInstruction,
+    ImageRecipe,
+    ImportRefusal,
+    fill_variables,
+    read_instructions,
+)
+from repoassay.interchange.image_stages import ImageStage, copy_command, join_stages
 from repoassay.interchange.shell_steps import read_shell
 
-__all__ = ["ImageRecipe", "read_image"]
+__all__ = ["read_image"]
 
 _MOST_TEXT = 2**20
 _MOST_WORDS = 20_000
@@ -44,30 +50,6 @@ _NOT_KEPT_BEGINNINGS = ("DEBIAN_", "PIP_", "UV_", "PYTHONDONT", "PYTHONUNBUFFERE
 _PASSED_OVER = frozenset({"EXPOSE", "LABEL", "MAINTAINER", "VOLUME", "STOPSIGNAL", "SHELL"})
 
 
-@dataclass(slots=True)
-class ImageRecipe:
-    """What an image is made of.
-
-    Attributes:
-        python: The release line its base image is named by; None where any will do.
-        work: WORKDIR at the end.
-        files: Absolute path in the image -> file of the context.
-        folders: Absolute paths of folders.
-        apt, pip: Packages.
-        variables: Of ENV, as far as they say anything to programs.
-        build: Shell commands.
-    """
-
-    python: str | None = None
-    work: str = "/"
-    files: dict[str, Path] = field(default_factory=dict)
-    folders: list[str] = field(default_factory=list)
-    apt: list[str] = field(default_factory=list)
-    pip: list[str] = field(default_factory=list)
-    variables: dict[str, str] = field(default_factory=dict)
-    build: list[str] = field(default_factory=list)
-
-
 def read_image(file: Path, context: Path, name: str, *, wider: Path | None = None) -> ImageRecipe:
     """Understand a Dockerfile.
 
@@ -90,6 +72,10 @@ def read_image(file: Path, context: Path, name: str, *, wider: Path | None = Non
             raise ImportRefusal(str(error), name, step.line, f"{step.word} {step.rest}") from error
     if not reader.based:
         raise ImportRefusal("Its Dockerfile has no FROM.", name)
+    try:
+        join_stages(sorted(reader.run, key=lambda stage: stage.number), reader.recipe)
+    except ValueError as error:
+        raise ImportRefusal(str(error), name) from error
     return reader.recipe
 
 
@@ -102,6 +88,7 @@ class _Reader:
         self._known: dict[str, str] = {}
         self._given: dict[str, str] = {}
         self._stages: list[tuple[str, ImageRecipe, dict[str, str]]] = []
+        self.run: list[ImageStage] = []
 
     def take(self, step: ImageInstruction) -> None:
         """Take one instruction; raises ValueError with the reason where it is not understood."""
@@ -216,14 +203,17 @@ class _Reader:
             self._copy_one(source, target, several=len(sources) > 1)
 
     def _copy_from(self, stage: ImageRecipe, rest: str) -> None:
-        """Copy what an earlier stage has of the context; what commands made there is not known."""
+        """Copy what an earlier stage has of the context, or what its commands have made there."""
         *sources, target = _listed_words(rest) if rest.startswith("[") else shlex.split(rest)
         top = self._place(target)
         for source in sources:
             origin = _joined("/", source)
             inner = {place: file for place, file in stage.files.items() if place.startswith(f"{origin.rstrip('/')}/")}
-            if stage.build or not (inner or origin in stage.files):
-                raise ValueError("Its Dockerfile copies files out of a stage that makes them by commands.")
+            if stage.build:
+                self._copy_made(stage, origin, target, several=len(sources) > 1)
+                continue
+            if not (inner or origin in stage.files):
+                raise ValueError("Its Dockerfile copies files out of a stage that does not have them.")
             for place, file in inner.items():
                 self._file(file, f"{top.rstrip('/')}/{place.removeprefix(origin.rstrip('/') + '/')}")
             if inner:
@@ -231,6 +221,20 @@ class _Reader:
             else:
                 into_folder = len(sources) > 1 or target.endswith("/") or top in self.recipe.folders
                 self._file(stage.files[origin], f"{top}/{PurePosixPath(origin).name}" if into_folder else top)
+
+    def _copy_made(self, recipe: ImageRecipe, origin: str, target: str, *, several: bool) -> None:
+        """Copy out of a stage whose commands have to run first."""
+        if not re.fullmatch(r"(/[\w.+@-]+)+", origin):
+            raise ValueError("Its Dockerfile copies something of a stage that is not understood.")
+        stage = next((stage for stage in self.run if stage.recipe is recipe), None)
+        if stage is None:
+            number = next(at for at, each in enumerate(self._stages) if each[1] is recipe)
+            stage = ImageStage(number, recipe)
+            self.run.append(stage)
+        into_folder = several or target.endswith(("/", "/.")) or target in (".", "..")
+        top = self._place(target)
+        self.recipe.folders.append(top if into_folder else str(PurePosixPath(top).parent))
+        self.recipe.build.append(copy_command(stage, origin, top, into_folder=into_folder))
 
     def _copy_one(self, source: str, target: str, *, several: bool) -> None:
         inside = PurePosixPath("/", source)
