@@ -18,7 +18,7 @@ OPENED_BY := numpy scipy skimage cv2 PIL openpyxl pypdf pydantic rapidfuzz jiwer
 
 # One environment for everything but the documentation, which brings many packages of its own.
 .venv/.ready: pyproject.toml uv.lock | $(filter .uv/bin/uv,$(UV))
-	$(UV) sync --quiet --frozen --python $(PYTHON) --extra gittaskbench --extra weights --extra postgres --extra agents --extra stats --extra plots --extra review --extra oidc --extra signals --extra ray --extra storage --extra telemetry --extra interchange --extra inspect --extra mcp --extra trackers --group test --group lint --group typing
+	$(UV) sync --quiet --frozen --python $(PYTHON) --extra gittaskbench --extra weights --extra postgres --extra agents --extra stats --extra plots --extra review --extra oidc --extra signals --extra ray --extra storage --extra telemetry --extra interchange --extra inspect --extra mcp --extra trackers --extra kubernetes --group test --group lint --group typing
 	cd .venv/lib/python3*/site-packages && ../../../bin/python -m compileall -q -j 0 $(OPENED_BY)
 	@touch $@
 

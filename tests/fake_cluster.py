@@ -1,7 +1,7 @@
 """A Kubernetes API server on the loopback for tests: what a pod needs of one, with bubblewrap in the kubelet's place.
 
 No real cluster was to be had. What is sent is held against the official client's models of the API, strictly.
-Containers run for real, with the account, rights, folders and network that the pod asks for, on this machine's programs.
+Containers run for real, with the account, rights, folders and network a pod asks for, on this machine's programs.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class FakeCluster:
         waiting: Why containers do not start; empty when they do.
         cut_after: Bytes of a stream after which it breaks off; None for never.
         asked: Method and path of every request.
+        leads_to: Address that requests of pods' streams and states are sent on to; empty for none.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -49,11 +50,14 @@ class FakeCluster:
         self.cut_after: int | None = None
         self.failure: Failure = lambda _: None
         self.asked: list[str] = []
+        self.leads_to = ""
         self.processes: dict[str, asyncio.subprocess.Process] = {}
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
         self.asked.append(f"{request.method} {request.path}")
+        if self.leads_to and request.method == "GET" and "/pods/" in request.path:
+            raise web.HTTPTemporaryRedirect(self.leads_to + request.path_qs)
         failure = self.failure(request)
         if failure is None and request.headers.get("Authorization") != "Bearer token-of-the-kubeconfig":
             failure = 401, "Unauthorized"
@@ -171,8 +175,8 @@ class FakeCluster:
         assert own["capabilities"] == {"drop": ["ALL"]} and not own["allowPrivilegeEscalation"]
         argv = [
             "bwrap", "--unshare-user", "--uid", str(whole["runAsUser"]), "--gid", str(whole["runAsGroup"]),
-            "--unshare-pid", "--as-pid-1", "--die-with-parent", "--unshare-ipc", "--unshare-uts", "--clearenv", "--setenv", "PATH",
-            "/usr/local/bin:/usr/bin:/bin",
+            "--unshare-pid", "--as-pid-1", "--die-with-parent", "--unshare-ipc", "--unshare-uts", "--clearenv",
+            "--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin",
         ]  # fmt: skip
         labels = pod["metadata"]["labels"]
         chosen = [each["spec"]["podSelector"]["matchLabels"] for each in self.policies.values()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from repoassay.errors import BadInput, InfraFault, NoIsolation, Unavailable
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.capabilities import capabilities_of
 from repoassay.sandbox.pods.cluster import PodCluster, process_mark
+from repoassay.sandbox.pods.pod_process import PodProcess
 from repoassay.sandbox.pods.pod_sandbox import PodSandbox
 from repoassay.sandbox.protocol import Access, Command, ExportSpec, Mount, SandboxNetwork, SandboxSetup
 from repoassay.sandbox.sandbox import can_attest, open_sandbox
@@ -83,6 +85,7 @@ def test_a_pod_may_do_nothing_beside_its_work(pods: PodSandbox, fake: FakeCluste
         assert own["allowPrivilegeEscalation"] is own["privileged"] is False and own["readOnlyRootFilesystem"] is True
         assert own["capabilities"] == {"drop": ["ALL"]}
         assert int(container["resources"]["limits"]["memory"]) < 2**30
+        assert int(container["resources"]["limits"]["ephemeral-storage"]) < 2**31
     assert spec["activeDeadlineSeconds"] == 960
     assert not {"hostNetwork", "hostPID", "hostIPC"} & spec.keys()
     assert not any("hostPath" in volume for volume in spec["volumes"])
@@ -184,6 +187,66 @@ def test_a_stream_that_breaks_off_is_a_fault_of_ours(pods: PodSandbox, fake: Fak
     assert fake.pods == {}
 
 
+@pytest.mark.parametrize("action", ["read", "exec"])
+def test_no_redirect_gets_the_token(pods: PodSandbox, fake: FakeCluster, tmp_path: Path, action: str) -> None:
+    (tmp_path / "other").mkdir()
+    with fake_cluster(tmp_path / "other") as other:
+        cluster = PodCluster("test/work")
+        fake.leads_to = other.url
+        with pytest.raises(InfraFault, match="307"):
+            cluster.read_pod("any") if action == "read" else cluster.execute("any", ["true"])
+        assert other.asked == []
+
+
+def test_a_pod_that_never_stops_printing_can_be_given_up(
+    fake: FakeCluster, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[PodProcess] = []
+
+    def print_for_ever(_: PodSandbox, name: str, *__: object) -> None:
+        sent.append(PodCluster("test/work").execute(name, ["yes"]))
+        sent[0].stdout.read(1)
+        time.sleep(0.5)  # until the pipe is full
+        sent[0].kill()
+        sent[0].wait(10)
+        sent[0].close()
+        raise InfraFault("given up")
+
+    monkeypatch.setattr(PodSandbox, "_send", print_for_ever)
+    with pytest.raises(InfraFault, match="given up"):
+        PodSandbox(PodCluster("test/work"), cache, "python:3.11").open(SandboxSetup(limits=LIMITS))
+    assert sent and fake.pods == {}
+
+
+@pytest.mark.parametrize("namespace", ["..", "a/b", "work?x=1", "Work", "w\n", "-work", "a" * 64, "%2e%2e"])
+def test_a_namespace_stays_one_part_of_an_address(fake: FakeCluster, namespace: str) -> None:
+    with pytest.raises(BadInput, match=r"is no name of a namespace|has no context"):
+        PodCluster(f"test/{namespace}")
+    assert fake.asked == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", "token: secret-word: x", "a: \0", "contexts: 3\ncurrent-context: test",
+     '{"contexts": [{"name": "test", "context": {"cluster": "gone", "user": "secret-word"}}], "current-context":'
+     ' "test", "clusters": [], "users": []}'],
+)  # fmt: skip
+def test_a_broken_kubeconfig_is_told_in_a_sentence_without_its_text(
+    fake: FakeCluster, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "config").write_text(text)
+    with pytest.raises(BadInput) as caught:
+        PodCluster("test/work")
+    assert "secret-word" not in str(caught.value) and "\n" not in caught.value.message
+    assert "KUBECONFIG" in caught.value.remedy
+
+
+def test_a_cluster_is_named_by_a_variable_too(fake: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPOASSAY_CLUSTER", "test/elsewhere")
+    assert PodCluster("").place == "test/elsewhere"
+    assert PodCluster("test").place == "test/work"
+
+
 def test_pods_of_a_process_that_is_gone_are_removed(pods: PodSandbox, fake: FakeCluster) -> None:
     with pods.open(SandboxSetup(limits=LIMITS)):
         (own,) = fake.pods.values()
@@ -195,9 +258,11 @@ def test_pods_of_a_process_that_is_gone_are_removed(pods: PodSandbox, fake: Fake
         old = json.loads(json.dumps(elsewhere))
         old["metadata"] |= {"name": "old", "creationTimestamp": "2020-01-01T00:00:00Z"}
         old["status"] = {"phase": "Succeeded"}
-        fake.pods |= {each["metadata"]["name"]: each for each in (gone, elsewhere, old)}
+        odd = json.loads(json.dumps(own))
+        odd["metadata"] |= {"name": "odd", "annotations": {"repoassay/process": f"{machine}:{'9' * 5000}:1"}}
+        fake.pods |= {each["metadata"]["name"]: each for each in (gone, elsewhere, old, odd)}
         PodCluster("test").sweep()
-        assert fake.pods.keys() == {own["metadata"]["name"], "elsewhere"}
+        assert fake.pods.keys() == {own["metadata"]["name"], "elsewhere", "odd"}
 
 
 def test_what_a_pod_cannot_do_is_refused_before_one_is_made(

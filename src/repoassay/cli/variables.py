@@ -11,11 +11,12 @@ __all__ = ["VARIABLES", "WITHIN", "check_variables"]
 
 VARIABLES = {
     "REPOASSAY_CACHE": "Folder of what is kept to make workspaces quick, instead of `~/.cache/repoassay`.",
+    "REPOASSAY_CLUSTER": "The cluster of `--isolation kubernetes` where this names none, which `doctor` tries.",
     "REPOASSAY_DATA": "Folder of suites' data and of reviews, instead of `~/.local/share/repoassay`.",
     "REPOASSAY_DATABASE": "The queue of `serve`: the URL of its database.",
     "REPOASSAY_ENVIRONMENTS": "Folder of frozen environments, `ID.yml`, of rows that Inspect's own tasks run.",
     "REPOASSAY_EXECUTOR": "What `--executor` is where it is not given.",
-    "REPOASSAY_IMAGE": "The image of `--isolation docker`, `podman` and `apptainer` where these name none.",
+    "REPOASSAY_IMAGE": "The image of `--isolation kubernetes`, `docker`, `podman` or `apptainer` where it names none.",
     "REPOASSAY_INDEX_URL": "The package index that environments are built from, before uv's and pip's own settings.",
     "REPOASSAY_ISOLATION": "What `--isolation` is where it is not given.",
     "REPOASSAY_MIRRORS": "Folder of repositories, such as `OWNER--NAME.bundle`, of rows that Inspect's own tasks run.",

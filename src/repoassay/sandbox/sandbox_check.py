@@ -12,9 +12,17 @@ from repoassay.errors import BadInput, RepoAssayError
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.capabilities import capabilities_of
 from repoassay.sandbox.finding import HostFinding
+from repoassay.sandbox.pods.cluster import CLUSTER
 from repoassay.sandbox.protocol import Mount, Sandbox, SandboxSetup
 from repoassay.sandbox.remote.client import URL
-from repoassay.sandbox.sandbox import open_apptainer, open_bubblewrap, open_docker, open_http, open_podman
+from repoassay.sandbox.sandbox import (
+    open_apptainer,
+    open_bubblewrap,
+    open_docker,
+    open_http,
+    open_kubernetes,
+    open_podman,
+)
 from repoassay.types import Limits
 
 __all__ = ["examine_sandboxes"]
@@ -25,6 +33,13 @@ _KINDS: dict[str, tuple[str, Callable[[Cache], Sandbox]]] = {
     "docker": ("docker", open_docker),
     "apptainer": ("apptainer", open_apptainer),
 }
+_NAMED: dict[str, tuple[str, str, Callable[[Cache], Sandbox]]] = {
+    "kubernetes": (CLUSTER, "cluster", open_kubernetes),
+    "http": (URL, "server", open_http),
+}
+"""Those that work elsewhere, which is done only where a variable says where."""
+_NETWORK_IS_SEEN = ("kubernetes",)
+"""Those whose sessions have an interface, and open only after it was seen to lead nowhere."""
 _LIMITS = Limits(seconds=10)
 _INTERFACES = "cat /proc/net/dev"
 
@@ -32,9 +47,15 @@ _INTERFACES = "cat /proc/net/dev"
 def examine_sandboxes(cache: Cache) -> list[HostFinding]:
     """A finding for each, made by opening a session; none is needed, so that none is `missing`."""
     installed = [_examine(name, program, make, cache) for name, (program, make) in _KINDS.items()]
-    if not os.environ.get(URL):
-        return [*installed, HostFinding("http", "ok", f"not set: the variable {URL} names no server; nothing needs it")]
-    return [*installed, _tried("http", open_http, cache)]
+    return [*installed, *(_examine_named(name, *told, cache) for name, told in _NAMED.items())]
+
+
+def _examine_named(
+    name: str, variable: str, thing: str, make: Callable[[Cache], Sandbox], cache: Cache
+) -> HostFinding:  # fmt: skip
+    if not os.environ.get(variable):
+        return HostFinding(name, "ok", f"not set: the variable {variable} names no {thing}; nothing needs it")
+    return _tried(name, make, cache)
 
 
 def _examine(name: str, program: str, make: Callable[[Cache], Sandbox], cache: Cache) -> HostFinding:
@@ -46,7 +67,7 @@ def _examine(name: str, program: str, make: Callable[[Cache], Sandbox], cache: C
 def _tried(name: str, make: Callable[[Cache], Sandbox], cache: Cache) -> HostFinding:
     try:
         sandbox = make(cache)
-        fault = _fault_of(sandbox)
+        fault = _fault_of(sandbox, has_loopback_alone=name not in _NETWORK_IS_SEEN)
     except BadInput as error:  # installed, and nobody has said which image
         return HostFinding(name, "ok", f"installed, not tried: {error.message}", error.remedy)
     except (RepoAssayError, OSError) as error:
@@ -58,7 +79,7 @@ def _tried(name: str, make: Callable[[Cache], Sandbox], cache: Cache) -> HostFin
     return HostFinding(name, "ok", f"usable: a session ran, without network or files of this machine; grade {grade}")
 
 
-def _fault_of(sandbox: Sandbox) -> str:
+def _fault_of(sandbox: Sandbox, *, has_loopback_alone: bool) -> str:
     """What a session could reach and should not; empty for nothing."""
     with tempfile.TemporaryDirectory(prefix="repoassay-doctor-") as folder:
         outside = Path(folder, "outside")
@@ -71,7 +92,7 @@ def _fault_of(sandbox: Sandbox) -> str:
                 return "a command in it failed"
             said = session.exec(["/bin/sh", "-c", _INTERFACES]).stdout.decode(errors="replace")
             names = [line.split(":")[0].strip() for line in said.splitlines() if ":" in line]
-            if names != ["lo"]:
+            if has_loopback_alone and names != ["lo"]:
                 return f"it sees the network interfaces {names}"
             if session.exec(["/bin/sh", "-c", 'test -e "$1"', "sh", str(outside)]).exit.code == 0:
                 return "it sees files of this machine"

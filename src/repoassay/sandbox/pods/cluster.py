@@ -15,6 +15,7 @@ from typing import Any
 from repoassay.errors import BadInput, InfraFault, MissingExtra
 from repoassay.sandbox.pods.pod_manifest import CONTAINER, MANAGED, RECEIVER, network_policy
 from repoassay.sandbox.pods.pod_process import PodProcess
+from repoassay.sandbox.pods.pod_stream import connect_stream
 from repoassay.text import one_line, printable
 
 __all__ = ["PodCluster", "process_mark"]
@@ -29,6 +30,10 @@ _HOPELESS = frozenset({
     "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError",
     "CreateContainerError", "RunContainerError",
 })  # fmt: skip
+_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_PID = re.compile(r"[0-9]{1,10}")
+CLUSTER = "REPOASSAY_CLUSTER"
+"""The environment variable that names the cluster where `--isolation` does not."""
 MARK = "repoassay/process"
 
 
@@ -36,28 +41,31 @@ class PodCluster:
     """One namespace of one cluster. Usable from any thread.
 
     Args:
-        place: `CONTEXT/NAMESPACE` of the kubeconfig, or a context alone; empty for those that are current.
+        place: `CONTEXT/NAMESPACE` of the kubeconfig, or a context alone; empty for that of `REPOASSAY_CLUSTER`, or
+            else those that are current.
 
     Raises:
         MissingExtra: When the client is not installed.
-        BadInput: When there is no kubeconfig, or no such context in it.
+        BadInput: When there is no kubeconfig, no such context in it, or what is named is no namespace.
     """
 
     def __init__(self, place: str) -> None:
         try:
             from kubernetes import client, config as configuration
+            from urllib3 import Retry
         except ImportError:
             raise MissingExtra("kubernetes", "kubernetes") from None
         self._client = client
         config: Any = configuration  # which has no types
         files = os.environ.get("KUBECONFIG") or None  # the package itself looks only while it is imported
+        place = place or os.environ.get(CLUSTER, "")
+        remedy = "Name the file in KUBECONFIG; `kubectl config get-contexts` must work."
         try:
             contexts, current = config.list_kube_config_contexts(files)
         except (config.ConfigException, OSError) as error:
-            raise BadInput(
-                f"There is no configuration of a Kubernetes cluster: {_told(str(error))}.",
-                "Name the file in KUBECONFIG; `kubectl config get-contexts` must work.",
-            ) from None
+            raise BadInput(f"There is no configuration of a Kubernetes cluster: {_told(str(error))}.", remedy) from None
+        except Exception as error:  # noqa: BLE001 - of several packages; its text may quote a secret of the file
+            raise BadInput(f"The kubeconfig cannot be read: it gives a {type(error).__name__}.", remedy) from None
         named = {each["name"]: each.get("context") or {} for each in contexts}
         context, _, namespace = (place, "", "") if place in named or not place else place.rpartition("/")
         context = context or current["name"]
@@ -67,8 +75,22 @@ class PodCluster:
                 f"Choose one of: {', '.join(map(printable, named))}; as in --isolation kubernetes@CONTEXT/NAMESPACE.",
             )
         self.namespace: str = namespace or named[context].get("namespace") or "default"
+        if not _NAMESPACE.fullmatch(self.namespace):  # it stands in addresses that are asked
+            raise BadInput(
+                f"{printable(self.namespace)!r} is no name of a namespace.",
+                "Use small letters, digits and hyphens, as in --isolation kubernetes@CONTEXT/NAMESPACE.",
+            )
         self.place = f"{context}/{self.namespace}"
-        api = config.new_client_from_config(files, context)
+        settings = client.Configuration()
+        settings.retries = Retry(0, redirect=False)  # a redirect is an answer as any other, and no place to go
+        try:
+            api = config.new_client_from_config(files, context, client_configuration=settings)
+        except config.ConfigException as error:
+            raise BadInput(f"The context {printable(context)!r} cannot be used: {_told(str(error))}.", remedy) from None
+        except Exception as error:  # noqa: BLE001 - as above
+            raise BadInput(
+                f"The context {printable(context)!r} cannot be used: it gives a {type(error).__name__}.", remedy
+            ) from None
         self._configuration = api.configuration
         self.address: str = api.configuration.host
         self._core: Any = client.CoreV1Api(api)
@@ -135,26 +157,18 @@ class PodCluster:
 
     def execute(self, name: str, command: list[str]) -> PodProcess:
         """Start a command in the init container of a pod."""
-        return self._stream(
-            "run a command in a pod", "connect_get_namespaced_pod_exec", name, RECEIVER, command=command
-        )
+        return self._stream("run a command in a pod", "exec", name, RECEIVER, command)
 
     def attach(self, name: str) -> PodProcess:
         """The first process of a pod's container, whose standard input this is from here on."""
-        return self._stream("attach to a pod", "connect_get_namespaced_pod_attach", name, CONTAINER)
+        return self._stream("attach to a pod", "attach", name, CONTAINER, [])
 
-    def _stream(self, what: str, method: str, name: str, container: str, **options: Any) -> PodProcess:
-        from kubernetes.stream import stream
-
-        def connect() -> Any:
-            core = self._client.CoreV1Api(self._client.ApiClient(self._configuration))  # which `stream` changes
-            return stream(
-                getattr(core, method), name, self.namespace, container=container, stdin=True, stdout=True, stderr=True,
-                tty=False, binary=True, _preload_content=False, **options,
-            )  # fmt: skip
-
-        found = self._ask(what, connect)
-        return PodProcess(found.sock, found.subprotocol or "", lambda: self.end_of(name))
+    def _stream(self, what: str, action: str, name: str, container: str, command: list[str]) -> PodProcess:
+        path = f"/api/v1/namespaces/{self.namespace}/pods/{name}/{action}"
+        query = [("container", container), ("stdin", "true"), ("stdout", "true"), ("stderr", "true"), ("tty", "false")]
+        query += [("command", part) for part in command]
+        connection = self._ask(what, lambda: connect_stream(self._configuration, path, query))
+        return PodProcess(connection, connection.subprotocol or "", lambda: self.end_of(name))
 
     def sweep(self) -> None:
         """Remove pods of ours that have ended, and those of a process of this machine that is gone."""
@@ -182,7 +196,7 @@ class PodCluster:
             try:
                 return call()
             except self._client.ApiException as error:
-                status = _status_of(error)
+                status = error.status or 503
                 if status == fine:
                     return None
                 if status in _NO_RIGHT:
@@ -203,19 +217,13 @@ def _is_connection(error: Exception) -> bool:
     return isinstance(error, (HTTPError, OSError))
 
 
-def _status_of(error: Any) -> int:
-    """The status of an answer; that of a stream stands in words, and is 503 where the connection failed."""
-    told = re.search(r"Handshake status (\d{3})", str(error.reason))
-    return int(told[1]) if told else error.status or 503
-
-
 def _message(error: Any) -> str:
     """What an answer with an error says, which is JSON where the API server wrote it."""
     try:
         text = json.loads(error.body)["message"]
-    except (TypeError, ValueError, KeyError):
+    except (TypeError, ValueError, KeyError, RecursionError):
         text = error.reason or ""
-    return f"{_told(str(text))} ({_status_of(error)})"
+    return f"{_told(str(text))} ({error.status})"
 
 
 def _told(text: str | None) -> str:
@@ -250,7 +258,7 @@ def _is_orphan(mark: str) -> bool:
     """Whether the process of a mark is of this machine and gone."""
     boot, _, rest = mark.partition(":")
     pid = rest.partition(":")[0]
-    if not pid.isdecimal() or boot != process_mark().partition(":")[0]:
+    if not _PID.fullmatch(pid) or boot != process_mark().partition(":")[0]:
         return False
     try:
         return process_mark(int(pid)) != mark

@@ -16,6 +16,8 @@ SENT = "/.repoassay-sent"
 """Where the init container takes what was sent."""
 _SERVER = 64 * 2**20
 """Bytes of memory for our server beside what commands may have."""
+_LOGS = 2**30
+"""Bytes of the node's disk for what the cluster keeps of the container's output, until it rotates that."""
 _LONGER = 900
 """Seconds beside its time limit after which the cluster ends a pod, whatever has become of us."""
 _WAIT = f"until test -e {SENT}/complete; do sleep 0.1 || sleep 1; done"
@@ -26,7 +28,7 @@ _CONFINED = {
 
 
 def pod_manifest(
-    name: str, image: str, command: list[str], plan: BoxPlan, sent: list[BoxMount], size: int,
+    name: str, image: str, command: list[str], plan: BoxPlan, files: list[BoxMount], size: int,
     annotations: dict[str, str],
 ) -> dict[str, Any]:  # fmt: skip
     """A pod whose init container waits for files, and whose container runs `command` with them in their places.
@@ -36,22 +38,25 @@ def pod_manifest(
         image: Used as it is, but for its entry point.
         command: What runs as the first process; its standard input is the first attached stream, and ends with that.
         plan: Folders and limits.
-        sent: What is sent, in the order of the numbers under which it lies below `SENT`.
+        files: What is sent, in the order of the numbers under which it lies below `SENT`.
         size: Bytes of all that is sent.
         annotations: Who made it.
     """
-    limits = plan.setup.limits
+    limits, stored = plan.setup.limits, 2 * size + 2**26
     folders = [place for place in plan.places if isinstance(place, BoxFolder)]
-    volumes: list[dict[str, Any]] = [{"name": "sent", "emptyDir": {"sizeLimit": str(2 * size + 2**26)}}]
+    volumes: list[dict[str, Any]] = [{"name": "sent", "emptyDir": {"sizeLimit": str(stored)}}]
     mounts: list[dict[str, Any]] = [
         {"name": "sent", "mountPath": each.target, "subPath": str(number), "readOnly": True}
-        for number, each in enumerate(sent)
+        for number, each in enumerate(files)
     ]
     for number, folder in enumerate(folders):
         volumes.append({"name": f"folder-{number}", "emptyDir": {"medium": "Memory", "sizeLimit": str(folder.size)}})
         mounts.append({"name": f"folder-{number}", "mountPath": folder.target})
     memory = str(limits.memory + limits.disk + _SERVER)
-    resources = {"limits": {"memory": memory}, "requests": {"memory": memory, "cpu": "500m"}}
+    resources = {
+        "limits": {"memory": memory, "ephemeral-storage": str(stored + 4 * limits.disk + _LOGS)},
+        "requests": {"memory": memory, "ephemeral-storage": str(stored), "cpu": "500m"},
+    }
     container = {
         "name": CONTAINER, "image": image, "command": command, "stdin": True, "stdinOnce": True, "workingDir": "/",
         "securityContext": _CONFINED, "resources": resources, "volumeMounts": mounts,

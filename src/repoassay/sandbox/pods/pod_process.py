@@ -44,6 +44,8 @@ class PodProcess:
         self.stdin, self.stdout, self.stderr = (
             os.fdopen(typing, "wb", 0), os.fdopen(printed, "rb", 0), os.fdopen(failed, "rb", 0)
         )  # fmt: skip
+        for pipe in (self._out, self._err):
+            os.set_blocking(pipe, False)
         self.returncode: int | None = None
         self._waiting = b""
         self._may_type, self._killed, self._over = True, threading.Event(), threading.Event()
@@ -138,10 +140,17 @@ class PodProcess:
             return None
         channel, data = frame.data[0], frame.data[1:]
         if channel in (_STDOUT, _STDERR):
-            view = memoryview(data)
-            while view:
-                view = view[os.write(self._out if channel == _STDOUT else self._err, view) :]
+            self._pass_on(self._out if channel == _STDOUT else self._err, data)
         return _exit_code(data) if channel == _STATUS and data else None
+
+    def _pass_on(self, pipe: int, data: bytes) -> None:
+        """Write to whoever reads, who may have stopped: a pod that goes on printing must not keep us from ending."""
+        view, poll = memoryview(data), select.poll()
+        poll.register(pipe, select.POLLOUT)
+        while view and not self._killed.is_set():
+            if poll.poll(_LOOK * 1000):
+                with contextlib.suppress(BlockingIOError):
+                    view = view[os.write(pipe, view) :]
 
 
 def _exit_code(data: bytes) -> int:
