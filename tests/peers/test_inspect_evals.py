@@ -14,6 +14,7 @@ from repoassay.workspace import release_lines  # noqa: F401  # asked by the mark
 from swe_rows import patch_of
 
 EVALS = os.environ.get("EVALS_PYTHON", "")
+PLUG_IN = ("Inspect: sandbox of `inspect_evals/swe_bench`", "inspect-evals")
 pytestmark = [
     pytest.mark.skipif(not EVALS, reason="run by `make test-peers`, which installs inspect_evals for it"),
     pytest.mark.skipif("'3.11' not in release_lines()", reason="no Python 3.11 to make environments of is here"),

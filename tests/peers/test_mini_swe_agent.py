@@ -8,6 +8,7 @@ from pathlib import Path
 from peers.python import ROOT, needs_peers, run_peer
 
 TASK = "edit-ledger-monthly"
+PLUG_IN = ("mini-swe-agent: `environment_class`", "mini-swe-agent")
 FOLDER = ROOT / "src" / "repoassay" / "benchmarks" / "starter" / "suite" / "tasks" / TASK
 
 

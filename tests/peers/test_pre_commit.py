@@ -12,6 +12,7 @@ import pytest
 from peers.python import PYTHON, ROOT, needs_peers
 
 STARTER = ROOT / "src" / "repoassay" / "benchmarks" / "starter" / "suite"
+PLUG_IN = ("pre-commit: the hook `repoassay-tasks`", "pre-commit")
 OURS = "src pyproject.toml README.md LICENSE .pre-commit-hooks.yaml"
 
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import ssl
 import subprocess
+import sys
 import tarfile
 import threading
 import time
@@ -24,6 +25,7 @@ from repoassay.sandbox.remote.client import Refusal, SandboxClient, open_client
 from repoassay.sandbox.remote.http_sandbox import HttpSandbox
 from repoassay.sandbox.remote.messages import SessionRequest
 from repoassay.sandbox.remote.server import sandbox_host
+from repoassay.sandbox.remote.server.tree_store import TreeStore
 from repoassay.sandbox.trees import measure_tree, read_tree, write_tree
 from repoassay.types import Ended, Limits
 from sandbox.conftest import SMALL, Marked
@@ -104,9 +106,9 @@ def test_a_tree_is_kept_only_if_it_is_what_its_digest_says(served: ServedSandbox
         ask(served, "PUT", f"/v1/trees/{'0' * 64}", content.getvalue())
     with pytest.raises(Refusal, match=r"no tree of files|not what its digest says"):
         ask(served, "PUT", f"/v1/trees/{digest}", content.getvalue()[:600])
-    assert served.host.trees.lacking([digest]) == (digest,)
+    assert served.host.trees.lacking("us", [digest]) == (digest,)
     ask(served, "PUT", f"/v1/trees/{digest}", content.getvalue())
-    assert served.host.trees.lacking([digest]) == ()
+    assert served.host.trees.lacking("us", [digest]) == ()
 
 
 def test_a_tree_is_sent_once_and_again_when_it_was_changed(
@@ -168,6 +170,75 @@ def test_what_no_session_uses_makes_room(cache: Cache, tmp_path: Path) -> None:
         (tmp_path / "large").write_bytes(b"x" * 50_000)
         with pytest.raises(Refusal, match="no room"):
             sandbox.run(Command(argv=("cat", "/f"), mounts=(Mount(tmp_path / "large", "/f"),)))
+
+
+def packed(tree: Path) -> tuple[str, bytes]:
+    content = io.BytesIO()
+    write_tree({"tree": tree}, content)
+    return measure_tree({"tree": tree})[0], content.getvalue()
+
+
+def test_a_tree_is_there_only_for_who_sent_it(served: ServedSandboxes, tree: Path) -> None:
+    (tree / "secret").write_text("of another token")
+    digest, content = packed(tree)
+    served.host.trees.take("somebody", digest, io.BytesIO(content), len(content))
+    assert json.loads(ask(served, "POST", "/v1/trees", {"trees": [digest]})) == {"trees": [digest]}
+    wanted = {"mounts": [{"tree": digest, "target": "/x", "access": "read"}]}
+    with pytest.raises(Refusal, match="is not here"):
+        ask(served, "POST", "/v1/sessions", wanted)
+    with pytest.raises(Refusal):  # a claim alone is no proof
+        ask(served, "PUT", f"/v1/trees/{digest}", content[:-2048])
+    assert served.host.trees.lacking("us", [digest]) == (digest,)
+    ask(served, "PUT", f"/v1/trees/{digest}", content)
+    assert served.host.trees.lacking("us", [digest]) == ()
+    served.host.remove(json.loads(ask(served, "POST", "/v1/sessions", wanted))["session"])
+
+
+class Halting(io.BytesIO):
+    """An upload that stops after its first bytes until it may go on."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self.begun, self.may_go_on = threading.Event(), threading.Event()
+
+    def read(self, size: int | None = -1) -> bytes:
+        self.begun.set()
+        assert self.may_go_on.wait(20)
+        return super().read(size)
+
+
+def test_uploads_at_a_time_keep_within_what_may_be_kept(tmp_path: Path, tree: Path) -> None:
+    digest, content = packed(tree)
+    store = TreeStore(tmp_path, len(content) * 3 // 2)
+    slow = Halting(content)
+    thread = threading.Thread(target=store.take, args=("us", digest, slow, len(content)))
+    thread.start()
+    assert slow.begun.wait(20)
+    with pytest.raises(BadInput, match="no room"):
+        store.take("others", digest, io.BytesIO(content), len(content))
+    slow.may_go_on.set()
+    thread.join()
+    assert store.lacking("us", [digest]) == ()
+    with pytest.raises(BadInput):
+        store.take("us", "0" * 64, io.BytesIO(b"x" * 600), 600)
+    assert store._reserved == 0
+
+
+def test_what_a_killed_server_left_is_removed_and_a_living_ones_is_not(
+    cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    program = "import os, signal\nfrom repoassay.sandbox.remote.server.sandbox_host import _make_folder\n"
+    subprocess.run(
+        [sys.executable, "-c", program + "_make_folder(); os.kill(os.getpid(), signal.SIGKILL)"],
+        env=os.environ | {"TMPDIR": str(tmp_path)}, check=False,
+    )  # fmt: skip
+    (left,) = tmp_path.iterdir()
+    (tmp_path / "repoassay-sandboxes-link").symlink_to(tmp_path)
+    with serve_sandboxes(cache) as one, serve_sandboxes(cache) as other:
+        assert not left.exists()
+        assert one.host._folder.exists() and other.host._folder.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["repoassay-sandboxes-link"]
 
 
 def test_another_token_does_not_find_a_session(cache: Cache, served: ServedSandboxes) -> None:

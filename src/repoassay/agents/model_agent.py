@@ -92,7 +92,7 @@ class ConfiguredAgent:
         prompt = render_prompt(layout.folder, self._agent.template)
         self._into.mkdir(parents=True, exist_ok=True)
         (self._into / "prompt.md").write_text(prompt, "utf-8")
-        values = self._values(prompt)
+        values = self._values(prompt, layout)
         edits: dict[str, FileEdit | None] = {
             _fill(item.path, values): FileEdit(_fill(item.content, values).lstrip("\n").encode(), item.executable)
             for item in run.file
@@ -135,15 +135,15 @@ class ConfiguredAgent:
         (self._into / "trajectory.json").write_bytes(to_json(trajectory, exclude_defaults=True))
         return trajectory
 
-    def _values(self, prompt: str) -> dict[str, str]:
-        access = self._access
+    def _values(self, prompt: str, layout: PreparedTask) -> dict[str, str]:
+        access, state = self._access, layout.folder.task.state
         return {
             "prompt": prompt,
             "prompt_file": _PROMPT,
             "model": access.model,
             "key": access.key,
-            "repo": "/workspace/repo",
-            "workspace": "/workspace",
+            "repo": state.work if state else "/workspace/repo",
+            "workspace": layout.work,
             "home": HOME,
             "transcript": TRANSCRIPT,
             **{f"{dialect}_url": url for dialect, url in access.urls.items()},

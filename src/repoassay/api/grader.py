@@ -39,6 +39,7 @@ class Grader:
         feedback: How much answers tell: verdict, counts, tests or full.
         require_attested: Bits that a pass must be attested with to count; 0 takes doubted ones too.
         cache: Whether a known verdict is used again.
+        run_always: Run tests even where a trace of their base shows that they never look at what a patch changes.
         isolation: `namespaces`, or `none`, which protects nothing.
         executor: `local`, or `ray`, `ray://HOST:PORT` or a plug-in's: the nodes that judge. `workers` are then those of
             each node.
@@ -69,6 +70,7 @@ class Grader:
         feedback: Feedback = "verdict",
         require_attested: float = 0.0,
         cache: bool = True,
+        run_always: bool = False,
         isolation: str = "namespaces",
         executor: str = "local",
     ) -> None:
@@ -91,7 +93,7 @@ class Grader:
         known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
         self._engine = SubmissionEngine(
             tasks, bench, each, known, times, lenient, ledger=FeedbackLedger(feedback), required=require_attested,
-            refused=refused, executor=executor,
+            refused=refused, executor=executor, run_always=run_always,
         )  # fmt: skip
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="grader")
         self._closing = threading.Event()

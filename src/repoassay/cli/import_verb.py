@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from repoassay.options import PATH, isolation_option, json_option, workers_optio
 
 if TYPE_CHECKING:
     from repoassay.engine import GradingContext
-    from repoassay.interchange import ImportedRun, ImportedSuite, StateProof
+    from repoassay.interchange import ImportedRun, ImportedSuite, StateProof, TaskRefusal
     from repoassay.tasks import SuiteFolder
 
 __all__ = ["import_verb"]
@@ -45,6 +45,10 @@ _REASONS = 25
 @click.option("--judge", is_flag=True, help="Judge what was handed in against --suite, here and now.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Of tasks: take N of them, drawn by --seed.")
 @click.option("--seed", default="0", show_default=True, metavar="TEXT", help="Of tasks: what --sample draws by.")
+@click.option("--dataset", metavar="NAME@VERSION", help="Of a registry of Harbor: the data set.")
+@click.option(
+    "--git", "urls", multiple=True, metavar="URL", help="Of a registry: a git repository that may be fetched."
+)
 @click.option("--prove", is_flag=True, help="Of tasks: run the tests on the untouched files, and each solution.")
 @click.option(
     "--timeout",
@@ -59,7 +63,8 @@ _REASONS = 25
 @json_option
 def import_verb(
     source: Path, kind: str | None, folder: Path, suite: str | None, judge: bool, sample: int | None, seed: str,
-    prove: bool, timeout: float, workers: int, isolation: str, as_json: bool,
+    dataset: str | None, urls: tuple[str, ...], prove: bool, timeout: float, workers: int, isolation: str,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Read SOURCE, a run or tasks of another tool, as a run folder or a suite.
 
@@ -67,14 +72,16 @@ def import_verb(
     are its own. Then report, compare, show, diagnose and review take it like any run, and say so. With --suite and
     --judge its patches are judged here, which replaces what was reported; Ctrl-C keeps what is judged, and the same
     call goes on. Tasks become tasks of a suite, each as far as it is understood; with --prove their solutions are seen
-    to pass, and here, too, Ctrl-C keeps what is proved, and the same call goes on. Of what cannot be read, and of data
-    that is missing, it says how much and why. Leaves with 1 when nothing could be taken.
+    to pass, and here, too, Ctrl-C keeps what is proved, and the same call goes on. A data set of a registry is fetched
+    from the git repositories that --git names, and from no other. Of what cannot be read, and of data that is missing,
+    it says how much and why. Leaves with 1 when nothing could be taken.
 
     \b
     Examples:
       repoassay import ./trajectories --as mini-swe-agent --out runs/theirs
       repoassay import ./trajectories --out runs/theirs --suite ./verified --judge
       repoassay import ./tasks --as harbor --out ./suite --sample 20 --seed 1 --prove
+      repoassay import registry.json --dataset hello-world@1.0 --git https://example.org/tasks.git --out ./suite
       repoassay formats
     """
     if judge and suite is None:
@@ -85,10 +92,13 @@ def import_verb(
     if gives == "suite":
         if suite is not None:
             raise click.UsageError("--suite and --judge are for runs, and these are tasks.")
-        _tasks(kind, source, folder, sample, seed, timeout if prove else None, workers, isolation, as_json)
+        limit = timeout if prove else None
+        with _tasks_of(source, folder, dataset, urls, sample, seed) as (tasks, absent):
+            left = None if dataset else sample
+            _tasks(kind, tasks, folder, left, seed, absent, limit, workers, isolation, as_json)
         return
-    if sample is not None or prove:
-        raise click.UsageError("--sample and --prove are for tasks, and this is a run.")
+    if sample is not None or prove or dataset:
+        raise click.UsageError("--sample, --prove and --dataset are for tasks, and this is a run.")
     _run(kind, source, folder, suite, judge, workers, isolation, as_json)
 
 
@@ -172,9 +182,26 @@ def _print_run(done: ImportedRun, judged: int, as_json: bool) -> None:
         click.echo(f"  {line}")
 
 
+@contextmanager
+def _tasks_of(
+    source: Path, folder: Path, wanted: str | None, urls: Sequence[str], sample: int | None, seed: str
+) -> Iterator[tuple[Path, Sequence[TaskRefusal]]]:
+    """The folder of tasks that is read: SOURCE, or those that a registry names, and which of them cannot be had."""
+    if wanted is None:
+        yield source, ()
+        return
+    from repoassay.interchange import find_dataset, open_dataset
+
+    dataset = find_dataset(source, wanted)
+    if sample is not None:
+        dataset.draw(sample, seed)
+    with open_dataset(dataset, urls, folder.absolute().parent) as place:
+        yield place, dataset.refused
+
+
 def _tasks(
-    kind: str | None, source: Path, folder: Path, sample: int | None, seed: str, timeout: float | None, workers: int,
-    isolation: str, as_json: bool,
+    kind: str | None, source: Path, folder: Path, sample: int | None, seed: str, absent: Sequence[TaskRefusal],
+    timeout: float | None, workers: int, isolation: str, as_json: bool,
 ) -> None:  # fmt: skip
     from repoassay.interchange import import_suite
 
@@ -194,6 +221,7 @@ def _tasks(
             kind, source, folder, open_bench, sample=sample, seed=seed, resume=timeout is not None,
             progress=_told(as_json),
         )  # fmt: skip
+        done = replace(done, found=done.found + len(absent), refused=[*absent, *done.refused])
         proofs = [] if timeout is None else _prove(done, open_bench(), workers, timeout, as_json)
     if as_json:
         print_document(

@@ -53,6 +53,7 @@ __all__ = ["submit"]
 @click.option("--lenient", is_flag=True, help="Let up to 2 lines of context at either end of a hunk differ.")
 @assurance_options
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Whether a known verdict is used again.")
+@click.option("--run-always", is_flag=True, help="Run tests even on patches that change nothing they look at.")
 @click.option(
     "--share", metavar="I/N", help="Only the I-th (from 0) of N shares; kept beside --results, see --collect."
 )
@@ -67,7 +68,7 @@ def submit(
     dataset: Path | None, suite: str | None, submissions: Path, results: Path | None, mirrors: tuple[str, ...],
     mirrors_folder: Path | None, environments: Path | None, timeout: float | None, repeat: int, lenient: bool,
     cache: bool, junit: Path | None, workers: int, executor: str, isolation: str, as_json: bool, feedback: Feedback,
-    require_attested: float, share: str | None, collect: bool, slurm_shares: int,
+    require_attested: float, run_always: bool, share: str | None, collect: bool, slurm_shares: int,
     slurm_option: tuple[str, ...], slurm_dry_run: bool,
 ) -> None:  # fmt: skip
     """Grade patches, each in an isolated workspace of its own, and print PASS, FAIL, PATCH FAILED or TIMED OUT.
@@ -105,7 +106,7 @@ def submit(
             dataset, suite=suite, mirrors=read_mirrors(mirrors), mirrors_folder=mirrors_folder,
             environments=environments, workers=node_workers(here, workers), executor=here, timeout=timeout,
             repeat=repeat, lenient=lenient, feedback=feedback, require_attested=require_attested, cache=cache,
-            isolation=isolation,
+            isolation=isolation, run_always=run_always,
         ) as grader,
         ResultLog(results) as kept,
     ):  # fmt: skip
@@ -123,7 +124,7 @@ def submit(
             f"Repeat the command: {results} keeps what is done." if results else "Use --results to keep what is done."
         )
         with interrupt_sets(cancel, keep):
-            counts = _grade(grader, backlog, kept, junit, as_json, cancel)
+            counts = _grade(grader, backlog, kept, junit, as_json, cancel, run_always)
     if not as_json:
         summary = ", ".join(f"{count} {name}" for name, count in counts.most_common()) or "none"
         click.echo(f"{backlog.count} submissions: {summary}" + (f"; written to {results}" if results else ""))
@@ -132,7 +133,7 @@ def submit(
 
 def _grade(
     grader: Grader, backlog: SubmissionBacklog, kept: ResultLog, junit: Path | None, as_json: bool,
-    cancel: threading.Event,
+    cancel: threading.Event, run_always: bool,
 ) -> Counter[str]:  # fmt: skip
     """Grade what has no result yet; returns how many results have each message, those that were there among them."""
     from rich.console import Console
@@ -152,7 +153,7 @@ def _grade(
             under_way: deque[PatchSubmission] = deque()
             for answer in grader.submit_many(_noted(backlog, under_way), cancel=cancel):
                 each = under_way.popleft()
-                record = _record(each, answer, _repository(grader, each.id))
+                record = _record(each, answer, _repository(grader, each.id), run_always)
                 kept.add(record)
                 backlog.graded(str(record["message"]))
                 counts[str(record["message"])] += 1
@@ -204,7 +205,7 @@ def _repository(grader: Grader, name: str) -> str:
     return grader.task(name).task.repository.source if name in grader.tasks else ""
 
 
-def _record(each: PatchSubmission, answer: GradedSubmission, repository: str) -> dict[str, object]:
+def _record(each: PatchSubmission, answer: GradedSubmission, repository: str, run_always: bool) -> dict[str, object]:
     from repoassay.engine import word
     from repoassay.engine.answer import failure_feedback
 
@@ -227,6 +228,8 @@ def _record(each: PatchSubmission, answer: GradedSubmission, repository: str) ->
         "tests": {test.id: test.outcome for test in verdict.tests},
         "assurance": None if verdict.assurance is None else verdict.assurance.model_dump(mode="json"),
         "isolation": None if verdict.isolation is None else verdict.isolation.model_dump(mode="json"),
+        "basis": verdict.basis,
+        "run_always": run_always,
     }
     if answer.verdicts:
         record["repeats"] = [word(one) for one in answer.verdicts]

@@ -217,9 +217,8 @@ class OpenAttempt:
             self._crossed = stack.enter_context(crossing(self._layout, self._place / "submission"))
             self._limits = folder.task.limits.model_copy(update={"seconds": seconds} if seconds else {})
             setup = _without_copies(in_workspace(self._layout, self._limits, ()), self._layout, bench)
-            self.session = stack.enter_context(
-                bench.sandbox.open(change(replace(setup, collect=self._crossed.collect)))
-            )
+            self._setup = change(replace(setup, collect=self._crossed.collect))
+            self.session = stack.enter_context(bench.sandbox.open(self._setup))
             self._done: Completed | None = None
             self._stack = stack.pop_all()
 
@@ -227,6 +226,25 @@ class OpenAttempt:
     def files(self) -> Path:
         """Where the submission's files are."""
         return self._crossed.files
+
+    def command(self, agent: Agent, instruction: str | None = None) -> Command:
+        """What an agent of ours would run to make the attempt, told the task's instruction or another one."""
+        layout = self._layout
+        if instruction is not None:
+            layout = replace(layout, folder=replace(layout.folder, instruction=instruction))
+        return _without_copies(agent.command(layout, self._limits), layout, self._bench)
+
+    def reopen(self, command: Command) -> None:
+        """End the session, with all that was done in it, and open one that has what `command` needs, to exec it there.
+
+        What its environment has beyond the task's is not in the session's, but belongs to that one command.
+        """
+        self.session.close()
+        setup, edits = self._setup, {**self._setup.edits, **command.edits}
+        scratch = tuple(dict.fromkeys((*setup.scratch, *command.scratch)))
+        setup = replace(setup, mounts=command.mounts, scratch=scratch, edits=edits, doors=command.doors,
+                        limits=command.limits)  # fmt: skip
+        self.session = self._stack.enter_context(self._bench.sandbox.open(setup))
 
     def let_work(self, agent: Agent) -> Completed:
         """Have an agent of ours make the attempt instead: in a sandbox of its own, the session is thrown away.
@@ -236,7 +254,7 @@ class OpenAttempt:
         """
         self.session.close()
         self._crossed = self._stack.enter_context(crossing(self._layout, self._place / "other"))
-        command = _without_copies(agent.command(self._layout, self._limits), self._layout, self._bench)
+        command = self.command(agent)
         command = replace(command, collect=(*self._crossed.collect, *command.collect))
         self._done = self._bench.sandbox.run(command)
         return self._done

@@ -96,6 +96,9 @@ def _charged(verdict: Verdict, told: float, level: Feedback) -> Verdict:
 def _cut(verdict: Verdict, level: Feedback) -> Verdict:
     if level == "full":
         return verdict
+    if verdict.basis == "base_trace":  # its first comment says which files tests do not look at
+        verdict = verdict.model_copy(update={"comments": verdict.comments[1:]})
+    verdict = verdict.model_copy(update={"basis": "untold"})
     if level == "tests":
         return verdict.model_copy(
             update={"tests": tuple(test.model_copy(update={"message": ""}) for test in verdict.tests)}

@@ -62,6 +62,7 @@ class SubmissionSettings(Record):
     lenient: bool
     warm: bool
     limits: Limits
+    run_always: bool = False
 
 
 def submission_setup(settings: SubmissionSettings) -> NodeSetup:

@@ -32,7 +32,7 @@ class SubmissionNode:
         self._tasks = ShippedTasks(place.cache)
         self._engine = SubmissionEngine(
             self._tasks, bench, place.workers, repeat=settings.repeat, lenient=settings.lenient, warm=settings.warm,
-            limits=settings.limits,
+            limits=settings.limits, run_always=settings.run_always,
         )  # fmt: skip
 
     def do(self, record: SubmissionJob, cancel: threading.Event) -> JudgedSubmission:

@@ -21,7 +21,7 @@ from repoassay.engine.submission_cluster import (
 )
 from repoassay.errors import BadInput, InfraFault, Unavailable
 from repoassay.executors import Cluster, answers_in_order, find_executor
-from repoassay.grading import WarmPool, fault, grade_edit, name_isolation, no_task
+from repoassay.grading import BaseTraces, WarmPool, fault, grade_edit, name_isolation, no_task
 from repoassay.records import VerdictCache, verdict_key
 from repoassay.spans import stage_span
 from repoassay.tasks import TaskFolder
@@ -31,7 +31,7 @@ from repoassay.workspace import PreparedTask, lay_out
 
 __all__ = ["SubmissionEngine"]
 
-_GRADING = "values-1"
+_GRADING = "values-2"
 """How edits are judged; a verdict reached in another way is not used again."""
 
 
@@ -51,6 +51,7 @@ class SubmissionEngine:
         required: Bits that a pass must be attested with to count as one; 0 takes doubted and plain passes too.
         refused: Ids of rows that are no tasks, with the reasons: patches for them are answered with a fault of ours.
         executor: `local`, or the executor whose nodes judge; `workers` are then each node's, None for one a core.
+        run_always: Whether tests run even on patches that change nothing they look at, as the trace of their base says.
         limits: The most that one job may take; by default the most that one of `tasks` may.
 
     Raises:
@@ -70,6 +71,8 @@ class SubmissionEngine:
     refused: Mapping[str, str] = field(default_factory=dict)
     executor: str = "local"
     limits: Limits | None = None
+    run_always: bool = False
+    traces: BaseTraces | None = field(default=None, init=False)
     _cluster: Cluster | None = None
     _judge: ClusterJudge | None = None
     _pool: WarmPool | None = None
@@ -83,12 +86,13 @@ class SubmissionEngine:
             bench = self.bench
             settings = SubmissionSettings(
                 isolation=bench.sandbox.name, timeout=bench.timeout, repeat=self.repeat, lenient=self.lenient,
-                warm=self.warm, limits=limits,
+                warm=self.warm, limits=limits, run_always=self.run_always,
             )  # fmt: skip
             self._cluster = find_executor(self.executor).open(submission_setup(settings), self.workers)
             self._judge = ClusterJudge(self._cluster, bench)
         elif self.warm and self.bench.sandbox.name == "namespaces":
             self._pool = WarmPool(self.bench.cache, slots=self.capacity, limits=limits)
+            self.traces = None if self.run_always else BaseTraces(self.bench.cache)
 
     @property
     def capacity(self) -> int:
@@ -217,6 +221,7 @@ class SubmissionEngine:
 
     def _key(self, name: str, patch: bytes, environment: str) -> str:
         how = f"{_GRADING} {self.bench.sandbox.name}" + (" lenient" if self.lenient else "")
+        how += " run-always" if self.run_always else ""
         grader = f"repoassay/{repoassay.__version__} {how}"
         return verdict_key(self.task(name).digest, patch, environment, grader)
 
@@ -272,7 +277,7 @@ class SubmissionEngine:
     def _run(self, folder: TaskFolder, layout: PreparedTask, patch: bytes, cancel: threading.Event | None) -> Verdict:
         verdict = grade_edit(
             folder, patch, self.bench.sandbox, base=layout.base, environment=layout.environment,
-            oracle=self.bench.oracle, cancel=cancel, pool=self._pool, lenient=self.lenient,
+            oracle=self.bench.oracle, cancel=cancel, pool=self._pool, lenient=self.lenient, traces=self.traces,
         )  # fmt: skip
         return name_isolation(verdict, self.bench.sandbox)
 

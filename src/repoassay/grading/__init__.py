@@ -10,6 +10,7 @@ from repoassay.lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from repoassay.grading.base_trace.recording import BaseTraces as BaseTraces
     from repoassay.grading.canary_check import can_doubt as can_doubt
     from repoassay.grading.deliverable import Graded as Graded, Job as Job, grade_deliverables as grade_deliverables
     from repoassay.grading.edit import grade_edit as grade_edit, run_tests as run_tests
@@ -99,6 +100,7 @@ else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
+            "base_trace.recording": ("BaseTraces",),
             "canary_check": ("can_doubt",),
             "deliverable": ("Graded", "Job", "grade_deliverables"),
             "edit": ("grade_edit", "run_tests"),

@@ -11,6 +11,8 @@ from pathlib import Path
 import repoassay
 from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.errors import InfraFault
+from repoassay.grading.base_trace.recording import BaseTraces
+from repoassay.grading.base_trace.trace import BaseTrace
 from repoassay.grading.canary_check import doubt_tests
 from repoassay.grading.hidden_tests.node import can_run_node
 from repoassay.grading.hidden_tests.prefork import WarmPool
@@ -25,13 +27,14 @@ from repoassay.sandbox import Sandbox
 from repoassay.spans import stage_span
 from repoassay.tasks import TaskFolder
 from repoassay.text import join_names
-from repoassay.types import Assurance, Attribution, Ended, FileEdit, Outcome, TestResult, Verdict
+from repoassay.types import Assurance, Attribution, Basis, Ended, FileEdit, Outcome, TestResult, Verdict
 
 __all__ = ["FUZZ", "LENIENT", "grade_edit", "run_tests"]
 
 FUZZ = 2
 """Lines of context at either end of a hunk that a lenient reading may leave out; GNU patch's default."""
 LENIENT = f"Read leniently: up to {FUZZ} lines of context at either end of a hunk may differ."
+_BLIND = "The tests never look at what this patch changes:"
 
 
 def grade_edit(
@@ -46,6 +49,7 @@ def grade_edit(
     cancel: threading.Event | None = None,
     pool: WarmPool | None = None,
     lenient: bool = False,
+    traces: BaseTraces | None = None,
 ) -> Verdict:
     """Return the verdict on a unified diff.
 
@@ -60,6 +64,8 @@ def grade_edit(
         cancel: Set to give up early.
         pool: Prefork servers to run tests in, where there are any.
         lenient: Whether hunks may be applied without some of their context; the verdict says so.
+        traces: What hidden tests look at on their bases: a patch that changes nothing of it fails without a run, as the
+            base does, and the verdict says so. Without, all that applies is run.
 
     Raises:
         InfraFault: When the sandbox fails, or the task's own solution does not pass here.
@@ -67,8 +73,9 @@ def grade_edit(
     started, reward = time.monotonic(), None
 
     def verdict(
-        outcome: Outcome, *comments: str, tests: Sequence[TestResult] = (), assurance: Assurance | None = None
-    ) -> Verdict:
+        outcome: Outcome, *comments: str, tests: Sequence[TestResult] = (), assurance: Assurance | None = None,
+        basis: Basis = "run",
+    ) -> Verdict:  # fmt: skip
         if why := blame_withheld(folder, outcome):
             outcome, comments = Outcome.INFRA_FAULT, (why, *comments)
         process = outcome in (Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT)
@@ -85,9 +92,11 @@ def grade_edit(
             graded_at=datetime.now(UTC),
             seconds=round(time.monotonic() - started, 3),
             assurance=assurance,
+            basis=basis,
         )
 
     assert folder.task.grading.tests is not None
+    limit = folder.task.grading.tests.seconds
     if folder.task.grading.tests.runner == "node" and (why := can_run_node()):
         return verdict(Outcome.NOT_GRADABLE, why)
     if not diff.strip():
@@ -114,6 +123,17 @@ def grade_edit(
         reference = oracle.reference(folder, base, environment) if oracle else None
     direct = reference is not None and reference.direct
     subject = HiddenTestSubject(folder, base, environment, changes.edits, sandbox, cancel, pool, direct)
+
+    def blind(trace: BaseTrace | None) -> Verdict | None:
+        """The verdict where nothing that is changed can be seen by the tests."""
+        if trace is None or not trace.decides(changes.edits, limit):
+            return None
+        why = f"{_BLIND} {join_names(changes.edits, 5)}; they fail as they do on the base."
+        comments = (why, *_failures(trace.tests), *notes)
+        return verdict(Outcome.FAILED, *comments, tests=trace.tests, basis="base_trace")
+
+    if traces is not None and (told := blind(traces.known(subject, reference))):
+        return told
     with stage_span("run"):
         examined = examine(subject, reference, oracle)
     if proof and (once := _guards_alone(folder, examined)):
@@ -128,7 +148,9 @@ def grade_edit(
     if ran.exit.ended is Ended.TIMED_OUT:
         return verdict(Outcome.TIMED_OUT, f"The tests ran longer than {_seconds(folder)} s.", *notes, tests=tests)
     if not (ran.told.complete and all(test.outcome == "passed" for test in tests)):
-        return verdict(Outcome.FAILED, *_failures(ran, tests), *notes, tests=tests)
+        with stage_span("trace"):  # recorded once it is of use; then the answer is the one that later patches get
+            told = blind(traces.of(subject, reference, oracle)) if traces is not None else None
+        return told or verdict(Outcome.FAILED, *_ending(ran), *_failures(tests), *notes, tests=tests)
     if examined.attested:
         return verdict(Outcome.PASSED, *notes, tests=tests, assurance=examined.assurance(folder, ()))
     with stage_span("canary"):
@@ -180,12 +202,16 @@ def _seconds(folder: TaskFolder) -> str:
     return f"{folder.task.grading.tests.seconds:g}"
 
 
-def _failures(ran: HiddenTestRun, tests: Sequence[TestResult]) -> list[str]:
+def _ending(ran: HiddenTestRun) -> list[str]:
     comments = []
     if ran.exit.ended is Ended.OUT_OF_MEMORY:
         comments.append("The tests ran out of memory.")
     if not ran.told.complete:
         comments.append("The test process ended early; tests it did not report do not pass.")
+    return comments
+
+
+def _failures(tests: Sequence[TestResult]) -> list[str]:
     bad = [test for test in tests if test.outcome != "passed"]
-    comments += [f"{test.id}: {test.outcome}." for test in bad[:5]]
+    comments = [f"{test.id}: {test.outcome}." for test in bad[:5]]
     return comments + ([f"{len(bad) - 5} more tests did not pass."] if len(bad) > 5 else [])

@@ -19,7 +19,7 @@ from harbor.environments.capabilities import EnvironmentCapabilities
 from repoassay.engine import GradingContext, OpenAttempt
 from repoassay.errors import Interrupted, Unavailable
 from repoassay.interchange import import_suite, read_verifier
-from repoassay.sandbox import Cache, SandboxSession, SandboxSetup, open_sandbox
+from repoassay.sandbox import Cache, Command, SandboxSession, SandboxSetup, open_sandbox
 from repoassay.tasks import find_suite
 from repoassay.types import Ended
 
@@ -45,7 +45,8 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         self._isolation = isolation
         self._ends = contextlib.ExitStack()
-        self._opened: SandboxSession | None = None
+        self._bench: GradingContext | None = None
+        self._attempt: OpenAttempt | None = None
         self._work = "/"
 
     @staticmethod
@@ -69,7 +70,7 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
     def _start(self) -> None:
         folder, cache = self.environment_dir.parent, Cache()
         place = self._ends.enter_context(tempfile.TemporaryDirectory(prefix="repoassay-harbor-"))
-        bench = GradingContext(None, cache, open_sandbox(self._isolation, cache))
+        self._bench = bench = GradingContext(None, cache, open_sandbox(self._isolation, cache))
         done = import_suite("harbor", folder, Path(place, "suite"), lambda: bench)
         if done.refused:
             refusal = done.refused[0]
@@ -82,22 +83,54 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
         seconds = task.task.limits.seconds + tests.seconds + _GRACE
 
         def beside(setup: SandboxSetup) -> SandboxSetup:
-            return replace(setup, scratch=(*setup.scratch, *_FOLDERS))
+            return replace(setup, scratch=(*setup.scratch, *_FOLDERS), collect=())
 
-        attempt = OpenAttempt(task, bench, seconds, beside)
-        self._ends.callback(attempt.close)
-        self._opened = attempt.session
-        self._session.exec(["mkdir", "-p", *(f"/logs/{name}" for name in ("agent", "verifier", "artifacts"))])
+        self._attempt = OpenAttempt(task, bench, seconds, beside)
+        self._ends.callback(self._attempt.close)
+        self._make_folders()
+
+    def _make_folders(self) -> None:
+        self.session.exec(["mkdir", "-p", *(f"/logs/{name}" for name in ("agent", "verifier", "artifacts"))])
 
     @property
-    def _session(self) -> SandboxSession:
-        if self._opened is None:
+    def bench(self) -> GradingContext:
+        """The sandbox and the cache."""
+        if self._bench is None:
             raise RuntimeError("The environment was not started.")
-        return self._opened
+        return self._bench
+
+    @property
+    def attempt(self) -> OpenAttempt:
+        """The task laid out, and the session in its sandbox."""
+        if self._attempt is None:
+            raise RuntimeError("The environment was not started.")
+        return self._attempt
+
+    @property
+    def session(self) -> SandboxSession:
+        """The session in the sandbox."""
+        return self.attempt.session
+
+    def at_stop(self, ends: contextlib.ExitStack) -> None:
+        """Have something closed when the environment is stopped, before the sandbox is."""
+        self._ends.push(ends)
+
+    def admit(self, command: Command) -> None:
+        """Open the sandbox anew with what an agent's command needs: mounts, files, port forwards.
+
+        Raises:
+            InfraFault: The sandbox cannot be opened.
+        """
+        self.attempt.reopen(command)
+        self._make_folders()
+
+    def kill(self) -> None:
+        """End whatever runs inside; the sandbox stays."""
+        self.session.kill()
 
     async def stop(self, delete: bool) -> None:
         """End everything in the sandbox; nothing of it is kept."""
-        self._opened = None
+        self._attempt = None
         await asyncio.to_thread(self._ends.close)
 
     async def exec(
@@ -116,7 +149,7 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
         where = cwd or self.task_env_config.workdir or self._work
         try:
             done = await asyncio.to_thread(
-                self._session.exec, ["/bin/bash", "-c", command], cwd=where, env=self._merge_env(env),
+                self.session.exec, ["/bin/bash", "-c", command], cwd=where, env=self._merge_env(env),
                 timeout=timeout_sec, output=_MOST_PRINTED,
             )  # fmt: skip
         except Interrupted as error:
@@ -134,7 +167,7 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
         content = source.read_bytes()
         if target_path == _SCRIPT:
             content = read_verifier(content.decode(), "tests/test.sh").text.encode()
-        await asyncio.to_thread(self._session.write, target_path, content, bool(source.stat().st_mode & 0o100))
+        await asyncio.to_thread(self.session.write, target_path, content, bool(source.stat().st_mode & 0o100))
 
     async def upload_dir(self, source_dir: Path | str, target_dir: str) -> None:
         """Write every regular file below a folder of the host."""
@@ -145,7 +178,7 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
 
     async def download_file(self, source_path: str, target_path: Path | str) -> None:
         """Read a regular file of the sandbox."""
-        content = await asyncio.to_thread(self._session.read, source_path, _MOST_BYTES)
+        content = await asyncio.to_thread(self.session.read, source_path, _MOST_BYTES)
         target = Path(target_path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
@@ -157,7 +190,7 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
             RuntimeError: They are too many or too large, or the folder cannot be listed.
         """
         listing = ["find", source_dir, "-type", "f", "-printf", r"%s %P\0"]
-        done = await asyncio.to_thread(self._session.exec, listing, output=_MOST_PRINTED)
+        done = await asyncio.to_thread(self.session.exec, listing, output=_MOST_PRINTED)
         entries = [entry.partition(b" ") for entry in done.stdout.split(b"\0") if entry]
         if done.exit.code or len(entries) > _MOST_FILES or sum(int(size) for size, _, _ in entries) > _MOST_BYTES:
             raise RuntimeError(f"The folder {source_dir} cannot be listed, or holds more than may cross.")

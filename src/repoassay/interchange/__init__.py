@@ -18,6 +18,11 @@ if TYPE_CHECKING:
         ReportedResult as ReportedResult,
     )
     from repoassay.interchange.format_list import FormatEntry as FormatEntry, format_entries as format_entries
+    from repoassay.interchange.harbor_registry import (
+        HarborDataset as HarborDataset,
+        find_dataset as find_dataset,
+        open_dataset as open_dataset,
+    )
     from repoassay.interchange.import_record import (
         TaskRefusal as TaskRefusal,
         keep_proof as keep_proof,
@@ -49,6 +54,7 @@ else:
             "agent_files": ("json_object", "plain_files"),
             "foreign_run": ("ForeignAttempt", "ImportedRun", "ReportedResult"),
             "format_list": ("FormatEntry", "format_entries"),
+            "harbor_registry": ("HarborDataset", "find_dataset", "open_dataset"),
             "import_record": ("TaskRefusal", "keep_proof", "kept_proofs"),
             "importers": ("ConvertedTask", "Importer", "TaskImporter", "find_importer"),
             "run_import": ("import_run",),

@@ -15,7 +15,7 @@ from repoassay.errors import BadInput
 from repoassay.text import printable
 from repoassay.types import Trajectory
 
-__all__ = ["json_object", "plain_files", "steps_of", "text_lines", "trajectory_from"]
+__all__ = ["json_object", "json_value", "plain_files", "steps_of", "text_lines", "trajectory_from"]
 
 _MOST_FILES = 200_000
 _MOST_FILE = 64 * 2**20
@@ -61,13 +61,16 @@ def text_lines(path: Path) -> Iterator[str]:
 
 def json_object(path: Path) -> dict[str, Any]:
     """The object that a file of at most 64 MiB holds; empty where it holds none."""
-    try:
-        if path.is_symlink() or path.stat().st_size > _MOST_FILE:
-            return {}
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
+    found = json_value(path)
     return found if isinstance(found, dict) else {}
+
+
+def json_value(path: Path) -> Any:
+    """What a JSON file of at most 64 MiB holds; None where it cannot be read."""
+    try:
+        return None if path.is_symlink() or path.stat().st_size > _MOST_FILE else json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def trajectory_from(parser: str, files: Mapping[str, Path], *, agent: str, model: str = "") -> Trajectory:

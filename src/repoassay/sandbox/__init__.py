@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         SANDBOX_UID as SANDBOX_UID,
         Cache as Cache,
         EntryShare as EntryShare,
+        lock_limit as lock_limit,
         remove_tree as remove_tree,
         settle as settle,
     )
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
         capabilities_of as capabilities_of,
     )
     from repoassay.sandbox.network import network_of as network_of, permitted_hosts as permitted_hosts
+    from repoassay.sandbox.path_filter import compile_path_filter as compile_path_filter, path_calls as path_calls
     from repoassay.sandbox.port_forward import open_door as open_door
-    from repoassay.sandbox.prefork_pool import WarmJob as WarmJob, WarmParent as WarmParent
+    from repoassay.sandbox.prefork_pool import WARM_ENV as WARM_ENV, WarmJob as WarmJob, WarmParent as WarmParent
     from repoassay.sandbox.probe import HostFinding as HostFinding, examine as examine
     from repoassay.sandbox.programs import (
         git_program as git_program,
@@ -58,11 +60,12 @@ else:
         __name__,
         {
             "bounded_server": ("BoundedServer",),
-            "cache": ("Cache", "EntryShare", "SANDBOX_UID", "remove_tree", "settle"),
+            "cache": ("Cache", "EntryShare", "SANDBOX_UID", "lock_limit", "remove_tree", "settle"),
             "capabilities": ("SandboxCapabilities", "capabilities_of"),
             "network": ("network_of", "permitted_hosts"),
+            "path_filter": ("compile_path_filter", "path_calls"),
             "port_forward": ("open_door",),
-            "prefork_pool": ("WarmJob", "WarmParent"),
+            "prefork_pool": ("WARM_ENV", "WarmJob", "WarmParent"),
             "probe": ("HostFinding", "examine"),
             "programs": ("git_program", "node_program", "uv_program"),
             "protocol": (

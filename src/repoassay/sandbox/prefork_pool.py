@@ -26,9 +26,9 @@ from repoassay.sandbox.protocol import Command, Mount
 from repoassay.sandbox.supervisor import Pipe, end_supervisor, start_supervisor
 from repoassay.types import Ended, Exit, FileEdit, Limits
 
-__all__ = ["WarmDone", "WarmJob", "WarmParent"]
+__all__ = ["WARM_ENV", "WarmDone", "WarmJob", "WarmParent"]
 
-_ENV = {
+WARM_ENV = {
     "PATH": "/env/bin:/usr/local/bin:/usr/bin:/bin",
     "VIRTUAL_ENV": "/env",
     "HOME": "/home/agent",
@@ -38,6 +38,7 @@ _ENV = {
     "TERM": "dumb",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
+"""Variables of every job, besides its `PYTHONPATH`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ class WarmParent:
         )
         command = Command(
             argv=("/run/program.py", *self.imports),
-            env=_ENV,
+            env=WARM_ENV,
             mounts=(Mount(self.environment, "/env"), *(Mount(layer, f"/{layer.name}") for layer in layers)),
             scratch=("/slot", "/workspace/repo", "/tests"),
             edits={**self.files, "/run/program.py": FileEdit(self.program.read_bytes())},
@@ -203,7 +204,7 @@ class WarmParent:
                     (path, None if edit is None else edit.content, edit is not None and edit.executable)
                     for path, edit in job.edits.items()
                 ],
-                "env": {**_ENV, "PYTHONPATH": ":".join(job.facts.get("path", ()))},
+                "env": {**WARM_ENV, "PYTHONPATH": ":".join(job.facts.get("path", ()))},
                 "facts": dict(job.facts),
                 "seconds": limits.seconds,
                 "memory": min(limits.memory, self.limits.memory),

@@ -12,6 +12,7 @@ from repoassay.types.grading import Reading
 __all__ = [
     "Assurance",
     "Attribution",
+    "Basis",
     "CriterionResult",
     "Feedback",
     "Grade",
@@ -66,6 +67,9 @@ class CriterionResult(Record):
     comment: str = ""
 
 
+Basis = Literal["run", "base_trace", "untold"]
+"""How a verdict was reached: by a run of the submission, or by a trace of the base, of which the submission changes
+nothing that its tests look at. `untold` to submitters who may not learn which files tests look at."""
 Feedback = Literal["verdict", "counts", "tests", "full"]
 """How much of a verdict a submitter learns: the outcome; how many tests passed; which; with their messages."""
 Grade = Literal["attested", "doubted", "plain"]
@@ -135,7 +139,8 @@ class Verdict(Record):
 
     `process` and `result` are what ECR and TPR count: true, false, or None where unknown (unknown is never false).
     `reading` says which criteria decided. `assurance` is known of changes of a repository that passed. `isolation` is
-    what tests, metrics and the agent ran under; None where nothing ran here, and in records of version 0.1.
+    what tests, metrics and the agent ran under; None where nothing ran here, and in records of version 0.1. `basis` is
+    how tests of a change of a repository were decided.
     """
 
     task: str
@@ -152,3 +157,4 @@ class Verdict(Record):
     seconds: float = 0.0
     assurance: Assurance | None = None
     isolation: GradingIsolation | None = None
+    basis: Basis = "run"

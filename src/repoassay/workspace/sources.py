@@ -213,18 +213,18 @@ def fetch_commit(url: str, revision: str, into: Path) -> None:
     fetch_folders(url, revision, (), into)
 
 
-def fetch_folders(url: str, revision: str, folders: Sequence[str], into: Path) -> None:
+def fetch_folders(url: str, revision: str, folders: Sequence[str], into: Path, *, every: bool = True) -> None:
     """Put some folders (all when there are none named) of one commit into an empty folder; only they are downloaded.
 
     Raises:
-        InfraFault: When the repository, the commit or a folder cannot be had.
+        InfraFault: When the repository, the commit or, with `every`, a folder cannot be had.
     """
     from repoassay.workspace.git import ATTRIBUTES, run_git
 
     run_git(into, "init", "--quiet", "--template=")
     (into / ".git/info").mkdir(exist_ok=True)
     (into / ".git/info/attributes").write_text(ATTRIBUTES)
-    run_git(into, "remote", "add", "origin", url)
+    run_git(into, "remote", "add", "--", "origin", url)
     partial: tuple[str, ...] = ()
     if folders:
         run_git(into, "sparse-checkout", "set", "--no-cone", *(f"/{folder}/" for folder in folders))
@@ -241,5 +241,5 @@ def fetch_folders(url: str, revision: str, folders: Sequence[str], into: Path) -
     run_git(into, "checkout", "--quiet", "--detach", "FETCH_HEAD", seconds=1800)
     shutil.rmtree(into / ".git")
     lacking = [folder for folder in folders if not (into / folder).is_dir()]
-    if lacking:
+    if lacking and every:
         raise InfraFault(f"The commit {revision[:12]} of {url} has no folder {', '.join(lacking)}.")

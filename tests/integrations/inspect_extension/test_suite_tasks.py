@@ -17,6 +17,7 @@ from repoassay.tasks import find_suite
 from repoassay.types import Outcome
 from shared_data import SWEBENCH, needs_swebench
 
+PLUG_IN = ("Inspect: sandbox, tasks of suites and scorer (`inspect eval repoassay/starter`)", "inspect-ai")
 EDIT, FILES = "edit-ledger-monthly", "sensor-log-daily"
 
 

@@ -175,11 +175,12 @@ def _describe(asked: _Asked) -> bytes:
 
 
 def _lacking(asked: _Asked) -> bytes:
-    return write_message(TreeNames(trees=asked.host.trees.lacking(asked.message(TreeNames).trees)))
+    return write_message(TreeNames(trees=asked.host.trees.lacking(asked.holder, asked.message(TreeNames).trees)))
 
 
 def _take_tree(asked: _Asked) -> bytes:
-    asked.host.trees.take(asked.names["tree"], asked.handler.rfile, asked.size)  # type: ignore[arg-type]  # is read alone
+    stream: Any = asked.handler.rfile  # of which `read` alone is asked
+    asked.host.trees.take(asked.holder, asked.names["tree"], stream, asked.size)
     return write_message(Acknowledgement())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import platform
 import secrets
@@ -25,6 +26,8 @@ from repoassay.sandbox.remote.server.tree_store import TreeStore
 
 __all__ = ["SandboxHost"]
 
+_PREFIX = "repoassay-sandboxes-"
+_LOCK = "lock"
 _LEASE = 90.0
 """Seconds without a question after which a session is ended: whoever asked for it is gone."""
 _LONGEST = 7 * 86400.0
@@ -48,9 +51,8 @@ class SandboxHost:
 
     def __init__(self, sandbox: Sandbox, most_sessions: int, most_bytes: int) -> None:
         self._sandbox, self._most = sandbox, most_sessions
-        self._folder = Path(tempfile.mkdtemp(prefix="repoassay-sandboxes-"))
-        (self._folder / "trees").mkdir()
-        self._folder.chmod(0o755)  # what is mounted must be readable for the account of commands
+        _sweep_folders()
+        self._folder, self._held = _make_folder()
         self.trees = TreeStore(self._folder / "trees", most_bytes)
         self._places: dict[str, _Place] = {}
         self._opening = 0
@@ -66,6 +68,7 @@ class SandboxHost:
         for name in list(self._places):
             self.remove(name)
         remove_tree(self._folder)
+        os.close(self._held)
 
     def describe(self) -> ServiceDescription:
         """What is offered."""
@@ -92,7 +95,7 @@ class SandboxHost:
         try:
             name = secrets.token_urlsafe(24)
             with contextlib.ExitStack() as ends:
-                trees = ends.enter_context(self.trees.use(each.tree for each in request.mounts))
+                trees = ends.enter_context(self.trees.use(holder, (each.tree for each in request.mounts)))
                 folder = self._folder / name
                 ends.callback(remove_tree, folder)
                 hosted = HostedSession(self._sandbox, request, trees, folder)
@@ -128,3 +131,28 @@ class SandboxHost:
                 late = [name for name, each in self._places.items() if time.monotonic() - each.hosted.asked > _LEASE]
             for name in late:
                 self.remove(name)
+
+
+def _make_folder() -> tuple[Path, int]:
+    """A new folder of a server, and the open file whose lock says that the server lives; the kernel lets go of it."""
+    made = Path(tempfile.mkdtemp(prefix="repoassay-new-sandboxes-"))
+    (made / "trees").mkdir()
+    made.chmod(0o755)  # what is mounted must be readable for the account of commands
+    held = os.open(made / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    folder = made.with_name(made.name.replace("repoassay-new-sandboxes-", _PREFIX))
+    return made.rename(folder), held  # under this name it was never without its lock
+
+
+def _sweep_folders() -> None:
+    """Remove the folders of servers that were killed: ours by account, with a lock that nobody holds."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):  # another account's, or removed meanwhile
+            if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+                continue
+            held = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                remove_tree(folder)
+            finally:
+                os.close(held)

@@ -1,4 +1,7 @@
-"""Trees that sessions mount, by the digest of their archive: sent once, kept until room is needed."""
+"""Trees that sessions mount, by the digest of their archive: sent once by each token, kept until room is needed.
+
+A tree is there only for a holder of a token who has sent all of it: to know its digest is no proof of having it.
+"""
 
 from __future__ import annotations
 
@@ -29,60 +32,77 @@ class TreeStore:
     def __init__(self, folder: Path, most: int) -> None:
         self._folder, self._most = folder, most
         self._sizes: dict[str, int] = {}  # in order of use
+        self._reserved = 0
+        self._senders: dict[str, set[str]] = {}
         self._used: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def lacking(self, digests: Iterable[str]) -> tuple[str, ...]:
-        """Those that are not here; the others count as used now."""
+    def lacking(self, holder: str, digests: Iterable[str]) -> tuple[str, ...]:
+        """Those that are not here for the holder of a token; the others count as used now."""
         with self._lock:
             found = tuple(dict.fromkeys(digests))
-            for digest in found:
-                if digest in self._sizes:
-                    self._sizes[digest] = self._sizes.pop(digest)
-            return tuple(digest for digest in found if digest not in self._sizes)
+            there = [digest for digest in found if self._is_there(holder, digest)]
+            for digest in there:
+                self._sizes[digest] = self._sizes.pop(digest)
+            return tuple(digest for digest in found if digest not in there)
 
-    def take(self, digest: str, stream: IO[bytes], size: int) -> None:
-        """Unpack an archive of `size` bytes.
+    def _is_there(self, holder: str, digest: str) -> bool:
+        return holder in self._senders.get(digest, ())
+
+    def take(self, holder: str, digest: str, stream: IO[bytes], size: int) -> None:
+        """Unpack an archive of `size` bytes; what is here already is read to its end as well, as a proof.
 
         Raises:
             BadInput: It is no tree, is not what the digest says, or there is no room for it.
         """
-        self._make_room(size)
         part = self._folder / f".{uuid.uuid4().hex}"
-        part.mkdir(mode=0o755)
-        try:
-            hashed = _Hashed(stream, size)
-            read_tree(hashed, part)  # type: ignore[arg-type]  # all that tarfile asks of a stream
-            hashed.finish()
-            if hashed.digest.hexdigest() != digest or list(part.iterdir()) != [part / "tree"]:
-                raise BadInput("The tree is not what its digest says: it may have been changed while it was sent.")
-            with self._lock:
-                if digest not in self._sizes:
-                    part.rename(self._folder / digest)
-                    self._sizes[digest] = size
-        except InfraFault as fault:
-            raise BadInput(fault.message) from None
-        finally:
-            remove_tree(part)
-
-    def _make_room(self, size: int) -> None:
-        with self._lock:
-            for digest in list(self._sizes):
-                if sum(self._sizes.values()) + size <= self._most:
-                    return
-                if not self._used[digest]:
-                    del self._sizes[digest]
-                    remove_tree(self._folder / digest)
-            if sum(self._sizes.values()) + size > self._most:
-                raise BadInput(f"There is no room for a tree of {size} bytes.")
+        with self._reserve(size):
+            part.mkdir(mode=0o755)
+            try:
+                hashed = _Hashed(stream, size)
+                read_tree(hashed, part)  # type: ignore[arg-type]  # all that tarfile asks of a stream
+                hashed.finish()
+                if hashed.digest.hexdigest() != digest or list(part.iterdir()) != [part / "tree"]:
+                    raise BadInput("The tree is not what its digest says: it may have been changed while it was sent.")
+                with self._lock:
+                    if digest not in self._sizes:
+                        part.rename(self._folder / digest)
+                        self._sizes[digest] = size
+                    self._senders.setdefault(digest, set()).add(holder)
+            except InfraFault as fault:
+                raise BadInput(fault.message) from None
+            finally:
+                remove_tree(part)
 
     @contextlib.contextmanager
-    def use(self, digests: Iterable[str]) -> Iterator[dict[str, Path]]:
-        """The places of trees, which stay while the context lasts; raises `BadInput` for one that is not here."""
+    def _reserve(self, size: int) -> Iterator[None]:
+        """Keep room for a tree that is being sent, so that several at a time stay below the limit too."""
+        with self._lock:
+            for digest in list(self._sizes):
+                if self._has_room(size):
+                    break
+                if not self._used[digest]:
+                    del self._sizes[digest], self._senders[digest]
+                    remove_tree(self._folder / digest)
+            if not self._has_room(size):
+                raise BadInput(f"There is no room for a tree of {size} bytes.")
+            self._reserved += size
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._reserved -= size
+
+    def _has_room(self, size: int) -> bool:
+        return sum(self._sizes.values()) + self._reserved + size <= self._most
+
+    @contextlib.contextmanager
+    def use(self, holder: str, digests: Iterable[str]) -> Iterator[dict[str, Path]]:
+        """The places of a holder's trees while the context lasts; raises `BadInput` for one that is not here."""
         wanted = tuple(digests)
         with self._lock:
             for digest in wanted:
-                if digest not in self._sizes:
+                if not self._is_there(holder, digest):
                     raise BadInput(f"The tree {digest} is not here.")
             self._used.update(wanted)
         try:

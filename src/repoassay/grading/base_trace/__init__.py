@@ -1,0 +1,1 @@
+"""What the hidden tests look at on the base commit, and verdicts on patches that change nothing of it."""
