@@ -67,7 +67,7 @@ class PodCluster:
         except Exception as error:  # noqa: BLE001 - of several packages; its text may quote a secret of the file
             raise BadInput(f"The kubeconfig cannot be read: it gives a {type(error).__name__}.", remedy) from None
         named = {each["name"]: each.get("context") or {} for each in contexts}
-        context, _, namespace = (place, "", "") if place in named or not place else place.rpartition("/")
+        context, _, namespace = (place, "", "") if place in named or "/" not in place else place.rpartition("/")
         context = context or current["name"]
         if context not in named:
             raise BadInput(
