@@ -6,6 +6,10 @@ CHECKOUT is a working tree of this repository at the commit to compare with, or 
 the packages that it needs (pydantic, datasets, aiofiles, tqdm). The rows are the demonstration set. For the published
 package each script ends as its data set's do, repositories are local, and `conda run` is an `exec` of the same
 environment's interpreter, which flatters it. Wall seconds and CPU seconds of the whole process tree are printed.
+
+What is done once a task is printed apart: the first round, which warms everything up, and what it took to record the
+base traces by which useless patches are answered (in the cache from an earlier measurement, perhaps). `--run-always`
+measures without them.
 """
 
 from __future__ import annotations
@@ -46,12 +50,13 @@ def tree():
             total += spent
             pending.append(pid)
     return total + sum(os.times()[:4])
-def serve(grade):
+def serve(grade, set_up=lambda: 0.0):
     for line in sys.stdin:
         pairs = json.loads(line)
         began, cpu = time.monotonic(), tree()
         words = grade(pairs)
-        print(json.dumps({"words": words, "wall": time.monotonic() - began, "cpu": tree() - cpu}), flush=True)
+        told = {"words": words, "wall": time.monotonic() - began, "cpu": tree() - cpu, "set_up": set_up()}
+        print(json.dumps(told), flush=True)
 """
 OURS = """
 from repoassay.resq import tasks_of
@@ -61,8 +66,10 @@ from repoassay.engine.submit import SubmissionEngine
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.sandbox import open_sandbox
 cache = Cache()
-with SubmissionEngine(tasks_of(Path(sys.argv[1]), Path(sys.argv[2])), GradingContext(None, cache, open_sandbox("namespaces", cache)), 2) as engine:
-    serve(lambda pairs: [word(answer.verdict) for answer in engine.grade_many(pairs)])
+more = {"run_always": True} if "--run-always" in sys.argv else {}
+with SubmissionEngine(tasks_of(Path(sys.argv[1]), Path(sys.argv[2])), GradingContext(None, cache, open_sandbox("namespaces", cache)), 2, **more) as engine:
+    traces = getattr(engine, "traces", None)
+    serve(lambda pairs: [word(answer.verdict) for answer in engine.grade_many(pairs)], lambda: sum(each.seconds for each in traces.recorded.values()) if traces else 0.0)
 """  # noqa: E501
 THEIRS = """
 import logging
@@ -88,12 +95,17 @@ exec "$env/bin/python" "$@"
 GIT = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "HOME": "/", "PATH": os.environ["PATH"]}
 
 
-def worker(python: str, program: str, path: str, rows: Path, place: Path, more: str = "") -> subprocess.Popen[str]:
+def worker(python: str, program: str, path: str, rows: Path, place: Path, more: str = "",
+           options: tuple[str, ...] = ()) -> subprocess.Popen[str]:  # fmt: skip
     """A process that grades what it is given, line by line."""
     place.mkdir(parents=True, exist_ok=True)
     env = {**os.environ, "PYTHONPATH": path, "PATH": f"{more}{os.environ['PATH']}"}
     return subprocess.Popen(
-        [python, "-c", TREE + program, rows, place], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env
+        [python, "-c", TREE + program, rows, place, *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=env,
     )
 
 
@@ -150,6 +162,7 @@ def main() -> None:
     parser.add_argument("--published", type=Path)
     parser.add_argument("--published-python", default=sys.executable)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--run-always", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="against-") as scratch:
         place = Path(scratch)
@@ -159,7 +172,9 @@ def main() -> None:
         rows = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
         rows = [row for row in rows if row.get("language", "python").lower() == "python"]
         (place / "rows.json").write_text(json.dumps(rows))
-        workers = {"now": worker(sys.executable, OURS, str(ROOT / "src"), place / "rows.json", place / "now")}
+        always = ("--run-always",) if given.run_always else ()
+        workers = {"now": worker(sys.executable, OURS, str(ROOT / "src"), place / "rows.json", place / "now",
+                                 options=always)}  # fmt: skip
         if given.before:
             path = str(given.before.absolute() / "src")
             workers["before"] = worker(sys.executable, OURS, path, place / "rows.json", place / "before")
@@ -194,6 +209,9 @@ def compare(workers: dict[str, subprocess.Popen[str]], rows: list[dict[str, obje
                     print(f"  {name}, {kind}: {len(wrong)} answers other than {expected}: {sorted(set(wrong))}")
                 if number:  # the first is warming up
                     spent[kind, name].append((told["wall"], told["cpu"]))
+                else:
+                    recorded = f", base traces took {told['set_up']:.1f} s to record" if told["set_up"] else ""
+                    print(f"first round, {kind}: {name} {told['wall']:.1f} s, {told['cpu']:.1f} s CPU{recorded}")
     for kind in kinds:
         for name in workers:
             count = len(kinds[kind][0])

@@ -35,6 +35,10 @@ version; a dash means that our own samples of the format are read, and no tool o
 | format | version | read | write | run | checked with |
 |---|---|---|---|---|---|
 """
+_READ = """
+`otel`: Phoenix takes the traces in a test. Weave and Langfuse are services that no test runs; a test holds the names
+of our attributes against those that the sources of their servers read (November 2026), as a collector gets them.
+"""
 _PLUGGED = """
 ## Plugged into other tools
 
@@ -100,7 +104,7 @@ def page() -> str:
     rows = "".join(_row(entry, checks.get(entry.name, ()), known) for entry in entries)
     lost = "".join(f"* **{entry.name}** ({entry.title}): {' '.join(entry.lost)}\n" for entry in entries if entry.lost)
     plugged = "".join(f"| {where} | {package} {known[package]} |\n" for where, package in plug_ins().items())
-    return _HEAD + rows + _PLUGGED + plugged + _LOST + lost
+    return _HEAD + rows + _READ + _PLUGGED + plugged + _LOST + lost
 
 
 def _row(entry: FormatEntry, checks: tuple[tuple[str, Path], ...], known: Mapping[str, str]) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import re
 import sys
 import tomllib
@@ -29,6 +30,7 @@ SETTINGS = Path(__file__).with_name("house_stats.toml")
 RUNNING = ("imported_to_grade", "ran_for_submit", "ran_for_run", "ran_for_call")
 """Figures that are measured by running something."""
 _SMALL = 75
+gc.disable()  # thousands of syntax trees and no cycle: walking them would be most of the time
 
 
 @cache

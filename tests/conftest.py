@@ -36,10 +36,13 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest takes out what `-m` does not want
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the cases of a test marked `by_day(n)` to the night, but for n of them: the same ones on every machine."""
+    """Leave the cases of a test marked `by_day(n)` to the night, but for n of them: the same ones on every machine.
+
+    Cases that are marked exhaustive themselves are not among the n.
+    """
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("by_day"):
+        if item.get_closest_marker("by_day") and not item.get_closest_marker("exhaustive"):
             cases[item.nodeid.partition("[")[0]].append(item)
     for each in cases.values():
         marker = each[0].get_closest_marker("by_day")

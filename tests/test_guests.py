@@ -100,6 +100,7 @@ class Copy:
         return done.stdout + (done.stderr if code else "")
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     "guest", [pytest.param(guest, marks=[] if guest in ROOTED else pytest.mark.exhaustive) for guest in GUESTS]
 )

@@ -103,6 +103,7 @@ def test_a_broken_plug_in_is_one_sentence_where_it_is_used_and_none_elsewhere(tm
     assert len(states) == 7 and all(item["state"] == "degraded" and said in item["detail"] + "." for item in states)
 
 
+@pytest.mark.exhaustive
 def test_a_name_that_two_distributions_offer_names_both(tmp_path: Path) -> None:
     text = METRIC.format(name="twice", body="return Measurement(1.0)")
     for name in ("first", "second"):

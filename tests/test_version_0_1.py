@@ -131,6 +131,7 @@ def test_labels_and_signals_are_read(store: Path) -> None:
     ])  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_an_interrupted_run_is_resumed(store: Path) -> None:
     """Four of its six attempts are left to be made; the two that are there stay as they are."""
     before = (store / "runs/interrupted/journal.jsonl").read_bytes()

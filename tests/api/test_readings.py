@@ -67,6 +67,7 @@ def test_outputs_made_elsewhere_are_graded_as_they_come(run: ra.Run, tmp_path: P
         ra.grade("starter", outputs=tmp_path / "none")  # at once, not when the first verdict is taken
 
 
+@pytest.mark.exhaustive
 def test_tasks_are_proven() -> None:
     proofs = list(ra.validate("starter", tasks=DAILY, repeat=2))
     assert {proof.name for proof in proofs} >= {"reference", "nothing", "garbage"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from xml.etree.ElementTree import parse
 
@@ -10,16 +11,20 @@ import pytest
 from command_line import repoassay
 from json_answers import data_of
 
-TASKS = ("sensor-log-daily", "sensor-log-outages", "edit-parse-replace", "edit-toolz-dissoc-in",
-         "edit-cachetools-peek", "edit-ledger-monthly")  # fmt: skip
+MINI = Path(__file__).parents[1] / "assets" / "suites" / "mini"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`runs/` with one run of two agents, on six tasks that need no network."""
+    """`runs/` with one run of two agents, on six tiny tasks."""
     folder = tmp_path_factory.mktemp("compare")
-    chosen = [part for task in TASKS for part in ("--task", task)]
-    done = repoassay("run", "starter", "--agent", "reference", "--agent", "nothing", *chosen, cwd=folder)
+    shutil.copytree(MINI, folder / "suite", ignore=shutil.ignore_patterns("fix-total", "sum-ledger"))
+    for number in range(6):
+        task = (
+            shutil.copytree(MINI / "tasks" / "sum-ledger", folder / "suite" / "tasks" / f"sum-{number}") / "task.toml"
+        )
+        task.write_text(task.read_text().replace('"sum-ledger"', f'"sum-{number}"'))
+    done = repoassay("run", "suite", "--agent", "reference", "--agent", "nothing", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder
 

@@ -172,6 +172,7 @@ def sentence(done: Result) -> str:
     return said
 
 
+@pytest.mark.by_day(60)
 @pytest.mark.parametrize("record", ["attempt.json", "verdict.json"])
 @pytest.mark.parametrize(
     ("command", "damage"),
@@ -191,6 +192,7 @@ def test_a_damaged_record_of_an_attempt(run: Path, command: str, record: str, da
         assert "Upgrade" in said
 
 
+@pytest.mark.by_day(40)
 @pytest.mark.parametrize(
     ("command", "damage"),
     [(name, damage) for name in COMMANDS for damage in (DAMAGES if name in WHOLE else PART)],
@@ -203,6 +205,7 @@ def test_a_damaged_plan(run: Path, command: str, damage: str) -> None:
         assert "run.json was written by a newer RepoAssay" in said
 
 
+@pytest.mark.by_day(40)
 @pytest.mark.parametrize("damage", JOURNAL_DAMAGES)
 @pytest.mark.parametrize("command", READS_ATTEMPTS)
 def test_a_damaged_journal(run: Path, command: str, damage: str) -> None:

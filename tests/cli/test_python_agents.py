@@ -48,6 +48,7 @@ command = ["/bin/sh", "/agent/work.sh", "{{prompt}}"]
 """
 
 
+@pytest.mark.exhaustive
 def test_a_changed_folder_of_an_agent_is_told_when_a_run_goes_on(tmp_path: Path) -> None:
     """Both ways of showing an agent a folder; what git and Python write there by themselves is no change."""
     brought = tmp_path / "brought"

@@ -89,6 +89,7 @@ def archive(name: str) -> bytes:
     return target.getvalue()
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize(
     ("change", "why"),
     [

@@ -76,6 +76,7 @@ def test_a_request_cannot_change_what_judges_it(repository: JudgedRepository, tm
     assert "0 of 1 tasks passed" in (tmp_path / "judged" / "comment.md").read_text()
 
 
+@pytest.mark.exhaustive
 def test_predictions_in_a_request_are_judged(repository: JudgedRepository, tmp_path: Path) -> None:
     inputs = {"predictions": "suites/baseline.jsonl", "baseline": "", "text": ""}
     done = judge(repository, tmp_path, repository.right, **inputs)

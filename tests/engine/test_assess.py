@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -30,15 +29,6 @@ BUNDLED = [
 ]
 
 
-def sampled(cases: Sequence[object]) -> list[object]:
-    """The first case; the rest are left to make test-all, since each records a reference."""
-    return [
-        each if not number else pytest.param(*(each if isinstance(each, tuple) else (each,)),
-                                                 marks=pytest.mark.exhaustive)
-        for number, each in enumerate(cases)
-    ]  # fmt: skip
-
-
 @cache
 def bench(suite: str) -> GradingContext:
     """Where the tasks of a suite run."""
@@ -55,7 +45,8 @@ def bits(folder: TaskFolder, suite: str = "") -> float:
     return found.bits
 
 
-@pytest.mark.parametrize(("suite", "name"), sampled(BUNDLED))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("suite", "name"), BUNDLED)
 def test_bundled_tasks_are_attested_with_40_bits(suite: str, name: str) -> None:
     assert bits(find_suite(suite, metrics=names(), only=(name,)).tasks[0], suite) >= 40
 
@@ -65,7 +56,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TaskFolder]:
     return demo_tasks(tmp_path_factory.mktemp("demo"))
 
 
-@pytest.mark.parametrize("name", sampled(sorted(file.parent.name for file in DEMO.glob("*/test_script.py"))))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", sorted(file.parent.name for file in DEMO.glob("*/test_script.py")))
 def test_demonstration_tasks_are_attested_with_40_bits(name: str, demo: dict[str, TaskFolder]) -> None:
     assert bits(demo[name]) >= 40
 

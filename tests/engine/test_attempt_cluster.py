@@ -115,6 +115,7 @@ def test_a_node_that_drops_an_attempt_unasked_is_no_way_to_lose_one(
     assert events(run)["started"] == 2
 
 
+@pytest.mark.exhaustive
 def test_the_budget_of_a_run_holds_on_nodes_and_what_lost_ones_had_counts_as_spent(tmp_path: Path) -> None:
     # A call costs 0.2 dollars; an attempt makes two and may spend 0.5; the first two are lost.
     run, suite = plan_run(tmp_path, TURNS, {"budget_usd": "0.5"}, attempts=5, budget_usd="2", prices=PRICES)

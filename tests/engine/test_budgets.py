@@ -62,6 +62,7 @@ def test_partial_work_that_is_not_enough_is_budget_and_false(tmp_path: Path) -> 
     assert (found.verdict.process, found.verdict.result) == (False, False)
 
 
+@pytest.mark.exhaustive
 def test_an_edit_under_way_is_taken_across_and_graded(tmp_path: Path) -> None:
     suite = find_suite("starter", only=["edit-ledger-elided-amount"])
     patch = (suite.tasks[0].solution / "changes.diff").read_text()

@@ -66,6 +66,7 @@ def test_nothing_is_posted_twice(studied: tuple[str, Path]) -> None:
     assert TOKEN.encode() not in b"".join(path.read_bytes() for path in studied[1].parent.iterdir())
 
 
+@pytest.mark.by_day(1)
 def test_what_broke_off_goes_on_and_looks_first_whether_it_arrived(studied: tuple[str, Path]) -> None:
     with played(made()) as server:
         server.post_failures = [(201, True), (201, True), (500, True)]  # the third arrives, and nobody is told
@@ -76,6 +77,7 @@ def test_what_broke_off_goes_on_and_looks_first_whether_it_arrived(studied: tupl
         assert len(sent) == len(set(sent)) == (12 if studied[0] == "github" else 36)
 
 
+@pytest.mark.by_day(1)
 def test_what_the_forge_refuses_is_told_and_can_be_sent_later(studied: tuple[str, Path]) -> None:
     with played(made()) as server:
         server.post_failures = [(422, False)]
@@ -85,6 +87,7 @@ def test_what_the_forge_refuses_is_told_and_can_be_sent_later(studied: tuple[str
         assert len(server.posted) == (12 if studied[0] == "github" else 36)
 
 
+@pytest.mark.by_day(1)
 def test_a_review_that_changed_is_left_alone(studied: tuple[str, Path]) -> None:
     with played(made()) as server:
         post(studied, server.url, "--yes")

@@ -220,6 +220,7 @@ def test_the_reference_proves_what_can_be_doubted(task: PreparedTask, reference:
     assert any(set(site.fails) == set(table.ids) for site in table.sites)
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("proven", [True, False])
 def test_an_honest_submission_stands_up_to_it(
     task: PreparedTask, sandbox: Sandbox, reference: Reference, proven: bool
@@ -256,6 +257,7 @@ def test_state_that_copies_share_is_no_fault(task: PreparedTask, sandbox: Sandbo
     assert "test_calc.py::test_numbers" in found.tests
 
 
+@pytest.mark.exhaustive
 def test_what_fails_when_run_again_fails(task: PreparedTask, sandbox: Sandbox, reference: Reference) -> None:
     code = RIGHT + (
         "import glob\nplaces = glob.glob('/tests/**/test_calc.py', recursive=True)\n"

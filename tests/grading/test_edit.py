@@ -172,6 +172,7 @@ def test_the_right_change_passes_every_time(task: PreparedTask, sandbox: Sandbox
         assert [test.outcome for test in verdict.tests] == ["passed"] * 4
 
 
+@pytest.mark.by_day(1)
 def test_a_change_elsewhere_fails_and_says_where(grade: Grade) -> None:
     verdict = grade({"notes.txt": "nothing of use\n"})
     assert (verdict.outcome, verdict.process, verdict.result) == (Outcome.FAILED, True, False)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line import repoassay
 from repoassay.agents import find_modelled
 from repoassay.engine.attempt import work
 from repoassay.engine.grading_context import GradingContext
@@ -167,6 +168,7 @@ def test_what_they_leave_does_not_fail_a_solution_either(tried: Try, attack: str
     assert verdict.outcome is Outcome.PASSED, verdict.comments
 
 
+@pytest.mark.exhaustive
 def test_a_huge_tree_does_not_cross(tried: Try) -> None:
     line = "mkdir many && cd many && i=0; while [ $i -lt 12000 ]; do : > $i; i=$((i+1)); done"
     verdict = tried(line)
@@ -205,6 +207,16 @@ def test_tests_that_pass_untouched_are_told(bench: GradingContext, tmp_path: Pat
     kept = "def test_sum():\n    pass\n\n\ndef test_program():\n    pass\n\n\ndef test_module():\n    pass\n"
     place = write_task(tmp_path, test_parcels=f"{kept}\n\ndef test_parcels_are_kept():\n    pass\n")
     assert prove_state_task(place, bench).state == "passes untouched"
+
+
+def test_an_agent_that_gives_up_at_once_is_judged_as_any(proven: TaskFolder, tmp_path: Path) -> None:
+    """It is started again without the task, in folders that are there and empty, to see whose doing that was."""
+    done = repoassay(
+        "run", proven.path, "--agent-command", "sh -c '! test -e data'", "--name", "quits", "--no-preflight", "--out",
+        tmp_path / "runs", cwd=tmp_path,
+    )  # fmt: skip
+    assert "could not be set up" not in done.stderr and "infra_fault" not in done.stderr, done.stderr
+    assert "[1/1]" in done.stderr, done.stderr
 
 
 def test_an_agent_of_a_file_stands_in_that_folder_too(

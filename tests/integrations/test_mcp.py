@@ -114,6 +114,7 @@ def test_a_server_that_reaches_nothing_is_refused(tmp_path: Path) -> None:
     assert "no folder" in call("mcp", "--runs", "nowhere", cwd=tmp_path).stderr
 
 
+@pytest.mark.exhaustive
 def test_counts_are_told_once(tmp_path: Path) -> None:
     wrong = "diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n"
 

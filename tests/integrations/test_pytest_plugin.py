@@ -70,6 +70,7 @@ def test_a_task_is_named_in_any_way(work: Path, name: str) -> None:
     assert not (work / "trapped").exists()
 
 
+@pytest.mark.exhaustive
 def test_proofs_are_run_where_they_are_asked_for(work: Path) -> None:
     solution = next((work / "suite/tasks/sum-ledger/solution").iterdir())
     assert run_pytest(work, "suite/tasks/sum-ledger", "--repoassay-validate").returncode == 0
@@ -122,6 +123,7 @@ def test_a_task_with_problems_is_an_error_that_names_them(work: Path) -> None:
     assert done.returncode == 2 and "task.kind" in done.stdout and "Traceback" not in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_an_unknown_agent_is_a_sentence(work: Path) -> None:
     done = run_pytest(work, "suite/tasks/sum-ledger", "--repoassay-agent", "codx")
     assert "There is no agent called 'codx'. Did you mean codex?" in done.stdout

@@ -148,9 +148,21 @@ def test_files_lie_at_their_places_and_packages_are_those_of_both(theirs: Write)
     assert (folder / "solution/solve.sh").is_file()
 
 
+STEP_LINE = ABOUT.count("\n") + 3
 REFUSALS = {
     "another image": ({"Dockerfile": "FROM nvidia/cuda:12\n"}, "is made from nvidia/cuda", 1),
-    "stages": ({"Dockerfile": "FROM python:3.12\nWORKDIR /app\nFROM python:3.12\n"}, "several stages", 3),
+    "stages with the same file": (
+        {
+            "Dockerfile": "FROM debian AS made\nWORKDIR /app\nCOPY notes.txt .\nRUN touch x\nFROM debian\n"
+            "COPY notes.txt /app/\nCOPY --from=made /app/x /app/\n"
+        },
+        "at the same place",
+        0,
+    ),
+    "another image's files": ({"Dockerfile": "FROM debian\nCOPY --from=nginx /x /app/\n"}, "out of another image", 2),
+    "another account": ({"Dockerfile": "FROM node\nWORKDIR /app\nUSER node\n"}, "an account beside root", 3),
+    "an agent's account": ({"task": ABOUT.replace("[agent]", "[agent]\nuser = 'node'")}, "an account beside root", 0),
+    "steps": ({"task": f"{ABOUT}[[steps]]\nname = 'a'\n[[steps]]\nname = 'b'\n"}, "several steps", STEP_LINE),
     "a download": ({"Dockerfile": "FROM python:3.12\nRUN true && \\\n  curl -O https://x.org/a\n"}, "with curl", 2),
     "a hidden download": ({"Dockerfile": "FROM debian\nRUN for i in 1; do wget x.org; done\n"}, "in a compound", 2),
     "a service": ({"Dockerfile": "FROM debian\nRUN apt-get install -y nginx\n"}, "the service nginx", 2),
@@ -389,3 +401,44 @@ def test_commands_in_a_shell_of_their_own_are_understood() -> None:
     assert read_shell("npm install -g js-md5").build == ["npm install --global --prefix /env js-md5"]
     with pytest.raises(ValueError, match="fetches"):
         read_shell("curl https://x.org/setup.sh | bash")
+
+
+STAGES = """\
+ARG RELEASE=3.12
+FROM debian AS given
+ARG RELEASE
+WORKDIR /in
+COPY data ./data
+COPY notes.txt /in/old.txt
+FROM python:$RELEASE AS base
+USER root
+ENV LIMIT=20
+WORKDIR /app
+FROM base
+COPY --from=given /in/data/ ./data/
+COPY --from=0 /in/old.txt new.txt
+"""
+
+
+def test_stages_give_the_files_that_they_have(theirs: Write) -> None:
+    source = theirs(Dockerfile=STAGES)
+    task = taken(source)
+    assert task.state is not None and task.state.work == "/app"
+    assert task.environment.python in ("3.12", "3.11") and task.environment.variables == {"LIMIT": "20"}
+    files = source.parent / "suite/tasks/parcels/files"
+    assert {path.relative_to(files).as_posix() for path in files.rglob("*") if path.is_file()} >= {
+        "app/data/parcels.txt", "app/new.txt",
+    }  # fmt: skip
+    assert not (files / "in").exists()
+
+
+def test_a_task_of_one_step_is_that_step(theirs: Write) -> None:
+    source = theirs(task=f"{ABOUT}[[steps]]\nname = 'only'\n[steps.agent]\ntimeout_sec = 77.0\n")
+    folder = source / "parcels"
+    (folder / "steps/only").mkdir(parents=True)
+    for name in ("instruction.md", "tests", "solution"):
+        (folder / name).rename(folder / "steps/only" / name)
+    task = taken(source)
+    assert task.limits.seconds == 77 and task.title == "Sum the parcels"
+    made = source.parent / "suite/tasks/parcels"
+    assert (made / "solution/solve.sh").is_file() and (made / "tests/test_outputs.py").read_text() == TEST

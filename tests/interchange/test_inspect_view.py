@@ -55,6 +55,7 @@ def viewed(tmp_path: Path) -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.timeout(300)
 def test_a_sample_shows_its_transcript_and_its_verdict(viewed: str, browser: Browser) -> None:
     opened = Opened(browser, viewed)

@@ -55,6 +55,7 @@ def test_after_the_last_retry_the_vendors_error_passes_on_as_an_outage(build: An
     assert totals.dollars == 0 and totals.unknown == 0  # nothing was answered, so nothing is unknown
 
 
+@pytest.mark.by_day(6)
 @pytest.mark.parametrize(
     ("fault", "word", "status"),
     [
@@ -143,6 +144,7 @@ def server(*parts: bytes, hold: float = 0) -> Iterator[str]:
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 
 
+@pytest.mark.by_day(5)
 @pytest.mark.parametrize(
     ("parts", "hold", "word"),
     [

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from peers.harbor_trials import trial
-from peers.python import needs_peers
+from peers.python import needs_peers, run_peer
+from repoassay.interchange import find_dataset
 
+PEERS = {"harbor": "harbor"}
 PLUG_IN = ("Harbor: the environment of a trial (`--env`)", "harbor")
 
 
@@ -25,3 +28,25 @@ def test_a_task_that_is_not_understood_ends_its_trial_with_the_line(tmp_path: Pa
     told = trial(tmp_path, "nop", environment__Dockerfile="FROM debian\nRUN useradd -m ann\n")
     said = told["exception_info"]["exception_message"]
     assert "makes users" in said and "environment/Dockerfile:2" in said
+
+
+REGISTRY = """
+import sys
+from pathlib import Path
+from harbor.registry.client.json import JsonRegistryClient
+found = JsonRegistryClient(path=Path(sys.argv[1]))._get_dataset_spec("parcels", "1.0")
+print([str(task.to_source_task_id().path) for task in found.tasks])
+"""
+
+
+@needs_peers
+def test_harbor_and_we_read_the_same_registry(tmp_path: Path) -> None:
+    tasks = [
+        {"name": "one", "path": "mine/one"},
+        {"name": "two", "git_url": "https://x.example/a.git", "path": "b/two"},
+    ]
+    registry = tmp_path / "registry.json"
+    registry.write_text(json.dumps([{"name": "parcels", "version": "1.0", "description": "", "tasks": tasks}]))
+    assert run_peer("-c", REGISTRY, str(registry)).strip() == str(
+        [task.folder for task in find_dataset(registry, "parcels").tasks]
+    )

@@ -65,7 +65,11 @@ print(json.dumps({"agent": found.agent.name, "said": said, "final": found.final_
 
 
 def work(
-    place: Path, *commands: str, options: tuple[str, ...] = (), changed: Mapping[str, str] | None = None
+    place: Path,
+    *commands: str,
+    options: tuple[str, ...] = (),
+    further: tuple[str, ...] = (),
+    changed: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """A trial in which a scripted model has our agent run these commands."""
     turns: list[dict[str, Any]] = [{"calls": [{"tool": "shell", "command": command}]} for command in commands]
@@ -77,14 +81,8 @@ def work(
     (place / "agent.toml").write_text(SPEC)
     (place / "prices.toml").write_text(PRICES)
     told = (f"agent={place}/agent.toml", f"dialogue={place}/dialogue.jsonl", f"prices={place}/prices.toml", *options)
-    return trial(
-        place,
-        AGENT,
-        "--model",
-        "scripted/any",
-        *(part for each in told for part in ("--agent-kwarg", each)),
-        **changed or {},
-    )
+    kwargs = [part for each in told for part in ("--agent-kwarg", each)]
+    return trial(place, AGENT, "--model", "scripted/any", *kwargs, *further, **changed or {})
 
 
 def logs(place: Path) -> Path:
@@ -97,7 +95,9 @@ def test_an_agent_of_ours_is_metered_and_its_trajectory_read(tmp_path: Path) -> 
     forged = (
         "mkdir -p /logs/agent/repoassay; echo '{}' | tee /logs/agent/trajectory.json /logs/agent/repoassay/prompt.md"
     )
-    told = work(tmp_path, f"{SUM}; cat sum.txt; env; ls /root /home", forged)
+    (tmp_path / "more.md").write_text("Weigh them in grams.\n")
+    more = ("--extra-instruction-path", str(tmp_path / "more.md"))
+    told = work(tmp_path, f"{SUM}; cat sum.txt; env; ls /root /home", forged, further=more)
     assert told["exception_info"] is None
     assert told["verifier_result"]["rewards"] == {"reward": 1.0}
     assert (told["agent_info"]["name"], told["agent_info"]["version"]) == ("shell-loop", "3.1")
@@ -110,7 +110,9 @@ def test_an_agent_of_ours_is_metered_and_its_trajectory_read(tmp_path: Path) -> 
     assert read["agent"] == "shell-loop" and read["final"]["total_prompt_tokens"] == 300
     assert read["said"][-1] == ["agent", "It is done."]
     assert "Write the sum of the parcels" in read["said"][0][1]
-    assert "Write the sum of the parcels" in (logs(tmp_path) / "repoassay" / "prompt.md").read_text()
+    prompt = (logs(tmp_path) / "repoassay" / "prompt.md").read_text()
+    assert "Write the sum of the parcels" in prompt and "Weigh them in grams." in prompt
+    assert "Weigh them in grams." in read["said"][0][1]
     assert "8\\n" in trajectory.read_text() and str(tmp_path) not in trajectory.read_text()
 
 

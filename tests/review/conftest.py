@@ -14,9 +14,9 @@ from repoassay.review.database import open_database
 __all__ = ["cluster", "database", "place", "postgres"]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.exhaustive)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Path or URL of an empty database of each kind."""
+    """Path or URL of an empty database of each kind; by day, tests/db and tests/server have both."""
     return str(tmp_path / "reviews.sqlite" if request.param == "sqlite" else request.getfixturevalue("postgres"))
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from repoassay.errors import BadInput
-from repoassay.review.assignment import LeaseEvent, QueuePlace, design, leased_items, next_item, order
+from repoassay.review.assignment import QueuePlace, design, next_item, order
+from review.lease_log import LeaseEvent, leased_items
 from review.samples import NOW, later
 
 ITEMS = [(f"{system}{number}", system) for system in "abc" for number in range(6)]

@@ -63,6 +63,7 @@ RATINGS = st.builds(
 )
 
 
+@pytest.mark.exhaustive
 @given(st.lists(RATINGS, max_size=4))
 def test_both_texts_come_back_exactly(given_ratings: list[Rating]) -> None:
     wanted = tuple(given_ratings)

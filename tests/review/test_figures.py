@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from repoassay.review.failures import failure_table, problems_per_submission
 from repoassay.review.item_summary import ItemSummary, set_aside, summarize_items
-from repoassay.review.mergeability_gap import controls, extrapolate, gap, normalised
+from repoassay.review.mergeability_gap import controls, gap, normalised
 from repoassay.review.minutes import minutes_of, minutes_to_fix
 from repoassay.review.rater_statistics import anchoring, order_effects, severity
 from repoassay.review.reliability import agreement, beside_tests
@@ -61,21 +61,6 @@ def test_a_gap_without_anything() -> None:
 def test_asked_and_derived_may_differ() -> None:
     rows = [_row(True, "ccccc", would_merge=False)]
     assert gap(rows).people == Proportion(1, 1) and gap(rows, asked=True).people == Proportion(0, 1)
-
-
-def test_extrapolation_weighs_the_strata() -> None:
-    rows = [_row(True)] * 3 + [_row(True, "pcccc")] + [_row(False)] + [_row(False, "pcccc")] * 4
-    found = extrapolate(rows, 10, 90)
-    assert found.value == pytest.approx(0.1 * 0.75 + 0.9 * 0.2)
-    assert found.interval.low is not None and found.interval.high is not None and found.value is not None
-    assert 0 <= found.interval.low < found.value < found.interval.high <= 1
-    only = extrapolate(rows, 10, 0)
-    assert only.value == 0.75 and only.interval.low == pytest.approx(Proportion(3, 4).interval.low)
-    nothing = extrapolate([row for row in rows if row.tests], 10, 1)
-    assert nothing.value is None and "none of the 1 runs" in nothing.undefined
-    assert extrapolate([], 0, 0).undefined == "there are no runs"
-    with pytest.raises(ValueError, match="negative"):
-        extrapolate(rows, -1, 3)
 
 
 def test_what_does_not_apply_leaves_the_denominator() -> None:

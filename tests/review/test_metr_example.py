@@ -13,7 +13,7 @@ from repoassay.review.adjudication import Provenance
 from repoassay.review.exchange import ratings_from_csv, ratings_to_csv
 from repoassay.review.failures import AxisFailures, failure_table, problems_per_submission
 from repoassay.review.item_summary import ItemSummary, summarize_items
-from repoassay.review.mergeability_gap import extrapolate, gap
+from repoassay.review.mergeability_gap import gap
 from repoassay.review.minutes import minutes_to_fix
 from repoassay.review.reliability import agreement, beside_tests
 from repoassay.review.simple_table import Imported, metr_example
@@ -142,15 +142,6 @@ def test_one_rater_has_nobody_to_agree_with(study: Imported, rows: tuple[ItemSum
     for line in agreement(study.ratings, study.rubric):
         assert not line.alpha.defined and "two ratings" in line.alpha.undefined
     assert {label.provenance for row in rows for label in row.labels.values()} == {Provenance.SINGLE}
-
-
-def test_carried_over_to_all_runs(rows: tuple[ItemSummary, ...]) -> None:
-    # 34 of the 90 runs of the published 18 tasks passing gives the 38 % of the text.
-    found = extrapolate(rows, 34, 56)
-    assert found.value == 0.0 and found.interval.low == 0.0
-    assert found.of_passing == Proportion(0, 4) and found.of_failing == Proportion(0, 11)
-    weights = (34 / 90 * 0.489890, 56 / 90 * 0.258835)
-    assert found.interval.high == pytest.approx((weights[0] ** 2 + weights[1] ** 2) ** 0.5, abs=1e-4)
 
 
 def test_a_change_with_four_of_four_problems_and_one_without_any(

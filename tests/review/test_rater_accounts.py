@@ -8,13 +8,14 @@ import pytest
 
 from repoassay.db import Database
 from repoassay.errors import BadInput
-from repoassay.review.assignment import LeaseEvent, leased_items, order
+from repoassay.review.assignment import order
 from repoassay.review.database import Conflict, event_log
 from repoassay.review.leases import open_item, open_next, queue_of, release, renew
 from repoassay.review.rater_accounts import RaterRole, add_rater, assign, disable_rater, rater_by_token, raters_of
 from repoassay.review.studies import close_study, create_study
 from repoassay.review.study import StudyMode
 from repoassay.review.submitting import submit
+from review.lease_log import LeaseEvent, leased_items
 from review.samples import NOW, RUBRIC, answers, begun, items, later, study
 
 
@@ -55,6 +56,7 @@ def test_leads_are_given_nothing_to_rate(database: Database) -> None:
         assert len(queue_of(database, made.rater)) == count
 
 
+@pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
 def test_many_join_at_once(database: Database) -> None:
     begun(database)
     with ThreadPoolExecutor(6) as pool:

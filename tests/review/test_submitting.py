@@ -131,6 +131,7 @@ def test_a_study_that_never_reveals(database: Database) -> None:
         submit(database, ana.rater, "s0", answers(), key="amend-key", now=NOW, phase=RatingPhase.REVEALED)
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize("table", [ratings, events, adjudications])
 @pytest.mark.parametrize("verb", ["update", "delete"])
 def test_what_is_kept_cannot_be_changed(database: Database, table: sa.Table, verb: str) -> None:

@@ -15,6 +15,7 @@ from repoassay.types import Anchor
 from review.samples import NOW, answers, begun, later
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_a_table_comes_back_exactly_with_the_text_of_comments(database: Database, tmp_path: Path, ending: str) -> None:
     if ending == "parquet":

@@ -50,9 +50,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     The same holds for the fixture `kind` of tests of sessions, whose modules name fixtures in `SESSIONS`.
     """
     by_night = () if metafunc.definition.get_closest_marker("every_sandbox") else pytest.mark.exhaustive
-    if "kind" in metafunc.fixturenames:
-        first, *others = metafunc.module.SESSIONS
-        tried = [first, *(pytest.param(other, marks=by_night) for other in others)]
+    sessions = getattr(metafunc.module, "SESSIONS", ())
+    if sessions and "kind" in metafunc.fixturenames:
+        tried = [sessions[0], *(pytest.param(other, marks=by_night) for other in sessions[1:])]
         metafunc.parametrize("kind", tried, indirect=True)
     kinds = getattr(metafunc.module, "SANDBOXES", ())
     if kinds and "sandbox" in metafunc.fixturenames:

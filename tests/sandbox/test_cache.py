@@ -7,12 +7,13 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from repoassay.errors import BadInput
-from repoassay.sandbox.cache import SANDBOX_UID, Cache, remove_tree, settle
+from repoassay.errors import BadInput, InfraFault
+from repoassay.sandbox.cache import SANDBOX_UID, Cache, lock_limit, remove_tree, settle
 
 BUILDER = """
 import os, sys, time
@@ -89,6 +90,27 @@ def test_entries_of_other_keys_do_not_wait(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     with cache.lock("things-one"):
         assert cache.entry("things", "two", lambda _: None).is_dir()
+
+
+def test_a_wait_for_an_entry_ends_where_it_has_a_limit(tmp_path: Path) -> None:
+    cache, cancel = Cache(tmp_path), threading.Event()
+
+    def wait() -> str:
+        try:
+            with lock_limit(cancel):
+                cache.entry("things", "one", lambda _: None)
+        except InfraFault as fault:
+            return str(fault)
+        return "made"
+
+    with ThreadPoolExecutor() as pool:
+        with cache.lock("things-one"):
+            waits = pool.submit(wait)
+            with pytest.raises(TimeoutError):
+                waits.result(0.5)
+            cancel.set()
+            assert "still making things-one" in waits.result(30)
+        assert pool.submit(wait).result(30) == "made"  # what is free is had, limit or not
 
 
 def test_using_an_entry_is_noted(tmp_path: Path) -> None:

@@ -183,6 +183,7 @@ def own_address() -> str:
         return str(probe.getsockname()[0])
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     ("family", "address"),
     [

@@ -89,7 +89,6 @@ for _ in range(40):
     assert works(session)
 
 
-@pytest.mark.every_sandbox
 def test_a_daemon_survives_its_command_and_a_timeout_but_not_the_session(kind: Sandbox, marked: Marked) -> None:
     code = f"""
 import os, signal, sys, time

@@ -105,6 +105,7 @@ def test_the_same_seed_draws_the_same_task(client: httpx.Client, tasks: dict[str
     assert client.post("/openenv/reset", content=b"", headers=JSON).status_code == 200
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("path", "body", "status", "said"),
     [

@@ -109,6 +109,7 @@ def test_a_submission_for_another_version_is_not_judged(
 
 
 @pytest.mark.exhaustive
+@pytest.mark.timeout(900)  # 24 verdicts, some of them begun again, on a machine that may be busy
 def test_workers_that_are_killed_again_and_again_cost_no_verdict_and_give_none_twice(postgres: str) -> None:
     options = ("--queue", postgres, "--lease", "2")
     with contextlib.ExitStack() as stack:

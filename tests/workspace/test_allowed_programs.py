@@ -64,6 +64,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize("program", WORK)
 def test_a_program_works(sandbox: NamespaceSandbox, program: str) -> None:
     if shutil.which(program, path="/usr/local/bin:/usr/bin:/bin") is None:

@@ -55,6 +55,7 @@ def test_a_copy_on_write_mount_takes_everything_and_the_host_sees_nothing_of_it(
     assert state(tree) == before
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.every_sandbox
 @pytest.mark.parametrize("path", ["/in/plain.txt", "/in/new", "/in/inner/new"])
 def test_a_read_only_mount_refuses_writing(inside: Inside, plain: Plain, tree: Path, path: str) -> None:
@@ -66,6 +67,7 @@ def test_a_read_only_mount_refuses_writing(inside: Inside, plain: Plain, tree: P
     assert state(tree) != before
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     "action",
     [
@@ -98,6 +100,7 @@ def test_no_hard_link_leads_to_a_read_only_file(inside: Inside, plain: Plain, tr
     assert (tree / "plain.txt").read_text() == "as it was\n"
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     "path", ["/etc/passwd", "/usr/new", "/new", "/dev/new", "/proc/new", "/run/new", "/root/new", "/sys/new"]
 )

@@ -99,6 +99,7 @@ def test_the_same_calls_go_through_without_the_sandbox(plain: Plain, name: str) 
     assert plain(CALL, (HARMLESS | AS_ROOT)[name]).stdout == b"went\n"
 
 
+@pytest.mark.by_day(6)
 @pytest.mark.parametrize("name", BY_CAPABILITY)
 def test_what_needs_a_capability_fails(inside: Inside, name: str) -> None:
     done = inside(f"import os; {BY_CAPABILITY[name]}")
@@ -121,6 +122,7 @@ def test_a_second_architecture_is_no_way_around_the_filter(inside: Inside) -> No
     assert x32.stdout == b"ENOSYS\n"
 
 
+@pytest.mark.by_day(5)
 @pytest.mark.parametrize(
     "name", ["mem", "kmem", "kmsg", "sda", "vda", "kvm", "fuse", "loop0", "net/tun", "port", "console"]
 )

@@ -59,6 +59,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
         listening.shutdown(socket.SHUT_RDWR)
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.every_sandbox
 def test_servers_of_the_host_are_out_of_reach(inside: Inside, plain: Plain, server: tuple[str, str]) -> None:
     assert int(inside(CONNECT, *server).stdout) in (errno.ECONNREFUSED, errno.EADDRNOTAVAIL)

@@ -114,6 +114,7 @@ def test_no_process_of_the_host_is_in_sight(inside: Inside, plain: Plain) -> Non
     assert done.stdout == b"['1', '2'] 1\n"
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     "name", ["environ", "mem", "maps", "exe", "cwd", "root/etc/hostname", "fd/0", "ns/net", "stack"]
 )

@@ -100,6 +100,7 @@ def test_a_compiled_package_is_installed_in_place_and_leaves_the_checkout_clean(
     assert lay_out(folder, None, cache, sandbox).base == prepared.base
 
 
+@pytest.mark.exhaustive
 def test_what_fails_is_told_with_its_last_words_and_never_kept(tmp_path: Path, sandbox: NamespaceSandbox) -> None:
     own = Cache(tmp_path / "cache")
     folder = a_task(tmp_path, "true", "echo no such thing; exit 3", "touch never")
@@ -108,7 +109,6 @@ def test_what_fails_is_told_with_its_last_words_and_never_kept(tmp_path: Path, s
     assert list((own.path / "builds").iterdir()) == []
 
 
-@pytest.mark.exhaustive
 def test_a_build_decides_neither_about_git_nor_about_what_others_see(
     tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox
 ) -> None:

@@ -75,6 +75,7 @@ def test_an_install_script_learns_no_token_and_leaves_no_trace(registry: Index, 
     assert registry.asked.count("GET /t/evil-agent-1.0.0.tgz") == 1
 
 
+@pytest.mark.exhaustive
 def test_a_spoiled_agent_is_not_used(registry: Index, tmp_path: Path) -> None:
     cache, node = Cache(tmp_path / "cache"), find_node()
     assert node is not None

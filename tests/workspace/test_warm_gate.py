@@ -234,6 +234,7 @@ def test_nothing_is_left_behind_by_package_or_job(warm: Warm, cache: Cache, mark
     assert marked.alive() == []
 
 
+@pytest.mark.exhaustive
 def test_jobs_under_way_are_finished_when_the_parent_retires(warm: Warm, cache: Cache) -> None:
     parent = warm()
     held: list[object] = []

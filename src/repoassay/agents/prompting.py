@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-
-from jinja2 import DictLoader, StrictUndefined, TemplateError
-from jinja2.sandbox import SandboxedEnvironment
+from typing import TYPE_CHECKING
 
 from repoassay.errors import BadInput
 from repoassay.tasks import TaskFolder
 from repoassay.types import TaskKind
 from repoassay.workspace import BASE_BRANCH, DESCRIPTION, rules_place
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import SandboxedEnvironment
 
 __all__ = ["render_prompt"]
 
@@ -32,6 +33,8 @@ def render_prompt(folder: TaskFolder, template: Path | None = None) -> str:
     Raises:
         BadInput: The template cannot be read or filled in.
     """
+    from jinja2 import TemplateError  # 60 ms that commands which start no agent need not wait for
+
     task = folder.task
     try:
         text = template.read_text("utf-8") if template is not None else _ours(task.kind)
@@ -68,6 +71,9 @@ def render_prompt(folder: TaskFolder, template: Path | None = None) -> str:
 
 @cache
 def _environment() -> SandboxedEnvironment:
+    from jinja2 import DictLoader, StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
     return SandboxedEnvironment(
         loader=DictLoader({}), undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
     )

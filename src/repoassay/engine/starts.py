@@ -18,9 +18,9 @@ from repoassay.agents import Agent, FunctionAgent, StartFailure, lacks, start_fa
 from repoassay.engine.start_check import start_once
 from repoassay.errors import BadInput
 from repoassay.records import Slot
-from repoassay.sandbox import Cache, Command, Sandbox, settle
+from repoassay.sandbox import Cache, Command, Sandbox
 from repoassay.types import Plan
-from repoassay.workspace import PreparedTask
+from repoassay.workspace import PreparedTask, bare_layout
 
 __all__ = ["Excuse", "Starts"]
 
@@ -79,9 +79,8 @@ class Starts:
     def _fails_without_task(self, name: str, layout: PreparedTask) -> bool:
         """Start the agent in the same environment with nothing to do."""
         task = layout.folder.task.model_copy(update={"id": "nothing-to-do", "rules": ""})
-        empty = self.cache.entry("checkouts", "empty", settle)
         folder = replace(layout.folder, task=task, instruction=_NOTHING_TO_DO)
-        bare = replace(layout, folder=folder, base=empty, inputs=empty)
+        bare = bare_layout(replace(layout, folder=folder), self.cache)
         entry = self.plan.agents[name]
         try:
             ended = start_once(self.agents[name], entry, self.plan, bare, self.sandbox, functions=True)

@@ -72,7 +72,7 @@ class SubmissionEngine:
     executor: str = "local"
     limits: Limits | None = None
     run_always: bool = False
-    _traces: BaseTraces | None = None
+    traces: BaseTraces | None = field(default=None, init=False)
     _cluster: Cluster | None = None
     _judge: ClusterJudge | None = None
     _pool: WarmPool | None = None
@@ -92,7 +92,7 @@ class SubmissionEngine:
             self._judge = ClusterJudge(self._cluster, bench)
         elif self.warm and self.bench.sandbox.name == "namespaces":
             self._pool = WarmPool(self.bench.cache, slots=self.capacity, limits=limits)
-            self._traces = None if self.run_always else BaseTraces(self.bench.cache)
+            self.traces = None if self.run_always else BaseTraces(self.bench.cache)
 
     @property
     def capacity(self) -> int:
@@ -277,7 +277,7 @@ class SubmissionEngine:
     def _run(self, folder: TaskFolder, layout: PreparedTask, patch: bytes, cancel: threading.Event | None) -> Verdict:
         verdict = grade_edit(
             folder, patch, self.bench.sandbox, base=layout.base, environment=layout.environment,
-            oracle=self.bench.oracle, cancel=cancel, pool=self._pool, lenient=self.lenient, traces=self._traces,
+            oracle=self.bench.oracle, cancel=cancel, pool=self._pool, lenient=self.lenient, traces=self.traces,
         )  # fmt: skip
         return name_isolation(verdict, self.bench.sandbox)
 

@@ -19,7 +19,7 @@ from repoassay.workspace import manifest_place
 __all__ = ["SHARED_KINDS", "ShareFolder", "pack_entry", "share_key", "unpack_entry"]
 
 SHARED_KINDS = frozenset(
-    {"agents", "apt", "builds", "checkouts", "environments", "interpreters", "proofs", "references"}
+    {"agents", "apt", "builds", "checkouts", "environments", "interpreters", "proofs", "references", "traces"}
 )
 """Kinds of entries worth sharing: those that take long to build, or are fetched from elsewhere."""
 _TREE, _MANIFEST = "tree", "manifest"

@@ -112,10 +112,6 @@ class JsonFields:
         for at, value in enumerate(values):
             yield JsonFields(value, f"{self.place(name)}[{at}]")
 
-    def has_list(self, *names: str) -> bool:
-        """Whether one of these fields is a list."""
-        return any(self._list(name) is not None for name in names)
-
     def _list(self, name: str) -> list[Any] | None:
         value = self._given.get(name)
         if isinstance(value, dict):

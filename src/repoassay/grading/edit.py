@@ -12,6 +12,7 @@ import repoassay
 from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.errors import InfraFault
 from repoassay.grading.base_trace.recording import BaseTraces
+from repoassay.grading.base_trace.trace import BaseTrace
 from repoassay.grading.canary_check import doubt_tests
 from repoassay.grading.hidden_tests.node import can_run_node
 from repoassay.grading.hidden_tests.prefork import WarmPool
@@ -122,13 +123,17 @@ def grade_edit(
         reference = oracle.reference(folder, base, environment) if oracle else None
     direct = reference is not None and reference.direct
     subject = HiddenTestSubject(folder, base, environment, changes.edits, sandbox, cancel, pool, direct)
-    if traces is not None:
-        with stage_span("trace"):
-            trace = traces.of(subject, reference, oracle)
-        if trace.decides(changes.edits, limit):
-            blind = f"{_BLIND} {join_names(changes.edits, 5)}; they fail as they do on the base."
-            comments = (blind, *_failures(trace.tests), *notes)
-            return verdict(Outcome.FAILED, *comments, tests=trace.tests, basis="base_trace")
+
+    def blind(trace: BaseTrace | None) -> Verdict | None:
+        """The verdict where nothing that is changed can be seen by the tests."""
+        if trace is None or not trace.decides(changes.edits, limit):
+            return None
+        why = f"{_BLIND} {join_names(changes.edits, 5)}; they fail as they do on the base."
+        comments = (why, *_failures(trace.tests), *notes)
+        return verdict(Outcome.FAILED, *comments, tests=trace.tests, basis="base_trace")
+
+    if traces is not None and (told := blind(traces.known(subject, reference))):
+        return told
     with stage_span("run"):
         examined = examine(subject, reference, oracle)
     if proof and (once := _guards_alone(folder, examined)):
@@ -143,7 +148,9 @@ def grade_edit(
     if ran.exit.ended is Ended.TIMED_OUT:
         return verdict(Outcome.TIMED_OUT, f"The tests ran longer than {_seconds(folder)} s.", *notes, tests=tests)
     if not (ran.told.complete and all(test.outcome == "passed" for test in tests)):
-        return verdict(Outcome.FAILED, *_ending(ran), *_failures(tests), *notes, tests=tests)
+        with stage_span("trace"):  # recorded once it is of use; then the answer is the one that later patches get
+            told = blind(traces.of(subject, reference, oracle)) if traces is not None else None
+        return told or verdict(Outcome.FAILED, *_ending(ran), *_failures(tests), *notes, tests=tests)
     if examined.attested:
         return verdict(Outcome.PASSED, *notes, tests=tests, assurance=examined.assurance(folder, ()))
     with stage_span("canary"):

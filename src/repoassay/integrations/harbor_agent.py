@@ -12,7 +12,6 @@ import contextlib
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -43,7 +42,7 @@ from repoassay.model_proxy import (
 )
 from repoassay.records import JOURNAL, STEPS, read_steps
 from repoassay.sandbox import Completed, SandboxNetwork, open_door
-from repoassay.types import Ended, Exit, FileEdit, Spending, Trajectory
+from repoassay.types import Ended, Exit, Spending, Trajectory
 
 if TYPE_CHECKING:
     from harbor.environments.base import BaseEnvironment
@@ -76,11 +75,10 @@ _NOBODY = AccessPoint(model="", key="", urls={})
 
 @dataclass(slots=True)
 class _Work:
-    """An agent between its setup and its end: what was written for it before, and its way to the model."""
+    """An agent between its setup and its end: its way to the model, and what it did and spent."""
 
     agent: PlacedAgent
     entry: AttemptSession | None
-    edits: Mapping[str, FileEdit | None]
     trajectory: Trajectory | None = None
     spent: Spending | None = None
     problems: list[str] = field(default_factory=list)
@@ -121,7 +119,7 @@ class SandboxAgent(BaseAgent):  # type: ignore[misc]
         return info.model_copy(update={"name": self._agent.name})
 
     async def setup(self, environment: BaseEnvironment) -> None:
-        """Install the agent unless it is in the cache, and open the sandbox with its program and its way out."""
+        """Install the agent unless it is in the cache, and open its way to the model."""
         if not isinstance(environment, SandboxEnvironment):
             raise Unavailable(
                 f"{self._agent.name} works in RepoAssay's sandbox alone, where no key of yours enters.",
@@ -139,10 +137,8 @@ class SandboxAgent(BaseAgent):  # type: ignore[misc]
         self._agent.prepare(bench.cache, bench.sandbox)
         with contextlib.ExitStack() as ends:
             entry, access = self._admitted(environment, place, ends) if self._agent.dialect else (None, _NOBODY)
-            placed = self._agent.at(access, place)
-            command = environment.attempt.command(placed)
-            environment.admit(command, ends.pop_all())
-        self._work = _Work(placed, entry, command.edits)
+            self._work = _Work(self._agent.at(access, place), entry)
+            environment.at_stop(ends.pop_all())
 
     def _admitted(
         self, environment: SandboxEnvironment, place: Path, ends: contextlib.ExitStack
@@ -182,10 +178,8 @@ class SandboxAgent(BaseAgent):  # type: ignore[misc]
         if held is None:
             raise RuntimeError("This agent works on one instruction of one trial.")
         command = environment.attempt.command(held.agent, instruction)
+        await asyncio.to_thread(environment.admit, command)
         session = environment.session
-        for path, edit in command.edits.items():
-            if edit is not None and held.edits.get(path) != edit:
-                await asyncio.to_thread(session.write, path, edit.content, edit.executable)
         work = asyncio.ensure_future(
             asyncio.to_thread(
                 session.exec, command.argv, cwd=command.cwd, env=command.env, stdin=command.stdin, output=_MOST_PRINTED

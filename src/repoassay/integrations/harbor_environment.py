@@ -111,17 +111,16 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
         """The session in the sandbox."""
         return self.attempt.session
 
-    def admit(self, command: Command, ends: contextlib.ExitStack) -> None:
-        """Open the sandbox anew with what an agent's command needs: mounts, files, port forwards.
+    def at_stop(self, ends: contextlib.ExitStack) -> None:
+        """Have something closed when the environment is stopped, before the sandbox is."""
+        self._ends.push(ends)
 
-        Args:
-            command: What the agent will run.
-            ends: Closed when the environment is stopped, before the sandbox is.
+    def admit(self, command: Command) -> None:
+        """Open the sandbox anew with what an agent's command needs: mounts, files, port forwards.
 
         Raises:
             InfraFault: The sandbox cannot be opened.
         """
-        self._ends.push(ends)
         self.attempt.reopen(command)
         self._make_folders()
 

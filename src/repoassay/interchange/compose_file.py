@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from repoassay.interchange.image_file import ImportRefusal
-from repoassay.interchange.image_recipe import ImageRecipe
+from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 
 __all__ = ["mount_files"]
 

@@ -13,8 +13,8 @@ from repoassay.interchange.compose_file import mount_files
 from repoassay.interchange.harbor_registry import dataset_names
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.hidden_test_text import absolute_paths
-from repoassay.interchange.image_file import ImportRefusal
-from repoassay.interchange.image_recipe import ImageRecipe, read_image
+from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
+from repoassay.interchange.image_recipe import read_image
 from repoassay.interchange.state_task import StateTask, state_places
 from repoassay.tasks import parse_toml
 from repoassay.text import join_names, printable
@@ -36,7 +36,8 @@ class HarborTasks:
     lost = (
         "Images: packages by apt and pip, files, folders and commands of a Dockerfile become the task's environment;"
         " what is not understood refuses the task.",
-        "Root, services, compose files with more than one service, GPUs, MCP servers and several steps.",
+        "Root, and accounts beside it; services, compose files with more than one service, GPUs, MCP servers and"
+        " several steps.",
         "Links, modes, owners and times of files: tests that look at them refuse the task.",
         "The internet beyond package indexes.",
     )  # fmt: skip
@@ -107,7 +108,8 @@ def _harbor(folder: Path) -> StateTask:
     if not isinstance(about, dict):
         raise ImportRefusal("Its task.toml cannot be read.", "task.toml", 0, about.what)
     _check(about, folder)
-    instruction = task_text(folder, "instruction.md")
+    step = _only_step(about, folder)
+    instruction = task_text(step, "instruction.md")
     verifier, agent, environment = (_table(about, name) for name in ("verifier", "agent", "environment"))
     named = bool(environment.get("docker_image"))
     image = read_image(folder / "environment/Dockerfile", folder / "environment", "environment/Dockerfile",
@@ -116,16 +118,17 @@ def _harbor(folder: Path) -> StateTask:
         _compose(place, image)
     if (folder / "tests/Dockerfile").is_file() and verifier.get("environment_mode") == "separate":
         image.pip += read_image(folder / "tests/Dockerfile", folder / "tests", "tests/Dockerfile").pip
-    if not (folder / "tests/test.sh").is_file():
+    if not (step / "tests/test.sh").is_file():
         raise ImportRefusal("It has no tests/test.sh that can be read.", "tests/test.sh")
-    tests = read_tests(folder / "tests", folder / "tests/test.sh", image.work, image.files, rewards=True)
-    solution = folder / "solution"
+    tests = read_tests(step / "tests", step / "tests/test.sh", image.work, image.files, rewards=True)
+    solution = next((each for each in (step / "solution", folder / "solution") if each.is_dir()), folder / "solution")
     artifacts = [str(item) for item in about.get("artifacts", []) if isinstance(item, str)]
     memory = environment.get("memory_mb")
     metadata = _table(about, "metadata")
     variables = _variables(environment.get("env"), "environment.env") | _variables(verifier.get("env"), "verifier.env")
     return _task(
         folder, instruction, image, tests, artifacts,
+        tests_folder=step / "tests",
         solution=solution if (solution / "solve.sh").is_file() else None,
         seconds=_seconds(agent.get("timeout_sec"), 900.0),
         test_seconds=_seconds(verifier.get("timeout_sec"), 240.0),
@@ -134,6 +137,33 @@ def _harbor(folder: Path) -> StateTask:
         category=printable(str(metadata.get("category") or metadata.get("domain") or "Software"), 80),
         variables=variables,
     )  # fmt: skip
+
+
+def _only_step(about: dict[str, Any], folder: Path) -> Path:
+    """The folder of instruction and tests: the task's, or that of its one step, whose settings go before the task's.
+
+    Several steps share a workspace, and the agent meets the next instruction when the last one was judged: what it was
+    told and what it had seen by then are part of the task, and no attempt here stops in its middle.
+    """
+    steps = about.get("steps") or []
+    if not steps and not (folder / "steps").is_dir():
+        return folder
+    step = steps[0] if isinstance(steps, list) and len(steps) == 1 and isinstance(steps[0], dict) else {}
+    name = str(step.get("name") or "")
+    if not re.fullmatch(r"[\w-][\w.-]*", name):
+        found = [match.start() for match in re.finditer(r"(?m)^\s*\[\[steps\]\]", task_text(folder, "task.toml"))]
+        line = task_text(folder, "task.toml").count("\n", 0, found[1]) + 1 if len(found) > 1 else 0
+        raise ImportRefusal("It has several steps, each with a verdict of its own.", "task.toml", line, "steps")
+    place = folder / "steps" / name
+    for key in ("healthcheck", "network", "environment"):
+        if step.get(key):
+            raise ImportRefusal("Its step has settings that are not read.", "task.toml", 0, f"steps.{key}")
+    if (place / "workdir").exists() or (folder / "tests").exists():
+        where = f"steps/{name}/workdir" if (place / "workdir").exists() else "tests"
+        raise ImportRefusal("Its step begins with files or tests beside its own.", where)
+    for key in ("agent", "verifier"):
+        about[key] = {**_table(about, key), **_table(step, key)}
+    return place
 
 
 def _check(about: dict[str, Any], folder: Path) -> None:
@@ -147,8 +177,9 @@ def _check(about: dict[str, Any], folder: Path) -> None:
                      ("tpu", "It needs a TPU.")):  # fmt: skip
         if environment.get(key):
             raise ImportRefusal(why, "task.toml", 0, f"environment.{key}")
-    if about.get("steps") or (folder / "steps").is_dir():
-        raise ImportRefusal("It has several steps.", "task.toml", 0, "steps")
+    if _table(about, "agent").get("user") not in (None, "root", 0):
+        why = "Its agent works as an account beside root, whose rights a sandbox has not."
+        raise ImportRefusal(why, "task.toml", 0, f"agent.user = {_table(about, 'agent')['user']}")
     if str(environment.get("os", "linux")).lower() != "linux":
         raise ImportRefusal("It needs Windows.", "task.toml", 0, "environment.os")
     if not (folder / "environment/Dockerfile").is_file():
@@ -189,6 +220,7 @@ def _first(folder: Path) -> StateTask:
     solution = folder / "solution.sh"
     return _task(
         folder, about["instruction"], image, tests, [],
+        tests_folder=folder / "tests",
         solution=solution if solution.is_file() else None,
         seconds=_seconds(about.get("max_agent_timeout_sec"), 900.0),
         test_seconds=_seconds(about.get("max_test_timeout_sec"), 240.0),
@@ -201,8 +233,8 @@ def _first(folder: Path) -> StateTask:
 
 def _task(
     folder: Path, instruction: str, image: ImageRecipe, tests: TaskTests, artifacts: list[str], *,
-    solution: Path | None, seconds: float, test_seconds: float, memory: int, internet: bool, category: str,
-    variables: dict[str, str],
+    tests_folder: Path, solution: Path | None, seconds: float, test_seconds: float, memory: int, internet: bool,
+    category: str, variables: dict[str, str],
 ) -> StateTask:  # fmt: skip
     if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
@@ -218,7 +250,7 @@ def _task(
     first = next((line.strip("# ").strip() for line in instruction.splitlines() if line.strip("# ").strip()), "")
     return StateTask(
         name=folder.name, title=printable(first, 100) if len(first) >= 3 else f"Task {folder.name}",
-        instruction=instruction, recipe=image, work=image.work, places=places, tests=folder / "tests",
+        instruction=instruction, recipe=image, work=image.work, places=places, tests=tests_folder,
         fail_to_pass=tests.ids, solution=solution, seconds=seconds, test_seconds=test_seconds, memory=memory,
         internet=internet, origin=f"task {printable(folder.name, 200)} of Harbor or terminal-bench", category=category,
         variables=variables, runner=tests.runner, test_files=tests.files,

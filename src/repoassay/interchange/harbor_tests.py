@@ -61,6 +61,9 @@ def read_tests(tests: Path, script: Path | None, work: str, files: Mapping[str, 
     """
     found = ""
     looked_at: list[str] = []
+    own = [path for path in sorted(tests.rglob("*")) if path.is_file() and path != script]
+    if not own and not rewards:
+        raise ImportRefusal("It has no tests.", "tests")
     for path in sorted(tests.rglob("*")):
         if path.suffix in _PROGRAMS and path.is_file():
             name = path.relative_to(tests).as_posix()

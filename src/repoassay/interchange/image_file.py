@@ -1,12 +1,13 @@
-"""Dockerfiles as data: instructions with the lines they stand on, and what is said where one is not understood."""
+"""Dockerfiles as data: instructions with their lines, what they come to, and what is said of one not understood."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
-__all__ = ["ImageInstruction", "ImportRefusal", "fill_variables", "read_instructions"]
+__all__ = ["ImageInstruction", "ImageRecipe", "ImportRefusal", "fill_variables", "read_instructions"]
 
 _HEREDOC = re.compile(r"<<-?\s*([\"']?)([A-Za-z_][A-Za-z0-9_]*)\1")
 _VARIABLE = re.compile(r"\\\$|\$(?:\{([A-Za-z_]\w*)(?::?-([^}]*))?\}|([A-Za-z_]\w*))")
@@ -34,6 +35,30 @@ class ImageInstruction:
     word: str
     rest: str
     line: int
+
+
+@dataclass(slots=True)
+class ImageRecipe:
+    """What an image is made of.
+
+    Attributes:
+        python: The release line its base image is named by; None where any will do.
+        work: WORKDIR at the end.
+        files: Absolute path in the image -> file of the context.
+        folders: Absolute paths of folders.
+        apt, pip: Packages.
+        variables: Of ENV, as far as they say anything to programs.
+        build: Shell commands.
+    """
+
+    python: str | None = None
+    work: str = "/"
+    files: dict[str, Path] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
+    apt: list[str] = field(default_factory=list)
+    pip: list[str] = field(default_factory=list)
+    variables: dict[str, str] = field(default_factory=dict)
+    build: list[str] = field(default_factory=list)
 
 
 def read_instructions(text: str) -> Iterator[ImageInstruction]:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import shlex
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from repoassay.interchange.image_file import ImageInstruction, ImportRefusal, fill_variables, read_instructions
+from repoassay.interchange.image_file import (
+    ImageInstruction,
+    ImageRecipe,
+    ImportRefusal,
+    fill_variables,
+    read_instructions,
+)
+from repoassay.interchange.image_stages import ImageStage, copy_command, join_stages
 from repoassay.interchange.shell_steps import read_shell
 
-__all__ = ["ImageRecipe", "read_image"]
+__all__ = ["read_image"]
 
 _MOST_TEXT = 2**20
 _MOST_WORDS = 20_000
@@ -40,31 +47,7 @@ _FETCHES = re.compile(
 _IDLE = re.compile(r"^(bash|sh|/bin/bash|/bin/sh|sleep( infinity)?|tail -f /dev/null|python3?|-l|-c|exec| )*$")
 _NOT_KEPT = frozenset({"PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TEST_DIR", "LANG", "LC_ALL", "TZ", "PYTHONPATH_SAVE"})
 _NOT_KEPT_BEGINNINGS = ("DEBIAN_", "PIP_", "UV_", "PYTHONDONT", "PYTHONUNBUFFERED")
-_PASSED_OVER = frozenset({"EXPOSE", "LABEL", "MAINTAINER", "VOLUME", "USER", "STOPSIGNAL", "SHELL"})
-
-
-@dataclass(slots=True)
-class ImageRecipe:
-    """What an image is made of.
-
-    Attributes:
-        python: The release line its base image is named by; None where any will do.
-        work: WORKDIR at the end.
-        files: Absolute path in the image -> file of the context.
-        folders: Absolute paths of folders.
-        apt, pip: Packages.
-        variables: Of ENV, as far as they say anything to programs.
-        build: Shell commands.
-    """
-
-    python: str | None = None
-    work: str = "/"
-    files: dict[str, Path] = field(default_factory=dict)
-    folders: list[str] = field(default_factory=list)
-    apt: list[str] = field(default_factory=list)
-    pip: list[str] = field(default_factory=list)
-    variables: dict[str, str] = field(default_factory=dict)
-    build: list[str] = field(default_factory=list)
+_PASSED_OVER = frozenset({"EXPOSE", "LABEL", "MAINTAINER", "VOLUME", "STOPSIGNAL", "SHELL"})
 
 
 def read_image(file: Path, context: Path, name: str, *, wider: Path | None = None) -> ImageRecipe:
@@ -89,6 +72,10 @@ def read_image(file: Path, context: Path, name: str, *, wider: Path | None = Non
             raise ImportRefusal(str(error), name, step.line, f"{step.word} {step.rest}") from error
     if not reader.based:
         raise ImportRefusal("Its Dockerfile has no FROM.", name)
+    try:
+        join_stages(sorted(reader.run, key=lambda stage: stage.number), reader.recipe)
+    except ValueError as error:
+        raise ImportRefusal(str(error), name) from error
     return reader.recipe
 
 
@@ -99,13 +86,17 @@ class _Reader:
         self.recipe, self.based = ImageRecipe(), False
         self._context, self._name, self._wider = context, name, wider
         self._known: dict[str, str] = {}
+        self._given: dict[str, str] = {}
+        self._stages: list[tuple[str, ImageRecipe, dict[str, str]]] = []
+        self.run: list[ImageStage] = []
 
     def take(self, step: ImageInstruction) -> None:
         """Take one instruction; raises ValueError with the reason where it is not understood."""
         if len(step.rest) > _MOST_WORDS:
             raise ValueError("Its Dockerfile has an instruction that is longer than any that is read.")
         known = {"FROM": self._from, "RUN": self._run, "COPY": self._copy, "ADD": self._copy, "ENV": self._env,
-                 "ARG": self._arg, "WORKDIR": self._work, "CMD": self._start, "ENTRYPOINT": self._start}  # fmt: skip
+                 "ARG": self._arg, "WORKDIR": self._work, "USER": self._user, "CMD": self._start,
+                 "ENTRYPOINT": self._start}  # fmt: skip
         take = known.get(step.word)
         if take is not None:
             take(step.rest)
@@ -113,9 +104,14 @@ class _Reader:
             raise ValueError(f"Its Dockerfile has {step.word[:20]}, which is not understood.")
 
     def _from(self, rest: str) -> None:
-        image = next((word for word in fill_variables(rest, self._known).split() if not word.startswith("--")), "")
-        if self.based:
-            raise ValueError("Its Dockerfile builds in several stages.")
+        words = [word for word in fill_variables(rest, self._given).split() if not word.startswith("--")]
+        image, name = words[0] if words else "", words[2].lower() if len(words) > 2 else ""
+        earlier = self._stage(image)
+        self._known = dict(earlier[2]) if earlier else {}
+        self.recipe = copy.deepcopy(earlier[1]) if earlier else ImageRecipe()
+        self._stages.append((name, self.recipe, self._known))
+        if earlier:
+            return
         image = _LIBRARY.sub("", image)
         plain = re.sub(r"[:@].*", "", image)[:60]
         if plain in _TOOL_CHAINS and not re.search(r"alpine|windows", image):
@@ -127,6 +123,17 @@ class _Reader:
             self._work("/app")
         if found := _PYTHON.search(image):
             self.recipe.python = found[1] or found[4] or f"{found[2]}.{found[3]}"
+
+    def _stage(self, name: str) -> tuple[str, ImageRecipe, dict[str, str]] | None:
+        """An earlier stage by its name, the last that bears it, or by its number."""
+        named = [stage for stage in self._stages if stage[0] and stage[0] == name.lower()]
+        numbered = self._stages[int(name)] if re.fullmatch(r"\d{1,3}", name) and int(name) < len(self._stages) else None
+        return named[-1] if named else numbered
+
+    def _user(self, rest: str) -> None:
+        """Root is whoever works in a sandbox; what another account may not do, nobody is kept from there."""
+        if not re.fullmatch(r"(root|0)(:(root|0))?", fill_variables(rest, self._known).strip()):
+            raise ValueError("Its Dockerfile works as an account beside root, whose rights a sandbox has not.")
 
     def _run(self, rest: str) -> None:
         while rest.startswith("--"):  # mounts of caches
@@ -179,9 +186,13 @@ class _Reader:
             options.append(option)
             rest = rest.lstrip()
         if origin := next((option for option in options if option.startswith("--from")), ""):
-            if re.search(r"astral-sh/uv|=uv$", origin):
+            stage = self._stage(fill_variables(origin.partition("=")[2], self._known))
+            if stage is None and re.search(r"astral-sh/uv|=uv$", origin):
                 return
-            raise ValueError("Its Dockerfile copies files out of another image.")
+            if stage is None or stage[1] is self.recipe:
+                raise ValueError("Its Dockerfile copies files out of another image.")
+            self._copy_from(stage[1], fill_variables(rest, self._known))
+            return
         if "<<" in rest:
             raise ValueError("Its Dockerfile writes files out of itself.")
         words = _listed_words(rest) if rest.startswith("[") else shlex.split(fill_variables(rest, self._known))
@@ -190,6 +201,40 @@ class _Reader:
             if re.match(r"[a-z]+://", source):
                 raise ValueError("Its Dockerfile fetches a file from an address.")
             self._copy_one(source, target, several=len(sources) > 1)
+
+    def _copy_from(self, stage: ImageRecipe, rest: str) -> None:
+        """Copy what an earlier stage has of the context, or what its commands have made there."""
+        *sources, target = _listed_words(rest) if rest.startswith("[") else shlex.split(rest)
+        top = self._place(target)
+        for source in sources:
+            origin = _joined("/", source)
+            inner = {place: file for place, file in stage.files.items() if place.startswith(f"{origin.rstrip('/')}/")}
+            if stage.build:
+                self._copy_made(stage, origin, target, several=len(sources) > 1)
+                continue
+            if not (inner or origin in stage.files):
+                raise ValueError("Its Dockerfile copies files out of a stage that does not have them.")
+            for place, file in inner.items():
+                self._file(file, f"{top.rstrip('/')}/{place.removeprefix(origin.rstrip('/') + '/')}")
+            if inner:
+                self.recipe.folders.append(top)
+            else:
+                into_folder = len(sources) > 1 or target.endswith("/") or top in self.recipe.folders
+                self._file(stage.files[origin], f"{top}/{PurePosixPath(origin).name}" if into_folder else top)
+
+    def _copy_made(self, recipe: ImageRecipe, origin: str, target: str, *, several: bool) -> None:
+        """Copy out of a stage whose commands have to run first."""
+        if not re.fullmatch(r"(/[\w.+@-]+)+", origin):
+            raise ValueError("Its Dockerfile copies something of a stage that is not understood.")
+        stage = next((stage for stage in self.run if stage.recipe is recipe), None)
+        if stage is None:
+            number = next(at for at, each in enumerate(self._stages) if each[1] is recipe)
+            stage = ImageStage(number, recipe)
+            self.run.append(stage)
+        into_folder = several or target.endswith(("/", "/.")) or target in (".", "..")
+        top = self._place(target)
+        self.recipe.folders.append(top if into_folder else str(PurePosixPath(top).parent))
+        self.recipe.build.append(copy_command(stage, origin, top, into_folder=into_folder))
 
     def _copy_one(self, source: str, target: str, *, several: bool) -> None:
         inside = PurePosixPath("/", source)
@@ -243,7 +288,10 @@ class _Reader:
 
     def _arg(self, rest: str) -> None:
         name, _, value = rest.partition("=")
-        self._known.setdefault(name.strip(), fill_variables(value.strip().strip("\"'"), self._known))
+        name, known = name.strip(), self._known if self._stages else self._given
+        # What stands before the first FROM is known to FROM alone, until a stage asks for it by its name.
+        value = fill_variables(value.strip().strip("\"'"), known) or self._given.get(name, "")
+        known.setdefault(name, value)
 
     def _work(self, rest: str) -> None:
         self.recipe.work = self._place(fill_variables(rest, self._known))
@@ -256,11 +304,15 @@ class _Reader:
 
     def _place(self, path: str) -> str:
         """An absolute path in the image."""
-        joined = PurePosixPath(self.recipe.work, path.strip().strip("\"'"))
-        parts: list[str] = []
-        for part in joined.parts[1:]:
-            parts = parts[:-1] if part == ".." else [*parts, part]
-        return "/" + "/".join(parts)
+        return _joined(self.recipe.work, path.strip().strip("\"'"))
+
+
+def _joined(work: str, path: str) -> str:
+    """A path below a folder, or an absolute one, without `..`."""
+    parts: list[str] = []
+    for part in PurePosixPath(work, path).parts[1:]:
+        parts = parts[:-1] if part == ".." else [*parts, part]
+    return "/" + "/".join(parts)
 
 
 def _listed_words(text: str) -> list[str]:

@@ -21,8 +21,8 @@ from typing import Any
 from repoassay.engine import GradingContext
 from repoassay.errors import BadInput
 from repoassay.formats import Problems, read_arrow_records, read_json_records, read_parquet_records
-from repoassay.interchange.image_file import ImportRefusal
-from repoassay.interchange.image_recipe import ImageRecipe, read_image
+from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
+from repoassay.interchange.image_recipe import read_image
 from repoassay.interchange.shell_steps import read_shell
 from repoassay.interchange.state_task import StateTask, state_places, write_state_task
 from repoassay.text import printable

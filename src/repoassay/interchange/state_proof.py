@@ -17,7 +17,7 @@ from repoassay.errors import InfraFault, Unavailable
 from repoassay.formats import edit_task_toml
 from repoassay.grading import run_hidden
 from repoassay.interchange.proof_clock import ClockedSandbox, ProofClock
-from repoassay.sandbox import remove_tree
+from repoassay.sandbox import lock_limit, remove_tree
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.text import printable
 from repoassay.types import FileEdit, TaskKind, TestResult
@@ -106,7 +106,8 @@ def prove_state_task(place: Path, bench: GradingContext, clock: ProofClock | Non
         return StateProof(name, "proven")  # or it would not have been made
     clock = clock or ProofClock(PROOF_SECONDS)
     try:
-        proof = _proof(folder, bench.inside(ClockedSandbox(bench.sandbox, clock)), clock)
+        with lock_limit(clock):
+            proof = _proof(folder, bench.inside(ClockedSandbox(bench.sandbox, clock)), clock)
     except _OverTime:
         proof = None
     except (InfraFault, Unavailable) as fault:

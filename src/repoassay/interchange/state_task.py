@@ -13,8 +13,7 @@ from pydantic import ValidationError
 from repoassay.engine import GradingContext
 from repoassay.errors import BadTask
 from repoassay.formats import edit_task_toml
-from repoassay.interchange.image_file import ImportRefusal
-from repoassay.interchange.image_recipe import ImageRecipe
+from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 from repoassay.tasks import read_task
 from repoassay.text import printable
 from repoassay.types import (
@@ -153,6 +152,7 @@ def write_state_task(task: StateTask, into: Path) -> None:
         shutil.copyfile(file, target)
         target.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
     _copy_plain(task.tests, into / "tests")
+    (into / "tests").mkdir(exist_ok=True)
     for name, text in task.test_files.items():
         (into / "tests" / name).write_text(text, encoding="utf-8")
     if task.solution is not None:

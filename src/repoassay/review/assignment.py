@@ -1,4 +1,4 @@
-"""Who rates what, in which order, and who holds which item now: pure functions of seeds, events and a clock."""
+"""Who rates what, and in which order: pure functions of seeds."""
 
 from __future__ import annotations
 
@@ -6,23 +6,11 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from itertools import combinations
-from typing import Literal
 
 from repoassay.errors import BadInput
 
-__all__ = ["LeaseEvent", "QueuePlace", "design", "leased_items", "next_item", "order"]
-
-
-@dataclass(frozen=True, slots=True)
-class LeaseEvent:
-    """Something that changes who holds an item. `taken` and `renewed` start the lease's time anew."""
-
-    kind: Literal["taken", "renewed", "released", "submitted"]
-    item: str
-    rater: str
-    at: datetime
+__all__ = ["QueuePlace", "design", "next_item", "order"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,31 +107,6 @@ def design(
         _meet(met, team)
         chosen[item] = tuple(rater for rater in raters if rater in added)
     return {item: chosen[item] for item in items}
-
-
-def leased_items(events: Iterable[LeaseEvent], now: datetime, seconds: float) -> dict[tuple[str, str], datetime]:
-    """Return who holds what now, and until when.
-
-    Args:
-        events: In order of time.
-        now: The clock.
-        seconds: How long a lease lasts after it was taken or renewed.
-
-    Returns:
-        (item, rater) to the time the lease ends; expired, released and submitted ones are not in it.
-    """
-    ends: dict[tuple[str, str], datetime] = {}
-    submitted: set[tuple[str, str]] = set()
-    for event in events:
-        pair = (event.item, event.rater)
-        if event.kind == "submitted":
-            submitted.add(pair)
-        if event.kind in {"submitted", "released"} or pair in submitted:
-            ends.pop(pair, None)
-        elif event.kind == "taken" or ends.get(pair, event.at) > event.at:
-            # A renewal that comes after the lease has ended does not bring it back: another may hold the item.
-            ends[pair] = event.at + timedelta(seconds=seconds)
-    return {pair: until for pair, until in ends.items() if until > now}
 
 
 def next_item(

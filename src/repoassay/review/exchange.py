@@ -20,8 +20,8 @@ from repoassay.text import printable
 from repoassay.types import Rating
 
 __all__ = [
-    "FORMATS", "ratings_from_csv", "ratings_from_jsonl", "ratings_to_csv", "ratings_to_jsonl", "read_ratings",
-    "write_ratings",
+    "FORMATS", "pyarrow_modules", "ratings_from_csv", "ratings_from_jsonl", "ratings_to_csv", "ratings_to_jsonl",
+    "read_ratings", "write_ratings",
 ]  # fmt: skip
 
 FORMATS = (".jsonl", ".csv", ".parquet")
@@ -108,7 +108,7 @@ def write_ratings(ratings: Iterable[Rating], path: Path) -> None:
     elif ending == ".csv":
         path.write_text(ratings_to_csv(ratings), encoding="utf-8", newline="")
     else:
-        pyarrow, parquet = _arrow()
+        pyarrow, parquet = pyarrow_modules()
         rows = [_flat(rating) for rating in ratings]
         names = list(dict.fromkeys([*_FIELDS, "contradiction", "others", *(key for row in rows for key in row)]))
         columns = {name: pyarrow.array([row.get(name) for row in rows], type=pyarrow.string()) for name in names}
@@ -136,7 +136,7 @@ def read_ratings(path: Path) -> tuple[Rating, ...]:
 
 
 def _from_parquet(path: Path) -> tuple[Rating, ...]:
-    _, parquet = _arrow()
+    _, parquet = pyarrow_modules()
     try:
         rows = parquet.read_table(path).to_pylist()
     except (OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:  # what pyarrow's errors are
@@ -225,7 +225,8 @@ def _ending(path: Path) -> str:
     return ending
 
 
-def _arrow() -> tuple[Any, Any]:
+def pyarrow_modules() -> tuple[Any, Any]:
+    """`pyarrow` and `pyarrow.parquet`; raises `MissingExtra` where they are absent."""
     try:
         import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]  # untyped, in another extra
         from pyarrow import parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]  # the same

@@ -1,4 +1,4 @@
-"""How far passing tests overstates being mergeable: on the same submissions, and carried over to those not reviewed.
+"""How far passing tests overstates being mergeable, on the same submissions.
 
 Controls are changes known to be acceptable, mixed among the submissions: METR's study of 2026-03-10 mixed human changes
 among agents'; maintainers accepted 68 % of them, and the rates of agents are read against that.
@@ -6,7 +6,7 @@ among agents'; maintainers accepted 68 % of them, and the rates of agents are re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import sqrt
 
@@ -22,10 +22,9 @@ from repoassay.stats import (
     clustered_proportion,
     clustered_test,
     discordant_needed,
-    wilson,
 )
 
-__all__ = ["Controls", "Extrapolated", "Gap", "controls", "extrapolate", "gap", "normalised"]
+__all__ = ["Controls", "Gap", "controls", "gap", "normalised"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +54,6 @@ class Gap:
     tests_interval: Interval
     people_interval: Interval
     tasks: int
-
-
-@dataclass(frozen=True, slots=True)
-class Extrapolated:
-    """The rate among all runs, estimated from the reviewed ones within those that passed tests and those that failed.
-
-    `value` is None, with the reason in `undefined`, where a stratum with runs has no reviewed one.
-    """
-
-    value: float | None
-    interval: Interval
-    of_passing: Proportion
-    of_failing: Proportion
-    passing: int
-    failing: int
-    undefined: str = ""
 
 
 def gap(rows: Iterable[ItemSummary], asked: bool = False) -> Gap:
@@ -113,71 +96,8 @@ def gap(rows: Iterable[ItemSummary], asked: bool = False) -> Gap:
     )
 
 
-def extrapolate(
-    rows: Iterable[ItemSummary],
-    passing: int,
-    failing: int,
-    asked: bool = False,
-    interval: Callable[[int, int], Interval] = wilson,
-) -> Extrapolated:
-    """Estimate the mergeable rate of all runs from the reviewed ones, post-stratified on whether tests passed.
-
-    The interval combines those of the two strata by the method of variance estimates recovery (G. Zou and A. Donner,
-    Statistics in Medicine 27 (2008), 1693-1702), which keeps their asymmetry at small n. It holds the shares of passing
-    and failing runs fixed.
-
-    Args:
-        rows: Reviewed submissions, sampled at random within each stratum.
-        passing: How many of all runs passed tests.
-        failing: How many did not.
-        asked: As in `gap`.
-        interval: Of a proportion; given successes and n.
-
-    Raises:
-        ValueError: When a count is negative.
-    """
-    if min(passing, failing) < 0:
-        raise ValueError("a count of runs cannot be negative")
-    line = [row for row in rows if row.golden is None]
-    strata = {}
-    for tests in (True, False):
-        answers = [people for row in line if row.tests is tests and (people := _people(row, asked)) is not None]
-        strata[tests] = Proportion(sum(answers), len(answers))
-    total = passing + failing
-    reason = _reason(strata, passing, failing)
-    if reason:
-        nothing = Interval(None, None, "undefined", 0, reason)
-        return Extrapolated(None, nothing, strata[True], strata[False], passing, failing, reason)
-    value = below = above = 0.0
-    for tests, count in ((True, passing), (False, failing)):
-        if not count:
-            continue
-        stratum, weight = strata[tests], count / total
-        share, ends = stratum.successes / stratum.n, interval(stratum.successes, stratum.n)
-        value += weight * share
-        below += (weight * (share - (ends.low or 0.0))) ** 2
-        above += (weight * ((1.0 if ends.high is None else ends.high) - share)) ** 2
-    n = sum(each.n for each in strata.values())
-    ends = Interval(
-        max(0.0, value - sqrt(below)),
-        min(1.0, value + sqrt(above)),
-        "post-stratified on tests, MOVER of Wilson, 95%",
-        n,
-    )
-    return Extrapolated(value, ends, strata[True], strata[False], passing, failing)
-
-
 def _people(row: ItemSummary, asked: bool) -> bool | None:
     return row.would_merge if asked else row.mergeable
-
-
-def _reason(strata: dict[bool, Proportion], passing: int, failing: int) -> str:
-    if not passing + failing:
-        return "there are no runs"
-    for tests, count, name in ((True, passing, "passed"), (False, failing, "failed")):
-        if count and not strata[tests].n:
-            return f"none of the {count} runs whose tests {name} was reviewed"
-    return ""
 
 
 @dataclass(frozen=True, slots=True)

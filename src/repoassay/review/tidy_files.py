@@ -16,8 +16,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from repoassay.errors import BadInput, MissingExtra
+from repoassay.errors import BadInput
 from repoassay.review.database import stamp
+from repoassay.review.exchange import pyarrow_modules
 from repoassay.review.tidy_columns import TIDY_COLUMNS, TidyCell, TidyColumn, TidyRow, codebook
 from repoassay.review.tidy_table import StudyRecords, tidy_rows
 from repoassay.text import printable, suggest
@@ -155,7 +156,7 @@ def _no_constant(text: str) -> object:
 
 
 def _write_parquet(rows: Sequence[TidyRow], path: Path) -> None:
-    pyarrow, parquet = _arrow()
+    pyarrow, parquet = pyarrow_modules()
     kinds = {
         "text": pyarrow.string(), "integer": pyarrow.int64(), "number": pyarrow.float64(), "boolean": pyarrow.bool_(),
         "time": pyarrow.timestamp("us", "UTC"),
@@ -167,7 +168,7 @@ def _write_parquet(rows: Sequence[TidyRow], path: Path) -> None:
 
 
 def _parquet_rows(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, object]]]:
-    _, parquet = _arrow()
+    _, parquet = pyarrow_modules()
     number = 0
     try:
         with parquet.ParquetFile(path) as file:
@@ -303,12 +304,3 @@ def arrow_installed() -> bool:
     from importlib.util import find_spec
 
     return find_spec("pyarrow") is not None
-
-
-def _arrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow  # type: ignore[import-not-found, import-untyped, unused-ignore]  # untyped, in another extra
-        from pyarrow import parquet  # type: ignore[import-not-found, import-untyped, unused-ignore]  # the same
-    except ImportError as error:
-        raise MissingExtra("pyarrow", "datasets") from error
-    return pyarrow, parquet

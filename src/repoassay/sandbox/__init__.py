@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         SANDBOX_UID as SANDBOX_UID,
         Cache as Cache,
         EntryShare as EntryShare,
+        lock_limit as lock_limit,
         remove_tree as remove_tree,
         settle as settle,
     )
@@ -59,7 +60,7 @@ else:
         __name__,
         {
             "bounded_server": ("BoundedServer",),
-            "cache": ("Cache", "EntryShare", "SANDBOX_UID", "remove_tree", "settle"),
+            "cache": ("Cache", "EntryShare", "SANDBOX_UID", "lock_limit", "remove_tree", "settle"),
             "capabilities": ("SandboxCapabilities", "capabilities_of"),
             "network": ("network_of", "permitted_hosts"),
             "path_filter": ("compile_path_filter", "path_calls"),

@@ -9,17 +9,35 @@ import os
 import shutil
 import stat
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from repoassay.errors import BadInput
+from repoassay.errors import BadInput, InfraFault
 from repoassay.records import cache_path
 
-__all__ = ["SANDBOX_UID", "Cache", "EntryShare"]
+__all__ = ["SANDBOX_UID", "Cache", "EntryShare", "lock_limit"]
 
 SANDBOX_UID = 63_917
 """Host account of sandboxed commands when we run as root: an unprivileged number that should own nothing else."""
+
+
+_LIMITS = threading.local()
+_LOOK = 0.2
+"""Seconds between two looks at a lock, where waits for it have a limit."""
+
+
+@contextlib.contextmanager
+def lock_limit(cancel: threading.Event) -> Iterator[None]:
+    """Within the block, this thread's waits for locks of caches end with `InfraFault` once the event is set."""
+    before = getattr(_LIMITS, "cancel", None)
+    _LIMITS.cancel = cancel
+    try:
+        yield
+    finally:
+        _LIMITS.cancel = before
 
 
 class EntryShare(Protocol):
@@ -84,10 +102,26 @@ class Cache:
         """Hold an exclusive lock between processes and threads; the kernel lets go of it should we die."""
         descriptor = os.open(self.path / "locks" / name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _wait_for(descriptor, name)
             yield
         finally:
             os.close(descriptor)
+
+
+def _wait_for(descriptor: int, name: str) -> None:
+    cancel: threading.Event | None = getattr(_LIMITS, "cancel", None)
+    if cancel is None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        return
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if cancel.is_set():
+                raise InfraFault(f"Another process is still making {name} of the cache.") from None
+            time.sleep(_LOOK)
+        else:
+            return
 
 
 def remove_tree(path: Path) -> None:

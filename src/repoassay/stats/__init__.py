@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     )
     from repoassay.stats.kish import effective_number as effective_number, effective_raters as effective_raters
     from repoassay.stats.mixed_logistic import MixedLogistic as MixedLogistic, fit_mixed_logistic as fit_mixed_logistic
-    from repoassay.stats.multiple_testing import HOLM as HOLM, holm as holm
+    from repoassay.stats.multiple_testing import holm as holm
     from repoassay.stats.p_values import SMALLEST_P as SMALLEST_P, p_text as p_text
     from repoassay.stats.paired import (
         agresti_min as agresti_min,
@@ -97,7 +97,7 @@ else:
             "intervals": ("Interval", "clopper_pearson", "clopper_pearson_upper", "wilson"),
             "kish": ("effective_number", "effective_raters"),
             "mixed_logistic": ("MixedLogistic", "fit_mixed_logistic"),
-            "multiple_testing": ("HOLM", "holm"),
+            "multiple_testing": ("holm",),
             "p_values": ("SMALLEST_P", "p_text"),
             "paired": ("agresti_min", "discordant_needed", "mcnemar", "paired_wald", "tango"),
             "permutation": ("paired_permutation", "two_sample_permutation"),

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["HOLM", "holm"]
-
-HOLM = "Holm step-down"
+__all__ = ["holm"]
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         BASE_BRANCH as BASE_BRANCH,
         DESCRIPTION as DESCRIPTION,
         PreparedTask as PreparedTask,
+        bare_layout as bare_layout,
         lay_out as lay_out,
         rules_place as rules_place,
     )
@@ -89,7 +90,7 @@ else:
             "installed_copies": ("cover_installed_copies",),
             "interpreters": ("how_to_get", "interpreter_findings", "release_lines"),
             "node": ("node_version",),
-            "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"),
+            "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "bare_layout", "lay_out", "rules_place"),
             "signature": ("check_signature", "sign_file"),
             "slurm": ("ArrayJob", "jobs_at_work", "submit_array", "write_scripts"),
             "sources": ("fetch_commit", "fetch_folders", "unpack"),

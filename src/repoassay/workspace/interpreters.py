@@ -118,8 +118,8 @@ def _candidates(line: str) -> Iterator[Path]:
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     with contextlib.suppress(OSError):  # somebody else's, who does not let this account look
         yield from sorted(pyenv.glob(f"versions/{line}.*/bin/{name}"), reverse=True)
-    for folder in os.get_exec_path():
-        if os.access(program := Path(folder, name), os.X_OK):
+    for folder in map(Path, os.get_exec_path()):
+        if folder != pyenv / "shims" and os.access(program := folder / name, os.X_OK):
             yield program
 
 

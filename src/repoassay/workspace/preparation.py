@@ -16,8 +16,9 @@ place of all below /workspace, the folders it names at their own absolute paths,
 
 from __future__ import annotations
 
+import hashlib
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from repoassay.sandbox import Access, Cache, Mount, Sandbox, settle
@@ -26,10 +27,10 @@ from repoassay.types import IN_REPOSITORY, FileEdit, TaskKind
 from repoassay.workspace.builds import build_repository
 from repoassay.workspace.checkouts import checkout
 from repoassay.workspace.environment import build_environment
-from repoassay.workspace.state_places import check_interpreter, state_mounts
+from repoassay.workspace.state_places import check_interpreter, make_folder, state_mounts
 from repoassay.workspace.variables import environment_variables
 
-__all__ = ["BASE_BRANCH", "DESCRIPTION", "PreparedTask", "lay_out", "rules_place"]
+__all__ = ["BASE_BRANCH", "DESCRIPTION", "PreparedTask", "bare_layout", "lay_out", "rules_place"]
 
 BASE_BRANCH = "main"
 """The branch that holds a checkout's one commit."""
@@ -143,3 +144,18 @@ def lay_out(
     if whole and folder.task.environment.build:
         base, environment = build_repository(folder, base, environment, cache, sandbox)
     return PreparedTask(folder, base, cache.entry("inputs", folder.digest[:32], stage), environment)
+
+
+def bare_layout(layout: PreparedTask, cache: Cache) -> PreparedTask:
+    """The same task with none of its files: an empty repository, or a state task's folders, which are empty."""
+    state = layout.folder.task.state
+    names = (*state.places, *state.folders, state.work) if state else ()
+
+    def stage(part: Path) -> None:
+        for name in names:
+            make_folder(part, name)
+        settle(part)
+
+    key = f"empty-{hashlib.sha256(chr(0).join(names).encode()).hexdigest()[:32]}" if names else "empty"
+    empty = cache.entry("checkouts", key, stage)
+    return replace(layout, base=empty, inputs=cache.entry("checkouts", "empty", settle))

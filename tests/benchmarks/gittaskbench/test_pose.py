@@ -233,7 +233,7 @@ def _liar(desk: Desk) -> None:
     desk.write("output.npy", stream.getvalue() + bytes(800))
 
 
-@pytest.mark.by_day(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("reading", list(Reading))
 def test_poses(reading: Reading, tmp_path: Path) -> None:
     complaints = book.complaints(TASK, tmp_path, reading)

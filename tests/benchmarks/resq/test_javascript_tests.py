@@ -113,6 +113,7 @@ def test_a_script_is_called_by_what_it_is(source: str, name: str) -> None:
     assert script_name(source) == name
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize("piece", ["f(", "describe('a', () => {", "test('a', ok);", "'\\", "/[", "/*", "`\\", "test("])
 def test_what_is_large_is_refused_soon(piece: str) -> None:
     with pytest.raises(Unlisted):

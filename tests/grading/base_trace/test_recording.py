@@ -131,11 +131,11 @@ def test_a_time_limit_that_the_base_hardly_keeps_is_tried(task: PreparedTask, gr
     grading = task.folder.task.grading.model_copy(update={"tests": tests.model_copy(update={"seconds": 0.01})})
     hasty = replace(task, folder=replace(task.folder, task=task.folder.task.model_copy(update={"grading": grading})))
     assert grade(task, NOTE, traces).basis == "base_trace"
-    assert grade(hasty, NOTE, traces).outcome is Outcome.TIMED_OUT
+    assert grade(hasty, NOTE, traces).basis == "run"
 
 
 ODD = {
-    "passes": ("def test_add():\n    assert True\n", "do not simply fail"),
+    "passes": ("def test_add():\n    assert True\n", "nothing is recorded where nothing fails"),
     "changes": (
         "import os\n\ndef test_add():\n    assert int.from_bytes(os.urandom(8)) == 3, 0\n\n"
         "def test_other():\n    assert os.urandom(1) < b'\\x80'\n    assert 0 if os.urandom(2) < b'\\x80' else 1\n",
@@ -167,15 +167,22 @@ def test_a_base_that_proves_nothing_decides_nothing(
     task = small_edit(tmp_path, sandbox, repository, text, ids, solution=NOTE.decode())
     without = BaseTraces(Cache())
     with WarmPool(Cache(), slots=1, limits=Limits(seconds=60, memory=2**30, disk=2**28)) as pool:
-        verdict = grade_edit(task.folder, NOTE, sandbox, base=task.base, environment=task.environment, pool=pool,
-                             traces=without)  # fmt: skip
+        first, verdict = (
+            grade_edit(task.folder, patch, sandbox, base=task.base, environment=task.environment, pool=pool,
+                       traces=without)
+            for patch in (NOTE.replace(b"unrelated_note", b"other"), NOTE)
+        )  # fmt: skip
+    assert first.basis == verdict.basis == "run"
+    if name == "passes":
+        assert verdict.outcome is Outcome.PASSED
+        assert without.recorded == {}
+        return
     (trace,) = without.recorded.values()
-    assert verdict.basis == "run"
     assert reason in trace.unusable
     if not reason:
         assert trace.unusable == ""
-        assert trace.listed == ("",) or "" in trace.listed
-        assert verdict.outcome is Outcome.PASSED
+        assert "" in trace.listed
+        assert (first.outcome, verdict.outcome) == (Outcome.FAILED, Outcome.PASSED)
 
 
 def test_no_trace_decides_about_nothing_or_too_much() -> None:

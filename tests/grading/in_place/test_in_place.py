@@ -152,6 +152,7 @@ def test_the_solution_passes_and_is_attested_or_doubted(judge: Judge, shop: Task
     assert verdict.assurance.grade in ("attested", "doubted")
 
 
+@pytest.mark.exhaustive
 def test_a_harmless_change_fails_what_the_base_fails(judge: Judge, shop: TaskFolder) -> None:
     verdict = judge(shop, diff({"NOTES": (None, "A note.\n")}))
     assert verdict.outcome is Outcome.FAILED
@@ -245,6 +246,7 @@ def test_nobody_is_judged_by_a_task_that_is_not_proven(
             judge(folder, patch)
 
 
+@pytest.mark.exhaustive
 def test_a_test_that_the_solution_does_not_pass_here_is_excluded_by_name(judge: Judge, tmp_path: Path) -> None:
     checks = CHECKS + "".join(f"\ndef test_more_{number}(price):\n    assert price(1) == 3\n" for number in range(6))
     more = tuple(f"tests/check_prices.py::test_more_{number}" for number in range(6))

@@ -247,6 +247,7 @@ def test_who_makes_every_test_pass_is_caught_by_altered_ones(judge: Judge, shop:
     assert judge(shop, cheat_of(cheat)).result is False
 
 
+@pytest.mark.exhaustive
 def test_what_is_left_out_is_told_and_does_not_keep_a_solution_from_passing(judge: Judge, shop: TaskFolder) -> None:
     verdict = judge(shop, SOLUTION + cheat_of("scripts") + cheat_of("the test file"))
     assert verdict.outcome is Outcome.PASSED, verdict.comments

@@ -80,6 +80,7 @@ def draw(small: Small) -> None:
         image.fromarray(done).save(place)
 
 
+@pytest.mark.exhaustive
 def test_a_mean_over_the_picture_lets_half_done_work_survive(small: Small) -> None:
     draw(small)
     mean = criterion("image_mean_difference", "out.{png,jpg}", "at_most = 30", "truth:truth.png")
@@ -99,6 +100,7 @@ def test_a_sound_criterion_kills_every_wrong_picture_and_takes_other_formats(sma
     assert {"same-pixels", "jpg-95", "noise-slight"} <= names(found.of(Expected.RIGHT))
 
 
+@pytest.mark.exhaustive
 def test_a_format_without_losses_is_not_written_with_losses(small: Small) -> None:
     draw(small)
     exact = criterion("image_psnr", "out.png", "at_least = 30", "truth:truth.png")
@@ -127,6 +129,7 @@ def test_cells_of_a_table_are_told_apart_and_its_spelling_is_free(small: Small) 
     assert {each.outcome.value for each in found.of(Expected.OPEN) if each.name == "rows-shuffled"} == {"passed"}
 
 
+@pytest.mark.exhaustive
 def test_what_a_threshold_allows_is_no_survivor(small: Small) -> None:
     for place in (small.right / "out.csv", small.folder / "tests/truth.csv"):
         place.write_text(ROWS)
@@ -197,6 +200,7 @@ def test_a_sound_that_only_has_to_open_survives_reversed_and_with_silence(small:
     assert {"reversed", "silence-middle", "rate-double", "noise"} <= names(found.survivors)
 
 
+@pytest.mark.exhaustive
 def test_more_mutants_than_asked_for_are_sampled_alike(small: Small) -> None:
     (small.right / "out.csv").write_text(ROWS)
     rows = criterion("table_rows", "out.csv", "equals = 20")

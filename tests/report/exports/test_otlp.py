@@ -170,3 +170,31 @@ def test_what_cannot_be_sent_is_a_sentence(made: Path, tmp_path: Path) -> None:
     assert "no URL" in export(made, "--as", "otel", "--to", "here").stderr
     assert "sent nowhere" in export(made, "--as", "csv", "--to", "http://127.0.0.1:1").stderr
     assert export(made, "--as", "otel").returncode == 2
+
+
+WEAVE = {
+    "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "gen_ai.request.model", "gen_ai.operation.name",
+}  # fmt: skip
+"""What Weave's server takes tokens, model and kind from (ATTRIBUTE_KEYS and USAGE_KEYS of its trace server, 2026)."""
+
+
+def test_weave_and_langfuse_find_what_they_read(made: Path, collector: Collector) -> None:
+    done = export(
+        made, "--as", "otel", "--to", collector.url, OTEL_RESOURCE_ATTRIBUTES="wandb.entity=me,wandb.project=p"
+    )
+    assert done.returncode == 0, done.stderr
+    resource = {
+        each.key: each.value.string_value for each in collector.requests[0][1].resource_spans[0].resource.attributes
+    }
+    assert (resource["wandb.entity"], resource["wandb.project"]) == ("me", "p")
+    assert resource["service.name"] == "repoassay"
+    spans = collector.spans()
+    root, call = (
+        next(attributes(span) for span in spans if bool(span.parent_span_id) is below) for below in (False, True)
+    )
+    assert call.keys() >= WEAVE and root["gen_ai.agent.name"]
+    # Langfuse: dollars by this name; tokens as parts that add up, of the calls alone.
+    assert call["gen_ai.usage.cost"] == pytest.approx(0.01) and "gen_ai.usage.cost" not in root
+    parts = json.loads(call["langfuse.observation.usage_details"])
+    assert parts == {"input": 60, "input_cached_tokens": 40, "input_cache_creation": 0, "output": 10}
+    assert json.loads(root["langfuse.observation.usage_details"]) == {}

@@ -73,6 +73,7 @@ def test_training_qualification_live(owner: Person, url: str, desk: ReviewState)
     assert "qualification_passed" in log and "qualification_failed" in log and "qualification_again" in log
 
 
+@pytest.mark.exhaustive
 def test_raters_are_not_told_which_items_are_controls(owner: Person, url: str, desk: ReviewState) -> None:
     owner.study(controls="2", faulty="3", attention="1", training="1", qualification="1", two="on",
                 reveal="after_submission")  # fmt: skip

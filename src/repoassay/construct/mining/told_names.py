@@ -16,8 +16,6 @@ __all__ = ["NeededFact", "needed_facts", "tell_text", "untold"]
 
 _LEAST_TEXT = 8
 _MOST_TEXT = 300
-_LARGEST_REST = 3
-"""A text that is so many times as long as the solution's within it is rather an input that holds a word of it."""
 _WORD = r"[^\W\d_]{3,}"
 _FILLED = re.compile(r"%[sdrif]|\{[^{}]*\}")
 

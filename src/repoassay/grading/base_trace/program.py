@@ -102,6 +102,8 @@ class PathLog:
             return self._links[place]
         try:
             found = os.readlink(place)
+        except PermissionError:
+            raise UnreadCallError(f"where {os.fsdecode(place)} leads is a secret") from None
         except OSError:
             found = None
         if place.startswith(_READ_ONLY):
@@ -320,7 +322,6 @@ def _listen(mine: socket.socket, worker: int, reader: CallReader, log: PathLog) 
         ready = poll.poll(20)
         if ready and ready[0][1] & select.POLLIN:
             _answer(listener, reader, log)
-            continue
         ended, status = os.waitpid(worker, os.WNOHANG)
         if ended:
             return status

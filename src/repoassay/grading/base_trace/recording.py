@@ -22,6 +22,9 @@ from repoassay.tasks import read_regular
 
 __all__ = ["BaseTraces"]
 
+_TaskHere = tuple[str, Path, Path]
+"""A task's digest, its base and its environment."""
+_KIND = "traces"
 _TRACED = 2
 _MOST_KEPT, _MOST_PATHS = 64 * 2**20, 200_000
 _MACHINES = ("x86_64", "aarch64")
@@ -36,8 +39,9 @@ class BaseTraces:
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
-        self._known: dict[tuple[str, Path, Path], BaseTrace] = {}
-        self._making: dict[tuple[str, Path, Path], threading.Lock] = {}
+        self._known: dict[_TaskHere, BaseTrace] = {}
+        self._keys: dict[_TaskHere, str] = {}
+        self._making: dict[_TaskHere, threading.Lock] = {}
         self._lock = threading.Lock()
 
     @property
@@ -45,46 +49,70 @@ class BaseTraces:
         """Those in use, by the digest of the task."""
         return {digest: trace for (digest, _, _), trace in self._known.items()}
 
+    def known(self, subject: HiddenTestSubject, reference: Reference | None) -> BaseTrace | None:
+        """The trace of a subject's task where there is one already.
+
+        Raises:
+            InfraFault: It cannot be read.
+        """
+        here = _task_here(subject)
+        if here not in self._known and (self._cache.path / _KIND / self._key(subject, reference)).exists():
+            self._known[here] = self._kept(subject, reference, None)
+        return self._known.get(here)
+
     def of(self, subject: HiddenTestSubject, reference: Reference | None, oracle: Oracle | None) -> BaseTrace:
         """The trace of a subject's task, recorded when it is not in the cache.
 
         Python's own tests in a prefork server's forks are traced; of others there is none that anything rests on.
         """
-        folder = subject.folder
+        folder, here = subject.folder, _task_here(subject)
         tests = folder.task.grading.tests
         if tests is None or tests.runner != "pytest" or folder.task.state or subject.pool is None:
             return BaseTrace(unusable="such tests are not traced")
-        key = (folder.digest, subject.base, subject.environment)
         with self._lock:
-            making = self._making.setdefault(key, threading.Lock())
+            making = self._making.setdefault(here, threading.Lock())
         with making:
-            found = self._known.get(key)
-            if found is None:
+            if here not in self._known:
                 try:
-                    found = self._kept(replace(subject, edits={}, cancel=None), reference, oracle)
-                except InfraFault as fault:  # what is wrong here will be said of the submission's own run
-                    found = BaseTrace(unusable=str(fault))
-                self._known[key] = found
-        return found
+                    self._known[here] = self._kept(subject, reference, oracle)
+                except InfraFault as fault:
+                    if subject.cancel is not None and subject.cancel.is_set():
+                        return BaseTrace(unusable="the recording was given up")
+                    self._known[here] = BaseTrace(unusable=str(fault))  # and runs will say what is wrong here
+        return self._known[here]
+
+    def _key(self, subject: HiddenTestSubject, reference: Reference | None) -> str:
+        here = _task_here(subject)
+        if here not in self._keys:
+            tests = subject.folder.task.grading.tests
+            limit = "" if tests is None else f"{tests.seconds}"
+            yielded = reference.model_dump_json() if reference else ""
+            folder, base, environment = subject.folder, subject.base, subject.environment
+            parts = (_programs(), limit, folder.digest, environment.name, base.name, yielded)
+            identity = "\0".join(parts)
+            self._keys[here] = hashlib.sha256(identity.encode()).hexdigest()[:32]
+        return self._keys[here]
 
     def _kept(self, subject: HiddenTestSubject, reference: Reference | None, oracle: Oracle | None) -> BaseTrace:
-        identity = "\0".join((_programs(), subject.folder.digest, subject.environment.name, subject.base.name,
-                              reference.model_dump_json() if reference else ""))  # fmt: skip
-        key = hashlib.sha256(identity.encode()).hexdigest()[:32]
-
         def build(part: Path) -> None:
             began = time.monotonic()
-            made = _recorded(subject, reference, oracle)
+            made = _recorded(replace(subject, edits={}), reference, oracle)
+            if subject.cancel is not None and subject.cancel.is_set():
+                raise InfraFault("The recording was given up.")
             made = made.model_copy(update={"seconds": round(time.monotonic() - began, 2)})
             (part / "trace.json").write_text(made.model_dump_json(), encoding="utf-8")
 
-        entry = self._cache.entry("traces", key, build)
+        entry = self._cache.entry(_KIND, self._key(subject, reference), build)
         try:
             return BaseTrace.model_validate_json(read_regular(entry / "trace.json", _MOST_KEPT))
         except (OSError, ValidationError) as error:
             raise InfraFault(
                 f"The trace of {subject.folder.task.id} cannot be read.", f"Remove {entry} to record it again."
             ) from error
+
+
+def _task_here(subject: HiddenTestSubject) -> _TaskHere:
+    return subject.folder.digest, subject.base, subject.environment
 
 
 def _recorded(subject: HiddenTestSubject, reference: Reference | None, oracle: Oracle | None) -> BaseTrace:

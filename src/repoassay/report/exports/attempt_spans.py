@@ -6,6 +6,7 @@ Spans carry names and figures, never what was said: a trace often goes to a serv
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,6 +20,7 @@ __all__ = ["AttemptSpan", "SpanEvent", "SpanValue", "spans_of"]
 
 SpanValue = str | int | float | bool
 _VENDORS = {"messages": "anthropic", "responses": "openai", "chat": "openai", "gemini": "gcp.gemini"}
+_LANGFUSE_USAGE = "langfuse.observation.usage_details"
 _EVALUATION = "gen_ai.evaluation.result"
 
 
@@ -87,6 +89,7 @@ def _root(found: FinishedAttempt, trace: bytes, own: bytes) -> AttemptSpan:
     }  # fmt: skip
     if spent and spent.dollars is not None:
         attributes["repoassay.dollars"] = float(spent.dollars)
+    attributes[_LANGFUSE_USAGE] = "{}"  # it adds up what every span has, and the calls have it all
     label = "unknown" if verdict.result is None else "pass" if verdict.result else "fail"
     told: dict[str, SpanValue] = {
         "gen_ai.evaluation.name": "repoassay.verdict", "gen_ai.evaluation.score.label": label,
@@ -113,7 +116,9 @@ def _called(call: Call, trace: bytes, root: bytes) -> AttemptSpan:
     if call.status is not None:
         attributes["http.response.status_code"] = call.status
     if call.price is not None:
-        attributes["repoassay.dollars"] = float(call.price)
+        attributes["repoassay.dollars"] = attributes["gen_ai.usage.cost"] = float(call.price)
+    if call.usage is not None:
+        attributes[_LANGFUSE_USAGE] = _parts(call.usage)
     if call.first_byte is not None:
         attributes["gen_ai.server.time_to_first_token"] = call.first_byte
     failed = call.fault or call.refused
@@ -129,8 +134,10 @@ def _step(step: TrajectoryStep, model: str, trace: bytes, root: bytes) -> Attemp
     assert step.time is not None
     attributes: dict[str, SpanValue] = {
         "gen_ai.operation.name": "chat", "gen_ai.provider.name": "unknown", "repoassay.step": step.index,
-        **_named(model), **_tokens(step.usage),
+        **_named(model), **_tokens(step.usage), **({_LANGFUSE_USAGE: _parts(step.usage)} if step.usage else {}),
     }  # fmt: skip
+    if step.dollars is not None:
+        attributes["repoassay.dollars"] = attributes["gen_ai.usage.cost"] = float(step.dollars)
     own = _number(8, trace.hex(), f"step {step.index}")
     return AttemptSpan(trace, own, root, f"chat {model}".rstrip(), step.time, step.time, attributes, outward=True)
 
@@ -163,6 +170,16 @@ def _tokens(usage: Usage | None) -> dict[str, SpanValue]:
         "gen_ai.usage.cache_read.input_tokens": usage.cached,
         "gen_ai.usage.cache_creation.input_tokens": usage.cache_write,
     }  # fmt: skip
+
+
+def _parts(usage: Usage) -> str:
+    """Tokens in parts that add up, as Langfuse wants them: it would count cached ones beside the whole."""
+    plain = max(usage.input - usage.cached - usage.cache_write, 0)
+    parts = {
+        "input": plain, "input_cached_tokens": usage.cached, "input_cache_creation": usage.cache_write,
+        "output": usage.output,
+    }  # fmt: skip
+    return json.dumps(parts)
 
 
 def _number(size: int, *parts: str) -> bytes:

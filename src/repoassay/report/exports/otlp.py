@@ -46,7 +46,8 @@ class Otlp:
     def send(self, source: ExportSource, destination: str) -> str:
         """Send them to a collector, below whose address `/v1/traces` lies; returns what was sent, as a sentence.
 
-        Headers, certificates and time limits are what OpenTelemetry's own variables say (OTEL_EXPORTER_OTLP_...).
+        Headers, certificates and time limits are what OpenTelemetry's own variables say (OTEL_EXPORTER_OTLP_...), and
+        so is what else the sender is (OTEL_RESOURCE_ATTRIBUTES), by which Weave knows the project.
 
         Raises:
             BadInput: It is no URL.
@@ -126,7 +127,7 @@ def _sdk_span(span: AttemptSpan) -> ReadableSpan:
 
     return ReadableSpan(
         name=span.name, context=context(span.own), parent=context(span.parent) if span.parent else None,
-        resource=Resource(_RESOURCE), attributes=dict(span.attributes),
+        resource=Resource.create(_RESOURCE), attributes=dict(span.attributes),
         events=[Event(event.name, dict(event.attributes), _nanoseconds(event.at)) for event in span.events],
         kind=SpanKind.CLIENT if span.outward else SpanKind.INTERNAL,
         status=Status(StatusCode.ERROR, span.failed) if span.failed else Status(StatusCode.UNSET),

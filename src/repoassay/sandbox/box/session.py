@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import marshal
 import os
@@ -11,7 +10,7 @@ import select
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -21,6 +20,7 @@ from repoassay.sandbox.box.boot import code_bundle
 from repoassay.sandbox.box.export import ExportReceiver
 from repoassay.sandbox.box.frames import CHUNK, MARSHAL, FrameReader, frame_of
 from repoassay.sandbox.box.relay import BoxRelay
+from repoassay.sandbox.box.requests import BoxRequest, BoxRequests
 from repoassay.sandbox.launcher.watch import memory_kills
 from repoassay.sandbox.protocol import Command, Completed, SandboxNetwork, SandboxSetup
 from repoassay.sandbox.served_session import ANSWER, ServedSession
@@ -35,7 +35,6 @@ _STARTING = 120.0
 _ENDING = 20.0
 _OVERDUE = 30.0
 """Seconds after its time limit at which a box that has not ended itself is ended."""
-_CHANNEL = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +47,6 @@ class RunningBox:
     process: subprocess.Popen[bytes]
     cgroups: list[str] = field(default_factory=list)
     started: Callable[[], None] = lambda: None
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """A request under way: where its output goes, and its answer; None when the session ended before."""
-
-    sinks: Mapping[bytes, Bounded]
-    logged: bool
-    told: Callable[[bytes], None] | None = None
-    answer: Future[dict[str, Any] | None] = field(default_factory=Future)
 
 
 class BoxSession(ServedSession):
@@ -81,8 +70,7 @@ class BoxSession(ServedSession):
     ) -> None:
         super().__init__(setup)
         self._box, self._cancel, self._stack = box, cancel, stack
-        self._numbers = itertools.count(1)
-        self._waiting: dict[int, _Waiting] = {}
+        self._requests = BoxRequests(self._logged)
         self._ready: Future[None] = Future()
         self._sending, self._closing = threading.Lock(), threading.Lock()
         self._over, self._closed, self._cancelling = threading.Event(), False, False
@@ -178,32 +166,29 @@ class BoxSession(ServedSession):
         if self.ended and command is not None:
             return self._cut_short(command)
         self._check()
-        number, kills, started = next(self._numbers), memory_kills(self._box.cgroups), time.monotonic()
-        sinks = {b"o": Bounded(limits[0]), b"e": Bounded(limits[1]), b"c": Bounded(_CHANNEL)}
-        waiting = self._waiting[number] = _Waiting(sinks, logged, command.told if command else None)
+        waiting = self._requests.begin(limits, logged, command.told if command else None)
+        kills, started = memory_kills(self._box.cgroups), time.monotonic()
         body = marshal.dumps(({**request, "kept": max(limits)}, stdin), MARSHAL)
         timed_out = False
         try:
             with contextlib.suppress(Interrupted) if command else contextlib.nullcontext():
-                self._send(b"r", number, body)
+                self._send(b"r", waiting.number, body)
             if self.ended and not waiting.answer.done():
                 waiting.answer.set_result(None)
             try:
                 answer = waiting.answer.result(timeout)
             except TimeoutError:
                 timed_out = True
-                answer = self._ended_by_us(number, waiting.answer)
+                answer = self._ended_by_us(waiting)
         except BaseException:  # Ctrl-C, say
             with contextlib.suppress(Interrupted, InfraFault):
-                self._send(b"k", number, b"")
+                self._send(b"k", waiting.number, b"")
             raise
         finally:
-            self._waiting.pop(number, None)
+            self._requests.forget(waiting)
         wall = round(time.monotonic() - started, 4)
-        out, err = (sinks[kind].value() for kind in (b"o", b"e"))
-        truncated = sinks[b"o"].truncated or sinks[b"e"].truncated
         if answer is not None and "refused" in answer:
-            return Completed(shell_exit(126, wall=wall), out, f"cannot be started: {answer['refused']}\n".encode())
+            return waiting.refused(answer["refused"], shell_exit(126, wall=wall))
         if answer is None:
             exit_ = self._cut_short(command).exit.model_copy(update={"wall": wall})
         else:
@@ -213,13 +198,12 @@ class BoxSession(ServedSession):
             elif (command or exit_.signal == 9) and memory_kills(self._box.cgroups) > kills:
                 # A whole command ran out of memory whichever of its processes the kernel chose.
                 exit_ = exit_.model_copy(update={"ended": Ended.OUT_OF_MEMORY})
-        exit_ = exit_.model_copy(update={"output_truncated": truncated})
-        return Completed(exit_, out, err, sinks[b"c"].value())
+        return waiting.completed(exit_)
 
-    def _ended_by_us(self, number: int, answer: Future[dict[str, Any] | None]) -> dict[str, Any] | None:
-        self._send(b"k", number, b"")
+    def _ended_by_us(self, waiting: BoxRequest) -> dict[str, Any] | None:
+        self._send(b"k", waiting.number, b"")
         try:
-            return answer.result(_ENDING)
+            return waiting.answer.result(_ENDING)
         except TimeoutError as error:
             raise InfraFault("A command of the session could not be killed.") from error
 
@@ -275,9 +259,7 @@ class BoxSession(ServedSession):
         if not self._ready.done():
             assert isinstance(self._report, InfraFault)
             self._ready.set_exception(self._report)
-        for waiting in list(self._waiting.values()):
-            if not waiting.answer.done():
-                waiting.answer.set_result(None)
+        self._requests.end()
 
     def _tell_end(self, how: bytes) -> None:
         with contextlib.suppress(Interrupted, InfraFault):
@@ -310,14 +292,9 @@ class BoxSession(ServedSession):
 
     def _take(self, kind: bytes, number: int, data: bytes) -> None:
         if kind in (b"o", b"e", b"c"):
-            self._printed(kind, number, data)
+            self._requests.take_output(kind, number, data)
         elif kind == b"a":
-            if waiting := self._waiting.get(number):
-                told = json.loads(data)
-                if "refused" not in told:
-                    told = {"code": int(told["code"]), "cpu": round(float(told["cpu"]), 4),
-                            "peak_memory": int(told["peak_memory"])}  # fmt: skip
-                waiting.answer.set_result(told)
+            self._requests.take_answer(number, data)
         elif kind == b"n":
             self._relay.connect(number, int(data))
         elif kind == b"d":
@@ -336,17 +313,6 @@ class BoxSession(ServedSession):
             raise InfraFault(f"The sandbox could not be set up: {data.decode(errors='replace')[:2000]}.")
         else:
             raise ValueError(f"a frame of kind {kind!r}")
-
-    def _printed(self, kind: bytes, number: int, data: bytes) -> None:
-        waiting = self._waiting.get(number)
-        if waiting is None:
-            return
-        waiting.sinks[kind].feed(data)
-        if kind == b"c":
-            if waiting.told is not None:
-                waiting.told(data)
-        elif waiting.logged:
-            self._logged(data)
 
 
 def _report(document: Any) -> Completed:

@@ -92,6 +92,7 @@ def test_colours_must_lie_where_the_forms_are() -> None:
     assert luma_order(np.ascontiguousarray(coloured[..., ::-1]), grey) < 0
 
 
+@pytest.mark.exhaustive
 def test_a_mixture_of_both_inputs_is_no_transfer() -> None:
     content, style = scene(1), scene(2)
     turned = np.ascontiguousarray(style[:, ::-1])
