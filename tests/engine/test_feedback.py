@@ -39,13 +39,8 @@ def test_which_files_tests_look_at_is_not_told(level: Feedback) -> None:
     blind = blind.model_copy(update={"basis": "base_trace", "comments": ("They never look at x.txt.", *blind.comments)})
     told = FeedbackLedger(level).tell(blind)
     assert ("x.txt" in told.model_dump_json()) is (told.basis == "base_trace") is (level == "full")
-    assert (
-        told.model_copy(update={"seconds": 0.0})
-        == FeedbackLedger(level)
-        .tell(verdict(Outcome.FAILED))
-        .model_copy(update={"seconds": 0.0, "graded_at": told.graded_at})
-        or level == "full"
-    )
+    run = FeedbackLedger(level).tell(verdict(Outcome.FAILED))
+    assert level == "full" or (told.comments, told.basis) == (run.comments, run.basis)
 
 
 def test_how_tampering_was_noticed_is_not_told() -> None:

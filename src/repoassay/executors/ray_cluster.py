@@ -90,7 +90,11 @@ class RayCluster:
         self._lock = threading.Lock()
         self._ready: Future[None] = Future()
         self._alone_since = self._seen = time.monotonic()
-        self._shelf = self._ray.remote(ShelfActor).options(num_cpus=0, max_concurrency=1).remote()
+        here = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
+            self._ray.get_runtime_context().get_node_id(), soft=True
+        )  # where it is lost only with this process's own machine
+        place = self._ray.remote(ShelfActor).options(num_cpus=0, max_concurrency=1, scheduling_strategy=here)
+        self._shelf = place.remote()
         self._thread = threading.Thread(target=self._run, name="ray-cluster", daemon=True)
         self._thread.start()
         try:

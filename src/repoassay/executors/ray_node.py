@@ -5,6 +5,7 @@ An actor answers with JSON alone, an error of ours as its class, message and rem
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -132,15 +133,14 @@ class _Shelf:
             build(part)
             return
         name = share_key(kind, key)
-        while True:
-            state, refs = ray.get(self._actor.claim.remote(name, self._node))
-            if state == "ready":
-                unpack_entry(ray.get(refs[0]), part)
-                return
-            if state == "build":
-                break
-            if self._closing.wait(_LOOK):
-                raise InfraFault("The node is closing.")
+        try:
+            held = self._held(name)
+        except ray.exceptions.RayError:  # the shelf was lost, or what it held: then every node builds for itself
+            build(part)
+            return
+        if held is not None:
+            unpack_entry(held, part)
+            return
         data = None
         try:
             build(part)
@@ -148,7 +148,26 @@ class _Shelf:
         finally:
             if data is None:
                 self._actor.release.remote(name, self._node)
-        ray.get(self._actor.put.remote(name, data))
+        with contextlib.suppress(ray.exceptions.RayError):
+            ray.get(self._actor.put.remote(name, data))
+
+    def _held(self, name: str) -> bytes | None:
+        """An archive once it is there; None where it is this node that builds.
+
+        Raises:
+            ray.exceptions.RayError: The shelf or the archive is lost.
+        """
+        import ray
+
+        while True:
+            state, refs = ray.get(self._actor.claim.remote(name, self._node))
+            if state == "ready":
+                found: bytes = ray.get(refs[0])
+                return found
+            if state == "build":
+                return None
+            if self._closing.wait(_LOOK):
+                raise InfraFault("The node is closing.")
 
 
 def _answered(work: Callable[[], bytes]) -> bytes:
