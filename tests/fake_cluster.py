@@ -52,6 +52,7 @@ class FakeCluster:
         self.asked: list[str] = []
         self.leads_to = ""
         self.processes: dict[str, asyncio.subprocess.Process] = {}
+        self.started: list[asyncio.subprocess.Process] = []
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
@@ -128,6 +129,7 @@ class FakeCluster:
         command = container["command"] if first else request.query.getall("command")
         argv = self._argv(pod, container, command)
         process = await asyncio.create_subprocess_exec(*argv, stdin=-1, stdout=-1, stderr=-1, env={})
+        self.started.append(process)
         if first:
             self.processes[name] = process
         carrying = [asyncio.create_task(self._carry(sockets, process, channel)) for channel in (1, 2)]
@@ -264,7 +266,7 @@ def fake_cluster(folder: Path) -> Iterator[FakeCluster]:
         web.get(f"{pods}/{{name}}/exec", cluster.stream), web.get(f"{pods}/{{name}}/attach", cluster.stream),
         web.post(policies, cluster.create_policy), web.delete(f"{policies}/{{name}}", cluster.delete),
     ])  # fmt: skip
-    runner = web.AppRunner(application)
+    runner = web.AppRunner(application, shutdown_timeout=0.5)
     ready = threading.Event()
 
     async def serve() -> None:
@@ -272,13 +274,24 @@ def fake_cluster(folder: Path) -> Iterator[FakeCluster]:
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
         cluster.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        ready.set()
+
+    async def stop() -> None:
+        """Leave nothing pending: what is destroyed so speaks up in whatever test runs then."""
+        for process in cluster.started:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+        pending = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+        await runner.cleanup()
 
     def run() -> None:
         asyncio.set_event_loop(loop)
         loop.run_until_complete(serve())
+        loop.call_soon(ready.set)  # once it runs for good: a stop that comes earlier is forgotten
         loop.run_forever()
-        loop.run_until_complete(runner.cleanup())
+        loop.run_until_complete(stop())
         loop.close()
 
     thread = threading.Thread(target=run, daemon=True)
