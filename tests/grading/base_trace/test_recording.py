@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -137,8 +139,8 @@ def test_a_time_limit_that_the_base_hardly_keeps_is_tried(task: PreparedTask, gr
 ODD = {
     "passes": ("def test_add():\n    assert True\n", "nothing is recorded where nothing fails"),
     "changes": (
-        "import os\n\ndef test_add():\n    assert int.from_bytes(os.urandom(8)) == 3, 0\n\n"
-        "def test_other():\n    assert os.urandom(1) < b'\\x80'\n    assert 0 if os.urandom(2) < b'\\x80' else 1\n",
+        "import os\n\ndef test_add():\n    assert False\n\n"
+        + "".join(f"def test_{number}():\n    assert os.urandom(1) < b'\\x80'\n\n" for number in range(30)),
         "came to",
     ),
     "ends": ("import os\n\ndef test_add():\n    os._exit(3)\n", "do not simply fail"),
@@ -162,9 +164,11 @@ def test_a_base_that_proves_nothing_decides_nothing(
     tmp_path: Path, sandbox: Sandbox, grade: Grade, traces: BaseTraces, name: str
 ) -> None:
     text, reason = ODD[name]
-    ids = ["test_add", "test_other"] if "test_other" in text else ["test_add"]
+    ids = re.findall(r"def (\w+)", text)
     repository = {**REPOSITORY, "name.txt": name}
     task = small_edit(tmp_path, sandbox, repository, text, ids, solution=NOTE.decode())
+    for place in ("scripts", "scripts/tool.sh"):
+        os.utime(task.base / place, (0, 0))  # as in a base that was laid out long ago
     without = BaseTraces(Cache())
     with WarmPool(Cache(), slots=1, limits=Limits(seconds=60, memory=2**30, disk=2**28)) as pool:
         first, verdict = (
