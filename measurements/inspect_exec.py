@@ -7,9 +7,9 @@ of a task whose environment is built.
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import subprocess
-import sys
 import time
 from collections.abc import Awaitable, Callable
 
@@ -61,4 +61,6 @@ async def measure(task: str) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(measure, sys.argv[1] if len(sys.argv) > 1 else "edit-ledger-monthly")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("task", nargs="?", default="edit-ledger-monthly", help="a task of the starter suite")
+    anyio.run(measure, parser.parse_args().task)

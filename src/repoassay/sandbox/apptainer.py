@@ -19,7 +19,7 @@ from repoassay.errors import BadInput, InfraFault, NoIsolation
 from repoassay.sandbox.box.boot import boot_arguments
 from repoassay.sandbox.box.box import BoxSandbox, start_process
 from repoassay.sandbox.box.plan import BoxMount, BoxPlan
-from repoassay.sandbox.box.session import RunningBox
+from repoassay.sandbox.box.process import RunningBox
 from repoassay.sandbox.cache import SANDBOX_UID, Cache
 from repoassay.sandbox.capabilities import SandboxCapabilities
 from repoassay.sandbox.cgroups import make_cgroups, remove_cgroups, sweep_cgroups

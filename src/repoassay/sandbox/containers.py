@@ -19,7 +19,7 @@ from repoassay.errors import BadInput, InfraFault, NoIsolation
 from repoassay.sandbox.box.boot import boot_arguments
 from repoassay.sandbox.box.box import BoxSandbox, start_process
 from repoassay.sandbox.box.plan import BoxFolder, BoxMount, BoxPlan
-from repoassay.sandbox.box.session import RunningBox
+from repoassay.sandbox.box.process import RunningBox
 from repoassay.sandbox.capabilities import SandboxCapabilities
 from repoassay.sandbox.launcher.identity import INSIDE
 from repoassay.sandbox.namespaces import BASE_ENV

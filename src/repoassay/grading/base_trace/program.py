@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
-import importlib.machinery
 import json
 import os
 import select
@@ -28,10 +27,6 @@ _PATH_MAX, _MOST_LINKS = 4096, 40
 _NO_FOLDER, _REMOVE_FOLDER, _IN_ROOT = 0xFFFFFF9C, 0x200, 0x10
 _READ_ONLY = (b"/usr/", b"/lib", b"/bin", b"/sbin", b"/env/", b"/etc/")
 _OPEN = ("open", "openat", "openat2", "creat")
-_DISTRIBUTIONS = (".dist-info", "egg-info")
-_KNOWN_METADATA = ((3, 10), (3, 11), (3, 12), (3, 13))
-"""Pythons whose `importlib.metadata` is known to look at nothing but these."""
-_lstat = os.lstat  # tests may put something else in its place
 
 
 class UnreadCallError(Exception):
@@ -224,57 +219,13 @@ def _text(thread: int, address: int) -> bytes:
     return found.split(b"\0")[0]
 
 
-class FolderNames:
-    """Names in a folder, each looked up when it is asked for: Python's importer asks for few of those it lists.
-
-    So a name that no import could find is one that the tests do not look at, though the importer read the folder.
-    """
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-
-    def __contains__(self, name: str) -> bool:
-        try:
-            _lstat(f"{self._folder}/{name}")
-        except OSError:
-            return False
-        return True
-
-
-def _fill_cache(finder: Any) -> None:
-    finder._path_cache = finder._relaxed_path_cache = FolderNames(finder.path or os.getcwd())
-
-
-def _hold_distributions(roots: list[str]) -> None:
-    """Let the standard library find installed distributions in import folders without that their names count as read.
-
-    It reads all names of a folder, and passes over those that do not end as a distribution's do. A patch that makes
-    such a name is never decided by a trace; where there are several, their order may matter, and the folder is read.
-    """
-    if sys.version_info[:2] not in _KNOWN_METADATA:
-        return
-    import importlib.metadata
-
-    held = {}
-    for root in roots:
-        try:
-            opened = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError:
-            continue
-        held[root] = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, SPARED - 100)
-        os.close(opened)
-    paths: Any = importlib.metadata.FastPath  # type: ignore[attr-defined]
-    seeker = importlib.metadata.Lookup.__init__.__code__  # type: ignore[attr-defined]
-    read = paths.children
-
-    def children(path: Any) -> Any:
-        if path.root in held and sys._getframe(1).f_code is seeker:
-            names = [name for name in os.listdir(held[path.root]) if name.lower().endswith(_DISTRIBUTIONS)]
-            if len(names) < 2:
-                return names
-        return read(path)
-
-    paths.children = children
+def _load(name: str) -> dict[str, Any]:
+    """Run a program of ours that lies beside this one, as a prefork server runs its own; return what it defines."""
+    path = f"/run/{name}.py"
+    space: dict[str, Any] = {"__name__": "repoassay_program", "__file__": path}
+    with open(path) as stream:
+        exec(compile(stream.read(), path, "exec"), space)  # noqa: S102 - our own program
+    return space
 
 
 def _be_traced(job: dict[str, Any], theirs: socket.socket, channel: int, work: Any) -> None:
@@ -288,8 +239,7 @@ def _be_traced(job: dict[str, Any], theirs: socket.socket, channel: int, work: A
     os.environ.clear()
     os.environ.update(job["env"])
     os.chdir("/tmp")  # noqa: S108 - inside the sandbox
-    _hold_distributions(job["facts"]["path"])
-    setattr(importlib.machinery.FileFinder, "_fill_cache", _fill_cache)  # noqa: B010 - its type is nobody's business
+    _load("importer")["look_up_names"](job["facts"]["path"], SPARED - 100)
     listener = _filter(bytes.fromhex(job["filter"]))
     with socket.socket(fileno=SPARED) as out:
         out.sendmsg([b"l"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", listener))])
@@ -348,10 +298,8 @@ def main() -> None:
     """Run one job from standard input: `facts` for the tests' runner, and the `filter`, `calls`, `root` and `env`."""
     job = json.load(sys.stdin)
     channel = int(os.environ.pop("REPOASSAY_CHANNEL"))
-    space: dict[str, Any] = {"__name__": "repoassay_program", "__file__": "/run/runner.py"}
-    with open("/run/runner.py") as stream:
-        exec(compile(stream.read(), "/run/runner.py", "exec"), space)  # noqa: S102 - our own program
-    space["prepare"]()
+    runner = _load("runner")
+    runner["prepare"]()
     log = PathLog(os.fsencode(job["root"]))
     reader = CallReader(log, {int(number): tuple(each) for number, each in job["calls"].items()})
     mine, theirs = socket.socketpair()
@@ -359,7 +307,7 @@ def main() -> None:
     if worker == 0:
         try:
             mine.close()
-            _be_traced(job, theirs, channel, space["work"])
+            _be_traced(job, theirs, channel, runner["work"])
         except BaseException as error:  # noqa: BLE001 - whatever the tests raised, their process ends here
             os.write(2, f"{type(error).__name__}: {error}\n".encode())
         finally:

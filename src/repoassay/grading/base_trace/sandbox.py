@@ -25,7 +25,10 @@ from repoassay.types import FileEdit, Record
 
 __all__ = ["PathNotes", "TraceSandbox"]
 
-_PROGRAM = Path(__file__).with_name("program.py")
+_PROGRAMS = {
+    "/run/trace.py": Path(__file__).with_name("program.py"),
+    "/run/importer.py": Path(__file__).with_name("importer.py"),
+}
 _SPARED = 4000
 """`SPARED` of the program."""
 _ROOT = "/workspace/repo"
@@ -86,7 +89,7 @@ class TraceSandbox:
                 command,
                 argv=("/env/bin/python", "-I", "-B", "/run/trace.py"),
                 stdin=json.dumps(_job(json.loads(command.stdin))).encode(),
-                edits={**command.edits, "/run/trace.py": FileEdit(_PROGRAM.read_bytes())},
+                edits={**command.edits, **{place: FileEdit(file.read_bytes()) for place, file in _PROGRAMS.items()}},
                 limits=limits,
             ),
             cancel,

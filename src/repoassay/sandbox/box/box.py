@@ -12,7 +12,8 @@ from typing import Any
 
 from repoassay.errors import InfraFault
 from repoassay.sandbox.box.plan import BoxPlan, plan_box
-from repoassay.sandbox.box.session import BoxSession, RunningBox
+from repoassay.sandbox.box.process import RunningBox
+from repoassay.sandbox.box.session import BoxSession
 from repoassay.sandbox.cache import remove_tree
 from repoassay.sandbox.capabilities import SandboxCapabilities
 from repoassay.sandbox.port_forward import check_doors

@@ -10,15 +10,14 @@ import select
 import subprocess
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
-from typing import IO, Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from repoassay.errors import InfraFault, Interrupted
 from repoassay.sandbox.box.boot import code_bundle
 from repoassay.sandbox.box.export import ExportReceiver
 from repoassay.sandbox.box.frames import CHUNK, MARSHAL, FrameReader, frame_of
+from repoassay.sandbox.box.process import RunningBox
 from repoassay.sandbox.box.relay import BoxRelay
 from repoassay.sandbox.box.requests import BoxRequest, BoxRequests
 from repoassay.sandbox.launcher.watch import memory_kills
@@ -28,54 +27,13 @@ from repoassay.sandbox.session import raise_end, shell_exit
 from repoassay.sandbox.stream import Bounded, Drain
 from repoassay.types import Ended, Exit, SkippedFile
 
-__all__ = ["BoxProcess", "BoxSession", "RunningBox"]
+__all__ = ["BoxSession"]
 
 _STARTING = 120.0
 """Seconds a box may take to be set up; an engine may have to unpack an image."""
 _ENDING = 20.0
 _OVERDUE = 30.0
 """Seconds after its time limit at which a box that has not ended itself is ended."""
-
-
-class BoxProcess(Protocol):
-    """The process that was started in a box, as `subprocess.Popen` has it: one of this machine, or of a pod."""
-
-    @property
-    def stdin(self) -> IO[bytes] | None:
-        """What it reads."""
-
-    @property
-    def stdout(self) -> IO[bytes] | None:
-        """What it prints."""
-
-    @property
-    def stderr(self) -> IO[bytes] | None:
-        """Its errors."""
-
-    @property
-    def returncode(self) -> int | None:
-        """Its exit code, once it has ended."""
-
-    def poll(self) -> int | None:
-        """Look for its end."""
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end."""
-
-    def kill(self) -> None:
-        """End it."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunningBox:
-    """A box that is being started: its process, and the control groups that the host made for it.
-
-    `started` is called once the server inside runs.
-    """
-
-    process: BoxProcess
-    cgroups: list[str] = field(default_factory=list)
-    started: Callable[[], None] = lambda: None
 
 
 class BoxSession(ServedSession):

@@ -19,7 +19,8 @@ from repoassay.errors import BadInput, InfraFault, NoIsolation, Unavailable
 from repoassay.sandbox.box.boot import boot_arguments
 from repoassay.sandbox.box.box import BoxSandbox
 from repoassay.sandbox.box.plan import BoxMount, BoxPlan
-from repoassay.sandbox.box.session import BoxSession, RunningBox
+from repoassay.sandbox.box.process import RunningBox
+from repoassay.sandbox.box.session import BoxSession
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.capabilities import SandboxCapabilities
 from repoassay.sandbox.containers import IMAGE, box_interpreter
