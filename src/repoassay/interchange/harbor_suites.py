@@ -241,7 +241,7 @@ def _task(
     texts = absolute_paths("\n".join((instruction, tests.text, solved, *artifacts, *image.build)))
     places = state_places(folders, texts, tests.looked_at)
     for user in image.users:
-        if re.search(rf"(?<![\w/.-]){re.escape(user)}(?![\w/.-])", "\n".join((instruction, tests.text, solved))):
+        if re.search(rf"(?<![\w/.-]){re.escape(user)}(?![\w/-])", "\n".join((instruction, tests.text, solved))):
             raise ImportRefusal("Its Dockerfile makes users, and a sandbox has one.", "environment/Dockerfile", 0, user)
     if "HOME" not in image.variables and "/root" in places:
         image.variables["HOME"] = "/root"
