@@ -145,3 +145,36 @@ def test_a_script_runs_in_the_tasks_own_environment_in_place_of_the_images(conve
     assert taken(done).grading.tests is not None
     written = (done.path / "tasks/one/tests/test.sh").read_text()
     assert "P=/env/bin/pytest\n" in written and '\npython -c "$RUN_PYTEST" /tests/' in written
+
+
+RUN = "pytest /tests/test_outputs.py"
+GIVE = "if [ $? -eq 0 ]; then\n  echo 1 > /logs/verifier/reward.txt\nelse\n  echo 0 > /logs/verifier/reward.txt\nfi\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "by_name"),
+    [
+        (f"{RUN}\n{GIVE}", True),
+        (
+            f"{RUN}\nCODE=$?\nset -e\nif [ $CODE -eq 0 ]; then\n  echo 1 > /logs/verifier/reward.txt\nfi\nexit $?\n",
+            True,
+        ),
+        (f"set -o pipefail\n{RUN} | tee /logs/verifier/log.txt\n{GIVE}", True),
+        (f"{RUN} && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n", True),
+        (f"{RUN}\necho done\n{GIVE}", False),
+        (f"set +e\n{RUN}\nset -e\n{GIVE}", False),
+        (f"{RUN} | tee /logs/verifier/log.txt\n{GIVE}", False),
+        (f"{RUN} || true\n{GIVE}", False),
+        (f"{RUN}\necho 1 > /logs/verifier/reward.txt\n", False),
+    ],
+)
+def test_tests_run_by_name_only_where_the_reward_is_what_pytest_said(
+    convert: Convert, script: str, by_name: bool
+) -> None:
+    tests = taken(convert({"tests/test.sh": script})).grading.tests
+    assert tests is not None and tests.runner == ("pytest" if by_name else "script")
+
+
+def test_a_script_that_writes_no_reward_passes_nobody_in_harbor_and_is_refused(convert: Convert) -> None:
+    done = convert({"tests/test.sh": f"set -e\n{RUN} --ctrf /logs/verifier/ctrf.json\nexit $?\n"})
+    assert [refusal.why for refusal in done.refused] == ["Its test script writes no reward where one is looked for."]

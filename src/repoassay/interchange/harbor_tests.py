@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from repoassay.interchange.hidden_test_text import absolute_paths, check_tests, constant_paths, names_of_tests
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
-from repoassay.interchange.pytest_script import AGENTS_TESTS, read_test_script
+from repoassay.interchange.pytest_script import AGENTS_TESTS, check_reward, read_test_script
 from repoassay.interchange.verifier_script import read_verifier
 from repoassay.tasks import read_regular
 
@@ -71,6 +71,8 @@ def read_tests(tests: Path, script: Path | None, image: ImageRecipe, *, rewards:
             found += f"{text}\n"
             looked_at += constant_paths(text) if path.suffix == ".py" else _system_paths(text)
     try:
+        if rewards and script is not None:
+            check_reward(_script_text(script, image), _shown(script))
         return _by_name(tests, script, image, found, looked_at)
     except ImportRefusal as refusal:
         shown = _shown_tests(tests, image.files)
@@ -157,7 +159,7 @@ def _by_script(
     ]
     told.text = "".join(again) + told.text
     if rewards:
-        if not re.search(r"/logs/verifier\b", f"{told.text}\n{text}"):
+        if not re.search(r"reward\w*\.(txt|json)|/logs/verifier(?!/\w)", f"{told.text}\n{text}"):
             raise ImportRefusal("Its test script writes no reward where one is looked for.", _shown(script))
         files = {script.name: told.text}
         name = script.name

@@ -8,7 +8,7 @@ import shlex
 from repoassay.interchange.image_file import ImportRefusal
 from repoassay.interchange.shell_steps import read_shell
 
-__all__ = ["AGENTS_TESTS", "PytestScript", "read_test_script"]
+__all__ = ["AGENTS_TESTS", "PytestScript", "check_reward", "read_test_script"]
 
 AGENTS_TESTS = "Its test script runs tests that lie among the files of the agent."
 _NOTHING = re.compile(
@@ -56,6 +56,30 @@ def read_test_script(text: str, name: str, work: str) -> PytestScript:
     if not found.files:
         raise ImportRefusal("Its test script runs no pytest on files of its own.", name)
     return found
+
+
+def check_reward(text: str, name: str) -> None:
+    """See that the reward of a script is what pytest's exit code says, so that tests by name mean the same.
+
+    Raises:
+        ImportRefusal: It writes none, or one that other commands decide: such a script has to run as it is.
+    """
+    joined = re.sub(r"\\\n", " ", text.replace("\r\n", "\n"))
+    lines = [" ".join(line.split()) for line in joined.split("\n") if line.strip() and not line.strip().startswith("#")]
+    writes = [line for line in lines if re.search(r"reward\w*\.(txt|json)|\$\{?REWARD", line)]
+    if not any(">" in line for line in writes):
+        raise ImportRefusal("Its test script writes no reward where one is looked for.", name)
+    runs = [number for number, line in enumerate(lines) if "pytest" in line and _RUNNERS.match(line)]
+    asks = [number for number, line in enumerate(lines) if "$?" in line and not line.startswith(("exit", "trap"))]
+    last = runs[-1] if runs else 0
+    piped = re.search(r"[^|]\|[^|]", lines[last]) and not re.search(r"pipefail|PIPESTATUS", text)
+    passed_over = re.search(r"\|\| ?(true|:)$", lines[last])
+    late = [number for number in asks if number > last + 1]
+    decided = any(re.match(r"(el)?if\b", line) for line in lines) or any(
+        re.search(r"\$|&&|\|\|", line) for line in writes
+    )
+    if len(runs) > 1 or (asks and (piped or passed_over)) or late or not decided:
+        raise ImportRefusal("Its test script gives its reward by more than what pytest said.", name)
 
 
 def _take(step: str, found: PytestScript) -> None:
