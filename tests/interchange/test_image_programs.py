@@ -80,6 +80,13 @@ def test_python_environments_are_the_tasks_own(tmp_path: Path) -> None:
     assert said.stdout == b"42\n"
 
 
+def test_uv_is_on_the_path_already() -> None:
+    fetched = "curl -LsSf https://astral.sh/uv/0.5.11/install.sh | sh"
+    copied = "cp /root/.local/bin/uv /root/.local/bin/uvx /usr/local/bin/"
+    assert read_shell(f"{fetched} && {copied} && ln -s /root/.local/bin/uv /usr/local/bin/uv").build == []
+    assert read_shell("cp notes.txt uv /srv/").build == ["cp notes.txt uv /srv/"]
+
+
 def test_accounts_are_kept_for_whoever_looks_for_them(tmp_path: Path) -> None:
     assert image(tmp_path, "groupadd -r crew && useradd -m -u 1000 ann").users == ["crew", "ann"]
 

@@ -230,6 +230,12 @@ def _virtual_environment(program: str, words: list[str]) -> str | None:
 def _is_of_the_system(program: str, words: list[str]) -> bool:
     """Commands about what an environment is anyway: apt's lists, names of Python, logs of the verifier."""
     targets = [word for word in words[1:] if not word.startswith("-")]
+    if (
+        program in ("cp", "mv", "ln", "install")
+        and targets
+        and re.fullmatch(r"(\S*/uvx? )+", " ".join(targets[:-1]) + " ")
+    ):
+        return True  # uv is on the path already
     if program == "ln":
         return any("python" in word or "pip" in word for word in targets)
     if program == "chmod" and re.search(r"\$\{?(RUSTUP|CARGO)_HOME", " ".join(targets)):
