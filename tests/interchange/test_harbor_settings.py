@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.engine import GradingContext
+from repoassay.errors import BadInput
 from repoassay.interchange import ImportedSuite, import_suite
 from repoassay.tasks import find_suite
 from repoassay.types import NetworkPolicy, Task
@@ -178,3 +179,16 @@ def test_tests_run_by_name_only_where_the_reward_is_what_pytest_said(
 def test_a_script_that_writes_no_reward_passes_nobody_in_harbor_and_is_refused(convert: Convert) -> None:
     done = convert({"tests/test.sh": f"set -e\n{RUN} --ctrf /logs/verifier/ctrf.json\nexit $?\n"})
     assert [refusal.why for refusal in done.refused] == ["Its test script writes no reward where one is looked for."]
+
+
+def test_a_link_that_the_user_names_is_followed(convert: Convert, tmp_path: Path) -> None:
+    convert({})
+    (tmp_path / "link").symlink_to(tmp_path / "theirs/one")
+    assert import_suite("harbor", tmp_path / "link", tmp_path / "again", no_bench).tasks == ["link"]
+
+
+def test_a_suite_that_cannot_be_written_is_told_in_a_sentence(convert: Convert, tmp_path: Path) -> None:
+    convert({})
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="cannot be written"):
+        import_suite("harbor", tmp_path / "theirs", tmp_path / "file/suite", no_bench)

@@ -50,7 +50,7 @@ class HarborTasks:
         return bool(dataset_names(source)) or (source.is_dir() and next(self.folders(source, 3), None) is not None)
 
     def folders(self, source: Path, depth: int = 6) -> Iterator[Path]:
-        """Task folders below a folder, in order of path; links are passed over."""
+        """Task folders below a folder, in order of path; links are passed over, but for the one that the user names."""
         if names := dataset_names(source):
             raise BadInput(
                 f"{source} is a registry of {len(names)} data sets.",
@@ -61,7 +61,7 @@ class HarborTasks:
         while waiting:
             folder, left = waiting.pop()
             seen += 1
-            if folder.is_symlink() or not folder.is_dir() or seen > _MOST_FOLDERS:
+            if (folder.is_symlink() and folder != source) or not folder.is_dir() or seen > _MOST_FOLDERS:
                 continue
             found = _is_task(folder)
             if found:

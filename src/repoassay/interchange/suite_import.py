@@ -77,8 +77,7 @@ def import_suite(
         if before.drawn != draw:
             raise BadInput(f"{folder} holds tasks of another import.", "Choose another --out.")
         return ImportedSuite(folder, before.found, before.tasks, before.refused)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.part-") as place:
+    with _part(folder) as place:
         part = Path(place, "suite")
         (part / "tasks").mkdir(parents=True)
         title = printable(source.resolve().name, 80)
@@ -103,6 +102,15 @@ def import_suite(
             folder.rmdir()
         part.rename(folder)
     return ImportedSuite(folder, len(folders), written, refused)
+
+
+def _part(folder: Path) -> tempfile.TemporaryDirectory[str]:
+    """A folder beside the one that is to be written."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.part-")
+    except OSError as error:
+        raise BadInput(f"{folder} cannot be written: {error.strerror or error}.", "Choose another --out.") from error
 
 
 def _drawn(plugin: Plugin, importer: Any, source: Path, sample: int | None, seed: str) -> list[Path]:
