@@ -20,6 +20,7 @@ from repoassay.interchange.shell_steps import read_shell
 
 __all__ = ["read_image"]
 
+_HASHES = re.compile(r"\s--hash[= ]\S+")
 _MOST_TEXT = 2**20
 _MOST_WORDS = 20_000
 """Characters of one instruction."""
@@ -172,8 +173,8 @@ class _Reader:
         found = []
         if file.stat().st_size > _MOST_TEXT:
             raise ValueError("Its file of requirements is longer than any that is read.")
-        for line in file.read_text("utf-8", "replace").splitlines():
-            text = line.partition(" #")[0].strip()
+        for line in re.sub(r"\\\r?\n", " ", file.read_text("utf-8", "replace")).splitlines():
+            text = _HASHES.sub("", line.partition(" #")[0]).strip()  # what is built is resolved anew, by version
             if text.startswith(("-", ".", "/", "git+", "http")):
                 raise ValueError("Its file of requirements asks for more than packages by name.")
             found += [text] if text and not text.startswith("#") else []
