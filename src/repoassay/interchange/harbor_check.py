@@ -11,16 +11,17 @@ import json
 import os
 import subprocess
 import sys
+from typing import Any, List, Set
 
 
 class Recorder:
     """A plug-in of pytest that keeps what each test came to."""
 
-    def __init__(self):
-        self.passed = set()
-        self.other = set()
+    def __init__(self) -> None:
+        self.passed: Set[str] = set()
+        self.other: Set[str] = set()
 
-    def pytest_runtest_logreport(self, report):
+    def pytest_runtest_logreport(self, report: Any) -> None:
         """Keep one phase of one test; a phase that is not passed decides."""
         if report.outcome != "passed" or hasattr(report, "wasxfail"):
             self.other.add(report.nodeid)
@@ -28,12 +29,12 @@ class Recorder:
             self.passed.add(report.nodeid)
 
 
-def run_script(path, place):
+def run_script(path: str, place: str) -> bool:
     """Whether a file ends without an error when it is run as a script."""
     return subprocess.call([sys.executable, path], cwd=place) == 0
 
 
-def passed_tests(files, place, tests):
+def passed_tests(files: List[str], place: str, tests: str) -> Set[str]:
     """The ids that passed, as `FILE::NAME` relative to the folder of the tests."""
     import pytest
 
@@ -43,7 +44,7 @@ def passed_tests(files, place, tests):
     return recorder.passed - recorder.other
 
 
-def main(ids_file, place, tests):
+def main(ids_file: str, place: str, tests: str) -> int:
     """Print every test that did not pass; the exit code is 0 when all have."""
     with open(ids_file) as stream:
         ids = json.load(stream)

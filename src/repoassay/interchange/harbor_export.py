@@ -50,8 +50,8 @@ class HarborTaskFolders:
     takes = ("suite",)
     version = "task.toml 1.4"
     lost = (
-        "Written: tasks other than edits with tests by pytest of their own files: those of files handed in, pull requests,"
-        " states, tests in place, and in JavaScript.",
+        "Written: tasks other than edits with tests by pytest of their own files: those of files handed in, pull"
+        " requests, states, tests in place, and in JavaScript.",
         "Written: how a verdict is assured; Harbor's verifier believes the container that the agent has worked in.",
         "Written: limits of processes and disk, and prices.",
     )
