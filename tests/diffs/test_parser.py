@@ -165,6 +165,11 @@ def test_a_refusal_says_where() -> None:
             "diff -ruN",
             id="folder or file",
         ),
+        pytest.param(
+            b"diff --git b/x b/x\nnew file mode 100644\n\0ndex 0..1\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+b\n",
+            "no known kind",
+            id="header torn in two",
+        ),
         pytest.param(PLAIN + HUNK + b"Binary files a/z and b/z differ\n", "binary", id="plain binary"),
         pytest.param(
             b"diff --git a/z b/z\nindex 1111..2222 100644\nBinary files a/z and b/z differ\n",
