@@ -115,6 +115,15 @@ def test_packages_of_the_tests_own_image_are_taken(convert: Convert) -> None:
     assert (done.path / "tasks/one/environment/requirements.txt").read_text() == "six==1.17.0\n"
 
 
+def test_a_python_environment_of_the_tests_own_image_is_the_tasks_own(convert: Convert) -> None:
+    own = "FROM debian\nENV V=/opt/checks\nRUN uv venv $V && $V/bin/pip install six\nCOPY test.sh /tests/\n"
+    script = f"/opt/checks/bin/{SCRIPT}"
+    done = convert({"task.toml": SEPARATE, "tests/Dockerfile": own, "tests/test.sh": script})
+    tests = taken(done).grading.tests
+    assert tests is not None and tests.runner == "pytest"
+    assert "/opt" in taken(done).state.places  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("line", ["COPY data.txt /app/data.txt", "RUN python3 /tests/prepare.py"])
 def test_tests_whose_own_image_holds_more_are_refused(convert: Convert, line: str) -> None:
     done = convert({"task.toml": SEPARATE, "tests/Dockerfile": f"FROM debian\n{line}\n", "tests/data.txt": "3"})

@@ -15,6 +15,7 @@ from repoassay.interchange.harbor_settings import positive_seconds, read_setting
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.hidden_test_text import absolute_paths
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
+from repoassay.interchange.image_programs import stand_in
 from repoassay.interchange.image_recipe import absolute_place, read_image
 from repoassay.interchange.state_task import StateTask, state_places
 from repoassay.text import join_names, printable
@@ -151,14 +152,17 @@ def _add_image_of_tests(image: ImageRecipe, folder: Path) -> None:
     for place in other.files:
         if not place.startswith("/tests/") and not re.fullmatch(r"/tmp/[\w.-]+\.(txt|lock)", place):  # noqa: S108 - in the image
             raise ImportRefusal("Its tests have an image of their own, with files beside tests/.", name, 0, place)
+    stand_ins = [stand_in(place) for place in other.venvs]
     for command in other.build:
-        if not re.fullmatch(
+        if command not in stand_ins and not re.fullmatch(
             r"cd \S+ && (chmod [^&|;]*|rm -f /tmp/[\w.-]+|python3? -c ['\"]import [\w., ]+['\"])", command
         ):
             raise ImportRefusal("Its tests have an image of their own, with commands of its build.", name, 0, command)
     image.pip += other.pip
     image.apt += other.apt
     image.venvs += other.venvs
+    image.build += [command for command in other.build if command in stand_ins]
+    image.folders += [folder for folder in other.folders if folder.removesuffix("/bin") in other.venvs]
 
 
 def _named_folder(instruction: str, script: str) -> str:

@@ -151,10 +151,12 @@ class _Reader:
             file = wanted.removeprefix("-r ")
             self.recipe.pip += [wanted] if file == wanted else listed_packages(self.recipe.files.get(self._place(file)))
         self.recipe.users += steps.users
-        for place in map(self._place, steps.venvs):
+        for named in steps.venvs:
+            place = self._place(fill_variables(named, self._known))
             self.recipe.venvs.append(place)
-            self.recipe.folders.append(f"{place}/bin")
-            self.recipe.build.append(stand_in(place))
+            if not re.match(r"/(usr|lib|bin|sbin|env|run)(/|$)", place):  # the machine's, where no stand-in can be
+                self.recipe.folders.append(f"{place}/bin")
+                self.recipe.build.append(stand_in(place))
         for command in steps.build:
             check_programs(command, self.recipe.files, self._place)
             self.recipe.build.append(f"cd {shlex.quote(self.recipe.work)} && {command}")
