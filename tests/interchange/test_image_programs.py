@@ -80,10 +80,11 @@ def test_python_environments_are_the_tasks_own(tmp_path: Path) -> None:
     assert said.stdout == b"42\n"
 
 
-def test_uv_is_on_the_path_already() -> None:
+def test_programs_that_are_on_the_path_already_are_not_put_there_again() -> None:
     fetched = "curl -LsSf https://astral.sh/uv/0.5.11/install.sh | sh"
     copied = "cp /root/.local/bin/uv /root/.local/bin/uvx /usr/local/bin/"
     assert read_shell(f"{fetched} && {copied} && ln -s /root/.local/bin/uv /usr/local/bin/uv").build == []
+    assert read_shell("ln -s /usr/local/go/bin/go /usr/local/bin/go").build == []
     assert read_shell("cp notes.txt uv /srv/").build == ["cp notes.txt uv /srv/"]
 
 

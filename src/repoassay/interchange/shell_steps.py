@@ -237,7 +237,7 @@ def _is_of_the_system(program: str, words: list[str]) -> bool:
     ):
         return True  # uv is on the path already
     if program == "ln":
-        return any("python" in word or "pip" in word for word in targets)
+        return any("python" in word or "pip" in word or word.startswith("/usr/local/go/") for word in targets)
     if program == "chmod" and re.search(r"\$\{?(RUSTUP|CARGO)_HOME", " ".join(targets)):
         return True
     if program in ("rm", "chmod", "find"):
