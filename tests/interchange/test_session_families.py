@@ -188,6 +188,17 @@ def test_a_trial_of_harbor_without_atif_is_read_from_what_its_agent_kept(tmp_pat
         assert (str(one.own.dollars), one.model, one.agent) == ("0.25", "claude-x", "claude-code")
 
 
+def test_a_folder_of_the_leaderboard_says_who_resolved_and_all_others_did_not(tmp_path: Path) -> None:
+    source = tmp_path / "theirs"
+    rows = [{"instance_id": f"a__a-{n}", "model_patch": "diff", "model_name_or_path": "m"} for n in (1, 2, 3)]
+    lines(source / "all_preds.jsonl", rows)
+    lines(source / "results" / "results.json", [{"resolved": ["a__a-1"], "no_generation": [], "no_logs": ["a__a-3"]}])
+    results = {
+        one.attempt.task: one.verdict.result for one in import_run(None, source, tmp_path / "run").run.finished()
+    }
+    assert results == {"a__a-1": True, "a__a-2": False, "a__a-3": None}
+
+
 def test_reports_of_the_harness_are_taken_with_trajectories(tmp_path: Path) -> None:
     source = tmp_path / "theirs"
     for name in ("a__a-1", "b__b-2", "c__c-3"):

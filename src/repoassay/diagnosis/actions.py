@@ -12,7 +12,7 @@ from repoassay.diagnosis.patches import Authored, from_patch
 from repoassay.diagnosis.program_calls import program_calls
 from repoassay.diagnosis.purpose import CommandKind
 from repoassay.diagnosis.shell import Simple, parse
-from repoassay.diagnosis.tool_kinds import NEW_TEXT, OLD_TEXT, PATHS, Tool, first_text, plain_name, tool_of
+from repoassay.diagnosis.tool_kinds import NEW_TEXT, OLD_TEXT, PATHS, ToolKind, first_text, plain_name, tool_of
 from repoassay.types import Source, StepCall, Trajectory, TrajectoryStep
 
 __all__ = ["Action", "ActionLine", "action_of", "actions_of", "shell_command_of"]
@@ -190,24 +190,26 @@ def action_of(step: int, number: int, call: StepCall) -> Action:
     arguments, said = call.arguments, call_text(call)
     tool = tool_of(call.name, arguments)
     base = Action(step=step, number=number, kind=CommandKind.OTHER, said=said[:_AUTHORED])
-    if tool is Tool.SHELL:
+    if tool is ToolKind.SHELL:
         return _shell(base, _command(arguments, said))
-    if tool is Tool.PYTHON:
+    if tool is ToolKind.PYTHON:
         code = first_text(arguments, "code", "input", "script", "command") or said
         simple = Simple(("python", "-c", code[:_AUTHORED]))
         kind = purpose.kind_of(simple)
         return replace(base, kind=kind, commands=((kind, simple),), authored=(Authored("", code[:_AUTHORED]),))
-    if tool is Tool.EDITOR:
+    if tool is ToolKind.EDITOR:
         return _editor(base, arguments)
-    if tool is Tool.PATCH:
+    if tool is ToolKind.PATCH:
         return replace(base, kind=CommandKind.EDIT, authored=from_patch(said[:_AUTHORED]))
-    if tool is Tool.WRITE:
+    if tool is ToolKind.WRITE:
         return replace(base, kind=CommandKind.EDIT, authored=_written(arguments))
-    if tool is Tool.NETWORK:
+    if tool is ToolKind.NETWORK:
         return replace(base, kind=CommandKind.NETWORK, query=said[:2000])
-    plain = {Tool.SUBMIT: CommandKind.SUBMIT, Tool.MESSAGE: CommandKind.MESSAGE, Tool.READ: CommandKind.READ}.get(
-        tool or Tool.SHELL, CommandKind.OTHER
-    )
+    plain = {
+        ToolKind.SUBMIT: CommandKind.SUBMIT,
+        ToolKind.MESSAGE: CommandKind.MESSAGE,
+        ToolKind.READ: CommandKind.READ,
+    }.get(tool or ToolKind.SHELL, CommandKind.OTHER)
     path = first_text(arguments, "file_path", "path", "absolute_path", "filename", "file", "dir_path", "target_file")
     return replace(base, kind=plain, paths=(path[:1000],) if path and plain is CommandKind.READ else ())
 
@@ -215,9 +217,9 @@ def action_of(step: int, number: int, call: StepCall) -> Action:
 def shell_command_of(call: StepCall) -> str:
     """The command line, or the program, that a call ran; empty where it was for something else."""
     tool = tool_of(call.name, call.arguments)
-    if tool is Tool.PYTHON:
+    if tool is ToolKind.PYTHON:
         return first_text(call.arguments, "code", "input", "script", "command") or call_text(call)
-    return _command(call.arguments, call_text(call)) if tool is Tool.SHELL else ""
+    return _command(call.arguments, call_text(call)) if tool is ToolKind.SHELL else ""
 
 
 def _command(arguments: Mapping[str, object], said: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-__all__ = ["NEW_TEXT", "OLD_TEXT", "PATHS", "Tool", "first_text", "plain_name", "tool_of"]
+__all__ = ["NEW_TEXT", "OLD_TEXT", "PATHS", "ToolKind", "first_text", "plain_name", "tool_of"]
 
 
-class Tool(StrEnum):
+class ToolKind(StrEnum):
     """What tools are for."""
 
     SHELL = "shell"
@@ -22,22 +22,23 @@ class Tool(StrEnum):
     MESSAGE = "message"
 
 
-_NAMES: Mapping[Tool, str] = {
-    Tool.SHELL: "bash shell execute runcommand executebash execcommand runshellcommand terminal localshell "
+_NAMES: Mapping[ToolKind, str] = {
+    ToolKind.SHELL: "bash shell execute runcommand executebash execcommand runshellcommand terminal localshell "
     "localshellcall action cmd executecommand shellcommand run bashcommand runinterminal runbash sh console exec "
     "commandline",
-    Tool.PYTHON: "python ipython executeipython executeipythoncell runipython jupyter runpython executepython "
+    ToolKind.PYTHON: "python ipython executeipython executeipythoncell runipython jupyter runpython executepython "
     "pythonexec codeinterpreter executecode runcode",
-    Tool.EDITOR: "strreplaceeditor strreplacebasededittool fileeditor texteditor edittool editoreditor",
-    Tool.WRITE: "write writefile createfile edit replace multiedit editfile strreplace filewrite fileedit "
+    ToolKind.EDITOR: "strreplaceeditor strreplacebasededittool fileeditor texteditor edittool editoreditor",
+    ToolKind.WRITE: "write writefile createfile edit replace multiedit editfile strreplace filewrite fileedit "
     "replaceinfile writetofile insert savefile notebookedit editnotebook create",
-    Tool.PATCH: "applypatch patch applydiff",
-    Tool.READ: "read readfile view open viewfile glob grep ls list listdir listdirectory listfiles search searchfiles "
-    "searchfilecontent searchfiletext readmanyfiles findfile searchdir searchfile codebasesearch grepsearch filesearch",
-    Tool.NETWORK: "webfetch fetch browse browser websearch googlewebsearch browserturl goto browseinteractive "
+    ToolKind.PATCH: "applypatch patch applydiff",
+    ToolKind.READ: "read readfile view open viewfile glob grep ls list listdir listdirectory listfiles search "
+    "searchfiles searchfilecontent searchfiletext readmanyfiles findfile searchdir searchfile codebasesearch "
+    "grepsearch filesearch",
+    ToolKind.NETWORK: "webfetch fetch browse browser websearch googlewebsearch browserturl goto browseinteractive "
     "fetchurl httprequest web searchweb visit browsernavigate openurl tavilysearch",
-    Tool.SUBMIT: "submit finish done complete completetask attemptcompletion finalanswer exit taskdone",
-    Tool.MESSAGE: "think todowrite updateplan task tasktracker plan message note reportprogress sequentialthinking",
+    ToolKind.SUBMIT: "submit finish done complete completetask attemptcompletion finalanswer exit taskdone",
+    ToolKind.MESSAGE: "think todowrite updateplan task tasktracker plan message note reportprogress sequentialthinking",
 }
 _BY_NAME = {name: tool for tool, names in _NAMES.items() for name in names.split()}
 _EDITOR_VERBS = ("view", "create", "str_replace", "insert", "undo_edit")
@@ -49,23 +50,23 @@ OLD_TEXT = ("old_str", "old_string", "oldString", "old_text", "oldText", "search
 PATHS = ("path", "file_path", "filePath", "filename", "absolute_path", "target_file", "notebook_path")
 
 
-def tool_of(name: str, arguments: Mapping[str, object]) -> Tool | None:
+def tool_of(name: str, arguments: Mapping[str, object]) -> ToolKind | None:
     """The kind of tool, by its name, else by its arguments; None where neither tells."""
     tool = _BY_NAME.get(plain_name(name)) or _BY_NAME.get(plain_name(name.rpartition("__")[2]))
-    if tool is Tool.EDITOR or (tool in {None, Tool.WRITE} and arguments.get("command") in _EDITOR_VERBS):
-        return Tool.EDITOR
+    if tool is ToolKind.EDITOR or (tool in {None, ToolKind.WRITE} and arguments.get("command") in _EDITOR_VERBS):
+        return ToolKind.EDITOR
     if tool is not None:
         return tool
     if (typed := first_text(arguments, "chars", "keystrokes")) is not None:  # into a terminal that is open
-        return Tool.SHELL if any(map(str.isalnum, typed)) else None
+        return ToolKind.SHELL if any(map(str.isalnum, typed)) else None
     if isinstance(arguments.get("command"), str | list) or isinstance(arguments.get("cmd"), str | list):
-        return Tool.SHELL
+        return ToolKind.SHELL
     if isinstance(arguments.get("url"), str):
-        return Tool.NETWORK
+        return ToolKind.NETWORK
     if isinstance(arguments.get("code"), str):
-        return Tool.PYTHON
+        return ToolKind.PYTHON
     if first_text(arguments, *PATHS):
-        return Tool.WRITE if first_text(arguments, *NEW_TEXT) is not None else Tool.READ
+        return ToolKind.WRITE if first_text(arguments, *NEW_TEXT) is not None else ToolKind.READ
     return None
 
 

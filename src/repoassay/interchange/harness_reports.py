@@ -15,6 +15,8 @@ from repoassay.types import TestResult
 __all__ = ["HarnessReports"]
 
 _LISTS = ("resolved_ids", "unresolved_ids", "error_ids", "empty_patch_ids")
+_LEADERBOARD = {"resolved": "resolved_ids", "no_generation": "empty_patch_ids", "no_logs": "error_ids"}
+"""Lists of the leaderboard's results.json, which is of the whole run: who stands in none did not resolve."""
 _MOST_BYTES = 32 * 2**20
 
 
@@ -24,12 +26,14 @@ class HarnessReports:
 
     Attributes:
         by: Who reports it.
+        whole: Whether an instance of which nothing is said did not resolve.
     """
 
     by: str = "SWE-bench's harness"
     listed: dict[str, str] = field(default_factory=dict)
     doubted: dict[str, str] = field(default_factory=dict)
     single: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    whole: bool = False
 
     @classmethod
     def below(cls, folder: Path) -> HarnessReports:
@@ -48,8 +52,11 @@ class HarnessReports:
         for name, one in document.items() if path.name == "report.json" else ():
             if isinstance(one, dict) and "resolved" in one:
                 self.single[name] = one
-        for kind in _LISTS if "resolved_ids" in document else ():
-            names = document.get(kind)
+        board = path.name == "results.json" and isinstance(document.get("resolved"), list)
+        self.whole = self.whole or (board and not _LEADERBOARD.keys().isdisjoint(document.keys() - {"resolved"}))
+        lists = dict(zip(_LISTS, _LISTS, strict=True)) if "resolved_ids" in document else {}
+        for key, kind in (_LEADERBOARD if self.whole and board else lists).items():
+            names = document.get(key)
             for name in names if isinstance(names, list) else ():
                 self.listed.setdefault(str(name), kind)
         failed, reasons = document.get("infra_failure_ids"), document.get("failure_reasons")
@@ -72,7 +79,9 @@ class HarnessReports:
         kind = self.listed.get(instance)
         if kind in ("resolved_ids", "unresolved_ids"):
             return ReportedResult(kind == "resolved_ids", self.by)
-        return ReportedResult(None, self.by, comments=(f"Listed among {kind}.",)) if kind else None
+        if kind is not None:
+            return ReportedResult(None, self.by, comments=(f"Listed among {kind}.",))
+        return ReportedResult(False, self.by) if self.whole else None
 
 
 def _tests(single: Mapping[str, Any]) -> Iterator[TestResult]:
