@@ -12,7 +12,7 @@ from repoassay.diagnosis.patches import Authored, from_patch
 from repoassay.diagnosis.program_calls import program_calls
 from repoassay.diagnosis.purpose import CommandKind
 from repoassay.diagnosis.shell import Simple, parse
-from repoassay.diagnosis.tool_kinds import NEW_TEXT, OLD_TEXT, PATHS, ToolKind, first_text, plain_name, tool_of
+from repoassay.diagnosis.tool_kinds import NEW_TEXT, OLD_TEXT, PATHS, ToolKind, first_text, tool_name_key, tool_of
 from repoassay.types import Source, StepCall, Trajectory, TrajectoryStep
 
 __all__ = ["Action", "ActionLine", "action_of", "actions_of", "shell_command_of"]
@@ -180,7 +180,7 @@ def _lines(text: str) -> Iterator[ActionLine]:
 
 def _made(step: int, number: int, call: StepCall) -> list[Action]:
     """What a call did: one action, or one for each call of the program that it is."""
-    inner = program_calls(call) if plain_name(call.name) == "exec" and "command" not in call.arguments else ()
+    inner = program_calls(call) if tool_name_key(call.name) == "exec" and "command" not in call.arguments else ()
     said = call_text(call)[:_AUTHORED]
     return [replace(action_of(step, number, one), said=said) for one in inner] or [action_of(step, number, call)]
 

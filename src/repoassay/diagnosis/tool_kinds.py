@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-__all__ = ["NEW_TEXT", "OLD_TEXT", "PATHS", "ToolKind", "first_text", "plain_name", "tool_of"]
+__all__ = ["NEW_TEXT", "OLD_TEXT", "PATHS", "ToolKind", "first_text", "tool_name_key", "tool_of"]
 
 
 class ToolKind(StrEnum):
@@ -52,7 +52,7 @@ PATHS = ("path", "file_path", "filePath", "filename", "absolute_path", "target_f
 
 def tool_of(name: str, arguments: Mapping[str, object]) -> ToolKind | None:
     """The kind of tool, by its name, else by its arguments; None where neither tells."""
-    tool = _BY_NAME.get(plain_name(name)) or _BY_NAME.get(plain_name(name.rpartition("__")[2]))
+    tool = _BY_NAME.get(tool_name_key(name)) or _BY_NAME.get(tool_name_key(name.rpartition("__")[2]))
     if tool is ToolKind.EDITOR or (tool in {None, ToolKind.WRITE} and arguments.get("command") in _EDITOR_VERBS):
         return ToolKind.EDITOR
     if tool is not None:
@@ -70,7 +70,7 @@ def tool_of(name: str, arguments: Mapping[str, object]) -> ToolKind | None:
     return None
 
 
-def plain_name(name: str) -> str:
+def tool_name_key(name: str) -> str:
     """A name without case, spaces and signs."""
     return "".join(char for char in name.lower() if char.isalnum())
 
