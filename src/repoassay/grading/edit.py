@@ -23,7 +23,7 @@ from repoassay.grading.in_place.support import left_out, setup_of
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.state import blame_withheld, outside_places, reward_of
 from repoassay.grading.test_run import HiddenTestExamination, HiddenTestSubject, examine
-from repoassay.sandbox import Sandbox
+from repoassay.sandbox import Sandbox, image_environment
 from repoassay.spans import stage_span
 from repoassay.tasks import TaskFolder
 from repoassay.text import join_names
@@ -112,7 +112,9 @@ def grade_edit(
     if stray := outside_places(folder, changes.edits):
         where = join_names([f"/{name}" for name in stray], 5)
         return verdict(Outcome.PATCH_FAILED, f"The patch changes {where}, outside of the task's folders.")
-    notes = (*([LENIENT] if lenient else []), *changes.notes)
+    image = image_environment(environment)
+    within = [f"The tests ran in the image {image.name} ({image.image[:12]})."] if image else []
+    notes = (*([LENIENT] if lenient else []), *changes.notes, *within)
     proof = None
     if folder.task.grading.tests.runner == "repository":
         notes = (*notes, *left_out(setup_of(folder, base).split(changes.edits)[1]))
