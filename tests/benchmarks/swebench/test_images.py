@@ -79,9 +79,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 def test_patches_are_judged_in_the_image_as_it_is(place: Place) -> None:
-    given = {"gold": place.folder.solution / "changes.diff", "useless": USELESS, "wrong": WRONG, "empty": ""}
-    given |= {"conftest": CONFTEST, "forged": FORGERY}
-    patches = {name: each.read_text() if isinstance(each, Path) else each for name, each in given.items()}
+    gold_patch = (place.folder.solution / "changes.diff").read_text("utf-8")
+    patches = {"gold": gold_patch, "useless": USELESS, "wrong": WRONG, "empty": "", "conftest": CONFTEST}
+    patches["forged"] = FORGERY
     with SubmissionEngine({"row": place.folder}, place.bench) as engine:
         answers = {name: engine.grade("row", patch).verdict for name, patch in patches.items()}
     assert {name: verdict.outcome for name, verdict in answers.items()} == {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from repoassay.benchmarks.swebench.cli.pull import pull
+from repoassay.benchmarks.swebench.cli.pull import pull_images
 from repoassay.benchmarks.swebench.cli.run import run
 
 __all__ = ["swebench"]
@@ -23,4 +23,4 @@ def swebench() -> None:
 
 
 swebench.add_command(run)
-swebench.add_command(pull)
+swebench.add_command(pull_images)

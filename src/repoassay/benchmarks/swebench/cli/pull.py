@@ -9,16 +9,16 @@ import click
 from repoassay.json_output import print_document
 from repoassay.options import PATH, isolation_option, json_option
 
-__all__ = ["pull"]
+__all__ = ["pull_images"]
 
 
-@click.command()
+@click.command("pull")
 @click.option("--dataset", type=PATH, metavar="FILE", help="Rows: JSON, JSONL, parquet, arrow, or task folders.")
 @click.option("--suite", type=PATH, metavar="DIR", help="Instead: a suite that `repoassay tasks import` wrote.")
 @click.option("--instance", "instances", multiple=True, metavar="GLOB", help="Only these instances; may be repeated.")
 @isolation_option
 @json_option
-def pull(
+def pull_images(
     dataset: Path | None, suite: Path | None, instances: tuple[str, ...], isolation: str, as_json: bool
 ) -> None:  # fmt: skip
     """Fetch the images of instances that the container engine does not have yet.
@@ -33,7 +33,7 @@ def pull(
     """
     from fnmatch import fnmatchcase
 
-    from repoassay.benchmarks.swebench.cli.run import tasks_of
+    from repoassay.benchmarks.swebench.cli.run import instance_tasks
     from repoassay.errors import BadInput, Unavailable
     from repoassay.sandbox import Cache, TaskImageSandbox, open_sandbox
 
@@ -41,7 +41,7 @@ def pull(
     engine = open_sandbox(isolation, store)
     if not isinstance(engine, TaskImageSandbox):
         raise BadInput("Only images of tasks are pulled.", "Give --isolation podman@{image} or docker@{image}.")
-    found = tasks_of(dataset, suite, ((), None, None), store.path / "rows")
+    found = instance_tasks(dataset, suite, ((), None, None), store.path / "rows")
     told: dict[str, str] = {}
     for instance, folder in found.tasks.items():
         image = folder.task.environment.image
