@@ -62,6 +62,7 @@ git -C "$1" cat-file -e "$2^{commit}"
 """
 _TREE = 'cd "$1" && exec tar --exclude=.git --hard-dereference -cf - . >&"$REPOASSAY_CHANNEL"'
 _PACKAGES = """\
+find / -maxdepth 0 -printf '' || exit 2
 find / -xdev \\( -path "$1" -o -path "$2" \\) -prune -o \\
     \\( -path '*/site-packages/*' -o -path '*/dist-packages/*' -o -path '*/_vendor/*' \\) -prune -printf '%y%p\\n' -o \\
     \\( -name '*.whl' -o -name '*.conda' -o -name '*.tar.bz2' \\) -printf '%y%p\\n'
@@ -120,7 +121,7 @@ class _ImageReader:
         if tuple(version) < _OLDEST:
             raise self._fault(f"has Python {'.'.join(map(str, version))}; tests in place need 3.6 or newer")
         argv = ("/bin/sh", "-c", _PACKAGES, "sh", f"{PurePosixPath(python).parent.parent}/lib", self._known.repository)
-        listed = self._asked(argv, {}, ok=(0, 1)).stdout.decode("utf-8", "replace").splitlines()  # 1: locked folders
+        listed = self._asked(argv, {}, ok=(0, 1)).stdout.decode("utf-8", "replace").splitlines()  # 1: some are locked
         packages = tuple(f"{name[1:]}/" if name[0] == "d" else name[1:] for name in listed if name[:2] in ("d/", "f/"))
         replace(self._known, python=python, variables=variables, packages=packages).write(self._folder)
 

@@ -27,7 +27,7 @@ from repoassay.types import Outcome
 from repoassay.workspace.image_layout import take_image
 from testbed_image import FUTURE, NAME, make_testbed_image, row_of
 
-pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("podman")]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.xdist_group("podman"), pytest.mark.timeout(1800)]
 EDIT = "--- a/counter/__init__.py\n+++ b/counter/__init__.py\n@@ -1,2 +1,{count} @@\n def count(items):\n{lines}"
 WRONG = EDIT.format(count=2, lines="-    return len(items) + 1\n+    return len(items) + 2\n")
 USELESS = EDIT.format(count=3, lines="+    # counts\n     return len(items) + 1\n")
