@@ -71,15 +71,16 @@ def read_tests(tests: Path, script: Path | None, image: ImageRecipe, *, rewards:
             found += f"{text}\n"
             looked_at += constant_paths(text) if path.suffix == ".py" else _system_paths(text)
     try:
+        named = _by_name(tests, script, image, found, looked_at)
         if rewards and script is not None:
             check_reward(_script_text(script, image), _shown(script))
-        return _by_name(tests, script, image, found, looked_at)
     except ImportRefusal as refusal:
         shown = _shown_tests(tests, image.files)
         if script is None or (refusal.why == AGENTS_TESTS and not shown):
             raise
         _check_own(_script_text(script, image), _shown(script), image.work, {*image.files, *shown})
         return _by_script(script, image, found, shown, looked_at, rewards=rewards)
+    return named
 
 
 def _script_text(script: Path, image: ImageRecipe) -> str:
