@@ -9,10 +9,10 @@ from pathlib import Path
 from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submitted_files import describe, rejected_of
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.grading import diff_name, fault, name_isolation
+from repoassay.grading import fault, name_isolation
 from repoassay.sandbox.launcher.collect import collect
 from repoassay.tasks import TaskFolder
-from repoassay.types import Submission, Verdict
+from repoassay.types import Submission, TaskKind, Verdict
 
 __all__ = ["StagedOutput", "grade_output", "stage_output"]
 
@@ -34,15 +34,24 @@ def stage_output(folder: TaskFolder, source: Path, staged: Path) -> StagedOutput
         return StagedOutput(folder, staged, Submission(rejected=absent))
     task = folder.task
     rejected = collect(str(source), str(staged), task.outputs.max_bytes, 10_000, [])
-    wanted = diff_name(task.kind)
-    if task.kind.changes_repository and not (staged / wanted).exists():
+    if task.kind.changes_repository:
+        rejected += _name_the_diff(task.kind, source, staged)
+    return StagedOutput(folder, staged, Submission(files=describe(staged), rejected=rejected_of(rejected)))
+
+
+def _name_the_diff(kind: TaskKind, source: Path, staged: Path) -> list[tuple[str, str]]:
+    """Give the only patch the name that is graded; what is rejected where there are several."""
+    from repoassay.grading import diff_name  # readers of patches, which graders of other outputs never come to
+
+    wanted = diff_name(kind)
+    if not (staged / wanted).exists():
         found = sorted(path for path in staged.iterdir() if path.suffix in (".diff", ".patch"))
         if len(found) == 1:
             found[0].rename(staged / wanted)
         elif found:
             names = ", ".join(path.name for path in found)
-            rejected.append((source.name, f"several patches ({names}); name one of them {wanted}"))
-    return StagedOutput(folder, staged, Submission(files=describe(staged), rejected=rejected_of(rejected)))
+            return [(source.name, f"several patches ({names}); name one of them {wanted}")]
+    return []
 
 
 def grade_output(output: StagedOutput, bench: GradingContext, cancel: threading.Event | None = None) -> Verdict:
