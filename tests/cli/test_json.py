@@ -64,7 +64,7 @@ def test_commands_that_other_tests_do_not_ask(tmp_path: Path) -> None:
     listed, _ = data_of(repoassay("show", "latest", "--json", cwd=tmp_path).stdout)["attempts"]
     assert listed["id"] in {each["attempt"]["id"] for each in made["attempts"]}
     written = repoassay("export", "latest", "--as", "csv", "--out", "a.csv", "--json", cwd=tmp_path)
-    assert data_of(written.stdout) == {"file": "a.csv"}
+    assert data_of(written.stdout) == {"file": "a.csv", "left_out": []}
     assert {each["name"] for each in data_of(repoassay("agents", "list", "--json", cwd=tmp_path).stdout)} >= {"aider"}
     (tmp_path / "outputs").mkdir()
     graded = repoassay("grade", "starter", "--outputs", "outputs", "--task", "pdf-*", "--json", cwd=tmp_path)

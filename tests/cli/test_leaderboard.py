@@ -28,14 +28,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_site_of_a_run(folder: Path) -> None:
-    done = repoassay("leaderboard", "latest", "--out", "site", cwd=folder)
+def test_a_site_of_a_run(tmp_path: Path) -> None:
+    agents = ("--agent", "reference", "--agent", "nothing")
+    done = repoassay("run", "starter", *agents, "--task", "sensor-log-daily", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    rows = json.loads((folder / "site" / "leaderboard.json").read_text())
+    done = repoassay("leaderboard", "latest", "--out", "site", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "site" / "leaderboard.json").read_text())
     assert [(row["system"], row["figures"]["result"]["over_all"]["value"]) for row in rows] == [
         ("reference", 1.0), ("nothing", 0.0),
     ]  # fmt: skip
-    assert (folder / "site" / rows[0]["evidence"]).is_file()
+    assert (tmp_path / "site" / rows[0]["evidence"]).is_file()
 
 
 @pytest.mark.exhaustive

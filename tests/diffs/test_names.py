@@ -29,6 +29,7 @@ from repoassay.diffs.names import safe_path, unquote
         (b"\xed\xa0\x80", "UTF-8"),
         (b"x" * 256, "255"),
         (b"/".join([b"x" * 200] * 6), "1024"),
+        (b"d/" * 64 + b"x", "64 components"),
         (b".git/config", ".git"),
         (b"sub/.git/hooks/pre-commit", ".git"),
         (b".GIT/config", ".git"),
@@ -57,7 +58,8 @@ def test_a_path_is_refused(raw: bytes, reason: str) -> None:
     "path",
     [
         "a", "a b/c", ".gitignore", ".github/workflows/x.yml", ".gitattributes", "git", "a.git/x", "...", "..a",
-        "é/日本",         "x" * 255, 'q"q', "a:b", "git~2", "-", "~", "dev/null", "\U0001f469\u200d\U0001f4bb.md",
+        "é/日本",         "x" * 255, 'q"q', "a:b", "git~2", "-", "d/" * 63 + "x", "~",
+        "dev/null", "\U0001f469\u200d\U0001f4bb.md",
     ],
 )  # fmt: skip
 def test_a_path_is_taken(path: str) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from repoassay.diffs import ChangeKind, FileMode, PatchError, model as parts, read_patch
+from repoassay.diffs import ChangeKind, FileMode, PatchError, apply_patch, model as parts, read_patch
 
 HUNK = b"@@ -1 +1 @@\n-a\n+b\n"
 GIT = b"diff --git a/x b/x\n--- a/x\n+++ b/x\n"
@@ -163,6 +165,11 @@ def test_a_refusal_says_where() -> None:
             "diff -ruN",
             id="folder or file",
         ),
+        pytest.param(
+            b"diff --git b/x b/x\nnew file mode 100644\n\0ndex 0..1\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+b\n",
+            "no known kind",
+            id="header torn in two",
+        ),
         pytest.param(PLAIN + HUNK + b"Binary files a/z and b/z differ\n", "binary", id="plain binary"),
         pytest.param(
             b"diff --git a/z b/z\nindex 1111..2222 100644\nBinary files a/z and b/z differ\n",
@@ -180,6 +187,14 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         read_patch(GIT + HUNK, max_bytes=10)
     created = b"".join(b"diff --git a/%d b/%d\nnew file mode 100644\n" % (n, n) for n in range(parts.MAX_FILES + 1))
     assert "more than 10,000 files" in refusal(created).reason
+
+
+def test_folders_are_counted(tmp_path: Path) -> None:
+    """Each takes as much of a sandbox as a file: with few files, they could keep it from being set up."""
+    tops = [f"{number}/" + "d/" * 60 for number in range(400)]
+    created = "".join(f"diff --git a/{top}f b/{top}f\nnew file mode 100644\n" for top in tops)
+    with pytest.raises(PatchError, match="more than 20,000 folders"):
+        apply_patch(read_patch(created.encode()), tmp_path)
     hunks = b"".join(b"@@ -%d +%d @@\n-a\n+b\n" % (n, n) for n in range(1, parts.MAX_HUNKS + 2))
     assert "more than 100,000 hunks" in refusal(GIT + hunks).reason
     assert "belong to no file" in refusal(b"x\n" * 200_001).reason

@@ -21,7 +21,7 @@ from repoassay.types import Outcome, TaskKind, Verdict
 MOST = 20_000
 
 
-def patches(base: Path, chance: random.Random) -> Iterator[bytes]:
+def patches(base: Path, chance: random.Random, files: int) -> Iterator[bytes]:
     """Useless changes of a repository: new files, changed text, comments in modules, a file less, another mode."""
     for name in (
         "unrelated_note.txt",
@@ -34,7 +34,7 @@ def patches(base: Path, chance: random.Random) -> Iterator[bytes]:
         yield f"--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+# nothing of use\n".encode()
     every = sorted(path for path in base.rglob("*") if path.is_file() and not path.is_symlink())
     small = [path for path in every if ".git" not in path.parts and 0 < path.stat().st_size < MOST]
-    for path in chance.sample(small, min(10, len(small))):
+    for path in chance.sample(small, min(files, len(small))):
         name = path.relative_to(base).as_posix()
         try:
             text = path.read_text()
@@ -51,7 +51,7 @@ def said(verdict: Verdict) -> tuple[Outcome, bool | None, list[tuple[str, str]]]
     return verdict.outcome, verdict.result, [(test.id, test.outcome) for test in verdict.tests]
 
 
-def compare(tasks: Mapping[str, TaskFolder], bench: GradingContext) -> tuple[int, int]:
+def compare(tasks: Mapping[str, TaskFolder], bench: GradingContext, files: int = 10) -> tuple[int, int]:
     """How many verdicts there were, and how many of them were by a trace; each is that of a run."""
     counts = {"run": 0, "base_trace": 0}
     ledger = FeedbackLedger("full")
@@ -60,7 +60,7 @@ def compare(tasks: Mapping[str, TaskFolder], bench: GradingContext) -> tuple[int
         SubmissionEngine(tasks, bench, 2, ledger=ledger, run_always=True) as always,
     ):
         for name in tasks:
-            given = [(name, patch) for patch in patches(engine.checkout(name), random.Random(name))]
+            given = [(name, patch) for patch in patches(engine.checkout(name), random.Random(name), files)]
             pairs = zip(engine.grade_many(given), always.grade_many(given), given, strict=True)
             for answer, run, (_, patch) in pairs:
                 assert run.verdict.basis == "run"
@@ -73,7 +73,7 @@ def test_a_sample_is_judged_as_by_runs(tmp_path: Path) -> None:
     tasks, cache = demo_tasks(tmp_path), Cache()
     some = {name: tasks[name] for name in ("boltons-table-csv", "tomlkit-lookup")}
     bench = GradingContext(None, cache, open_sandbox("namespaces", cache))
-    total, traced = compare(some, bench)
+    total, traced = compare(some, bench, files=4)
     assert traced > total / 2
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -406,3 +407,17 @@ def test_the_attack_succeeds_where_pytest_is_just_run_and_its_exit_code_believed
         cwd=tree, env={"PATH": os.environ["PATH"]}, capture_output=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout.decode()
+
+
+def test_a_patch_that_does_not_fit_on_the_disk_fails_and_is_no_fault(task: PreparedTask, sandbox: Sandbox) -> None:
+    """A sandbox for it could not be set up, which nobody would be blamed for."""
+    limits = task.folder.task.limits.model_copy(update={"disk": 2**20})
+    folder = replace(task.folder, task=task.folder.task.model_copy(update={"limits": limits}))
+    patches = (
+        diff(None, "x" * 2**20 + "\n", "large.txt"),
+        "".join(f"diff --git a/{n}/f b/{n}/f\nnew file mode 100644\n" for n in range(150)),
+    )
+    for patch in patches:
+        verdict = grade_edit(folder, patch.encode(), sandbox, base=task.base, environment=task.environment)
+        assert verdict.outcome is Outcome.PATCH_FAILED
+        assert "does not fit on the task's disk of 1,048,576 bytes" in verdict.comments[0]

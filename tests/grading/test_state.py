@@ -168,6 +168,14 @@ def test_what_they_leave_does_not_fail_a_solution_either(tried: Try, attack: str
     assert verdict.outcome is Outcome.PASSED, verdict.comments
 
 
+@pytest.mark.by_day(2)
+@pytest.mark.parametrize("name", ["a\\b", "git~1", ".git ", "GIT~1/config", "\uff0egit"])
+def test_a_stray_name_that_no_patch_may_have_fails_no_solution(tried: Try, name: str) -> None:
+    code = f"import os; p = {name!r}; os.makedirs(os.path.dirname(p) or '.', exist_ok=True); open(p, 'w').write('x')"
+    verdict = tried(f"cd /workspace; python3 -c {shlex.quote(code)} && {SOLUTION}")
+    assert verdict.outcome is Outcome.PASSED, verdict.comments
+
+
 @pytest.mark.exhaustive
 def test_a_huge_tree_does_not_cross(tried: Try) -> None:
     line = "mkdir many && cd many && i=0; while [ $i -lt 12000 ]; do : > $i; i=$((i+1)); done"

@@ -32,11 +32,16 @@ def trial(place: Path, agent: str, *further: str, **changed: str) -> dict[str, A
         path = place / "parcels" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
+    return run_trial(place, place / "parcels", agent, *further)
+
+
+def run_trial(place: Path, task: Path, agent: str, *further: str) -> dict[str, Any]:
+    """What Harbor tells of its one trial of a task folder."""
     program = (ROOT / PYTHON).absolute().with_name("harbor")
     asked = [
         "run",
         "--path",
-        "parcels",
+        str(task),
         "--agent",
         agent,
         "--env",
@@ -48,7 +53,7 @@ def trial(place: Path, agent: str, *further: str, **changed: str) -> dict[str, A
     ]
     variables = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     done = subprocess.run([program, *asked], cwd=place, env=variables, capture_output=True, text=True, check=False)
-    results = list((place / "jobs").glob("*/parcels__*/result.json"))
+    results = list((place / "jobs").glob("*/*__*/result.json"))
     assert len(results) == 1, done.stdout[-3000:] + done.stderr[-3000:]
     told: dict[str, Any] = json.loads(results[0].read_text())
     return told

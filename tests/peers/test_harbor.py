@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from peers.harbor_trials import trial
+from peers.harbor_trials import run_trial, trial
 from peers.python import needs_peers, run_peer
 from repoassay.interchange import find_dataset
+from repoassay.report import ExportSource, export_file
+from repoassay.tasks import find_suite
 
 PEERS = {"harbor": "harbor"}
+EXPORTED = "edit-parse-replace"
 PLUG_IN = ("Harbor: the environment of a trial (`--env`)", "harbor")
 
 
@@ -28,6 +31,16 @@ def test_a_task_that_is_not_understood_ends_its_trial_with_the_line(tmp_path: Pa
     told = trial(tmp_path, "nop", environment__Dockerfile="FROM debian\nRUN useradd -m ann\n")
     said = told["exception_info"]["exception_message"]
     assert "makes users" in said and "environment/Dockerfile:2" in said
+
+
+@needs_peers
+@pytest.mark.parametrize(("agent", "reward"), [("oracle", 1.0), ("nop", 0.0)])
+def test_a_task_of_ours_is_judged_by_harbor(tmp_path: Path, agent: str, reward: float) -> None:
+    source = ExportSource(suite=find_suite("starter", only=[EXPORTED]))
+    assert export_file(source, "harbor", tmp_path / "tasks") == ()
+    told = run_trial(tmp_path, tmp_path / "tasks" / EXPORTED, agent)
+    assert told["exception_info"] is None
+    assert told["verifier_result"]["rewards"] == {"reward": reward}
 
 
 REGISTRY = """

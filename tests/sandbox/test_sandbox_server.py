@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -96,6 +97,17 @@ def test_a_tree_writes_nothing_outside_of_its_folder(tmp_path: Path) -> None:
         with pytest.raises(InfraFault):
             read_tree(io.BytesIO(tree_of(*members)), place)
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("leads_to", ["/", "..", "../another"])
+@pytest.mark.parametrize("name", ["tree", "./tree/", "tree//"])
+def test_a_tree_that_is_a_link_is_refused(served: ServedSandboxes, name: str, leads_to: str) -> None:
+    """A mount follows it to the server's own files, and to what other tokens sent."""
+    content = tree_of(link(name, leads_to))
+    digest = hashlib.sha256(content).hexdigest()
+    with pytest.raises(Refusal, match="is a link"):
+        ask(served, "PUT", f"/v1/trees/{digest}", content)
+    assert served.host.trees.lacking("us", [digest]) == (digest,)
 
 
 def test_a_tree_is_kept_only_if_it_is_what_its_digest_says(served: ServedSandboxes, tree: Path) -> None:

@@ -9,6 +9,7 @@ import click
 from repoassay.completion import complete_runs
 from repoassay.json_output import print_document
 from repoassay.options import PATH, json_option
+from repoassay.text import printable
 
 __all__ = ["export"]
 
@@ -32,6 +33,7 @@ def export(
       repoassay export --list
       repoassay export latest --as csv --out attempts.csv
       repoassay export latest/01K9Z5T7 --as atif --out trajectory.json
+      repoassay export ./my-suite --as harbor --out ./harbor-tasks
       repoassay export latest --as otel --to http://127.0.0.1:4318
     """
     from repoassay.report import export_file, export_to, exporter_titles, find_source
@@ -53,8 +55,8 @@ def export(
             click.echo(f"Sent: {sent}", err=True)
         return
     assert out is not None
-    export_file(find_source(source, runs), kind, out)
+    left_out = export_file(find_source(source, runs), kind, out)
     if as_json:
-        print_document({"file": str(out)})
+        print_document({"file": str(out), "left_out": left_out})
     else:
-        click.echo(f"Written: {out}", err=True)
+        click.echo("\n".join([f"Written: {out}", *(f"  left out {printable(each)}" for each in left_out)]), err=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         Patch as Patch,
         PatchError as PatchError,
     )
-    from repoassay.diffs.names import safe_path as safe_path
+    from repoassay.diffs.names import is_git_name as is_git_name, safe_path as safe_path
     from repoassay.diffs.parser import read_patch as read_patch
     from repoassay.diffs.tree import Overlay as Overlay
 else:
@@ -32,7 +32,7 @@ else:
             "lenient": ("FileDiff", "DiffRow", "read", "walk"),
             "locate": ("LineSearch", "splice"),
             "model": ("Binary", "FilePatch", "Hunk", "ChangeKind", "FileMode", "Patch", "PatchError"),
-            "names": ("safe_path",),
+            "names": ("is_git_name", "safe_path"),
             "parser": ("read_patch",),
             "tree": ("Overlay",),
         },

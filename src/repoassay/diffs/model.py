@@ -20,6 +20,8 @@ __all__ = [
 ]
 
 MAX_FILES = 10_000
+MAX_FOLDERS = 20_000
+"""Folders that files of a patch may lie in: each new one takes as much of a sandbox as a file."""
 MAX_HUNKS = 100_000
 MAX_FILE_BYTES = 64 * 2**20
 MAX_TOTAL_BYTES = 256 * 2**20

@@ -7,10 +7,12 @@ import unicodedata
 
 from repoassay.diffs.model import PatchError
 
-__all__ = ["safe_path", "unquote"]
+__all__ = ["is_git_name", "safe_path", "unquote"]
 
 MAX_PATH_BYTES = 1024
 MAX_COMPONENT_BYTES = 255
+MAX_DEPTH = 64
+"""Components of a path: with hundreds, writing its folders takes minutes."""
 
 _ESCAPES = {
     b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r", b'"': b'"', b"\\": b"\\",
@@ -62,6 +64,8 @@ def _refusal(path: str, raw: bytes) -> str:
         return "the path is absolute"
     if len(raw) > MAX_PATH_BYTES:
         return f"the path is longer than {MAX_PATH_BYTES} bytes"
+    if path.count("/") >= MAX_DEPTH:
+        return f"the path has more than {MAX_DEPTH} components"
     if "\\" in path:
         return "the path has a backslash"
     if _CONTROL.search(path):
@@ -73,9 +77,14 @@ def _refusal(path: str, raw: bytes) -> str:
             return "the path has an empty or '.' component"
         if len(component.encode()) > MAX_COMPONENT_BYTES:
             return f"the path has a component longer than {MAX_COMPONENT_BYTES} bytes"
-    if any(_GIT.fullmatch(component) for component in _folded(path).split("/")):
+    if any(is_git_name(component) for component in path.split("/")):
         return "the path reaches into .git"
     return ""
+
+
+def is_git_name(component: str) -> bool:
+    """Whether some file system takes a name for `.git`."""
+    return any(_GIT.fullmatch(part) for part in _folded(component).split("/"))
 
 
 def _folded(path: str) -> str:

@@ -53,29 +53,39 @@ class _Reader:
         self._series = 0
         self._passed = 0
         self._in_mail = False
+        self._bare: GitHeader | None = None  # of the file just read, when nothing followed its header
 
     def read(self) -> Patch:
         lines = self._lines
         while (text := lines.text()) is not None:
             if text.startswith(b"diff --git "):
-                self._add(self._git_file())
+                self._add(*self._git_file())
             elif (
                 text.startswith(b"--- ")
                 and lines.starts(b"+++ ", 1)
                 and (not self._in_mail or is_hunk_header(lines.text(2)))
             ):
+                self._refuse_torn(text, lines.text(1) or b"")
                 self._add(read_plain_file(lines, self._hunks, self._series))
             else:
                 self._pass_over(text)
                 lines.take()
         return Patch(tuple(self._files), lines.crlf)
 
-    def _add(self, file: FilePatch) -> None:
+    def _add(self, file: FilePatch, header: GitHeader | None = None) -> None:
         if len(self._files) == MAX_FILES:
             raise PatchError(f"the patch changes more than {MAX_FILES:,} files", line=file.line)
         self._files.append(file)
         self._hunks += len(file.hunks)
         self._in_mail = False
+        self._bare = header if header and not file.hunks and not file.binary else None
+
+    def _refuse_torn(self, *pair: bytes) -> None:
+        """Refuse `---` and `+++` that an unknown line parts from their Git header: they would read as a second file."""
+        header, line = self._bare, self._lines.number
+        names = {shown_name(text[4:], line)[0] for text in pair}
+        if header and names & {header.old_shown, header.new_shown}:
+            raise PatchError("a line of no known kind stands in the file's header", header.new_path, line=line)
 
     def _pass_over(self, text: bytes) -> None:
         """Allow one line that is no part of a diff; what could be one out of place is refused."""
@@ -90,6 +100,7 @@ class _Reader:
         if _COMMIT.fullmatch(text):
             self._series += bool(self._files)
             self._in_mail = True
+            self._bare = None
         if text == b"GIT binary patch" or (is_header_line(text) and not (self._in_mail and text.startswith(_PROSE))):
             raise PatchError("a line of a file's header stands outside of any", line=line)
         if self._in_mail:
@@ -106,7 +117,7 @@ class _Reader:
         if self._files and text[:1] in {b" ", b"+", b"-", b"\\"} and text not in {b"-- ", b"--"}:
             raise PatchError("a line stands after the hunks and looks like content; their counts are wrong", line=line)
 
-    def _git_file(self) -> FilePatch:
+    def _git_file(self) -> tuple[FilePatch, GitHeader]:
         lines = self._lines
         header = read_git_header(lines)
         hunks: tuple[Hunk, ...] = ()
@@ -125,7 +136,7 @@ class _Reader:
             )
         elif is_hunk_header(text):
             raise PatchError("a hunk follows the header without '---' and '+++'", header.new_path, line=lines.number)
-        return _git_patch(header, hunks, binary, self._series)
+        return _git_patch(header, hunks, binary, self._series), header
 
 
 def _check_names(lines: Lines, header: GitHeader) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from repoassay.diffs.model import MAX_FILE_BYTES, MAX_TOTAL_BYTES, PatchError
+from repoassay.diffs.model import MAX_FILE_BYTES, MAX_FOLDERS, MAX_TOTAL_BYTES, PatchError
 from repoassay.errors import InfraFault
 from repoassay.types import FileEdit
 
@@ -131,6 +131,8 @@ class Overlay:
         if change:
             for parent in _parents(path):
                 self._below[parent] = self._below.get(parent, 0) + change
+            if len(self._below) > MAX_FOLDERS:
+                raise PatchError(f"the files that the patch changes lie in more than {MAX_FOLDERS:,} folders")
         self._now[path] = file
 
     def edits(self) -> dict[str, FileEdit | None]:

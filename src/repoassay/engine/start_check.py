@@ -44,7 +44,8 @@ __all__ = ["preflight", "start_once"]
 _PATIENCE = 0.8
 """Seconds in which an agent without a model shows that it cannot start."""
 _PATIENCE_MODEL = 15.0
-"""The same for one that is to ask a model, which ends with its first call; programs on Node take seconds for that."""
+"""The same for one that is to ask a model, which ends with its first call, as programs on Node do after seconds; and
+for one that has failed before, which ends as soon unless it starts: a busy machine must not make a start of a delay."""
 _ENVIRONMENTS = 4
 """Environments in which agents are started; each has to be built before anything is worked on."""
 _LOOKED_AT = 40
@@ -118,11 +119,11 @@ def _layouts(suite: SuiteFolder, cache: Cache, sandbox: Sandbox) -> Iterator[Pre
 
 
 def start_once(
-    agent: Agent, entry: AgentEntry, plan: Plan, layout: PreparedTask, sandbox: Sandbox, *, functions: bool = False
+    agent: Agent, entry: AgentEntry, plan: Plan, layout: PreparedTask, sandbox: Sandbox, *, failed: bool = False
 ) -> tuple[Command, Completed] | None:
     """Start an agent once and end it; what was run and how it ended, or None when it came to its model.
 
-    None also for one that starts in this process, which nothing could end there, unless `functions`.
+    None also for one that starts in this process, which nothing could end there, unless it has `failed` before.
 
     Raises:
         BadInput: It has no command.
@@ -133,14 +134,14 @@ def start_once(
     came = threading.Event()
     with tempfile.TemporaryDirectory(prefix="repoassay-preflight-", ignore_cleanup_errors=True) as place:
         into = Path(place)
-        patience = _PATIENCE_MODEL if entry.model else _PATIENCE
+        patience = _PATIENCE_MODEL if entry.model or failed else _PATIENCE
         try:
             command = _command(agent, entry, layout, sandbox, policy, into, came, patience)
         except InfraFault as error:
             if isinstance(agent, PluginAgent):
                 raise BadInput(error.message, f"{error.remedy} {_SKIP}".strip()) from error
             return None  # each attempt will say it, and costs itself alone
-        if command.outside is not None and not functions:
+        if command.outside is not None and not failed:
             return None
         log = into / "log.txt"
         done = sandbox.run(replace(command, network=network_of(policy), collect=(), log=log), came)

@@ -83,7 +83,7 @@ class Starts:
         bare = bare_layout(replace(layout, folder=folder), self.cache)
         entry = self.plan.agents[name]
         try:
-            ended = start_once(self.agents[name], entry, self.plan, bare, self.sandbox, functions=True)
+            ended = start_once(self.agents[name], entry, self.plan, bare, self.sandbox, failed=True)
         except BadInput:
             return False
         if ended is None:

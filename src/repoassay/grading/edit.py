@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import repoassay
 from repoassay.diffs import PatchError, apply_patch, read_patch
@@ -21,7 +22,7 @@ from repoassay.grading.hidden_tests.run import run_hidden
 from repoassay.grading.in_place.proof import TaskProof
 from repoassay.grading.in_place.support import left_out, setup_of
 from repoassay.grading.oracle.oracle import Oracle
-from repoassay.grading.state import blame_withheld, outside_places, reward_of
+from repoassay.grading.state import blame_withheld, outside_places, reward_of, start_up_files
 from repoassay.grading.test_run import HiddenTestExamination, HiddenTestSubject, examine
 from repoassay.sandbox import Sandbox
 from repoassay.spans import stage_span
@@ -31,6 +32,7 @@ from repoassay.types import Assurance, Attribution, Basis, Ended, FileEdit, Outc
 
 __all__ = ["FUZZ", "LENIENT", "grade_edit", "run_tests"]
 
+_PAGE = 4096
 FUZZ = 2
 """Lines of context at either end of a hunk that a lenient reading may leave out; GNU patch's default."""
 LENIENT = f"Read leniently: up to {FUZZ} lines of context at either end of a hunk may differ."
@@ -112,7 +114,13 @@ def grade_edit(
     if stray := outside_places(folder, changes.edits):
         where = join_names([f"/{name}" for name in stray], 5)
         return verdict(Outcome.PATCH_FAILED, f"The patch changes {where}, outside of the task's folders.")
+    if not _has_room(changes.edits, folder.task.limits.disk):
+        disk = f"{folder.task.limits.disk:,} bytes"
+        return verdict(Outcome.PATCH_FAILED, f"What the patch writes does not fit on the task's disk of {disk}.")
     notes = (*([LENIENT] if lenient else []), *changes.notes)
+    if decisive := start_up_files(folder, base, changes.edits):
+        kept = {path: edit for path, edit in changes.edits.items() if path not in decisive}
+        changes, notes = replace(changes, edits=kept), (*notes, *left_out(decisive))
     proof = None
     if folder.task.grading.tests.runner == "repository":
         notes = (*notes, *left_out(setup_of(folder, base).split(changes.edits)[1]))
@@ -168,6 +176,16 @@ def grade_edit(
     ]
     assurance = examined.assurance(folder, doubt.tests).model_copy(update={"doubt": round(doubt.bits, 1)})
     return verdict(Outcome.PASSED, *notes, tests=tests, assurance=assurance)
+
+
+def _has_room(edits: Mapping[str, FileEdit | None], disk: int) -> bool:
+    """Whether a sandbox has room for changes, and an eighth besides for the tests' own files.
+
+    Where it has none it cannot be set up, which would be nobody's failure. Files and folders count as a page each.
+    """
+    written = sum(-(-len(edit.content) // _PAGE) for edit in edits.values() if edit is not None)
+    folders = {parent for path in edits for parent in PurePosixPath(path).parents}
+    return (written + len(edits) + len(folders)) * _PAGE <= disk * 7 // 8
 
 
 def _proof(folder: TaskFolder, base: Path, environment: Path, oracle: Oracle | None) -> TaskProof:

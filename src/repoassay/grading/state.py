@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
 
-from repoassay.tasks import TaskFolder
-from repoassay.types import CriterionResult, Outcome, TestResult
+from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.tasks import TaskFolder, read_regular
+from repoassay.types import CriterionResult, FileEdit, Outcome, TestResult
 
-__all__ = ["blame_withheld", "outside_places", "reward_of"]
+__all__ = ["blame_withheld", "outside_places", "reward_of", "start_up_files"]
+
+_START_UP = frozenset({
+    "conftest.py", "sitecustomize.py", "usercustomize.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml",
+    "tox.ini", "setup.cfg", "pyproject.toml", ".Rprofile", ".Renviron",
+})  # fmt: skip
+"""Files by which Python, R, and pytest in a script of tests run other code or other tests than the script says."""
+_METADATA = (".egg-info", ".dist-info")
+_MOST_BYTES = 64 * 2**20
 
 
 def reward_of(
@@ -33,6 +44,33 @@ def outside_places(folder: TaskFolder, paths: Iterable[str]) -> list[str]:
         return []
     places = [place.lstrip("/") for place in folder.task.state.places]
     return [name for name in paths if not any(name.startswith(f"{place}/") for place in places)]
+
+
+def start_up_files(folder: TaskFolder, base: Path, edits: Mapping[str, FileEdit | None]) -> list[str]:
+    """Changed files that would decide how a script of tests runs, but for those that the task's solution changes.
+
+    pytest, where a script starts it on files that lie among the agent's, reads settings and plug-ins from there.
+    """
+    tests = folder.task.grading.tests
+    if folder.task.state is None or tests is None or tests.runner != "script":
+        return []
+    found = [path for path in edits if _starts(PurePosixPath(path))]
+    return sorted(set(found) - _solved(folder.solution, folder.digest, base)) if found else []
+
+
+def _starts(path: PurePosixPath) -> bool:
+    name = path.name
+    return name in _START_UP or name.endswith(".pth") or any(part.endswith(_METADATA) for part in path.parts)
+
+
+@lru_cache(maxsize=64)
+def _solved(solution: Path, digest: str, base: Path) -> frozenset[str]:
+    """Paths that a task's solution changes."""
+    del digest  # other contents, other paths
+    try:
+        return frozenset(apply_patch(read_patch(read_regular(solution / "changes.diff", _MOST_BYTES)), base).edits)
+    except (OSError, PatchError):
+        return frozenset()
 
 
 def blame_withheld(folder: TaskFolder, outcome: Outcome) -> str:

@@ -11,7 +11,9 @@ from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 
 __all__ = ["mount_files"]
 
-_MORE_RIGHTS = re.compile(r"(?m)^\s*(privileged|cap_add|devices|network_mode):.*$")
+_MORE_RIGHTS = re.compile(
+    r"(?m)^\s*(privileged|cap_add|devices|network_mode(?!: *[\"']?(\$\{\w+:-)?(bridge|none|default)\b)):.*$"
+)
 _HIDDEN = re.compile(r"^(solution(\.(sh|ya?ml))?|docker-compose\.ya?ml)$")
 """What of a task's own folder no agent is shown, though its container mounts the folder as a whole."""
 _LOGS = re.compile(r"LOGS?(_DIR|_PATH)?\b|^/logs\b", re.IGNORECASE)
@@ -52,7 +54,7 @@ def mount_files(text: str, name: str, folder: Path, recipe: ImageRecipe) -> None
         raise ImportRefusal("Its container has more rights than a sandbox gives.", name, line, found[0])
     (service,) = services.values()
     for source, target in _mounts(service.get("volumes") if isinstance(service, dict) else None):
-        if not _LOGS.search(target):
+        if not _LOGS.search(target) and not re.match(r"/tests(/|$)", target):  # where whoever runs the tests puts them
             _mount(source, target, name, folder, recipe)
 
 

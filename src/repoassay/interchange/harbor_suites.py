@@ -11,12 +11,12 @@ from typing import Any
 from repoassay.errors import BadInput
 from repoassay.interchange.compose_file import mount_files
 from repoassay.interchange.harbor_registry import dataset_names
+from repoassay.interchange.harbor_settings import positive_seconds, read_settings
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
 from repoassay.interchange.hidden_test_text import absolute_paths
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
-from repoassay.interchange.image_recipe import read_image
+from repoassay.interchange.image_recipe import absolute_place, read_image
 from repoassay.interchange.state_task import StateTask, state_places
-from repoassay.tasks import parse_toml
 from repoassay.text import join_names, printable
 
 __all__ = ["HarborTasks"]
@@ -24,6 +24,9 @@ __all__ = ["HarborTasks"]
 _MOST_FOLDERS = 200_000
 _MOST_SHOWN = 12
 _MOST_FILES = 50_000
+_IN_ROOT = re.compile(r"""["']?\$(PWD|\{PWD\}|\(pwd\))["']? *==? *["']?/["']?(\s|\])""")
+_PARTS = ("environment", "tests", "solution", "steps")
+"""Folders of a task of Harbor; what else lies beside its task.toml is no part of it."""
 _POINTER, _LARGEST_POINTER = b"version https://git-lfs.github.com/spec/", 1024
 
 
@@ -32,7 +35,7 @@ class HarborTasks:
 
     title = "tasks of Harbor and terminal-bench 1: folders with task.toml or task.yaml"
     gives = "suite"
-    version = "task.toml 1.0 to 1.4, registry.json; task.yaml of terminal-bench 1"
+    version = "task.toml up to 1.4 (of later ones, the keys that 1.4 has), registry.json; task.yaml of terminal-bench 1"
     lost = (
         "Images: packages by apt and pip, files, folders and commands of a Dockerfile become the task's environment;"
         " what is not understood refuses the task.",
@@ -60,10 +63,12 @@ class HarborTasks:
             seen += 1
             if folder.is_symlink() or not folder.is_dir() or seen > _MOST_FOLDERS:
                 continue
-            if _is_task(folder):
+            found = _is_task(folder)
+            if found:
                 yield folder
-            elif left:
-                waiting += [(item, left - 1) for item in sorted(folder.iterdir(), reverse=True) if item.name[0] != "."]
+            if left and not (folder / "task.yaml").is_file():
+                inner = (item for item in sorted(folder.iterdir(), reverse=True) if item.name[0] != ".")
+                waiting += [(item, left - 1) for item in inner if not (found and item.name in _PARTS)]
 
     def convert(self, folder: Path) -> StateTask:
         """Understand one task folder.
@@ -78,7 +83,10 @@ class HarborTasks:
 def _check_plain(folder: Path) -> None:
     """Refuse links: one to a folder of this machine would bring its files into the task."""
     seen = 0
+    parts = set(_PARTS) if (folder / "task.toml").is_file() and not (folder / "task.yaml").is_file() else set()
     for place, folders, files in os.walk(folder):
+        if parts and Path(place) == folder:
+            folders[:] = [name for name in folders if name in parts]
         for name in (*folders, *files):
             seen += 1
             if seen > _MOST_FILES:
@@ -104,88 +112,64 @@ def _is_task(folder: Path) -> bool:
 
 
 def _harbor(folder: Path) -> StateTask:
-    about = parse_toml(task_text(folder, "task.toml").encode(), "task.toml")
-    if not isinstance(about, dict):
-        raise ImportRefusal("Its task.toml cannot be read.", "task.toml", 0, about.what)
-    _check(about, folder)
-    step = _only_step(about, folder)
+    told = read_settings(folder)
+    if not (folder / "environment/Dockerfile").is_file():
+        raise ImportRefusal("It has an image without a Dockerfile.", "task.toml", 0, told.image)
+    step = told.step
     instruction = task_text(step, "instruction.md")
-    verifier, agent, environment = (_table(about, name) for name in ("verifier", "agent", "environment"))
-    named = bool(environment.get("docker_image"))
     image = read_image(folder / "environment/Dockerfile", folder / "environment", "environment/Dockerfile",
-                       wider=folder if named else None)  # fmt: skip
-    for place in (folder / "environment", folder):
-        _compose(place, image)
-    if (folder / "tests/Dockerfile").is_file() and verifier.get("environment_mode") == "separate":
-        image.pip += read_image(folder / "tests/Dockerfile", folder / "tests", "tests/Dockerfile").pip
+                       wider=folder if told.image else None)  # fmt: skip
+    _compose(folder / "environment", image)
+    if told.work:
+        image.work = absolute_place(image.work, told.work)
+        image.folders.append(image.work)
+    if told.separate and (folder / "tests/Dockerfile").is_file():
+        _add_image_of_tests(image, folder)
     if not (step / "tests/test.sh").is_file():
         raise ImportRefusal("It has no tests/test.sh that can be read.", "tests/test.sh")
-    tests = read_tests(step / "tests", step / "tests/test.sh", image.work, image.files, rewards=True)
+    if image.work == "/":
+        image.work = _named_folder(instruction, task_text(step / "tests", "test.sh"))
+    tests = read_tests(step / "tests", step / "tests/test.sh", image, rewards=True)
     solution = next((each for each in (step / "solution", folder / "solution") if each.is_dir()), folder / "solution")
-    artifacts = [str(item) for item in about.get("artifacts", []) if isinstance(item, str)]
-    memory = environment.get("memory_mb")
-    metadata = _table(about, "metadata")
-    variables = _variables(environment.get("env"), "environment.env") | _variables(verifier.get("env"), "verifier.env")
     return _task(
-        folder, instruction, image, tests, artifacts,
+        folder, instruction, image, tests, told.artifacts,
         tests_folder=step / "tests",
         solution=solution if (solution / "solve.sh").is_file() else None,
-        seconds=_seconds(agent.get("timeout_sec"), 900.0),
-        test_seconds=_seconds(verifier.get("timeout_sec"), 240.0),
-        memory=int(memory) * 2**20 if isinstance(memory, int) and 0 < memory < 2**20 else 2 * 2**30,
-        internet=environment.get("allow_internet") is not False,
-        category=printable(str(metadata.get("category") or metadata.get("domain") or "Software"), 80),
-        variables=variables,
+        seconds=told.seconds,
+        test_seconds=told.test_seconds,
+        memory=told.memory,
+        internet=told.internet,
+        category=told.category,
+        variables=told.variables,
     )  # fmt: skip
 
 
-def _only_step(about: dict[str, Any], folder: Path) -> Path:
-    """The folder of instruction and tests: the task's, or that of its one step, whose settings go before the task's.
+def _add_image_of_tests(image: ImageRecipe, folder: Path) -> None:
+    """Add the packages of the tests' own image; its files are those of tests/, or else it is not understood."""
+    name = "tests/Dockerfile"
+    other = read_image(folder / name, folder / "tests", name)
+    for place in other.files:
+        if not place.startswith("/tests/") and not re.fullmatch(r"/tmp/[\w.-]+\.(txt|lock)", place):  # noqa: S108 - in the image
+            raise ImportRefusal("Its tests have an image of their own, with files beside tests/.", name, 0, place)
+    for command in other.build:
+        if not re.fullmatch(
+            r"cd \S+ && (chmod [^&|;]*|rm -f /tmp/[\w.-]+|python3? -c ['\"]import [\w., ]+['\"])", command
+        ):
+            raise ImportRefusal("Its tests have an image of their own, with commands of its build.", name, 0, command)
+    image.pip += other.pip
+    image.apt += other.apt
+    image.venvs += other.venvs
 
-    Several steps share a workspace, and the agent meets the next instruction when the last one was judged: what it was
-    told and what it had seen by then are part of the task, and no attempt here stops in its middle.
+
+def _named_folder(instruction: str, script: str) -> str:
+    """Where to stand in place of `/`, which no agent can change: in the first folder that the instruction names.
+
+    Scripts that follow the usual template give no reward to who stands in `/`: such a task passes nobody.
     """
-    steps = about.get("steps") or []
-    if not steps and not (folder / "steps").is_dir():
-        return folder
-    step = steps[0] if isinstance(steps, list) and len(steps) == 1 and isinstance(steps[0], dict) else {}
-    name = str(step.get("name") or "")
-    if not re.fullmatch(r"[\w-][\w.-]*", name):
-        found = [match.start() for match in re.finditer(r"(?m)^\s*\[\[steps\]\]", task_text(folder, "task.toml"))]
-        line = task_text(folder, "task.toml").count("\n", 0, found[1]) + 1 if len(found) > 1 else 0
-        raise ImportRefusal("It has several steps, each with a verdict of its own.", "task.toml", line, "steps")
-    place = folder / "steps" / name
-    for key in ("healthcheck", "network", "environment"):
-        if step.get(key):
-            raise ImportRefusal("Its step has settings that are not read.", "task.toml", 0, f"steps.{key}")
-    if (place / "workdir").exists() or (folder / "tests").exists():
-        where = f"steps/{name}/workdir" if (place / "workdir").exists() else "tests"
-        raise ImportRefusal("Its step begins with files or tests beside its own.", where)
-    for key in ("agent", "verifier"):
-        about[key] = {**_table(about, key), **_table(step, key)}
-    return place
-
-
-def _check(about: dict[str, Any], folder: Path) -> None:
-    """Refuse what task.toml asks for and no sandbox has."""
-    version = str(about.get("schema_version") or about.get("version") or "1.0")
-    if not re.fullmatch(r"1\.[0-4](\.\d+)?", version):
-        raise ImportRefusal("Its task.toml has a version that is not read.", "task.toml", 0, version)
-    environment = _table(about, "environment")
-    for key, why in (("gpus", "It needs a GPU."), ("mcp_servers", "It needs an MCP server."),
-                     ("healthcheck", "It waits for a service to be well."), ("skills_dir", "It brings skills."),
-                     ("tpu", "It needs a TPU.")):  # fmt: skip
-        if environment.get(key):
-            raise ImportRefusal(why, "task.toml", 0, f"environment.{key}")
-    if _table(about, "agent").get("user") not in (None, "root", 0):
-        why = "Its agent works as an account beside root, whose rights a sandbox has not."
-        raise ImportRefusal(why, "task.toml", 0, f"agent.user = {_table(about, 'agent')['user']}")
-    if str(environment.get("os", "linux")).lower() != "linux":
-        raise ImportRefusal("It needs Windows.", "task.toml", 0, "environment.os")
-    if not (folder / "environment/Dockerfile").is_file():
-        raise ImportRefusal(
-            "It has an image without a Dockerfile.", "task.toml", 0, str(environment.get("docker_image"))
-        )
+    if _IN_ROOT.search(script):
+        return "/"
+    places = state_places((), absolute_paths(instruction), ())
+    return next((place for path in absolute_paths(instruction) for place in places if path.startswith(place)), "/")
 
 
 def _compose(folder: Path, image: ImageRecipe) -> None:
@@ -206,8 +190,7 @@ def _first(folder: Path) -> StateTask:
         about = yaml.safe_load(task_text(folder, "task.yaml"))
     except (yaml.YAMLError, RecursionError) as error:
         raise ImportRefusal("Its task.yaml cannot be read.", "task.yaml") from error
-    if not isinstance(about, dict) or not isinstance(about.get("instruction"), str):
-        raise ImportRefusal("Its task.yaml has no instruction.", "task.yaml")
+    instruction = _told_first(about)
     if about.get("parser_name", "pytest") != "pytest":
         raise ImportRefusal("Its results are read by a program of its own.", "task.yaml", 0, str(about["parser_name"]))
     image = read_image(folder / "Dockerfile", folder, "Dockerfile")
@@ -216,19 +199,31 @@ def _first(folder: Path) -> StateTask:
         image.work = "/app"
         image.files = {f"/app{place}" if place.count("/") == 1 else place: file for place, file in image.files.items()}
     script = folder / "run-tests.sh"
-    tests = read_tests(folder / "tests", script if script.is_file() else None, image.work, image.files, rewards=False)
+    tests = read_tests(folder / "tests", script if script.is_file() else None, image, rewards=False)
     solution = folder / "solution.sh"
     return _task(
-        folder, about["instruction"], image, tests, [],
+        folder, instruction, image, tests, [],
         tests_folder=folder / "tests",
         solution=solution if solution.is_file() else None,
-        seconds=_seconds(about.get("max_agent_timeout_sec"), 900.0),
-        test_seconds=_seconds(about.get("max_test_timeout_sec"), 240.0),
+        seconds=positive_seconds(about.get("max_agent_timeout_sec"), 900.0),
+        test_seconds=positive_seconds(about.get("max_test_timeout_sec"), 240.0),
         memory=2 * 2**30,
         internet=True,
         category=printable(str(about.get("category") or "Software"), 80),
         variables={},
     )  # fmt: skip
+
+
+def _told_first(about: Any) -> str:
+    """The instruction of a task.yaml: `instruction`, or before that the description whose key is `base`."""
+    told = about.get("instruction") if isinstance(about, dict) else None
+    several = about.get("descriptions") if isinstance(about, dict) else None
+    for each in several if isinstance(several, list) else ():
+        if told is None and isinstance(each, dict) and each.get("key") == "base":
+            told = each.get("description")
+    if not isinstance(told, str):
+        raise ImportRefusal("Its task.yaml has no instruction.", "task.yaml")
+    return told
 
 
 def _task(
@@ -245,6 +240,9 @@ def _task(
     folders = [image.work, *image.folders, *(str(PurePosixPath(file).parent) for file in image.files)]
     texts = absolute_paths("\n".join((instruction, tests.text, solved, *artifacts, *image.build)))
     places = state_places(folders, texts, tests.looked_at)
+    for user in image.users:
+        if re.search(rf"(?<![\w/.-]){re.escape(user)}(?![\w/-])", "\n".join((instruction, tests.text, solved))):
+            raise ImportRefusal("Its Dockerfile makes users, and a sandbox has one.", "environment/Dockerfile", 0, user)
     if "HOME" not in image.variables and "/root" in places:
         image.variables["HOME"] = "/root"
     first = next((line.strip("# ").strip() for line in instruction.splitlines() if line.strip("# ").strip()), "")
@@ -259,24 +257,3 @@ def _task(
 
 def _name(wanted: str) -> str:
     return re.split(r"[\s\[=<>~!;@]", wanted, maxsplit=1)[0].lower().replace("_", "-")
-
-
-def _variables(given: object, key: str) -> dict[str, str]:
-    """Variables of task.toml; those that are taken from the user's own environment are refused."""
-    found = {}
-    for name, value in (given if isinstance(given, dict) else {}).items():
-        if "${" in str(value) or not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", str(name)):
-            raise ImportRefusal("It takes a variable, such as a key, from the environment of its user.", "task.toml", 0,
-                                f"{key}.{name}")  # fmt: skip
-        found[str(name)] = str(value)
-    return found
-
-
-def _table(about: dict[str, Any], name: str) -> dict[str, Any]:
-    found = about.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _seconds(value: object, otherwise: float) -> float:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 7 * 86400
-    return float(value) if good else otherwise  # type: ignore[arg-type]

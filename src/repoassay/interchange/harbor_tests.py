@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from repoassay.interchange.hidden_test_text import absolute_paths, check_tests, constant_paths, names_of_tests
-from repoassay.interchange.image_file import ImportRefusal
+from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 from repoassay.interchange.pytest_script import AGENTS_TESTS, read_test_script
 from repoassay.interchange.verifier_script import read_verifier
 from repoassay.tasks import read_regular
@@ -46,14 +46,13 @@ class TaskTests:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_tests(tests: Path, script: Path | None, work: str, files: Mapping[str, Path], *, rewards: bool) -> TaskTests:
+def read_tests(tests: Path, script: Path | None, image: ImageRecipe, *, rewards: bool) -> TaskTests:
     """Understand a task's tests.
 
     Args:
         tests: The folder.
         script: What runs them; None where pytest runs `test_*.py`.
-        work: Where it starts.
-        files: Of the image, by their places.
+        image: What they run in.
         rewards: Whether the script writes a reward, or its exit code says the result.
 
     Raises:
@@ -72,13 +71,23 @@ def read_tests(tests: Path, script: Path | None, work: str, files: Mapping[str, 
             found += f"{text}\n"
             looked_at += constant_paths(text) if path.suffix == ".py" else _system_paths(text)
     try:
-        return _by_name(tests, script, work, found, looked_at)
+        return _by_name(tests, script, image, found, looked_at)
     except ImportRefusal as refusal:
-        shown = _shown_tests(tests, files)
+        shown = _shown_tests(tests, image.files)
         if script is None or (refusal.why == AGENTS_TESTS and not shown):
             raise
-        _check_own(task_text(script.parent, script.name), _shown(script), work, {*files, *shown})
-        return _by_script(script, work, found, shown, looked_at, rewards=rewards)
+        _check_own(_script_text(script, image), _shown(script), image.work, {*image.files, *shown})
+        return _by_script(script, image, found, shown, looked_at, rewards=rewards)
+
+
+def _script_text(script: Path, image: ImageRecipe) -> str:
+    """A script, whose Python environments are the task's own: those of the image are the agent's to change."""
+    text = task_text(script.parent, script.name)
+    for folder in image.venvs:
+        programs = rf"{re.escape(folder)}/bin/(?=(python[\d.]*|pip3?|pytest|uv)\b)"
+        text = re.sub(rf"(?m)(^|&&|;|\bif|!|\bexec)(\s*){programs}", r"\1\2", text)
+        text = re.sub(rf"(?<![\w./-]){programs}", "/env/bin/", text)
+    return text
 
 
 def _system_paths(text: str) -> list[str]:
@@ -100,12 +109,12 @@ def _shown_tests(tests: Path, files: Mapping[str, Path]) -> dict[str, str]:
     return found
 
 
-def _by_name(tests: Path, script: Path | None, work: str, text: str, looked_at: list[str]) -> TaskTests:
+def _by_name(tests: Path, script: Path | None, image: ImageRecipe, text: str, looked_at: list[str]) -> TaskTests:
     if (tests / "conftest.py").exists():
         raise ImportRefusal("Its tests have a conftest.py.", "tests/conftest.py")
     files, pip = ["."], []
     if script is not None:
-        told = read_test_script(task_text(script.parent, script.name), _shown(script), work)
+        told = read_test_script(_script_text(script, image), _shown(script), image.work)
         files, pip = told.files, told.pip
     if "." in files:
         files = [path.name for path in sorted(tests.glob("test_*.py"))]
@@ -135,10 +144,10 @@ def _check_own(script: str, name: str, work: str, placed: Collection[str]) -> No
 
 
 def _by_script(
-    script: Path, work: str, text: str, shown: Mapping[str, str], looked_at: list[str], *, rewards: bool
+    script: Path, image: ImageRecipe, text: str, shown: Mapping[str, str], looked_at: list[str], *, rewards: bool
 ) -> TaskTests:
-    source = task_text(script.parent, script.name)
-    if work == "/":
+    source = _script_text(script, image)
+    if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
     told = read_verifier(source, _shown(script))
     # Tests that agents have too are run as they were published.

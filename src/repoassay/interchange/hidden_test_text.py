@@ -11,6 +11,7 @@ from repoassay.interchange.image_file import ImportRefusal
 
 __all__ = ["absolute_paths", "check_tests", "constant_paths", "names_of_tests"]
 
+_GIT = "Its tests look at a git repository that the agent leaves, and those do not cross."
 _NOT_CROSSING = (
     (r"\bis_symlink\b|\breadlink\b|\bislink\b|\blexists\b",
      "Its tests look at symbolic links, which do not cross between sandboxes."),
@@ -19,14 +20,20 @@ _NOT_CROSSING = (
     (r"\bpsutil\b|\bpgrep\b|\bps (-?aux|-ef)|\bsystemctl\b|\bservice \w+ status|\bpidof\b|\bcrontab\b|\blsof\b"
      r"|\bnetstat\b|\bss -[a-z]*l",
      "Its tests look at running programs of the agent, which have ended by then."),
-    (r"[\"'/]\.git\b|[\"']git[\"'\s]|\bgit (log|status|show|branch|diff|rev-parse)\b",
-     "Its tests look at a git repository that the agent leaves, and those do not cross."),
+    (r"[\"'/]\.git\b|[\"']git(?!hub)([\"'], ?f?[\"']-?[a-zA-Z]|\s)|\bgit (log|status|show|branch|diff|rev-parse)\b",
+     _GIT),
     (r"\bdocker\b(?!file)(?!-compose\.ya?ml)",
      "Its tests need Docker."),
 )  # fmt: skip
 _IS_PROGRAM = re.compile(r"(?:os\.stat\([^()]*\)|\.stat\(\))\.st_mode\s*&\s*(?:0o111|0o100|stat\.S_IXUSR|S_IXUSR)\b")
+_MAKES_ITS_OWN = re.compile(r"\bgit\b[\"', ]+init\b|\bgit -C \S+ init\b")
+_OPEN_FILES = re.compile(r"(?m)^.*\breadlink\(.*(\bfd\b|/proc/).*$")
 _IS_NO_LINK = re.compile(r"\bassert not [\w.\[\]\"'/ ()]{1,200}?\.(?:is_symlink|islink)\(")
 _REMARKS = re.compile(r"(?m)(?<=^)[ \t]*#.*$")
+_INSTALLS = re.compile(r"(?m)^.*\bapt(-get)? .*$")
+_PASSED_OVER = re.compile(r"[\"']\.git[\"'](?=[^\n]*[\"'](node_modules|__pycache__|\.venv)[\"'])"
+                          r"|(?<=[\"'])(node_modules|__pycache__|\.venv)[\"'][^\n]*?[\"']\.git[\"']")  # fmt: skip
+"""`.git` in a list of folders in which nothing is looked for."""
 _SERVERS = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0")
 _STARTS = re.compile(r"Popen\(|start_server|HTTPServer|TestClient|subprocess\.run\(|threading")
 _ABSOLUTE = re.compile(r"(?<![\w.:/$}\-<])(/[A-Za-z][\w.+@-]*(?:/[\w.+@-]+)*)")
@@ -35,8 +42,12 @@ _ABSOLUTE = re.compile(r"(?<![\w.:/$}\-<])(/[A-Za-z][\w.+@-]*(?:/[\w.+@-]+)*)")
 def check_tests(text: str, name: str) -> None:
     """Raise `ImportRefusal` where tests look at what cannot be shown to them."""
     text = _IS_PROGRAM.sub("", text)  # whether a file is executable does cross
+    text = _OPEN_FILES.sub("", text)  # of programs that tests have started
+    text = _INSTALLS.sub("", _PASSED_OVER.sub("", text))
     text = _REMARKS.sub("", _IS_NO_LINK.sub("assert not (", text))  # a link that does not cross fails such a test too
     for pattern, why in _NOT_CROSSING:
+        if why == _GIT and _MAKES_ITS_OWN.search(text):
+            continue
         if found := re.search(pattern, text):
             line = text.count("\n", 0, found.start()) + 1
             raise ImportRefusal(why, name, line, text.split("\n")[line - 1])

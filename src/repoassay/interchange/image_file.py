@@ -49,6 +49,8 @@ class ImageRecipe:
         apt, pip: Packages.
         variables: Of ENV, as far as they say anything to programs.
         build: Shell commands.
+        venvs: Absolute paths of Python environments, which the task's own environment stands for.
+        users: Accounts beside root.
     """
 
     python: str | None = None
@@ -59,6 +61,8 @@ class ImageRecipe:
     pip: list[str] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)
     build: list[str] = field(default_factory=list)
+    venvs: list[str] = field(default_factory=list)
+    users: list[str] = field(default_factory=list)
 
 
 def read_instructions(text: str) -> Iterator[ImageInstruction]:

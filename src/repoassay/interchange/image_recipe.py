@@ -15,10 +15,11 @@ from repoassay.interchange.image_file import (
     fill_variables,
     read_instructions,
 )
+from repoassay.interchange.image_programs import check_programs, listed_packages, stand_in
 from repoassay.interchange.image_stages import ImageStage, copy_command, join_stages
 from repoassay.interchange.shell_steps import read_shell
 
-__all__ = ["read_image"]
+__all__ = ["absolute_place", "read_image"]
 
 _MOST_TEXT = 2**20
 _MOST_WORDS = 20_000
@@ -39,15 +40,12 @@ _TOOL_CHAINS = {
     "r-base": ("r-base-core",), "rocker/r-ver": ("r-base-core",),
 }  # fmt: skip
 """Debian packages for images of a language; they have the releases of this machine's Debian."""
-_STARTED = re.compile(r"(?:^|&&|;|\|)\s*(?:(?:python[\d.]*|bash|sh|node)\s+)?([\w./-]+\.(?:py|sh|js))\b")
-_FETCHES = re.compile(
-    r"\b(huggingface_hub|urllib\.request|urlretrieve|requests\.(get|post)|httpx|aiohttp|wget|curl|gdown|boto3|kaggle"
-    r"|load_dataset|from_pretrained|fetch_openml|nltk\.download)\b"
-)
 _IDLE = re.compile(r"^(bash|sh|/bin/bash|/bin/sh|sleep( infinity)?|tail -f /dev/null|python3?|-l|-c|exec| )*$")
-_NOT_KEPT = frozenset({"PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TEST_DIR", "LANG", "LC_ALL", "TZ", "PYTHONPATH_SAVE"})
+_NOT_KEPT = frozenset({"PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TEST_DIR", "LANG", "LC_ALL", "TZ", "PYTHONPATH_SAVE",
+                       "CARGO_HOME", "RUSTUP_HOME", "GOROOT"})  # fmt: skip
 _NOT_KEPT_BEGINNINGS = ("DEBIAN_", "PIP_", "UV_", "PYTHONDONT", "PYTHONUNBUFFERED")
-_PASSED_OVER = frozenset({"EXPOSE", "LABEL", "MAINTAINER", "VOLUME", "STOPSIGNAL", "SHELL"})
+_PASSED_OVER = frozenset({"EXPOSE", "LABEL", "MAINTAINER", "VOLUME", "STOPSIGNAL", "SHELL", "CMD"})
+"""Harbor gives the container a command of its own, so that CMD is never run; ENTRYPOINT is, before it."""
 
 
 def read_image(file: Path, context: Path, name: str, *, wider: Path | None = None) -> ImageRecipe:
@@ -95,7 +93,7 @@ class _Reader:
         if len(step.rest) > _MOST_WORDS:
             raise ValueError("Its Dockerfile has an instruction that is longer than any that is read.")
         known = {"FROM": self._from, "RUN": self._run, "COPY": self._copy, "ADD": self._copy, "ENV": self._env,
-                 "ARG": self._arg, "WORKDIR": self._work, "USER": self._user, "CMD": self._start,
+                 "ARG": self._arg, "WORKDIR": self._work, "USER": self._user,
                  "ENTRYPOINT": self._start}  # fmt: skip
         take = known.get(step.word)
         if take is not None:
@@ -150,34 +148,16 @@ class _Reader:
             self._place(folder) for folder in steps.folders if not folder.startswith(("/logs", "/tests"))
         ]
         for wanted in steps.pip:
-            self.recipe.pip += self._listed(wanted[3:]) if wanted.startswith("-r ") else [wanted]
+            file = wanted.removeprefix("-r ")
+            self.recipe.pip += [wanted] if file == wanted else listed_packages(self.recipe.files.get(self._place(file)))
+        self.recipe.users += steps.users
+        for place in map(self._place, steps.venvs):
+            self.recipe.venvs.append(place)
+            self.recipe.folders.append(f"{place}/bin")
+            self.recipe.build.append(stand_in(place))
         for command in steps.build:
-            self._check_programs(command)
+            check_programs(command, self.recipe.files, self._place)
             self.recipe.build.append(f"cd {shlex.quote(self.recipe.work)} && {command}")
-
-    def _check_programs(self, command: str) -> None:
-        """Refuse programs of the context that reach out themselves."""
-        for word in _STARTED.findall(command):
-            file = self.recipe.files.get(self._place(word))
-            if file is None or file.stat().st_size > _MOST_TEXT:
-                continue
-            if _FETCHES.search(file.read_text("utf-8", "replace")):
-                raise ValueError("Its Dockerfile runs a program that fetches something, which builds cannot reach.")
-
-    def _listed(self, name: str) -> list[str]:
-        """The lines of a file of requirements that the image has by now."""
-        file = self.recipe.files.get(self._place(name))
-        if file is None:
-            raise ValueError("Its Dockerfile installs from a file of requirements that it has not copied.")
-        found = []
-        if file.stat().st_size > _MOST_TEXT:
-            raise ValueError("Its file of requirements is longer than any that is read.")
-        for line in file.read_text("utf-8", "replace").splitlines():
-            text = line.partition(" #")[0].strip()
-            if text.startswith(("-", ".", "/", "git+", "http")):
-                raise ValueError("Its file of requirements asks for more than packages by name.")
-            found += [text] if text and not text.startswith("#") else []
-        return found
 
     def _copy(self, rest: str) -> None:
         options = []
@@ -207,7 +187,7 @@ class _Reader:
         *sources, target = _listed_words(rest) if rest.startswith("[") else shlex.split(rest)
         top = self._place(target)
         for source in sources:
-            origin = _joined("/", source)
+            origin = absolute_place("/", source)
             inner = {place: file for place, file in stage.files.items() if place.startswith(f"{origin.rstrip('/')}/")}
             if stage.build:
                 self._copy_made(stage, origin, target, several=len(sources) > 1)
@@ -304,10 +284,10 @@ class _Reader:
 
     def _place(self, path: str) -> str:
         """An absolute path in the image."""
-        return _joined(self.recipe.work, path.strip().strip("\"'"))
+        return absolute_place(self.recipe.work, path.strip().strip("\"'"))
 
 
-def _joined(work: str, path: str) -> str:
+def absolute_place(work: str, path: str) -> str:
     """A path below a folder, or an absolute one, without `..`."""
     parts: list[str] = []
     for part in PurePosixPath(work, path).parts[1:]:

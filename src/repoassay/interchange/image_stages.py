@@ -54,6 +54,7 @@ def join_stages(stages: list[ImageStage], last: ImageRecipe) -> None:
         last.pip += [wanted for wanted in stage.recipe.pip if _name(wanted) not in named]
         last.apt += stage.recipe.apt
         last.folders += stage.recipe.folders
+        last.venvs += stage.recipe.venvs
     last.build[:0] = [_run(stage, tops) for stage in stages]
     for stage in stages:
         last.files |= stage.recipe.files

@@ -24,14 +24,15 @@ _SERVICES = re.compile(
     r"^(postgresql|mysql|mariadb|redis|nginx|apache2|httpd|docker|openssh-server|rabbitmq|mongo|supervisor|cron$|systemd"
     r"|memcached|haproxy|postfix|dovecot|bind9|vsftpd|proftpd|samba|slapd|squid|tomcat|elasticsearch|kafka|zookeeper"
     r"|xvfb|xfce|vnc|qemu|mininet|iptables|nftables|wireguard|kubectl|minikube|grafana|prometheus$|etcd)"
+    r"(?!.*-(client|tools|dev|doc)\b)"
 )
-_FETCHING = frozenset({"curl", "wget", "git", "npx", "yarn", "pnpm", "gem", "cargo", "go", "R", "Rscript",
+_FETCHING = frozenset({"curl", "wget", "git", "npx", "yarn", "pnpm", "gem", "R", "Rscript",
                        "rustup", "opam", "lake", "conda", "mamba", "cpan", "cpanm", "composer", "add-apt-repository",
                        "apt-key", "gpg", "nvm", "bundle", "luarocks", "stack", "cabal", "ghcup", "sdk", "mvn",
                        "gradle", "dotnet", "elan", "playwright", "julia", "snap", "apt-add-repository"})  # fmt: skip
 _NOTHING = frozenset({"true", ":", "set", "export", "locale-gen", "update-ca-certificates", "ldconfig", "chown",
                       "chgrp", "update-alternatives", "hash", "sync"})  # fmt: skip
-_USERS = frozenset({"useradd", "adduser", "groupadd", "usermod", "addgroup", "passwd", "chpasswd", "su", "visudo"})
+_USERS = frozenset({"usermod", "passwd", "chpasswd", "su", "visudo"})
 _SYSTEM = frozenset({"service", "systemctl", "nohup", "mount", "umount", "sysctl", "modprobe", "iptables", "dpkg",
                      "mknod", "setcap", "crontab", "initctl", "supervisord", "ssh-keygen", "a2enmod"})  # fmt: skip
 _BUILDS = frozenset({"python", "python3", "touch", "echo", "printf", "cp", "mv", "rm", "cat", "sed", "awk", "tr", "tar",
@@ -39,19 +40,20 @@ _BUILDS = frozenset({"python", "python3", "touch", "echo", "printf", "cp", "mv",
                      "truncate", "sqlite3", "jq", "gcc", "g++", "cc", "make", "cmake", "openssl", "base64", "mkdir",
                      "ln", "install", "find", "xxd", "sha256sum", "md5sum", "for", "if", "bash", "sh", "(", "{", "test",
                      "[", "split", "rmdir", "ls", "which", "npm", "cmp", "diff", "wc", "pwd", "whoami", "uname", "env",
-                     "patch", "yes", "node", "java", "javac", "bzip2", "xz", "date"})  # fmt: skip
+                     "patch", "yes", "node", "java", "javac", "bzip2", "xz", "date", "go", "cargo", "rustc",
+                     "cobc", "gfortran", "perl", "ruby", "php", "lua", "ghc", "clang", "clang++", "ar", "strip", "nasm",
+                     "ld", "as", "objcopy", "expr", "comm", "cut", "uniq", "paste", "join", "stat", "file", "basename",
+                     "dirname", "readlink", "mktemp", "nproc", "timeout", "xargs", "cpio", "zstd", "lz4", "gpgconf",
+                     "dos2unix", "iconv", "bc", "shuf", "od", "hexdump", "strings", "objdump",
+                     "readelf"})  # fmt: skip
 
 
 _FETCHED = re.compile(
-    r"(?<![\w./-])(curl|wget|git clone|pip3? install|apt-get|npm (install|i|ci)(?! (-g|--global)\b)|go get"
-    r"|cargo (add|install))(?=\s|$)"
+    r"(?<![\w./-])(curl|wget|git clone|pip3? install|apt-get|go get|cargo (add|install)|npx playwright)(?=\s|$)"
 )
 
 
-_TOOL_CHAINS = (
-    (re.compile(r"(golang\.org|go\.dev)/dl/go.*tar [^&;]*-C /usr/local", re.DOTALL), ("golang-go",)),
-    (re.compile(r"sh\.rustup\.rs\S* \| (ba)?sh\b[^&;|]*$"), ("rustc", "cargo")),
-)
+_TOOL_CHAINS = ((re.compile(r"(golang\.org|go\.dev)/dl/go.*tar [^&;]*-C /usr/local", re.DOTALL), ("golang-go",)),)
 """Lines that do nothing but install a tool chain, and the Debian packages that hold it."""
 
 
@@ -64,12 +66,16 @@ class ShellSteps:
         pip: Requirements as pip takes them; one that begins with `-r ` is a file of the image.
         folders: Absolute or relative paths of folders that are made.
         build: Commands as they stand, joined where they belong together.
+        venvs: Paths of Python environments that are made, which the task's own environment stands for.
+        users: Accounts that are made.
     """
 
     apt: list[str] = field(default_factory=list)
     pip: list[str] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
     build: list[str] = field(default_factory=list)
+    venvs: list[str] = field(default_factory=list)
+    users: list[str] = field(default_factory=list)
 
 
 def read_shell(text: str) -> ShellSteps:
@@ -145,7 +151,7 @@ def _understood(command: str, steps: ShellSteps) -> bool:
         inner = read_shell(words[2])
         if inner.build:  # what is to stay stays with the shell it was written for
             return _stays(command)
-        for name in ("apt", "pip", "folders"):
+        for name in ("apt", "pip", "folders", "venvs", "users"):
             getattr(steps, name).extend(getattr(inner, name))
         return True
     if program in _APT_TOOLS:
@@ -154,9 +160,16 @@ def _understood(command: str, steps: ShellSteps) -> bool:
     if pip := _pip_arguments(program, installing):
         steps.pip += _requirements(pip)
         return True
+    if "sh.rustup.rs" in command and re.fullmatch(r"(curl|wget) [^|;&]*\| *(ba)?sh\b[^|;&]*", command):
+        steps.apt += ["rustc", "cargo"]
+        return True
     if _is_tool_chain(command, program):
         return True
-    if program == "uv":  # environments and interpreters are ours to make
+    if (made := _virtual_environment(program, words)) is not None or program == "uv":
+        steps.venvs += [made] if made else []
+        return True
+    if program in ("useradd", "adduser", "groupadd", "addgroup"):
+        steps.users.append(words[-1])
         return True
     for names, why in ((_FETCHING, f"Its Dockerfile fetches something with {program}, which builds cannot reach."),
                        (_USERS, "Its Dockerfile makes users, and a sandbox has one."),
@@ -166,9 +179,13 @@ def _understood(command: str, steps: ShellSteps) -> bool:
     if program in _NOTHING or program == "git" or _is_of_the_system(program, words):
         return True
     if program == "mkdir" and not re.search(r"[{$*`>|]", command):
-        steps.folders += [word for word in words[1:] if not word.startswith("-") and not word.isdigit()]
+        steps.folders += [
+            word
+            for word in words[1:]
+            if not word.startswith(("-", "/etc/apt", "/usr/share/keyrings")) and not word.isdigit()
+        ]
         return True
-    if program not in _BUILDS:
+    if program not in _BUILDS and not re.match(r"\.?/(?!usr/|bin/|sbin/)[\w./-]+$", words[0]):
         raise ValueError(f"Its Dockerfile runs {program[:40]}, which is not understood.")
     return _stays(command)
 
@@ -182,11 +199,32 @@ def _stays(command: str) -> bool:
 def _is_tool_chain(command: str, program: str) -> bool:
     """Commands that only make a package of the machine's own to be had, or show that it is there."""
     if program in ("curl", "wget"):
-        return bool(re.fullmatch(r"(curl|wget) [^|;&]*(astral\.sh/uv|deb\.nodesource\.com|bootstrap\.pypa\.io)[^|;&]*"
-                                 r"(\|\s*(sudo )?(-E )?(ba)?sh\b[^|;&]*)?", command))  # fmt: skip
+        return bool(re.fullmatch(r"(curl|wget) [^|;&]*(astral\.sh/uv|astral-sh/uv/releases|deb\.nodesource\.com"
+                                 r"|bootstrap\.pypa\.io)[^|;&]*(\|\s*(sudo )?(-E )?(\w+=\S+ )*((ba)?sh|gpg)\b[^|;&]*)?",
+                                 command))  # fmt: skip
+    if program in (".", "source"):
+        return bool(re.search(r"(/env|/activate|\.bashrc|\.profile)[\"']?$", command))
+    if program == "rustup":
+        return bool(re.match(r"rustup (--version|default|show|set|component add|toolchain list)\b", command))
+    if program in ("echo", "printf") and re.search(r">\s*/etc/apt/\S+$", command):
+        return "nodesource" in command
     if program == "add-apt-repository":
         return bool(re.search(r"ppa:deadsnakes/ppa|universe", command))
     return bool(re.fullmatch(r"[\w+.-]+ (--version|-version|version|-v|-V)", command))
+
+
+def _virtual_environment(program: str, words: list[str]) -> str | None:
+    """The folder of the Python environment that a command makes; empty without a name, None where it makes none."""
+    if program == "virtualenv":
+        rest = words[1:]
+    elif words[1:3] == ["-m", "venv"] and re.fullmatch(r"python[\d.]*", program):
+        rest = words[3:]
+    elif program == "uv" and words[1:2] == ["venv"]:
+        rest = words[2:]
+    else:
+        return None
+    named = [word for before, word in pairwise(["", *rest]) if before not in ("--python", "-p", "--prompt")]
+    return next((word for word in named if not word.startswith("-")), "")
 
 
 def _is_of_the_system(program: str, words: list[str]) -> bool:
@@ -194,6 +232,8 @@ def _is_of_the_system(program: str, words: list[str]) -> bool:
     targets = [word for word in words[1:] if not word.startswith("-")]
     if program == "ln":
         return any("python" in word or "pip" in word for word in targets)
+    if program == "chmod" and re.search(r"\$\{?(RUSTUP|CARGO)_HOME", " ".join(targets)):
+        return True
     if program in ("rm", "chmod", "find"):
         ours = ("/var/lib/apt", "/var/cache", "/root/.cache", "/logs", "/usr", "/etc/ssh", "/tests")
         places = [word for word in targets if word.startswith("/")]

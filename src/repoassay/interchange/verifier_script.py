@@ -12,7 +12,8 @@ __all__ = ["VerifierScript", "read_verifier"]
 
 _HEREDOC = re.compile(r"<<-?\s*([\"']?)([A-Za-z_]\w*)\1")
 _INSTALLS = re.compile(
-    r"^(if ! )?(sudo )?(apt(-get)?|pip[\d.]*|python[\d.]* -m pip|uv (pip|add|venv|init|sync|python|tool)) ?\b"
+    r"^(if ! )?(sudo )?(?:DEBIAN_FRONTEND=\w+ )?"
+    r"(apt(-get)?|pip[\d.]*|python[\d.]* -m pip|uv (pip|add|venv|init|sync|python|tool)) ?\b"
 )
 _SETS_UP = re.compile(
     r"^((curl|wget)\b.*(astral\.sh|install\.sh|get-pip).*|(source|\.) .*(\.local/bin/env|\.cargo/env|activate)\"?"
@@ -24,7 +25,7 @@ _REACHES_OUT = re.compile(
     r"|conda|mvn|gradle)(?=\s|$)"
 )
 _STARTS = re.compile(r"\b(systemctl|service [\w-]+ (re)?start|docker|nginx|mysqld?|postgres|redis-server|sshd)\b")
-_RUNNER = re.compile(r"\b(?:uvx|uv run|uv tool run)\s+")
+_RUNNER = re.compile(r"(?<!command -v )\b(?:uvx|uv run|uv tool run)\s+")
 _WITH_VALUE = frozenset({"-p", "--python", "--from", "--project", "--directory", "--index-url", "--extra-index-url"})
 _PYTEST = re.compile(r"\bpython[\d.]* +-m +pytest\b")
 _RUN_PYTEST = """\
@@ -93,10 +94,12 @@ def _line(line: str, found: VerifierScript) -> str:
         if any(re.match(r"(python[\d.]*|uv run|uvx|pytest|node|bash)\b(?! -m (pip|venv))", step) for step in steps):
             raise ValueError("Its test script installs something and runs its tests in one line.")
         for step in steps:
-            _install(re.sub(r"^(if ! |sudo )|(\s\d)?\s*[>&|].*$", "", step), found)
+            _install(re.sub(r"^(if ! |sudo |DEBIAN_FRONTEND=\w+ )+|(\s\d)?\s*[>&|].*$", "", step), found)
         return f"{indent}true{'; then' if plain.startswith('if ') else ''}"
     line = re.sub(r"\s--ctrf[ =]\S+", "", _without_uv(line, found))
-    if (told := _REACHES_OUT.search(line)) and not re.match(r"\s*(echo|printf)\b", line):
+    if (told := _REACHES_OUT.search(re.sub(r"\b(command -v|which|type) [\w-]+", "", line))) and not re.match(
+        r"\s*(echo|printf)\b", line
+    ):
         raise ValueError(f"Its test script reaches out with {told[0]}, and tests have no network.")
     if (told := _STARTS.search(line)) and not re.match(r"\s*(echo|printf)\b", line):
         raise ValueError(f"Its test script needs {told[0]}, which a sandbox does not have.")

@@ -52,6 +52,7 @@ class Exporter(Protocol):
     `title` says what is written, in one line; `takes` lists `run`, `suite` or both, and is both where it is absent.
     A format that is a folder has, instead of `export`, `files(source)`, which yields pairs of path and content.
     One that a service takes has, beside or instead of it, `send(source, destination)`, which returns what was sent.
+    One that may leave something out says what and why in `left_out`, a list of sentences, once all is written.
     """
 
     title: str
@@ -89,8 +90,8 @@ def find_source(name: str, runs: Path) -> ExportSource:
     return ExportSource(run=run, attempt="" if whole else attempt)
 
 
-def export_file(source: ExportSource, kind: str, out: Path) -> None:
-    """Write the file of one format, whole or not at all; a file of this name is replaced.
+def export_file(source: ExportSource, kind: str, out: Path) -> tuple[str, ...]:
+    """Write the file of one format, whole or not at all; a file of this name is replaced. Returns what was left out.
 
     Args:
         source: What is exported.
@@ -109,6 +110,7 @@ def export_file(source: ExportSource, kind: str, out: Path) -> None:
         write(plugin, exporter, source, out)
     except OSError as error:
         raise BadInput(f"{out} cannot be written: {error.strerror}.", "Name another file with --out.") from error
+    return tuple(str(each) for each in getattr(exporter, "left_out", ()))
 
 
 def export_to(source: ExportSource, kind: str, destination: str) -> str:

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from repoassay.diffs import is_git_name
 from repoassay.sandbox import remove_tree
 from repoassay.workspace.git import run_git
 
@@ -66,12 +67,12 @@ def changes_between(base: Path, tree: Path, *, everything: bool = False) -> byte
 
 
 def _drop_repositories(tree: Path) -> None:
-    # In any spelling, as git takes none of them up.
+    # In any spelling, as git takes none of them up, and no patch may name them.
     for folder, folders, files in os.walk(tree):
-        for name in [name for name in folders if name.lower() == ".git"]:
+        for name in [name for name in folders if is_git_name(name)]:
             folders.remove(name)
             remove_tree(Path(folder, name))
-        for name in [name for name in files if name.lower() == ".git"]:
+        for name in [name for name in files if is_git_name(name)]:
             Path(folder, name).unlink()
 
 

@@ -135,6 +135,10 @@ UNREAD = {
     "watched": "import ctypes; c = ctypes.CDLL(None); assert c.inotify_add_watch(c.inotify_init(), b'd', 2) < 0",
     "own_program": "import shutil, subprocess; shutil.copy('/bin/true', '/tmp/x'); subprocess.check_call('/tmp/x')\n"
     "assert 0",
+    "program_without_a_name": "import os; m = os.memfd_create('x', 0)\n"
+    "os.write(m, b'#!/workspace/repo/program_without_a_name/d/tool\\n')\n"
+    "if not os.fork(): os.execv(f'/proc/self/fd/{m}', ['x'])\n"
+    "assert os.wait()[1] == 0",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,11 @@ pytest.importorskip("inspect_ai")
 from inspect_ai.log import EvalLog, read_eval_log
 
 from repoassay.interchange import import_run
+from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import find_suite
 from repoassay.types import Outcome
 from shared_data import SWEBENCH, needs_swebench
+from small_edits import small_edit
 
 PLUG_IN = ("Inspect: sandbox, tasks of suites and scorer (`inspect eval repoassay/starter`)", "inspect-ai")
 EDIT, FILES = "edit-ledger-monthly", "sensor-log-daily"
@@ -54,6 +57,26 @@ def test_the_solutions_pass_and_come_back_as_a_run(tmp_path: Path) -> None:
     found = {one.attempt.task: one for one in import_run(None, tmp_path / "logs", tmp_path / "run").run.finished()}
     assert {task: one.verdict.outcome for task, one in found.items()} == {EDIT: Outcome.PASSED, FILES: Outcome.PASSED}
     assert b"diff --git" in (found[EDIT].folder / "submission" / "changes.diff").read_bytes()
+
+
+@pytest.mark.exhaustive
+def test_a_task_that_cannot_be_laid_out_counts_for_nobody_and_ends_nothing(tmp_path: Path) -> None:
+    suite = tmp_path / "suite"
+    small_edit(suite, open_sandbox("namespaces", Cache()), {"calc.py": "one = 2\n"},
+               "import calc\n\ndef test_one():\n    assert calc.one == 1\n", ["test_one"],
+               solution="--- a/calc.py\n+++ b/calc.py\n@@ -1 +1 @@\n-one = 2\n+one = 1\n")  # fmt: skip
+    broken = suite / "tasks" / "a-broken"
+    shutil.copytree(suite / "tasks" / "small", broken)
+    document = (broken / "task.toml").read_text()
+    (broken / "task.toml").write_text(document.replace('id = "small"', 'id = "a-broken"'))
+    (broken / "environment" / "requirements.txt").write_text(f"six==1.16.0 --hash=sha256:{'0' * 64}\n")
+    log = evaluate("repoassay/suite", "repoassay/reference", tmp_path / "logs", "-T", f"suite={suite}")
+    assert accuracy(log) == 1.0
+    samples = {sample.id: sample for sample in log.samples or ()}
+    assert samples["small"].error is None
+    fault = samples["a-broken"].error
+    assert fault and "six" in fault.message
+    assert not samples["a-broken"].scores
 
 
 CHEAT = '''

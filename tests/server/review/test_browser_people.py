@@ -11,14 +11,13 @@ from repoassay.review.studies import uses_of
 from repoassay.server.review.review_state import ReviewState
 from server.review.conftest import OWNER
 from server.review.samples import Person, answers
-from server.review.test_browser import CHROMIUM, Open, begin, browser, contexts, enter, ready, serious
+from server.review.test_browser import Open, begin, browser, contexts, enter, ready, serious
 
 __all__ = ["browser", "contexts"]
 
 pytestmark = [
     pytest.mark.exhaustive,
     pytest.mark.timeout(600),
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
 ]
 
 

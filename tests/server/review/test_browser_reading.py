@@ -14,14 +14,13 @@ from repoassay.review.studies import create_study
 from repoassay.review.study import FileVersions, HiddenPart, Item, ItemPayload, Study
 from repoassay.server.review.review_state import ReviewState
 from server.review.samples import NOW, Person
-from server.review.test_browser import CHROMIUM, Open, begin, browser, contexts, enter, press, ready, serious
+from server.review.test_browser import Open, begin, browser, contexts, enter, press, ready, serious
 
 __all__ = ["browser", "contexts"]
 
 pytestmark = [
     pytest.mark.exhaustive,
     pytest.mark.timeout(600),
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
 ]
 _LINES = [f"line_{number} = 'what line {number} of the file says'" for number in range(1, 301)]
 _HUNKS = """--- a/pkg/x.py

@@ -18,14 +18,13 @@ from playwright.sync_api import Browser, Page, expect
 
 from server.review.conftest import OWNER, Clock
 from server.review.samples import make_run
-from server.review.test_browser import CHROMIUM, browser, press, serious
+from server.review.test_browser import browser, press, serious
 
 __all__ = ["browser"]
 
 pytestmark = [
     pytest.mark.exhaustive,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
 ]
 AXES = ("core", "testing", "documentation", "lint", "quality")
 WIDTHS = (1400, 1200, 390)

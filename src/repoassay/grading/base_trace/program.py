@@ -162,13 +162,14 @@ class CallReader:
             with open(place, "rb") as stream:
                 head = stream.read(256)
         except OSError:
+            if place.endswith(b" (deleted)"):
+                raise UnreadCallError("a program without a name was started") from None
             return
         if head.startswith(b"#!") and depth < 5:
             words = head[2:].split(b"\n")[0].split()
             if words:
-                self._program(
-                    thread, self._log.walk(thread, os.readlink(b"/proc/%d/cwd" % thread), words[0]), depth + 1
-                )
+                start = os.readlink(b"/proc/%d/cwd" % thread)
+                self._program(thread, self._log.walk(thread, start, words[0]), depth + 1)
         elif not os.statvfs(place).f_flag & os.ST_RDONLY:  # else it is the system's, and so is its loader
             raise UnreadCallError(f"a program of its own was started, {os.fsdecode(place)}")
 

@@ -27,7 +27,8 @@ __all__ = ["REWARDS", "read_reward", "run_reward_script"]
 REWARDS = "/logs/verifier"
 """Where a script, as it is published, writes `reward.txt` or `reward.json`."""
 _MOST_BYTES = 2**20
-_HOME = "/tmp"  # noqa: S108 - inside the sandbox
+_HOME = "/home/agent"
+"""Empty in every sandbox: where an agent could leave settings of programs, they are not read."""
 
 
 def run_reward_script(

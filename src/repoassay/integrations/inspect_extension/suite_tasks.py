@@ -110,6 +110,7 @@ def _task(name: str, version: str, samples: Iterable[Sample], require_attested: 
         solver=_solver(),
         scorer=verdict(require_attested),
         message_limit=_MESSAGES,
+        fail_on_error=False,  # else the first sandbox that we cannot open would end the evaluation for all others
         version=version or 0,
         metadata=metadata or None,
     )

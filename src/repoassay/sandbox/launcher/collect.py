@@ -114,8 +114,8 @@ def _refusal(status: os.stat_result, name: str, path: str, budget: _Budget) -> s
         return "a symbolic link; only regular files cross"
     if not stat.S_ISDIR(status.st_mode) and not stat.S_ISREG(status.st_mode):
         return "a device, pipe or socket; only regular files cross"
-    if not name.isprintable() or len(path) > 1000 or path.count("/") > 50:
-        return "its name cannot be kept (unprintable, too long or too deep)"
+    if not name.isprintable() or "\\" in name or len(path) > 1000 or path.count("/") > 50:
+        return "its name cannot be kept (unprintable, with a backslash, too long or too deep)"
     if stat.S_ISREG(status.st_mode) and status.st_size > budget.bytes:
         return f"{status.st_size} bytes are more than the {budget.bytes} left of the submission's limit"
     return ""

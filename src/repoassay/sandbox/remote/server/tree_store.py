@@ -62,6 +62,8 @@ class TreeStore:
                 hashed = _Hashed(stream, size)
                 read_tree(hashed, part)  # type: ignore[arg-type]  # all that tarfile asks of a stream
                 hashed.finish()
+                if (part / "tree").is_symlink():  # a mount shows what a link leads to: this machine's files
+                    raise BadInput("The tree is a link, and neither a folder nor a file.")
                 if hashed.digest.hexdigest() != digest or list(part.iterdir()) != [part / "tree"]:
                     raise BadInput("The tree is not what its digest says: it may have been changed while it was sent.")
                 with self._lock:

@@ -1,0 +1,169 @@
+"""What a task.toml of Harbor asks for: its step, limits, network and variables, or why no sandbox can give that.
+
+Harbor reads a task.toml whatever version it bears, and passes over keys that it does not know: so it is done here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from repoassay.interchange.harbor_tests import task_text
+from repoassay.interchange.image_file import ImportRefusal
+from repoassay.tasks import parse_toml
+from repoassay.text import printable
+
+__all__ = ["HarborSettings", "positive_seconds", "read_settings"]
+
+_MEBIBYTES = {"G": 1024.0, "M": 1.0, "K": 1 / 1024}
+_DEFAULT = re.compile(r"\$\{\w+:-([^{}$]*)\}")
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+
+
+@dataclass(frozen=True, slots=True)
+class HarborSettings:
+    """What task.toml says.
+
+    Attributes:
+        step: The folder of instruction and tests.
+        image: A published image that is named beside the Dockerfile, or instead of it.
+        work: The folder in which commands start; empty for the image's own.
+        artifacts: Paths that its author collects.
+        separate: Whether tests have an image of their own.
+        seconds, test_seconds: Time limits.
+        memory: In bytes.
+        internet: Whether agents may reach package indexes.
+        category: Of its metadata.
+        variables: Of agent and tests.
+    """
+
+    step: Path
+    image: str
+    work: str
+    artifacts: list[str]
+    separate: bool
+    seconds: float
+    test_seconds: float
+    memory: int
+    internet: bool
+    category: str
+    variables: dict[str, str]
+
+
+def read_settings(folder: Path) -> HarborSettings:
+    """Read the task.toml of a task's folder.
+
+    Raises:
+        ImportRefusal: It cannot be read, or asks for what no sandbox has.
+    """
+    about = parse_toml(task_text(folder, "task.toml").encode(), "task.toml")
+    if not isinstance(about, dict):
+        raise ImportRefusal("Its task.toml cannot be read.", "task.toml", 0, about.what)
+    _check(about)
+    step = _only_step(about, folder)
+    verifier, agent, environment = (_table(about, name) for name in ("verifier", "agent", "environment"))
+    metadata = _table(about, "metadata")
+    artifacts = [each.get("source") if isinstance(each, dict) else each for each in _list(about.get("artifacts"))]
+    return HarborSettings(
+        step=step,
+        image=str(environment.get("docker_image") or ""),
+        work=str(environment.get("workdir") or ""),
+        artifacts=[each for each in artifacts if isinstance(each, str)],
+        separate=(verifier.get("environment_mode") or "separate") == "separate"
+        and bool(verifier.get("environment") or verifier.get("environment_mode")),
+        seconds=positive_seconds(agent.get("timeout_sec"), 900.0),
+        test_seconds=positive_seconds(verifier.get("timeout_sec"), 240.0),
+        memory=_memory(environment),
+        internet=_internet(agent, environment),
+        category=printable(str(metadata.get("category") or metadata.get("domain") or "Software"), 80),
+        variables=_variables(environment.get("env"), "environment.env")
+        | _variables(verifier.get("env"), "verifier.env"),
+    )
+
+
+def _check(about: dict[str, Any]) -> None:
+    """Refuse what task.toml asks for and no sandbox has."""
+    environment, agent = _table(about, "environment"), _table(about, "agent")
+    for key, why in (("gpus", "It needs a GPU."), ("mcp_servers", "It needs an MCP server."),
+                     ("healthcheck", "It waits for a service to be well."), ("skills_dir", "It brings skills."),
+                     ("tpu", "It needs a TPU.")):  # fmt: skip
+        if environment.get(key):
+            raise ImportRefusal(why, "task.toml", 0, f"environment.{key}")
+    if agent.get("user") not in (None, "root", 0):
+        why = "Its agent works as an account beside root, whose rights a sandbox has not."
+        raise ImportRefusal(why, "task.toml", 0, f"agent.user = {agent['user']}")
+    if str(environment.get("os", "linux")).lower() != "linux":
+        raise ImportRefusal("It needs Windows.", "task.toml", 0, "environment.os")
+    if _table(about, "verifier").get("collect"):
+        raise ImportRefusal("It runs commands after the agent that collect what is left.", "task.toml", 0,
+                            "verifier.collect")  # fmt: skip
+
+
+def _only_step(about: dict[str, Any], folder: Path) -> Path:
+    """The folder of instruction and tests: the task's, or that of its one step, whose settings go before the task's.
+
+    Several steps share a workspace, and the agent meets the next instruction when the last one was judged: what it was
+    told and what it had seen by then are part of the task, and no attempt here stops in its middle.
+    """
+    steps = about.get("steps") or []
+    if not steps and not (folder / "steps").is_dir():
+        return folder
+    step = steps[0] if isinstance(steps, list) and len(steps) == 1 and isinstance(steps[0], dict) else {}
+    name = str(step.get("name") or "")
+    if not re.fullmatch(r"[\w-][\w.-]*", name):
+        found = [match.start() for match in re.finditer(r"(?m)^\s*\[\[steps\]\]", task_text(folder, "task.toml"))]
+        line = task_text(folder, "task.toml").count("\n", 0, found[1]) + 1 if len(found) > 1 else 0
+        raise ImportRefusal("It has several steps, each with a verdict of its own.", "task.toml", line, "steps")
+    place = folder / "steps" / name
+    for key in ("healthcheck", "network", "environment"):
+        if step.get(key):
+            raise ImportRefusal("Its step has settings that are not read.", "task.toml", 0, f"steps.{key}")
+    if (place / "workdir").exists() or (folder / "tests").exists():
+        where = f"steps/{name}/workdir" if (place / "workdir").exists() else "tests"
+        raise ImportRefusal("Its step begins with files or tests beside its own.", where)
+    for key in ("agent", "verifier"):
+        about[key] = {**_table(about, key), **_table(step, key)}
+    return place
+
+
+def _memory(environment: dict[str, Any]) -> int:
+    """In bytes; `memory`, as in "4G", is how it was written before `memory_mb`."""
+    given = environment.get("memory_mb")
+    if given is None and (old := re.fullmatch(r"(\d+(?:\.\d+)?)\s*([GMK])B?", str(environment.get("memory")).upper())):
+        given = int(float(old[1]) * _MEBIBYTES[old[2]])
+    return given * 2**20 if isinstance(given, int) and 0 < given < 2**20 else 2 * 2**30
+
+
+def _internet(agent: dict[str, Any], environment: dict[str, Any]) -> bool:
+    """Whether the agent has the internet: its own table goes before the environment's, and a mode before a flag."""
+    mode = agent.get("network_mode") or environment.get("network_mode")
+    return mode != "no-network" if mode else environment.get("allow_internet") is not False
+
+
+def _variables(given: object, key: str) -> dict[str, str]:
+    """Variables of task.toml; those that are taken from the user's own environment are what they else would be."""
+    found = {}
+    for name, given_value in (given if isinstance(given, dict) else {}).items():
+        value = str(given_value) if _SECRET.search(str(name)) else _DEFAULT.sub(r"\1", str(given_value))
+        if "${" in value or not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", str(name)):
+            raise ImportRefusal("It takes a variable, such as a key, from the environment of its user.", "task.toml", 0,
+                                f"{key}.{name}")  # fmt: skip
+        found[str(name)] = value
+    return found
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _table(about: dict[str, Any], name: str) -> dict[str, Any]:
+    found = about.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def positive_seconds(value: object, otherwise: float) -> float:
+    """A time limit of at most a week, or the one that holds where none is given that can be one."""
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 7 * 86400
+    return float(value) if good else otherwise  # type: ignore[arg-type]

@@ -1,0 +1,107 @@
+"""Commands of a Dockerfile that a build here can run are told from those that would fetch something."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from repoassay.interchange.hidden_test_text import check_tests
+from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
+from repoassay.interchange.image_programs import stand_in
+from repoassay.interchange.image_recipe import read_image
+from repoassay.interchange.shell_steps import read_shell
+
+GO = "module x.org/sum\n\ngo 1.19\n"
+CRATE = '[package]\nname = "sum"\n\n[dependencies]\nown = { path = "own" }\n'
+
+
+def image(tmp_path: Path, run: str, **files: str) -> ImageRecipe:
+    for name, text in files.items():
+        (tmp_path / name.replace("_", ".")).write_text(text)
+    file = tmp_path / "Dockerfile"
+    file.write_text(f'FROM debian\nWORKDIR /app\nCOPY . /app/\nRUN {run}\nCMD ["serve"]\n')
+    return read_image(file, tmp_path, "Dockerfile")
+
+
+def test_modules_that_need_no_others_are_built(tmp_path: Path) -> None:
+    recipe = image(
+        tmp_path, "go mod download && go build -o sum . && cargo build --release", go_mod=GO, Cargo_toml=CRATE
+    )
+    assert recipe.build == ["cd /app && go mod download && go build -o sum . && cargo build --release"]
+
+
+@pytest.mark.parametrize(
+    ("run", "files"),
+    [
+        ("go build ./...", {"go_mod": f"{GO}require x.org/y v1.2.3\n"}),
+        ("cd src && go test ./...", {"go_mod": f"{GO}require (\n\tx.org/y v1.2.3\n)\n"}),
+        ("cargo build", {"Cargo_toml": CRATE + 'serde = "1"\n'}),
+        ("cargo fetch", {"Cargo_toml": "[dependencies\n"}),
+        ("bash ./fill.sh", {"fill_sh": "curl x.org\n"}),
+        ("/app/fill.sh", {"fill_sh": "curl x.org\n"}),
+        ("cargo install ripgrep", {}),
+        ("go get x.org/y", {}),
+    ],
+)
+def test_what_is_to_be_fetched_is_refused(tmp_path: Path, run: str, files: dict[str, str]) -> None:
+    with pytest.raises(ImportRefusal, match="fetches something"):
+        image(tmp_path, run, **files)
+
+
+def test_tool_chains_of_this_machine_stand_for_those_that_installers_fetch() -> None:
+    rust = (
+        "curl --proto '=https' -sSf https://sh.rustup.rs | sh -s -- -y --default-toolchain 1.81.0 && rustup --version"
+    )
+    assert read_shell(f"{rust} && chmod -R a+w $RUSTUP_HOME $CARGO_HOME").apt == ["rustc", "cargo"]
+    node = (
+        "mkdir -p /etc/apt/keyrings && curl -fsSL https://deb.nodesource.com/gpgkey/a.key | gpg --dearmor -o /etc/apt/k"
+        " && echo 'deb https://deb.nodesource.com/node_22.x nodistro main' > /etc/apt/sources.list.d/nodesource.list"
+        " && apt-get update && apt-get install -y nodejs redis-tools postgresql-client"
+    )
+    steps = read_shell(node)
+    assert (steps.apt, steps.folders, steps.build) == (["nodejs", "redis-tools", "postgresql-client"], [], [])
+
+
+@pytest.mark.parametrize("other", ["apt.releases.hashicorp.com x main", "x.org/apt stable main"])
+def test_other_sources_of_packages_are_not_passed_over(other: str) -> None:
+    assert read_shell(f"echo 'deb https://{other}' > /etc/apt/sources.list.d/other.list").build
+
+
+def test_python_environments_are_the_tasks_own(tmp_path: Path) -> None:
+    recipe = image(
+        tmp_path, "python3 -m venv /opt/checks && /opt/checks/bin/pip install six==1.17.0 && . /opt/checks/bin/activate"
+    )
+    assert (recipe.venvs, recipe.pip, recipe.folders[-1]) == (["/opt/checks"], ["six==1.17.0"], "/opt/checks/bin")
+    made = tmp_path / "made here"
+    subprocess.run(["sh", "-c", stand_in(str(made))], check=True)
+    said = subprocess.run([made / "bin/python", "-c", "print(6 * 7)"], check=True, capture_output=True)
+    assert said.stdout == b"42\n"
+
+
+def test_accounts_are_kept_for_whoever_looks_for_them(tmp_path: Path) -> None:
+    assert image(tmp_path, "groupadd -r crew && useradd -m -u 1000 ann").users == ["crew", "ann"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "run('git', 'init', '-q')\nrun('git', 'log')\n",
+        "SKIPPED = {'.git', 'node_modules'}\n",
+        "SKIPPED = ('__pycache__', '.git')\n",
+        'allow: ["git"]\n',
+        "links = [os.readlink(each) for each in Path(f'/proc/{pid}/fd').iterdir()]\n",
+        "apt-get install -y curl lsof psmisc\n",
+    ],
+)
+def test_words_that_say_nothing_of_what_the_agent_leaves_are_passed_over(text: str) -> None:
+    check_tests(text, "tests/test_outputs.py")
+
+
+@pytest.mark.parametrize(
+    "text", ["run(['git', 'log'])\n", "run('git log')\n", "Path('/app/.git')\n", "os.readlink('/app/now')\n"]
+)
+def test_repositories_and_links_that_the_agent_leaves_refuse_a_task(text: str) -> None:
+    with pytest.raises(ImportRefusal, match="do not cross"):
+        check_tests(text, "tests/test_outputs.py")
