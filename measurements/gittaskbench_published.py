@@ -5,6 +5,8 @@ Needs the suite's data (`repoassay fetch gittaskbench`), a checkout of GitTaskBe
 not finish (weights, programs or data that are not here) are named and left out of the times of both.
 
     python measurements/gittaskbench_published.py CHECKOUT --python VENV/bin/python [--repeat N] [--criteria fair]
+
+With `--undisturbed` what else the machine does takes no time from either: both run with real-time priority, as root.
 """
 
 from __future__ import annotations
@@ -75,7 +77,10 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--criteria", choices=["published", "fair"], default="published")
+    parser.add_argument("--undisturbed", action="store_true", help="run both with real-time priority; needs root")
     options = parser.parse_args()
+    if options.undisturbed:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     python = options.python.absolute()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
