@@ -58,6 +58,7 @@ help: ## print this list
 
 test-all: test ## run also what the quick tests only sample; takes some minutes more
 	.venv/bin/pytest tests -q -m exhaustive
+	REPOASSAY_EXPLORE=1 .venv/bin/pytest -q tests/diffs/test_against_git.py  # other diffs each time
 
 # Installs agents from their registries first; AGENTS=mini-swe-agent,codex chooses some.
 AGENTS ?= all

@@ -1,6 +1,6 @@
 """What is read of other tools' runs: by format, the share with commands, edits, tokens and dollars, and diagnosed.
 
-    python measurements/foreign_runs.py FORMAT=PATH [FORMAT=PATH ...]
+    python measurements/foreign_runs.py [FORMAT=]PATH ...
 
 An attempt in which no model ever answered did nothing that could be read: it is counted apart.
 """
@@ -24,7 +24,7 @@ _RUN = {CommandKind.MESSAGE, CommandKind.EDIT, CommandKind.SUBMIT}
 COLUMNS = ("attempts", "silent", "refused", "commands", "edits", "tokens", "dollars", "seen")
 
 
-def looked_at(kind: str, source: Path, folder: Path) -> Counter[str]:
+def looked_at(kind: str | None, source: Path, folder: Path) -> Counter[str]:
     """Counts of one format's attempts; `seen`: the diagnosis has an action for what was done."""
     done = import_run(kind, source, folder)
     counts = Counter({"attempts": done.attempts, "refused": len(done.refused)})
@@ -53,15 +53,15 @@ def main() -> None:
     """Print a line a format, as counts and as percents of the attempts that are not silent."""
     print(f"{'format':<16}" + "".join(f"{name:>16}" for name in COLUMNS))
     for argument in sys.argv[1:]:
-        kind, _, source = argument.partition("=")
+        kind, named, source = argument.partition("=")
         with tempfile.TemporaryDirectory() as place:
-            counts = looked_at(kind, Path(source), Path(place, "run"))
+            counts = looked_at(kind if named else None, Path(source if named else argument), Path(place, "run"))
         spoke = counts["attempts"] - counts["silent"]
         cells = [
             str(counts[name]) + (f" ({counts[name] / spoke:.0%})" if name in COLUMNS[3:] and spoke else "")
             for name in COLUMNS
         ]
-        print(f"{kind:<16}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
+        print(f"{kind[-16:]:<16}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
 
 
 if __name__ == "__main__":

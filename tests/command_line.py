@@ -20,6 +20,11 @@ _FORKS.set_forkserver_preload([
     "repoassay.cli.run", "repoassay.cli.resume", "repoassay.cli.report", "repoassay.cli.grade", "repoassay.cli.submit",
     "repoassay.cli.tasks", "repoassay.engine.execution", "repoassay.engine.grade", "repoassay.engine.submit",
     "repoassay.api.evaluation", "repoassay.report.page", "repoassay.report.summary", "repoassay.model_proxy.server",
+    "repoassay.cli.main", "repoassay.report.attempt_page", "repoassay.report.page_files", "repoassay.report.table",
+    "repoassay.report.report_tables", "repoassay.report.tables.correlations", "repoassay.report.charts.build",
+    "repoassay.report.writers.terminal", "repoassay.survey.repository", "repoassay.grading.metrics.tables",
+    "repoassay.grading.metrics.rasters", "repoassay.grading.metrics.text", "repoassay.grading.metrics.files",
+    "rich.table",
 ])  # fmt: skip
 
 

@@ -74,7 +74,8 @@ def test_ctrl_c_removes_pods(fake: FakeCluster, env: dict[str, str], tmp_path: P
 
 def test_doctor_tries_the_cluster_that_is_named(fake: FakeCluster, env: dict[str, str], tmp_path: Path) -> None:
     def told(**more: str) -> tuple[str, str]:
-        done = repoassay("doctor", "--json", cwd=tmp_path, env=env | more)
+        alone = {"PATH": str(tmp_path)}  # no other sandbox is tried
+        done = repoassay("doctor", "--json", cwd=tmp_path, env=env | alone | more)
         (found,) = [each for each in data_of(done.stdout) if each["name"] == "kubernetes"]
         return found["state"], found["detail"]
 

@@ -96,7 +96,7 @@ def test_doctor_tries_the_server_that_is_named(
     server: tuple[subprocess.Popen[str], str, dict[str, str]], tmp_path: Path
 ) -> None:
     process, kind, env = server
-    env |= {"REPOASSAY_SANDBOX_URL": kind.partition("@")[2]}
+    env |= {"REPOASSAY_SANDBOX_URL": kind.partition("@")[2], "PATH": str(tmp_path)}  # no other is tried
 
     def told() -> tuple[str, str]:
         done = repoassay("doctor", "--json", cwd=tmp_path, env=env)

@@ -114,3 +114,54 @@ def test_phases() -> None:
     assert profile.stretches == tuple(WorkPhase)
     assert profile.actions[WorkPhase.EXPLORE] == 2 == profile.repeated
     assert profile.ended
+
+
+PROGRAM = r"""
+// tools.exec_command({cmd: "rm -rf /"}) in a comment is none
+const patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-old\n+new\n*** End Patch";
+const plan = await tools.update_plan({plan: [{step: "tools.apply_patch(x)", status: 'done'}]});
+const p = await tools.apply_patch(patch);
+const r = await tools.exec_command({"cmd": 'git log --all -p -- "src/a.py"', yield_time_ms: n * 1000, tty: true});
+const cmd = ["python -m pytest", `tests/`].join(" ");
+text(r.output); text(await tools.exec_command({cmd, workdir: r.cwd ?? "/app"}));
+"""
+
+
+def acted(call: StepCall, output: str = "") -> tuple[Action, ...]:
+    """What one call came to."""
+    answer = (Observation(call=call.id, text=output),) if output else ()
+    step = TrajectoryStep(index=1, source=Source.AGENT, calls=(call,), observations=answer)
+    return actions_of(Trajectory(agent="any", steps=(step,)))
+
+
+@pytest.mark.parametrize("key", ["text", "input"])
+def test_a_program_that_calls_tools_is_the_calls_it_makes(key: str) -> None:
+    plan, patch, log, tests = acted(StepCall(id="a", name="exec", arguments={key: PROGRAM}), "3 passed")
+    assert plan.kind is CommandKind.MESSAGE
+    assert [(one.path, one.text, one.removed) for one in patch.authored] == [("src/a.py", "new", "old")]
+    assert log.commands[0][1].words == ("git", "log", "--all", "-p", "--", "src/a.py")
+    assert (tests.kind, tests.commands[0][1].words) == (CommandKind.VERIFY, ("python", "-m", "pytest", "tests/"))
+    assert [bool(one.lines) for one in (plan, patch, log, tests)] == [False, False, False, True]
+    assert tests.at("yield_time_ms").quote == "yield_time_ms"  # evidence counts in what the call itself says
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        'await tools.exec_command({cmd: "ls',
+        "tools.exec_command({cmd: " + "[" * 5000,
+        "tools.exec_command({`",
+        "tools.a(\\",
+    ],
+)
+def test_programs_that_cannot_be_read_are_commands_without_words(program: str) -> None:
+    assert acted(StepCall(id="a", name="exec", arguments={"input": program}))
+
+
+def test_exec_with_a_command_is_a_shell_and_keys_go_into_one() -> None:
+    (found,) = acted(StepCall(id="a", name="exec", arguments={"command": "cat tools.exec_command({cmd:'ls'})"}))
+    assert found.commands[0][1].words[0] == "cat"
+    (typed,) = acted(StepCall(id="a", name="write_stdin", arguments={"session_id": 3, "chars": "pip install a\n"}))
+    assert typed.kind is CommandKind.INSTALL
+    (waited,) = acted(StepCall(id="a", name="write_stdin", arguments={"session_id": 3, "chars": ""}))
+    assert waited.kind is CommandKind.OTHER and not waited.commands

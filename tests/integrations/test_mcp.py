@@ -7,14 +7,16 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp import Client, StdioServerParameters, stdio_client
 
 import repoassay
 from command_line import repoassay as call
 from repoassay.tasks import find_suite
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 TASK = "edit-ledger-monthly"
 PLUG_IN = ("Model Context Protocol: `repoassay mcp`", "mcp")
@@ -26,6 +28,7 @@ HIDDEN = [name.partition("::")[2] for name in TESTS.fail_to_pass] if TESTS else 
 
 def ask(folder: Path, script: Callable[[Client], Awaitable[Any]], *options: str) -> Any:
     """What a script of calls comes to, with a server of its own."""
+    from mcp import Client, StdioServerParameters, stdio_client
 
     async def conversation() -> Any:
         arguments = ["-m", "repoassay", "mcp", *options]

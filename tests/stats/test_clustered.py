@@ -8,7 +8,6 @@ from statistics import stdev
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from statsmodels.regression.linear_model import OLS
 
 from repoassay.stats import clustered_mean
 
@@ -34,6 +33,8 @@ def test_the_worked_fixture() -> None:
 
 @given(TASKS)
 def test_it_is_the_cluster_covariance_of_statsmodels(tasks: list[list[float]]) -> None:
+    from statsmodels.regression.linear_model import OLS
+
     found = clustered_mean(tasks)
     if found.error is None:
         return

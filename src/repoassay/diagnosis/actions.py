@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from repoassay.diagnosis import purpose
 from repoassay.diagnosis.embedded_code import embedded_calls
 from repoassay.diagnosis.evidence import Evidence, Where, call_text, quotation
 from repoassay.diagnosis.patches import Authored, from_patch
+from repoassay.diagnosis.program_calls import program_calls
 from repoassay.diagnosis.purpose import CommandKind
 from repoassay.diagnosis.shell import Simple, parse
+from repoassay.diagnosis.tool_kinds import NEW_TEXT, OLD_TEXT, PATHS, ToolKind, first_text, tool_name_key, tool_of
 from repoassay.types import Source, StepCall, Trajectory, TrajectoryStep
 
 __all__ = ["Action", "ActionLine", "action_of", "actions_of", "shell_command_of"]
@@ -21,38 +22,6 @@ _HEAD, _TAIL = 4_000, 12_000
 _LINE = 500
 _AUTHORED = 60_000
 _BUDGET = 4_000_000
-
-
-class _Tool(StrEnum):
-    SHELL = "shell"
-    PYTHON = "python"
-    EDITOR = "editor"
-    WRITE = "write"
-    PATCH = "patch"
-    READ = "read"
-    NETWORK = "network"
-    SUBMIT = "submit"
-    MESSAGE = "message"
-
-
-_NAMES: Mapping[_Tool, str] = {
-    _Tool.SHELL: "bash shell execute runcommand executebash execcommand runshellcommand terminal localshell "
-    "localshellcall"
-    " action cmd executecommand shellcommand run bashcommand runinterminal runbash sh console exec commandline",
-    _Tool.PYTHON: "python ipython executeipython executeipythoncell runipython jupyter runpython executepython "
-    "pythonexec codeinterpreter executecode runcode",
-    _Tool.EDITOR: "strreplaceeditor strreplacebasededittool fileeditor texteditor edittool editoreditor",
-    _Tool.WRITE: "write writefile createfile edit replace multiedit editfile strreplace filewrite fileedit "
-    "replaceinfile writetofile insert savefile notebookedit editnotebook create",
-    _Tool.PATCH: "applypatch patch applydiff",
-    _Tool.READ: "read readfile view open viewfile glob grep ls list listdir listdirectory listfiles search searchfiles "
-    "searchfilecontent searchfiletext readmanyfiles findfile searchdir searchfile codebasesearch grepsearch filesearch",
-    _Tool.NETWORK: "webfetch fetch browse browser websearch googlewebsearch browserturl goto browseinteractive "
-    "fetchurl httprequest web searchweb visit browsernavigate openurl tavilysearch",
-    _Tool.SUBMIT: "submit finish done complete completetask attemptcompletion finalanswer exit taskdone",
-    _Tool.MESSAGE: "think todowrite updateplan task tasktracker plan message note reportprogress sequentialthinking",
-}
-_BY_NAME = {name: tool for tool, names in _NAMES.items() for name in names.split()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +121,16 @@ def _agent(step: TrajectoryStep, found: list[Action], budget: list[int]) -> int:
     if not calls:
         return -1
     first, by_id = len(found), dict[str, int]()
-    for number, call in enumerate(calls[:200]):
-        action = action_of(step.index, number, call)
-        if where == "text":
-            action = replace(action, where="text", number=0, said=step.text[:_AUTHORED])
-        by_id.setdefault(call.id, len(found)) if call.id else None
-        found.append(action)
     taken = set[int]()
+    for number, call in enumerate(calls[:200]):
+        made = _made(step.index, number, call)
+        if where == "text":
+            made = [replace(action, where="text", number=0, said=step.text[:_AUTHORED]) for action in made]
+        # What a program of several calls printed is the last's that prints.
+        answers = max((at for at, one in enumerate(made) if one.kind is not CommandKind.MESSAGE), default=len(made) - 1)
+        taken.update(len(found) + at for at in range(len(made)) if at != answers)
+        by_id.setdefault(call.id, len(found) + answers) if call.id else None
+        found.extend(made)
     for number, observation in enumerate(step.observations):
         place = by_id.get(observation.call, -1) if observation.call else -1
         if place < 0:
@@ -206,74 +178,52 @@ def _lines(text: str) -> Iterator[ActionLine]:
             at += len(line) + 1
 
 
+def _made(step: int, number: int, call: StepCall) -> list[Action]:
+    """What a call did: one action, or one for each call of the program that it is."""
+    inner = program_calls(call) if tool_name_key(call.name) == "exec" and "command" not in call.arguments else ()
+    said = call_text(call)[:_AUTHORED]
+    return [replace(action_of(step, number, one), said=said) for one in inner] or [action_of(step, number, call)]
+
+
 def action_of(step: int, number: int, call: StepCall) -> Action:
     """What one call of a tool did, whatever the tool is called; without what came back."""
     arguments, said = call.arguments, call_text(call)
-    tool = _tool(call.name, arguments)
+    tool = tool_of(call.name, arguments)
     base = Action(step=step, number=number, kind=CommandKind.OTHER, said=said[:_AUTHORED])
-    if tool is _Tool.SHELL:
+    if tool is ToolKind.SHELL:
         return _shell(base, _command(arguments, said))
-    if tool is _Tool.PYTHON:
-        code = _first(arguments, "code", "input", "script", "command") or said
+    if tool is ToolKind.PYTHON:
+        code = first_text(arguments, "code", "input", "script", "command") or said
         simple = Simple(("python", "-c", code[:_AUTHORED]))
         kind = purpose.kind_of(simple)
         return replace(base, kind=kind, commands=((kind, simple),), authored=(Authored("", code[:_AUTHORED]),))
-    if tool is _Tool.EDITOR:
+    if tool is ToolKind.EDITOR:
         return _editor(base, arguments)
-    if tool is _Tool.PATCH:
+    if tool is ToolKind.PATCH:
         return replace(base, kind=CommandKind.EDIT, authored=from_patch(said[:_AUTHORED]))
-    if tool is _Tool.WRITE:
+    if tool is ToolKind.WRITE:
         return replace(base, kind=CommandKind.EDIT, authored=_written(arguments))
-    if tool is _Tool.NETWORK:
+    if tool is ToolKind.NETWORK:
         return replace(base, kind=CommandKind.NETWORK, query=said[:2000])
-    plain = {_Tool.SUBMIT: CommandKind.SUBMIT, _Tool.MESSAGE: CommandKind.MESSAGE, _Tool.READ: CommandKind.READ}.get(
-        tool or _Tool.SHELL, CommandKind.OTHER
-    )
-    path = _first(arguments, "file_path", "path", "absolute_path", "filename", "file", "dir_path", "target_file")
+    plain = {
+        ToolKind.SUBMIT: CommandKind.SUBMIT,
+        ToolKind.MESSAGE: CommandKind.MESSAGE,
+        ToolKind.READ: CommandKind.READ,
+    }.get(tool or ToolKind.SHELL, CommandKind.OTHER)
+    path = first_text(arguments, "file_path", "path", "absolute_path", "filename", "file", "dir_path", "target_file")
     return replace(base, kind=plain, paths=(path[:1000],) if path and plain is CommandKind.READ else ())
 
 
 def shell_command_of(call: StepCall) -> str:
     """The command line, or the program, that a call ran; empty where it was for something else."""
-    tool = _tool(call.name, call.arguments)
-    if tool is _Tool.PYTHON:
-        return _first(call.arguments, "code", "input", "script", "command") or call_text(call)
-    return _command(call.arguments, call_text(call)) if tool is _Tool.SHELL else ""
-
-
-def _tool(name: str, arguments: Mapping[str, object]) -> _Tool | None:
-    plain = "".join(char for char in name.lower() if char.isalnum())
-    tool = _BY_NAME.get(plain) or _BY_NAME.get("".join(c for c in name.lower().rpartition("__")[2] if c.isalnum()))
-    if tool is _Tool.EDITOR or (tool in {None, _Tool.WRITE} and arguments.get("command") in _EDITOR_VERBS):
-        return _Tool.EDITOR
-    if tool is not None:
-        return tool
-    if isinstance(arguments.get("command"), str | list) or isinstance(arguments.get("cmd"), str | list):
-        return _Tool.SHELL
-    if isinstance(arguments.get("url"), str):
-        return _Tool.NETWORK
-    if isinstance(arguments.get("code"), str):
-        return _Tool.PYTHON
-    if _first(arguments, *_PATHS):
-        return _Tool.WRITE if _first(arguments, *_NEW) is not None else _Tool.READ
-    return None
-
-
-_EDITOR_VERBS = ("view", "create", "str_replace", "insert", "undo_edit")
-_NEW = (
-    "content", "contents", "file_text", "new_str", "new_string", "newString", "new_text", "newText", "text",
-    "insert_text", "code_edit", "new_source",
-)  # fmt: skip
-_OLD = ("old_str", "old_string", "oldString", "old_text", "oldText", "search")
-_PATHS = ("path", "file_path", "filePath", "filename", "absolute_path", "target_file", "notebook_path")
-
-
-def _first(arguments: Mapping[str, object], *names: str) -> str | None:
-    return next((value for name in names if isinstance(value := arguments.get(name), str)), None)
+    tool = tool_of(call.name, call.arguments)
+    if tool is ToolKind.PYTHON:
+        return first_text(call.arguments, "code", "input", "script", "command") or call_text(call)
+    return _command(call.arguments, call_text(call)) if tool is ToolKind.SHELL else ""
 
 
 def _command(arguments: Mapping[str, object], said: str) -> str:
-    for name in ("command", "cmd", "script", "input", "code", "text", "commands"):
+    for name in ("command", "cmd", "script", "input", "code", "text", "commands", "chars", "keystrokes"):
         value = arguments.get(name)
         if isinstance(value, str):
             return value
@@ -295,7 +245,7 @@ def _shell(base: Action, text: str) -> Action:
 
 
 def _editor(base: Action, arguments: Mapping[str, object]) -> Action:
-    path = (_first(arguments, "path", "file_path") or "")[:1000]
+    path = (first_text(arguments, "path", "file_path") or "")[:1000]
     if arguments.get("command") == "view":
         return replace(base, kind=CommandKind.READ, paths=(path,))
     return replace(base, kind=CommandKind.EDIT, authored=_written(arguments))
@@ -303,14 +253,14 @@ def _editor(base: Action, arguments: Mapping[str, object]) -> Action:
 
 def _written(arguments: Mapping[str, object]) -> tuple[Authored, ...]:
     """The texts of one edit or of several, each of the call's file or of one of its own."""
-    path = (_first(arguments, *_PATHS) or "")[:1000]
+    path = (first_text(arguments, *PATHS) or "")[:1000]
     edits = arguments.get("edits")
     parts = [part for part in edits if isinstance(part, dict)][:200] if isinstance(edits, list) else [arguments]
     return tuple(
         Authored(
-            (_first(part, *_PATHS) or path)[:1000],
-            (_first(part, *_NEW) or "")[:_AUTHORED],
-            (_first(part, *_OLD) or "")[:_AUTHORED],
+            (first_text(part, *PATHS) or path)[:1000],
+            (first_text(part, *NEW_TEXT) or "")[:_AUTHORED],
+            (first_text(part, *OLD_TEXT) or "")[:_AUTHORED],
         )
         for part in parts
     )

@@ -102,8 +102,14 @@ def measure(
         One for each change, in the order given.
 
     Raises:
+        BadInput: The run was imported without its tasks.
         Interrupted: At Ctrl-C; what is under way is dropped, what is done is kept.
     """
+    if run.plan.origin is not None and not run.plan.suite_folder:
+        raise BadInput(
+            f"{run.path} was imported without its tasks, whose repositories signals are measured on.",
+            "Import it again with --suite SUITE.",
+        )
     bench = _Measuring(run, sandbox, cache, again, threading.Event())
     tables = {change.planned.id: _Table(change.planned) for change in changes}
     places: dict[Future[MeasuredOutcome], int] = {}

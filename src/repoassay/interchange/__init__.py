@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         find_dataset as find_dataset,
         open_dataset as open_dataset,
     )
+    from repoassay.interchange.harness_reports import HarnessReports as HarnessReports
     from repoassay.interchange.import_record import (
         TaskRefusal as TaskRefusal,
         keep_proof as keep_proof,
@@ -55,6 +56,7 @@ else:
             "foreign_run": ("ForeignAttempt", "ImportedRun", "ReportedResult"),
             "format_list": ("FormatEntry", "format_entries"),
             "harbor_registry": ("HarborDataset", "find_dataset", "open_dataset"),
+            "harness_reports": ("HarnessReports",),
             "import_record": ("TaskRefusal", "keep_proof", "kept_proofs"),
             "importers": ("ConvertedTask", "Importer", "TaskImporter", "find_importer"),
             "run_import": ("import_run",),

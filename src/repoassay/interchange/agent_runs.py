@@ -10,6 +10,7 @@ from typing import Any
 from repoassay.agents import mapping
 from repoassay.interchange.agent_files import json_object, plain_files, steps_of, trajectory_from
 from repoassay.interchange.foreign_run import ForeignAttempt
+from repoassay.interchange.harness_reports import HarnessReports
 
 __all__ = ["MiniSweAgentRun", "SweAgentRun"]
 
@@ -18,7 +19,11 @@ class _TrajectoryFiles:
     """What the formats share: each file of a suffix an attempt, with the patch that it submitted."""
 
     gives = "run"
-    lost: tuple[str, ...] = ("Settings of the run that no message shows.", "Results: it judges nothing itself.")
+    lost: tuple[str, ...] = (
+        "Settings of the run that no message shows.",
+        "Results, where no report of SWE-bench's harness lies in the folder: it judges nothing itself.",
+    )
+    contains: tuple[str, ...] = ("swe-bench",)
     _agent, _suffix, _mark = "", "", b""
 
     def recognizes(self, source: Path) -> bool:
@@ -30,19 +35,22 @@ class _TrajectoryFiles:
             return False
 
     def attempts(self, source: Path) -> Iterator[ForeignAttempt]:
-        """One attempt a file."""
+        """One attempt a file, with what a harness said of it where its reports lie in the folder."""
+        reports = HarnessReports.below(source) if source.is_dir() else HarnessReports()
         for path in plain_files(source, self._suffix):
             files = {f"files/{path.name}": path}
             whole = json_object(path)
             trajectory = trajectory_from(self._agent, files, agent=self._agent, model=self._model(whole))
             patch = mapping(whole, "info").get("submission")
             started, ended = steps_of(trajectory)
+            task = str(whole.get("instance_id") or path.name.removesuffix(self._suffix))
             yield ForeignAttempt(
-                task=str(whole.get("instance_id") or path.name.removesuffix(self._suffix)),
+                task=task,
                 agent=f"{self._agent} @ {trajectory.model}" if trajectory.model else self._agent,
                 model=trajectory.model,
                 patch=patch.encode("utf-8", "surrogatepass") if isinstance(patch, str) else None,
                 trajectory=trajectory,
+                reported=reports.of(task),
                 started=started,
                 ended=ended,
                 files=files,

@@ -6,12 +6,14 @@ else the session's file does.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from repoassay.interchange.agent_files import json_object, plain_files, steps_of, trajectory_from
+from repoassay.agents import mapping
+from repoassay.interchange.agent_files import json_object, plain_files, steps_of, text_lines, trajectory_from
 from repoassay.interchange.foreign_run import ForeignAttempt, ReportedResult
 from repoassay.types import OwnFigures, Usage
 
@@ -19,6 +21,8 @@ __all__ = ["AiderChats", "ClaudeCodeSessions", "CodexSessions", "GeminiCliSessio
 
 _HEAD = 1 << 16
 _LOOKED_AT = 40
+_DEEPEST = 8
+"""How many sessions may have begun one another."""
 
 
 class _Sessions:
@@ -41,10 +45,9 @@ class _Sessions:
         """One attempt a session."""
         for path in self._paths(source):
             if self._is_session(path):
-                yield self._attempt(path, self._task(path, source))
+                yield self._attempt(path, self._task(path, source), self._files(path))
 
-    def _attempt(self, path: Path, task: str) -> ForeignAttempt:
-        files = self._files(path)
+    def _attempt(self, path: Path, task: str, files: Mapping[str, Path]) -> ForeignAttempt:
         trajectory = trajectory_from(self._agent, files, agent=self._agent)
         started, ended = steps_of(trajectory)
         return ForeignAttempt(
@@ -88,7 +91,10 @@ class ClaudeCodeSessions(_Sessions):
     _own_folders = ("projects",)
 
     def _is_session(self, path: Path) -> bool:
-        return not path.name.startswith("agent-") and "subagents" not in path.parts and super()._is_session(path)
+        if path.name.startswith("agent-") or "subagents" in path.parts or not super()._is_session(path):
+            return False
+        with path.open("rb") as stream:  # Qwen Code has the same keys, but messages of `parts`
+            return b'"content"' in stream.read(_HEAD)
 
     def _files(self, path: Path) -> Mapping[str, Path]:
         below = path.with_suffix("") / "subagents"
@@ -103,7 +109,7 @@ class ClaudeCodeSessions(_Sessions):
 
 
 class CodexSessions(_Sessions):
-    """`sessions/YEAR/MONTH/DAY/rollout-*.jsonl`, and what `codex exec` printed."""
+    """`sessions/YEAR/MONTH/DAY/rollout-*.jsonl`, those of subagents with them, and what `codex exec` printed."""
 
     title = "sessions of Codex (rollout-*.jsonl), and logs of codex exec"
     version = "Codex 0.4x to 0.16x"
@@ -116,19 +122,53 @@ class CodexSessions(_Sessions):
     def _paths(self, source: Path) -> Iterator[Path]:
         return plain_files(source, "")
 
+    def attempts(self, source: Path) -> Iterator[ForeignAttempt]:
+        """One attempt a session that no other one began."""
+        sessions = {path: _identity(path) for path in self._paths(source) if self._is_session(path)}
+        known = {name: path for path, (name, _) in sessions.items() if name}
+        helpers: dict[Path, list[Path]] = {}
+        for path in sessions:
+            first = path
+            for _ in range(_DEEPEST):
+                first = known.get(sessions[first][1], first)
+            helpers.setdefault(first, []).append(path)
+        for path, group in helpers.items():
+            files = self._files(path) | {f"sessions/subagents/{_rollout(one)}": one for one in group if one != path}
+            yield self._attempt(path, self._task(path, source), files)
+
     def _is_session(self, path: Path) -> bool:
         if path.name.startswith("rollout-") and path.suffix == ".jsonl":
             return True
         with path.open("rb") as stream:
-            return stream.read(64).lstrip().startswith(b"OpenAI Codex v")
+            head = stream.read(4096).lstrip()
+        is_rollout = path.suffix == ".jsonl" and b'"session_meta"' in head
+        return is_rollout or head.startswith(b"OpenAI Codex v")
 
-    def _files(self, path: Path) -> Mapping[str, Path]:
-        return {f"sessions/{path.name}" if path.suffix == ".jsonl" else "files/log.txt": path}
+    def _files(self, path: Path) -> dict[str, Path]:
+        return {f"sessions/{_rollout(path)}" if path.suffix == ".jsonl" else "files/log.txt": path}
 
     def _task(self, path: Path, source: Path) -> str:
         inside = PurePath(*path.relative_to(source).parts) if source.is_dir() else PurePath()
         names = [name for name in inside.parts[:-1] if name != "sessions" and not name.isdigit() and name[0] != "."]
         return names[0] if names else self._stem(path)
+
+
+def _rollout(path: Path) -> str:
+    """The name of a rollout as its reader looks for it, whatever it was called."""
+    return path.name if path.name.startswith("rollout-") else f"rollout-{path.name}"
+
+
+def _identity(path: Path) -> tuple[str, str]:
+    """A rollout's own id, and the id of the session that began it as a subagent; each empty where it tells none."""
+    try:
+        line = json.loads(next(text_lines(path), "")) if path.suffix == ".jsonl" else {}
+    except (ValueError, RecursionError):
+        line = {}
+    about = mapping(line, "payload")
+    begun = about.get("parent_thread_id") or mapping(about, "source", "subagent", "thread_spawn").get(
+        "parent_thread_id"
+    )
+    return str(about.get("id") or ""), str(begun or "")
 
 
 class GeminiCliSessions(_Sessions):
@@ -140,12 +180,18 @@ class GeminiCliSessions(_Sessions):
     _agent, _marks = "gemini-cli", (b'"sessionId"', b'"projectHash"')
 
     def _paths(self, source: Path) -> Iterator[Path]:
+        others = []
         for path in plain_files(source, ""):
-            if path.name.startswith("session-") and path.suffix in (".json", ".jsonl"):
-                yield path
+            if path.suffix in (".json", ".jsonl"):
+                if path.name.startswith("session-"):
+                    yield path
+                else:
+                    others.append(path)
+        yield from others  # called otherwise where somebody copied them
 
     def _files(self, path: Path) -> Mapping[str, Path]:
-        return {f"tmp/project/chats/{path.name}": path}
+        name = path.name if path.name.startswith("session-") else f"session-{path.name}"
+        return {f"tmp/project/chats/{name}": path}
 
     def _task(self, path: Path, source: Path) -> str:
         inside = path.relative_to(source).parts if source.is_dir() else ()
@@ -186,8 +232,8 @@ class AiderChats(_Sessions):
     def _stem(self, path: Path) -> str:
         return path.resolve().parent.name or "chat"
 
-    def _attempt(self, path: Path, task: str) -> ForeignAttempt:
-        found = super()._attempt(path, task)
+    def _attempt(self, path: Path, task: str, files: Mapping[str, Path]) -> ForeignAttempt:
+        found = super()._attempt(path, task, files)
         results = json_object(path.with_name(".aider.results.json"))
         outcomes = results.get("tests_outcomes")
         if found.trajectory is None or not isinstance(outcomes, list):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +15,7 @@ from repoassay.interchange.agent_files import (
     steps_of,
     trajectory_from,
 )
+from repoassay.interchange.agent_sessions import ClaudeCodeSessions, CodexSessions, GeminiCliSessions
 from repoassay.interchange.atif import looks_like_atif
 from repoassay.interchange.foreign_run import ForeignAttempt, ReportedResult
 from repoassay.types import OwnFigures, Trajectory, Usage
@@ -22,6 +23,7 @@ from repoassay.types import OwnFigures, Trajectory, Usage
 __all__ = ["HarborJobs"]
 
 _MOST_DOCUMENTS = 200
+_SESSIONS = {"claude-code": ClaudeCodeSessions, "codex": CodexSessions, "gemini-cli": GeminiCliSessions}
 
 
 class HarborJobs:
@@ -32,8 +34,10 @@ class HarborJobs:
     version = "Harbor 0.2x (result.json of trials), ATIF-v1.0 to ATIF-v1.8"
     lost = (
         "Files that the verifier left, and rewards other than the first.",
-        "Trajectories of agents that write no ATIF.",
+        "Trajectories of agents that write no ATIF, but for Claude Code, Codex, Gemini CLI and mini-swe-agent.",
     )  # fmt: skip
+
+    contains = ("aider", "atif", "claude-code", "codex", "gemini-cli", "mini-swe-agent", "swe-agent", "junit")
 
     def recognizes(self, source: Path) -> bool:
         """Whether a `result.json` in it, or one folder below, is a trial's."""
@@ -57,11 +61,14 @@ class HarborJobs:
 def _trial(path: Path, result: dict[str, Any]) -> ForeignAttempt:
     info = mapping(result, "agent_info")
     name, model = str(info.get("name") or "unknown"), str(mapping(info, "model_info").get("name") or "")
-    documents = _documents(path.parent / "agent")
-    trajectory = trajectory_from("atif", documents, agent=name, model=model)
+    documents: Mapping[str, Path] = _documents(path.parent / "agent")
+    if documents:
+        trajectory = trajectory_from("atif", documents, agent=name, model=model)
+    else:
+        documents, trajectory = _kept_by_agent(path.parent / "agent", name, model)
     trajectory = _with_figures(trajectory, mapping(result, "agent_result"), str(info.get("version") or ""))
     first, last = steps_of(trajectory)
-    problems = [] if trajectory.steps else ["Its agent left no ATIF document."]
+    problems = [] if trajectory.steps else ["Its agent left no trajectory that is read."]
     if fault := mapping(result, "exception_info"):
         problems.append(f"{fault.get('exception_type')}: {str(fault.get('exception_message'))[:300]}")
     return ForeignAttempt(
@@ -86,6 +93,25 @@ def _documents(folder: Path) -> dict[str, Path]:
     found.sort(key=lambda path: (path.name != "trajectory.json", path.name))
     # The reader begins with the first by name, and finds the others by the names that references have.
     return {f"files/{'' if number else '0-'}{path.name}": path for number, path in enumerate(found)}
+
+
+def _kept_by_agent(folder: Path, name: str, model: str) -> tuple[Mapping[str, Path], Trajectory]:
+    """What the agent kept of itself, where it wrote no ATIF: its files, and the longest trajectory that they tell."""
+    found: list[tuple[Mapping[str, Path], Trajectory]] = [({}, Trajectory(agent=name, model=model))]
+
+    def read(reader: str, files: Mapping[str, Path]) -> None:
+        found.append((files, trajectory_from(reader, files, agent=name, model=model)))
+
+    if folder.is_dir() and not folder.is_symlink():
+        for reader, sessions in _SESSIONS.items():
+            log = folder / f"{reader}.txt"
+            printed = {"stdout.txt": log} if log.is_file() and not log.is_symlink() else {}
+            for files in [one.files for one in sessions().attempts(folder)] or ([{}] if printed else []):
+                read(reader, {**files, **printed})
+        for path in plain_files(folder, "mini-swe-agent.trajectory.json"):
+            read("mini-swe-agent", {"files/own.traj.json": path})
+    files, trajectory = max(found, key=lambda one: len(one[1].steps))
+    return files, trajectory.model_copy(update={"agent": name, "model": trajectory.model or model})
 
 
 def _with_figures(trajectory: Trajectory, told: dict[str, Any], version: str) -> Trajectory:

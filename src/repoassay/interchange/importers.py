@@ -28,6 +28,9 @@ class Importer(Protocol):
         gives: `run`; `suite` of a `TaskImporter`.
         version: Which version of the format is read.
         lost: What of it has no place with us, a sentence each.
+
+    Where its folders hold files of other formats by design, `contains` names those: a source that looks like both is
+    taken for this one, which tells more.
     """
 
     title: str
@@ -91,6 +94,8 @@ def find_importer(kind: str | None, source: Path) -> tuple[plugins.Plugin, Any]:
         return found, plugins.make(found)
     known = [(plugin, plugins.make(plugin)) for plugin, _ in plugins.load_all(_GROUP)]
     fitting = [(plugin, importer) for plugin, importer in known if importer.recognizes(source)]
+    parts = {name for _, importer in fitting for name in getattr(importer, "contains", ())}
+    fitting = [one for one in fitting if one[0].name not in parts] or fitting
     if len(fitting) == 1:
         return fitting[0]
     names = join_names(plugin.name for plugin, _ in fitting)

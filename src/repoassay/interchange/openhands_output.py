@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.agents import mapping
-from repoassay.interchange.agent_files import json_object, plain_files, steps_of, text_lines, trajectory_from
+from repoassay.interchange.agent_files import plain_files, steps_of, text_lines, trajectory_from
 from repoassay.interchange.foreign_run import ForeignAttempt, ReportedResult
+from repoassay.interchange.harness_reports import HarnessReports
 
 __all__ = ["OpenHandsOutput"]
 
@@ -31,6 +32,8 @@ class OpenHandsOutput:
         "Outputs of single attempts of a critic: import those files by name.",
         "What was recalled from memory or microagents.",
     )  # fmt: skip
+
+    contains = ("swe-bench",)
 
     def recognizes(self, source: Path) -> bool:
         """Whether the first row says what it is."""
@@ -67,7 +70,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         yield row if isinstance(row, dict) else {}
 
 
-def _attempt(row: dict[str, Any], kept: Path, name: str, reports: dict[str, bool]) -> ForeignAttempt:
+def _attempt(row: dict[str, Any], kept: Path, name: str, reports: HarnessReports) -> ForeignAttempt:
     files = {"files/row.json": kept}
     trajectory = trajectory_from(_AGENT, files, agent=_AGENT)
     issue, result = mapping(row, "issue"), mapping(row, "test_result")
@@ -83,7 +86,7 @@ def _attempt(row: dict[str, Any], kept: Path, name: str, reports: dict[str, bool
         model=trajectory.model,
         patch=patch.encode("utf-8", "surrogatepass") if patch is not None else None,
         trajectory=trajectory,
-        reported=_reported(result, reports.get(str(task))),
+        reported=_reported(result, reports.of(str(task))),
         started=started,
         ended=ended,
         files=files,
@@ -92,11 +95,11 @@ def _attempt(row: dict[str, Any], kept: Path, name: str, reports: dict[str, bool
     )
 
 
-def _reported(result: dict[str, Any], listed: bool | None) -> ReportedResult | None:
+def _reported(result: dict[str, Any], said: ReportedResult | None) -> ReportedResult | None:
     """What its evaluation wrote into the row, or beside it; a share below all points is no pass."""
     resolved = mapping(result, "report").get("resolved")
-    if isinstance(resolved, bool) or listed is not None:
-        return ReportedResult(resolved if isinstance(resolved, bool) else listed, _BY)
+    if isinstance(resolved, bool) or said is not None:
+        return ReportedResult(resolved, _BY) if isinstance(resolved, bool) else said
     score = mapping(result, "final_score")
     points, total = score.get("result"), score.get("total")
     if isinstance(points, int | float) and isinstance(total, int | float) and total > 0:
@@ -104,12 +107,10 @@ def _reported(result: dict[str, Any], listed: bool | None) -> ReportedResult | N
     return None
 
 
-def _summary(path: Path) -> dict[str, bool]:
-    """Task -> whether it was resolved, of the summary that lies beside an output."""
-    found: dict[str, bool] = {}
-    for name in _REPORTS:
-        summary = json_object(path.with_name(name))
-        for key, good in (("resolved_ids", True), ("unresolved_ids", False)):
-            names = summary.get(key)
-            found.update({str(one): good for one in names} if isinstance(names, list) else {})
+def _summary(path: Path) -> HarnessReports:
+    """What is said in the reports that lie beside an output."""
+    found = HarnessReports(_BY)
+    for report in map(path.with_name, _REPORTS):
+        if report.is_file():
+            found.look(report)
     return found

@@ -7,7 +7,6 @@ from itertools import permutations
 
 import pytest
 from hypothesis import given, strategies as st
-from statsmodels.stats import inter_rater
 
 from repoassay.stats import (
     Figure,
@@ -118,6 +117,8 @@ def test_nothing_to_compare(ratings: Ratings) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40))
 def test_cohen_is_that_of_statsmodels(pairs: list[tuple[int, int]]) -> None:
+    from statsmodels.stats import inter_rater
+
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
     table = [[sum(pair == (i, j) for pair in pairs) for j in range(4)] for i in range(4)]
     for weights, theirs in (("nominal", None), ("linear", "linear"), ("quadratic", "quadratic")):
@@ -131,6 +132,8 @@ def test_cohen_is_that_of_statsmodels(pairs: list[tuple[int, int]]) -> None:
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=1, max_size=15))
 def test_fleiss_is_that_of_statsmodels(units: list[list[int]]) -> None:
+    from statsmodels.stats import inter_rater
+
     found = fleiss_kappa(units)
     if found.defined:
         table = [[unit.count(label) for label in range(4)] for unit in units]

@@ -6,6 +6,8 @@ followed where they lie beside the document. Harbor's agents write it as `trajec
 
 from __future__ import annotations
 
+import ast
+import contextlib
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -133,6 +135,11 @@ def _call(call: dict[str, Any]) -> StepCall:
 
 def _text(content: object) -> str:
     """Text of a message; of an image or sound, where it lies."""
+    if isinstance(content, str) and content.startswith("[{'type': 'input_text',"):
+        # So Harbor's Codex writes what a tool answered in parts: as Python shows a list.
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            shown = ast.literal_eval(content)
+            content = [{**part, "type": "text"} if "text" in part else part for part in entries(shown)]
     if isinstance(content, str):
         return content
     parts = []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from heapq import merge
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,8 @@ def read(folder: Path, building: Building) -> None:
     usages = _usages(folder, building)
     story = list(json_lines(folder / "stdout.txt", building))
     if not any(entry.get("type") == "assistant" for entry in story):
-        story = [entry for path in matching(folder, "projects/**/*.jsonl") for entry in json_lines(path, building)]
+        files = (json_lines(path, building) for path in matching(folder, "projects/**/*.jsonl"))
+        story = [entry for _, entry in merge(*map(_timed, files), key=lambda one: one[0])]
     prompt = (folder.parent / "prompt.md").read_text("utf-8") if (folder.parent / "prompt.md").is_file() else ""
     if prompt:
         building.step(Source.USER, prompt)
@@ -41,6 +44,15 @@ def read(folder: Path, building: Building) -> None:
         building.usage = sum(usages.values(), Usage())
     if building.calls is None and steps:
         building.calls = len(steps)
+
+
+def _timed(lines: Iterable[dict[str, Any]]) -> Iterator[tuple[float, dict[str, Any]]]:
+    """The lines of one session, each with its time, never before the line above; without times it is the last."""
+    read = [(moment(entry.get("timestamp")), entry) for entry in lines]
+    last = -inf if any(time for time, _ in read) else inf
+    for time, entry in read:
+        last = max(last, time.timestamp()) if time else last
+        yield last, entry
 
 
 def _usages(folder: Path, building: Building) -> dict[str, Usage]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,11 @@ from repoassay.model_proxy import Responses
 from repoassay.types import Source, StepCall, Usage
 
 __all__ = ["read"]
+
+
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+_ANSWERS = ("function_call_output", "custom_tool_call_output")
+_ITEMS = ("message", "reasoning", *_CALLS, *_ANSWERS)
 
 
 @dataclass
@@ -30,8 +36,9 @@ def read(folder: Path, building: Building) -> None:
     building.note = "it tells no dollars"
     printed = list(json_lines(folder / "stdout.txt", building))
     rollouts = matching(folder, "sessions/**/rollout-*.jsonl")
+    told = set[bytes]()
     for path in rollouts:
-        _rollout(path, building)
+        _rollout(path, told, building)
     if not rollouts:
         _printed(printed, building)
     for path in matching(folder, "files/*.txt")[:1] if not rollouts and not printed else ():
@@ -45,13 +52,18 @@ def read(folder: Path, building: Building) -> None:
             building.usage = usage if building.usage is None or usage is None else building.usage + usage
 
 
-def _rollout(path: Path, building: Building) -> None:
+def _rollout(path: Path, told_before: set[bytes], building: Building) -> None:
+    """Add a rollout, but for what rollouts before it have: a subagent's begins with what it inherited."""
     response, total, calls, totals = _Response(), None, 0, dict[str, Any]()
-    lines = list(json_lines(path, building))
+    read = [(_digest(line), line) for line in json_lines(path, building)]
+    lines = [line for digest, line in read if digest not in told_before]
+    told_before.update(digest for digest, _ in read)
     counted = "token_usage_record" if any(line.get("type") == "token_usage_record" for line in lines) else "token_count"
     for entry in lines:
         payload, time = mapping(entry, "payload"), moment(entry.get("timestamp"))
         kind = str(payload.get("type") if entry.get("type") == "event_msg" else entry.get("type"))
+        if "payload" not in entry and kind in _ITEMS:  # until the summer of 2025 an item was the line itself
+            payload, kind = entry, "response_item"
         if kind == "session_meta":
             building.version = building.version or str(payload.get("cli_version") or "")
             building.session = building.session or str(payload.get("id") or "")
@@ -76,6 +88,12 @@ def _rollout(path: Path, building: Building) -> None:
         building.calls = (building.calls or 0) + calls
 
 
+def _digest(line: dict[str, Any]) -> bytes:
+    """What tells a line from others, but for when it was written."""
+    said = {key: value for key, value in line.items() if key != "timestamp"}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).digest()
+
+
 def _item(payload: dict[str, Any], response: _Response, building: Building, time: Any) -> _Response:
     kind = payload.get("type")
     if kind == "message" and payload.get("role") == "assistant":
@@ -86,13 +104,13 @@ def _item(payload: dict[str, Any], response: _Response, building: Building, time
     elif kind == "reasoning":
         response.reasoning.extend(str(part.get("text") or "") for part in entries(payload.get("summary")))
         response.reasoning.extend(str(part.get("text") or "") for part in entries(payload.get("content")))
-    elif kind in {"function_call", "custom_tool_call", "local_shell_call"}:
+    elif kind in _CALLS:
         response.calls.append(_call(payload))
-    elif kind in {"function_call_output", "custom_tool_call_output"}:
+    elif kind in _ANSWERS:
         response = _flush(response, building, None, time)
         output = payload.get("output")
-        text = output if isinstance(output, str) else mapping(output).get("content") or output
-        building.observe(payload.get("call_id"), text, time=time)
+        content = output if isinstance(output, list) else mapping(output).get("content") or output
+        building.observe(payload.get("call_id"), _parts(content) if isinstance(content, list) else content, time=time)
     return response
 
 
@@ -115,7 +133,12 @@ def _call(payload: dict[str, Any]) -> StepCall:
 
 
 def _text(payload: dict[str, Any]) -> str:
-    return "\n".join(str(part.get("text") or "") for part in entries(payload.get("content")))
+    return _parts(payload.get("content"))
+
+
+def _parts(content: object) -> str:
+    """The texts of a message or an output that comes in parts; an image is named."""
+    return "\n".join(str(part.get("text") or f"[{part.get('type')}]") for part in entries(content))
 
 
 def _usage(told: dict[str, Any]) -> Usage | None:

@@ -102,8 +102,28 @@ def _sample(sample: dict[str, Any], building: Building) -> None:
                          arguments=mapping(call, "arguments"))
                 for call in entries(message.get("tool_calls"))
             ]  # fmt: skip
+            hosted = [part for part in entries(message.get("content")) if part.get("type") == "tool_use"]
+            used += map(_hosted, hosted)
             known, dollars, time = outputs.get(str(message.get("id")), (None, None, None))
-            building.step(Source.AGENT, text, reasoning=reasoning, calls=used, usage=known, dollars=dollars, time=time)
+            step = building.step(
+                Source.AGENT, text, reasoning=reasoning, calls=used, usage=known, dollars=dollars, time=time
+            )
+            for part in hosted:
+                answer = part.get("error") or part.get("result")
+                building.observe_at(step, part.get("id"), answer, failed=bool(part.get("error")))
+
+
+def _hosted(part: dict[str, Any]) -> StepCall:
+    """A call of a tool that the model's vendor runs, a search of the web mostly, which stands among what was said."""
+    given = part.get("arguments")
+    try:
+        arguments = json.loads(given) if isinstance(given, str) else given
+    except (ValueError, RecursionError):
+        arguments = {"text": given}
+    named = arguments if isinstance(arguments, dict) else {"value": arguments}
+    return StepCall(
+        id=str(part.get("id") or ""), name=str(part.get("name") or part.get("tool_type") or ""), arguments=named
+    )
 
 
 def _content(content: object) -> tuple[str, str]:

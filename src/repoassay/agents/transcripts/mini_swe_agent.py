@@ -26,7 +26,9 @@ _OUTPUT = re.compile(r"<output>\n?(.*?)\n?</output>\s*", re.DOTALL)
 def read(folder: Path, building: Building) -> None:
     """See `read_transcript`."""
     found = matching(folder, "files/*.traj.json")
-    whole = mapping(json_file(found[0], building)) if found else {}
+    read_file = json_file(found[0], building) if found else None
+    # Before its files had a format they were the messages alone.
+    whole = {"messages": read_file} if isinstance(read_file, list) else mapping(read_file)
     if not whole:
         building.problem("There is no readable .traj.json.")
     info = mapping(whole, "info")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from repoassay.model_proxy.request_rules.parts import JsonObject
@@ -28,7 +28,6 @@ __all__ = [
     "ThinkingPart",
     "Untranslatable",
     "new_id",
-    "pieces_of",
     "whole_answer",
 ]
 
@@ -248,20 +247,6 @@ class Answer:
     reason: str = "stop"
     usage: Usage | None = None
     id: str = field(default_factory=new_id)
-
-
-def pieces_of(answer: Answer, size: int = 24) -> Iterator[Piece]:
-    """An answer cut as a stream would have it."""
-    yield AnswerBegins(answer.model)
-    for start in range(0, len(answer.thinking), size):
-        yield ThinkingPart(answer.thinking[start : start + size])
-    for start in range(0, len(answer.text), size):
-        yield TextPart(answer.text[start : start + size])
-    for call in answer.calls:
-        yield CallBegins(call.id, call.name)
-        for start in range(0, len(call.arguments), size):
-            yield CallGoesOn(call.arguments[start : start + size])
-    yield AnswerEnds(answer.reason, answer.usage)
 
 
 def whole_answer(pieces: Iterable[Piece]) -> Answer:
