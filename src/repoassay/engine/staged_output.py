@@ -12,7 +12,7 @@ from repoassay.errors import InfraFault, Unavailable
 from repoassay.grading import fault, name_isolation
 from repoassay.sandbox.launcher.collect import collect
 from repoassay.tasks import TaskFolder
-from repoassay.types import Submission, TaskKind, Verdict
+from repoassay.types import Submission, Verdict
 
 __all__ = ["StagedOutput", "grade_output", "stage_output"]
 
@@ -35,23 +35,17 @@ def stage_output(folder: TaskFolder, source: Path, staged: Path) -> StagedOutput
     task = folder.task
     rejected = collect(str(source), str(staged), task.outputs.max_bytes, 10_000, [])
     if task.kind.changes_repository:
-        rejected += _name_the_diff(task.kind, source, staged)
+        from repoassay.grading import diff_name  # readers of patches, which graders of other outputs never come to
+
+        wanted = diff_name(task.kind)
+        found = [] if (staged / wanted).exists() else sorted(staged.iterdir())
+        patches = [path for path in found if path.suffix in (".diff", ".patch")]
+        if len(patches) == 1:
+            patches[0].rename(staged / wanted)
+        elif patches:
+            names = ", ".join(path.name for path in patches)
+            rejected.append((source.name, f"several patches ({names}); name one of them {wanted}"))
     return StagedOutput(folder, staged, Submission(files=describe(staged), rejected=rejected_of(rejected)))
-
-
-def _name_the_diff(kind: TaskKind, source: Path, staged: Path) -> list[tuple[str, str]]:
-    """Give the only patch the name that is graded; what is rejected where there are several."""
-    from repoassay.grading import diff_name  # readers of patches, which graders of other outputs never come to
-
-    wanted = diff_name(kind)
-    if not (staged / wanted).exists():
-        found = sorted(path for path in staged.iterdir() if path.suffix in (".diff", ".patch"))
-        if len(found) == 1:
-            found[0].rename(staged / wanted)
-        elif found:
-            names = ", ".join(path.name for path in found)
-            return [(source.name, f"several patches ({names}); name one of them {wanted}")]
-    return []
 
 
 def grade_output(output: StagedOutput, bench: GradingContext, cancel: threading.Event | None = None) -> Verdict:
