@@ -1,6 +1,6 @@
 """Memory and time as submissions and attempts grow: `submit` and its repetition, `resume` and `report`.
 
-    python measurements/growth.py submissions [10000,100000,1000000] [--graded 100,1000]
+    python measurements/growth.py submissions [10000,100000,1000000] [--graded 100,1000] [--mixed 10000,100000]
     python measurements/growth.py attempts [100000] [--keep FOLDER]
 
 Each command runs as a process of its own; its CPU seconds and peak memory (its own and that of the children it waited
@@ -17,9 +17,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from repoassay.tasks import TaskFolder, find_suite
+from repoassay.types import TaskKind
 
 REPOASSAY = str(Path(sys.executable).with_name("repoassay"))
 BROKEN = "--- a/nowhere-{0}.py\n+++ b/nowhere-{0}.py\n@@ -1 +1 @@\n-a\n+b\n"
@@ -54,17 +57,17 @@ def slope(found: dict[int, Taken]) -> str:
     return f"{(found[many].peak - found[few].peak) / (many - few):.1f} bytes a submission" if many > few else "-"
 
 
-def submissions(counts: Sequence[int], patch: str, what: str, place: Path) -> None:
+def submissions(counts: Sequence[int], patch: Callable[[TaskFolder, int], str], what: str, place: Path) -> None:
     """Grade so many patches, all different; repeat the command, cut its results short by one, and count them."""
-    tasks = subprocess.run([REPOASSAY, "tasks", "list", "starter"], capture_output=True, text=True, check=True).stdout
-    edits = [line.split("\t")[1] for line in tasks.splitlines() if line.split("\t")[2] == "edit"]
-    print(f"submissions that {what}")
+    edits = [folder for folder in find_suite("starter").tasks if folder.task.kind is TaskKind.EDIT]
+    print(f"submissions that {what}", flush=True)
     steps: dict[str, dict[int, Taken]] = {"graded": {}, "repeated": {}, "one left": {}, "stats": {}}
     for count in counts:
         given, results = place / f"{count}.jsonl", place / f"{count}.results.jsonl"
         with given.open("w") as stream:
             for number in range(count):
-                stream.write(json.dumps({"id": edits[number % len(edits)], "patch": patch.format(number)}) + "\n")
+                folder = edits[number % len(edits)]
+                stream.write(json.dumps({"id": folder.task.id, "patch": patch(folder, number)}) + "\n")
         command = ("submit", "--suite", "starter", "--submissions", given, "--results", results, "--no-cache")
         steps["graded"][count] = taken(*command)
         steps["repeated"][count] = taken(*command)
@@ -79,6 +82,22 @@ def submissions(counts: Sequence[int], patch: str, what: str, place: Path) -> No
         results.unlink()
     for name, found in steps.items():
         print(f"  {name:<9} {slope(found)}")
+
+
+def broken(folder: TaskFolder, number: int) -> str:
+    """A patch that does not apply."""
+    return BROKEN.format(number)
+
+
+def useless(folder: TaskFolder, number: int) -> str:
+    """A patch that applies and changes nothing that tests look at."""
+    return USELESS.format(number)
+
+
+def mixed(folder: TaskFolder, number: int) -> str:
+    """A useless patch, or as every twentieth the task's solution beside it, whose tests really run."""
+    solution = (folder.path / "solution" / "changes.diff").read_text() if number % 20 == 0 else ""
+    return useless(folder, number) + solution
 
 
 def many_attempts(count: int, place: Path) -> Path:
@@ -154,7 +173,8 @@ def main() -> None:
     which = parser.add_subparsers(dest="which", required=True)
     given = which.add_parser("submissions")
     given.add_argument("counts", nargs="?", type=numbers, default=[10_000, 100_000, 1_000_000])
-    given.add_argument("--graded", type=numbers, default=[], help="also so many that apply and are tested")
+    given.add_argument("--graded", type=numbers, default=[], help="also so many that apply and are useless")
+    given.add_argument("--mixed", type=numbers, default=[], help="also so many of which every twentieth is a solution")
     run = which.add_parser("attempts")
     run.add_argument("count", nargs="?", type=int, default=100_000)
     run.add_argument("--keep", type=Path, help="where the run of many attempts is, or is to be kept")
@@ -163,9 +183,12 @@ def main() -> None:
         if options.which == "attempts":
             attempts(options.count, options.keep or Path(name))
             return
-        submissions(options.counts, BROKEN, "do not apply", Path(name))
-        if options.graded:
-            submissions(options.graded, USELESS, "apply and fail", Path(name))
+        for counts, patch, what in (
+            (options.counts, broken, "do not apply"), (options.graded, useless, "apply and fail"),
+            (options.mixed, mixed, "are judged, every twentieth by tests that pass"),
+        ):  # fmt: skip
+            if any(counts):
+                submissions([count for count in counts if count], patch, what, Path(name))
 
 
 if __name__ == "__main__":

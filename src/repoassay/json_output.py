@@ -115,7 +115,8 @@ def envelope_schema(command: str, path: Path) -> dict[str, Any]:
     defs |= stated.pop("$defs", {})
     own = {"schema_version": {"const": SCHEMA_VERSION}, "command": {"const": command}}
     problems = {"type": "array", "items": {"type": "string"}}
-    kinds: Mapping[str | None, Any] = stated.pop("records", None) or {None: stated.pop("data")}
+    kinds: dict[str | None, Any] = {None: stated.pop("data")} if "data" in stated else {}
+    kinds |= stated.pop("records", {})
     answers = []
     for kind, data in kinds.items():
         record = {} if kind is None else {"record": {"const": kind}}

@@ -31,8 +31,8 @@ def test_the_page_lists_every_command() -> None:
     for command, path in STATED.items():
         stated = json.loads(path.read_text("utf-8"))
         kinds = ", ".join(f"`{kind}`" for kind in stated.get("records", ()))
-        form = f"lines: {kinds}" if kinds else "document"
-        rows.append(f"| `{command}` | {form} | {stated['description']} |\n")
+        forms = [*(["document"] if "data" in stated else []), *([f"lines: {kinds}"] if kinds else [])]
+        rows.append(f"| `{command}` | {'; '.join(forms)} | {stated['description']} |\n")
     whole = head + mark + "".join(rows)
     if WRITING:
         PAGE.write_text(whole, "utf-8")

@@ -79,19 +79,19 @@ def test_without_a_results_file_or_with_an_address_it_is_refused(tmp_path: Path)
     assert repoassay(*plain, "--executor", "slurm://host", cwd=tmp_path).returncode == 2
 
 
-@pytest.mark.parametrize("verb", ["run starter --agent reference", "resume latest", "grade starter --outputs ."])
+@pytest.mark.parametrize("verb", ["grade starter --outputs .", "serve --suite starter"])
 @pytest.mark.parametrize("env", [{}, {"REPOASSAY_EXECUTOR": "slurm"}], ids=["option", "variable"])
 def test_what_has_no_shares_refuses_slurm_before_anything_is_written(
     tmp_path: Path, verb: str, env: dict[str, str]
 ) -> None:
     done = repoassay(*verb.split(), *([] if env else ["--executor", "slurm"]), cwd=tmp_path, env=env)
     assert done.returncode == 2
-    assert "only `repoassay submit`" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert "only `repoassay submit`, `run` and `resume`" in done.stderr and len(done.stderr.splitlines()) == 1
     assert not list(tmp_path.iterdir())
 
 
 def test_a_program_hears_it_before_a_run_folder_is_made(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="only `repoassay submit`"):
+    with pytest.raises(BadInput, match="only `repoassay submit`, `run` and `resume`"):
         evaluate("starter", agent="reference", tasks="sensor-log-daily", out=tmp_path / "runs", executor="slurm")
     assert not list(tmp_path.iterdir())
 

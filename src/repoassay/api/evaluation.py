@@ -47,7 +47,7 @@ from repoassay.engine import (
 from repoassay.errors import BadInput, Interrupted, RepoAssayError
 from repoassay.grading import check_packages
 from repoassay.mutants import known_strengths
-from repoassay.records import RunFolder, is_store_url, write_strengths
+from repoassay.records import RunFolder, WorkShare, is_store_url, write_strengths
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.types import Limits, NetworkPolicy, Outcome, Reading
 
@@ -85,6 +85,7 @@ def evaluate(
     graded: bool = True,
     look_first: bool = True,
     executor: str = "local",
+    plan_only: bool = False,
     on_event: OnEvent | None = None,
     stop: Stop | None = None,
 ) -> Run:
@@ -124,6 +125,7 @@ def evaluate(
         graded: Whether what agents leave is judged.
         look_first: Start each agent once, and knock at each model's server, before anything is laid out.
         executor: Where attempts are made: `local`, `ray`, `ray://HOST:PORT`, or a plug-in's (docs/clusters.md).
+        plan_only: Lay out the run folder and make no attempt; `resume` does, or its shares.
         on_event: Called with each event (`repoassay.api.events`), never two at a time, from several threads. What it
             raises stops the run.
         stop: Lets another thread stop the run.
@@ -174,13 +176,15 @@ def evaluate(
     events = EventSender(on_event)
     events.send(RunPlanned(plan, bound_of(plan)))
     prepare(agents.values(), cache, sandbox)
-    started = preflight(plan, found, agents, cache, sandbox) if look_first else ()
+    started = preflight(plan, found, agents, cache, sandbox) if look_first and not plan_only else ()
     folder = open_run(plan, Path(out))
     if (strengths := known_strengths(found, cache.path)).tasks:
         write_strengths(folder.path, strengths)
     run = Run(folder.path)
     with _naming(run), run_lock(folder):
         events.send(RunOpened(folder.path, plan.size))
+        if plan_only:
+            return run
         execute(
             folder, found, all_slots(folder), events, cache, own=chosen.own, stop=stop, known_starts=started,
             executor=executor, node_workers=workers,
@@ -207,6 +211,7 @@ def resume(
     look_first: bool = True,
     executor: str = "local",
     workers: int | None = None,
+    share: str | None = None,
     on_event: OnEvent | None = None,
     stop: Stop | None = None,
 ) -> Run:
@@ -226,7 +231,9 @@ def resume(
         spend: Spend what a received run may cost.
         look_first: See `evaluate`.
         executor: See `evaluate`; it need not be the one that the run began on.
-        workers: How many workspaces at a time on each node of another executor than `local`.
+        workers: How many workspaces at a time instead of the plan's number; on each node, of another executor.
+        share: `I/N`: make only the I-th (from 0) of N shares of what is left, beside processes that make the others,
+            and record it apart; `repoassay resume RUN --collect` brings them together.
         on_event: See `evaluate`.
         stop: See `evaluate`.
 
@@ -262,8 +269,9 @@ def resume(
         kept = resume_run(
             folder, events, outcomes, money("budget_usd", budget_usd), grants, own, stop, look_first=look_first,
             executor=executor, node_workers=workers and checked_workers(workers),
+            share=WorkShare.parse(share) if share is not None else None,
         )  # fmt: skip
-    if kept.left == 0:
+    if not kept.slots:
         events.send(RunResumed(kept.kept, kept.recovered, kept.torn, 0))
     return opened
 

@@ -55,7 +55,8 @@ class Live:
         self.nothing_left = False
         """Whether a resumed run had nothing left to do."""
         self._total = 0
-        self._done = 0
+        self.made = 0
+        """Attempts that ended."""
         self._passed = 0
         self._lock = threading.Lock()
         self._busy: dict[_Place, tuple[float, Callable[[], Spending | None]]] = {}
@@ -130,13 +131,13 @@ class Live:
         attempt, verdict = event.attempt, event.verdict
         with self._lock:
             self._busy.pop((event.task, event.agent, event.number), None)
-            self._done += 1
+            self.made += 1
             self._passed += verdict.outcome is Outcome.PASSED
             mark, colour = MARKS.get(verdict.outcome, ("✗", "red"))
             number = f" #{event.number}" if event.number > 1 else ""
             reason = f"  {verdict.comments[0]}" if verdict.comments and verdict.outcome is not Outcome.PASSED else ""
             line = (
-                f"[{self._done:>{len(str(self._total))}}/{self._total}] {mark} {verdict.outcome.value:<12}"
+                f"[{self.made:>{len(str(self._total))}}/{self._total}] {mark} {verdict.outcome.value:<12}"
                 f" {event.task}{number} by {event.agent}  {(attempt.ended - attempt.started).total_seconds():.1f} s"
             )
             if attempt.spent is not None:
@@ -160,7 +161,7 @@ class Live:
         total = sum((*spent, *(account for account in accounts if account is not None)), Spending())
         metered = bool(spent or any(accounts))
         for name, foot in (
-            ("under way", f"{self._done}/{self._total} finished, {self._passed} passed"),
+            ("under way", f"{self.made}/{self._total} finished, {self._passed} passed"),
             ("agent", ""),
             ("seconds", ""),
             ("calls", str(total.calls) if metered else ""),

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from repoassay.cli.run_options import model_options, named_commands, places_of, several
+from repoassay.cli.run_shares import hand_over_run, tell_plan
+from repoassay.cli.slurm import SlurmChoice, slurm_options
 from repoassay.completion import complete_agents, complete_suites
 from repoassay.options import (
     PATH,
     criteria_option,
-    executor_option,
     isolation_option,
     json_option,
     node_workers,
+    shares_executor_option,
     task_option,
     workers_option,
 )
@@ -75,12 +77,14 @@ __all__ = ["run"]
     show_default=True,
     help="Start each agent once, and knock at its model's server, before the run begins.",
 )
+@click.option("--plan-only", is_flag=True, help="Lay out the run folder and make no attempt; `resume` does.")
 @model_options
 @click.option("--out", type=PATH, default=Path("runs"), show_default=True, help="Folder that runs are kept in.")
 @criteria_option
 @task_option
 @workers_option
-@executor_option
+@shares_executor_option
+@slurm_options
 @isolation_option
 @json_option
 def run(
@@ -91,7 +95,8 @@ def run(
     models: tuple[str, ...], sweeps: tuple[str, ...],
     upstreams: tuple[Path, ...], dialogue: Path | None, prices: tuple[Path, ...], network: str | None,
     concurrency: tuple[str, ...], retries: int, budget_usd: str | None, yes: bool, out: Path, criteria: str,
-    tasks: tuple[str, ...], workers: int, executor: str, isolation: str, as_json: bool, **limits: Any,
+    tasks: tuple[str, ...], workers: int, executor: str, isolation: str, as_json: bool,
+    plan_only: bool, slurm_shares: int, slurm_option: tuple[str, ...], slurm_dry_run: bool, **limits: Any,
 ) -> None:  # fmt: skip
     """Run agents on SUITE: a bundled suite's name, a folder of tasks, or one task folder.
 
@@ -107,13 +112,14 @@ def run(
       repoassay run starter --agent mini-swe-agent,aider --model openai/gpt-4.1,deepseek/deepseek-chat --budget-usd 20
       repoassay run starter --agent codex --model openai/gpt-5 --sweep max_iterations=30,70 --sweep timeout=120,600
       repoassay run starter --agent reference --executor ray://10.0.0.1:6379
+      repoassay run starter --agent reference --attempts 20 --executor slurm --slurm-shares 40
       repoassay run --prompts ./prompts --repo ./checkout --agent aider --model ollama/qwen3
     """
     from repoassay.api import evaluate
     from repoassay.cli.consent import consent, show_plan
     from repoassay.cli.progress import Live
     from repoassay.cli.report import print_report
-    from repoassay.engine import Stop, parse_sweeps, suite_of_prompts
+    from repoassay.engine import Grants, Stop, parse_sweeps, suite_of_prompts
     from repoassay.options import let_import
 
     if (suite is None) == (prompts is None) or (repo is None) != (prompts is None):
@@ -130,17 +136,27 @@ def run(
         show_plan(plan, bound)
         consent(bound, yes=yes)
 
+    later = executor == "slurm"
     with Live(agree=agree) as live:
         made = evaluate(
             found, agent=chosen, command=command, agent_folder=agent_dir, prompt_template=prompt_template,
             model=several(models), tasks=tasks, attempts=attempts, limits=limits["timeout"],
             max_calls=limits["max_calls"], max_tokens=limits["max_tokens"], context_window=limits["context_window"],
             attempt_budget_usd=limits["attempt_budget_usd"], budget_usd=budget_usd or None,
-            sweep=parse_sweeps(sweeps), workers=node_workers(executor, workers), executor=executor,
+            sweep=parse_sweeps(sweeps), workers=node_workers("local" if later else executor, workers),
+            executor="local" if later else executor, plan_only=plan_only or later,
             out=out, network=network, isolation=isolation,
             criteria=criteria, retries=retries, concurrency=places_of(concurrency), upstreams=upstreams,
             dialogue=dialogue, prices=prices, released=repositories == "released", graded=prompts is None,
             look_first=look_first, on_event=live, stop=Stop(patient=True, announce=live.announce),
         )  # fmt: skip
+    if later:
+        choice = SlurmChoice(slurm_shares, slurm_option, slurm_dry_run)
+        grants = Grants(isolation=isolation, network="open" if network == "open" else None)
+        hand_over_run(made.path, choice, grants, look_first=look_first, workers=node_workers(executor, workers))
+        return
+    if plan_only:
+        tell_plan(made.path, made.plan.size, as_json)
+        return
     print_report(made, as_json=as_json)
     sys.stdout.flush()

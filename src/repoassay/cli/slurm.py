@@ -63,8 +63,9 @@ def command_options(context: click.Context, omit: Collection[str] = _SLURM) -> l
 
 
 def hand_over(
-    folder: Path, share: Sequence[str], collect: Sequence[str], indices: Sequence[int], choice: SlurmChoice
-) -> None:
+    folder: Path, share: Sequence[str], collect: Sequence[str], indices: Sequence[int], choice: SlurmChoice,
+    again: str = "the command",
+) -> None:  # fmt: skip
     """Submit the shares that have something left to do, and say how to go on.
 
     Args:
@@ -73,6 +74,7 @@ def hand_over(
         collect: Arguments of `repoassay` that bring together what shares recorded.
         indices: Shares to make.
         choice: How to submit them.
+        again: What to repeat when both have ended.
 
     Raises:
         BadInput: Slurm refuses.
@@ -94,7 +96,7 @@ def hand_over(
     _tell({"shares": len(indices), "jobs": list(ids), "script": str(folder / "share.sh"),
            "collect_script": str(folder / "collect.sh")}, [
         f"Job {ids[0]}: {len(indices)} of {choice.shares} shares; job {ids[1]} then collects. Scripts, logs: {folder}",
-        "Repeat the command when both have ended: it makes what is missing, and nothing else.",
+        f"Repeat {again} when both have ended: it makes what is missing, and nothing else.",
     ])  # fmt: skip
 
 

@@ -27,13 +27,12 @@ if TYPE_CHECKING:
     )
     from repoassay.engine.attempt_cluster import check_executor as check_executor
     from repoassay.engine.cost_bound import CostBound as CostBound, bound_of as bound_of
+    from repoassay.engine.division import CollectedShares as CollectedShares, collect_shares as collect_shares
     from repoassay.engine.execution import (
         Progress as Progress,
         check as check,
         execute as execute,
-        folder_lock as folder_lock,
         prepare as prepare,
-        run_lock as run_lock,
     )
     from repoassay.engine.feedback import (
         TESTED as TESTED,
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     from repoassay.engine.matrix import number as number, parse_sweeps as parse_sweeps, spread as spread
     from repoassay.engine.model_access import AttemptAccess as AttemptAccess
     from repoassay.engine.models import named_file as named_file, prices_of as prices_of, upstreams_of as upstreams_of
-    from repoassay.engine.permissions import Grants as Grants
+    from repoassay.engine.permissions import Grants as Grants, grant_words as grant_words
     from repoassay.engine.plan import (
         Settings as Settings,
         make_plan as make_plan,
@@ -65,7 +64,8 @@ if TYPE_CHECKING:
         planned_task as planned_task,
     )
     from repoassay.engine.prompts import suite_of_prompts as suite_of_prompts
-    from repoassay.engine.resumption import resume_run as resume_run
+    from repoassay.engine.resumption import divide_run as divide_run, resume_run as resume_run
+    from repoassay.engine.run_locks import folder_lock as folder_lock, run_lock as run_lock
     from repoassay.engine.scheduler import all_slots as all_slots, locate as locate, open_slots as open_slots
     from repoassay.engine.signal_files import SignalFile as SignalFile
     from repoassay.engine.signals import (
@@ -99,7 +99,8 @@ else:
                 "sandbox_of_item",
                 "write_branch",
             ),
-            "execution": ("Progress", "check", "execute", "folder_lock", "run_lock", "prepare"),
+            "division": ("CollectedShares", "collect_shares"),
+            "execution": ("Progress", "check", "execute", "prepare"),
             "feedback": ("TESTED", "FeedbackLedger", "UnlimitedLedger", "bits_told", "ruled_by"),
             "fetch": ("fetch_data",),
             "grade": ("grade_outputs",),
@@ -108,11 +109,12 @@ else:
             "matrix": ("number", "parse_sweeps", "spread"),
             "model_access": ("AttemptAccess",),
             "models": ("named_file", "prices_of", "upstreams_of"),
-            "permissions": ("Grants",),
+            "permissions": ("Grants", "grant_words"),
             "plan": ("Settings", "make_plan", "open_run", "planned_task"),
             "start_check": ("preflight",),
             "prompts": ("suite_of_prompts",),
-            "resumption": ("resume_run",),
+            "resumption": ("divide_run", "resume_run"),
+            "run_locks": ("folder_lock", "run_lock"),
             "signal_files": ("SignalFile",),
             "signals": ("MeasuredChange", "NothingToMeasure", "MeasuredOutcome", "measure"),
             "scheduler": ("all_slots", "locate", "open_slots"),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -31,12 +29,12 @@ from repoassay.engine.work_threads import serve_all
 from repoassay.errors import BadInput, InfraFault, Interrupted, RepoAssayError, Unavailable
 from repoassay.executors import MOST_LOSSES, NodeLost
 from repoassay.grading import fault
-from repoassay.records import RunFolder, Slot, extend_index, index_run
+from repoassay.records import RunFolder, Slot, extend_index
 from repoassay.sandbox import Cache, Sandbox, open_sandbox, permitted_hosts
 from repoassay.tasks import SuiteFolder, TaskFolder
 from repoassay.types import Attempt, NetworkPolicy, Outcome, Plan, Submission, Verdict
 
-__all__ = ["Progress", "agents_of", "check", "execute", "folder_lock", "prepare", "run_lock"]
+__all__ = ["Progress", "agents_of", "check", "execute", "prepare"]
 
 _INDEXED = 30.0
 """Seconds from one time that finished attempts are taken into the run's index to the next."""
@@ -59,35 +57,6 @@ class Progress(Protocol):
 
     def dropped(self, slot: Slot) -> None:
         """An attempt was given up; it will be made again on resume."""
-
-
-@contextlib.contextmanager
-def run_lock(run: RunFolder) -> Iterator[None]:
-    """Hold the run, so that two processes never work on it at once.
-
-    Raises:
-        BadInput: When another process holds it.
-    """
-    with folder_lock(run.path):
-        yield
-
-
-@contextlib.contextmanager
-def folder_lock(folder: Path) -> Iterator[None]:
-    """Hold a folder, so that two processes never work on it at once.
-
-    Raises:
-        BadInput: When another process holds it.
-    """
-    descriptor = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BadInput(f"{folder} is being worked on by another process.", "Wait for it or stop it.") from None
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def agents_of(plan: Plan, own: Mapping[str, Agent] | None = None) -> dict[str, Agent]:
@@ -152,6 +121,7 @@ def execute(
     run: RunFolder, suite: SuiteFolder, slots: Sequence[Slot], progress: Progress, cache: Cache | None = None,
     budget_usd: Decimal | None = None, own: Mapping[str, Agent] | None = None, stop: Stop | None = None,
     known_starts: Collection[str] = (), executor: str = "local", node_workers: int | None = None,
+    spenders: Collection[str] | None = None,
 ) -> None:  # fmt: skip
     """Fill the slots; return when all are done.
 
@@ -159,7 +129,8 @@ def execute(
     as a KeyboardInterrupt, goes to `stop`; what is finished is kept. `budget_usd` replaces the plan's budget of the
     whole run, `own` has the agents by kind that were handed over as objects, and `known_starts` the names of those
     that are known to start. `executor` says where attempts are made; `node_workers` is how many at a time on each
-    node of one that is not `local`, None for one a core.
+    node of one that is not `local`, None for one a core. `spenders` are the attempts of a share, whose spending alone
+    counts against `budget_usd`.
 
     Raises:
         NoIsolation: When the planned sandbox cannot be had.
@@ -179,12 +150,13 @@ def execute(
     stop = stop or Stop()
     failures: list[BaseException] = []
     over: list[str] = []
-    starts = Starts(plan, agents, cache, sandbox, {*known_starts, *_started_before(run)})
+    starts = Starts(plan, agents, cache, sandbox, known_starts)
     with contextlib.ExitStack() as ends:
-        ends.enter_context(_index_kept(run.path))
+        if spenders is None:
+            ends.enter_context(_index_kept(run.path))
         maker: AttemptMaker
         if executor == "local":
-            meter = ends.enter_context(ModelAccess(plan, run.path, budget_usd))
+            meter = ends.enter_context(ModelAccess(plan, run.path, budget_usd, spenders))
             maker = LocalAttempts(plan, folders, agents, bench, meter, starts)
         else:
             maker = open_attempts(run, folders, bench, starts, budget_usd, executor, node_workers, own, ends)
@@ -219,7 +191,7 @@ def execute(
         )
     if stop.starting.is_set():
         run.journal.append("interrupted")
-        raise Interrupted("Stopped; every finished attempt is kept.", f"Continue with: repoassay resume {run.path}")
+        raise Interrupted("Stopped; every finished attempt is kept.", f"Continue with: {run.go_on}")
 
 
 @contextlib.contextmanager
@@ -300,15 +272,6 @@ def _faulty(folder: TaskFolder, error: RepoAssayError, plan: Plan) -> AttemptRes
     """What is recorded of an attempt that could not be made."""
     now = datetime.now(UTC)
     return AttemptResult(Submission(), fault(folder, error, plan.reading), now, now)
-
-
-def _started_before(run: RunFolder) -> set[str]:
-    """Agents of which an attempt counts for or against them, or came to a model."""
-    return {
-        done.agent
-        for done in index_run(run.path).attempts
-        if done.outcome is not Outcome.INFRA_FAULT or (done.spent is not None and done.spent.calls)
-    }
 
 
 def _attempt(run: RunFolder, slot: Slot, folder: TaskFolder, attempt_id: str, worked: AttemptResult) -> Attempt:

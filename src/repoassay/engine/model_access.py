@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -146,10 +146,13 @@ class ModelAccess:
         plan: The plan; a model proxy is opened when an entry of it has a model.
         run: The run folder; what was spent in it before counts against the run's budget.
         budget_usd: The run's budget in dollars, where it is another than the plan's.
+        spenders: Ids of the attempts that spent of it before, those of a share of the run; by default all.
     """
 
-    def __init__(self, plan: Plan, run: Path, budget_usd: Decimal | None = None) -> None:
-        self._plan, self._run = plan, run
+    def __init__(
+        self, plan: Plan, run: Path, budget_usd: Decimal | None = None, spenders: Collection[str] | None = None
+    ) -> None:
+        self._plan, self._run, self._spenders = plan, run, spenders
         self._budget = plan.metering.budget_usd if budget_usd is None else budget_usd
         self._gateway: Gateway | None = None
         self._ends = contextlib.ExitStack()
@@ -163,7 +166,7 @@ class ModelAccess:
             gateway = open_budgeted(
                 upstreams_of(plan.metering).values(),
                 budget_usd=self._budget,
-                before=run_spent(self._run).values(),
+                before=run_spent(self._run, self._spenders).values(),
                 prices=prices_of(plan.metering),
                 limits=CallLimits(settle=2.0),
                 journal=self._run / "strangers.jsonl",
@@ -181,7 +184,8 @@ class ModelAccess:
         """Why the run's budget lets no further attempt begin; empty when it does."""
         if self._gateway is None or not self._gateway.run.spent():
             return ""
-        return f"The run's budget of {self._budget} dollars is spent."
+        of = "run's budget" if self._spenders is None else "share's part of the run's budget"
+        return f"The {of} of {self._budget} dollars is spent."
 
     @contextlib.contextmanager
     def admitted(

@@ -22,7 +22,7 @@ from repoassay.sandbox import SAFE_ISOLATIONS
 from repoassay.tasks import bundled_suite
 from repoassay.types import AgentEntry, NamedFile, NetworkPolicy, Plan
 
-__all__ = ["Grants", "permit"]
+__all__ = ["Grants", "grant_words", "permit"]
 
 _AGENTS = "repoassay.agents"
 
@@ -152,3 +152,23 @@ def _money(plan: Plan, grants: Grants) -> None:
             f"This run was not planned here, and would spend your money on {entry.model}.",
             "Limit it with --budget-usd, or agree with --yes.",
         )
+
+
+def grant_words(plan: Plan) -> list[str]:
+    """What a command line says that grants all of a plan that was permitted here, to machines that did not plan it."""
+    metering = plan.metering
+    words = [f"--isolation={plan.isolation}", f"--suite={plan.suite_folder}", "--yes"]
+    words += ["--network=open"] if metering.network is NetworkPolicy.OPEN else []
+    for name, entry in plan.agents.items():
+        kind, options = entry.kind or name, entry.options
+        if kind == "command":
+            words += [f"--agent-dir={options['folder']}"] if "folder" in options else []
+            words += [f"--agent-command={options.get('command', '')}"] if plan.isolation == "none" else []
+        elif plugins.is_dotted(kind) or not (plugins.offers(_AGENTS, kind) or kind in builtin_specs()):
+            words.append(f"--agent={kind}")
+        if "template" in options and kind not in plugins.bundled_plugins(_AGENTS):
+            words.append(f"--prompt-template={options['template']}")
+    words += [f"--model-upstream={file.path}" for file in metering.upstreams]
+    words += [f"--prices={file.path}" for file in metering.prices]
+    words += [f"--dialogue={metering.dialogue.path}"] if metering.dialogue else []
+    return list(dict.fromkeys(words))

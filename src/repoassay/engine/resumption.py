@@ -2,57 +2,39 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 from repoassay.agents import Agent
 from repoassay.engine.attempt_cluster import check_executor
-from repoassay.engine.execution import Progress, check, execute, prepare, run_lock
+from repoassay.engine.division import WorkLeft, begin_division, left_of_run, open_share
+from repoassay.engine.execution import Progress, agents_of, check, execute, prepare
+from repoassay.engine.models import check_models
 from repoassay.engine.own_plans import planned_here
 from repoassay.engine.permissions import Grants, permit
 from repoassay.engine.plan import check_sane
-from repoassay.engine.scheduler import open_slots
+from repoassay.engine.run_locks import run_lock
 from repoassay.engine.start_check import preflight
 from repoassay.engine.stop import Stop
 from repoassay.errors import BadInput
-from repoassay.records import (
-    ALL,
-    IndexedRun,
-    NewerRecord,
-    RunFolder,
-    Slot,
-    check_sound,
-    index_run,
-    read_attempt,
-    sound_folders,
-    undisturbed,
-)
+from repoassay.records import RunFolder, Slot, WorkShare, check_sound, sound_folders
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import SuiteFolder, find_suite
 from repoassay.types import Outcome
 
-__all__ = ["Resumed", "recover", "resume_run", "suite_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed:
-    """What was found on resuming: attempts kept, of which recovered; torn journal lines; slots left to fill."""
-
-    kept: int
-    recovered: int
-    torn: tuple[int, ...]
-    left: int
+__all__ = ["divide_run", "resume_run", "suite_of"]
 
 
 def resume_run(
     run: RunFolder, progress: Progress, only: Collection[Outcome] = (), budget_usd: Decimal | None = None,
     grants: Grants | None = None, own: Mapping[str, Agent] | None = None, stop: Stop | None = None,
     *, look_first: bool = True, executor: str = "local", node_workers: int | None = None,
-) -> Resumed:  # fmt: skip
-    """Fill every open slot of a run.
+    share: WorkShare | None = None,
+) -> WorkLeft:  # fmt: skip
+    """Fill every open slot of a run, or those of a share of it; returns what was found before.
 
     Args:
         run: The run.
@@ -64,14 +46,64 @@ def resume_run(
         stop: Where requests to stop come from.
         look_first: Start each agent that has something left to do once before anything is made.
         executor: Where attempts are made, whichever made the earlier ones; see `execute`.
-        node_workers: Attempts at a time on each node of another executor than `local`; None for one a core.
+        node_workers: Attempts at a time, on each node of another executor than `local`; None for one a core there, and
+            the plan's number here.
+        share: Fill the slots of this share alone, and record them in a journal of its own.
 
     Raises:
         BadInput: When the folder is none that a run leaves, its plan asks for what was not granted,
             another process works on the run, or its tasks have changed since it was planned.
         Interrupted: When stopped early again.
     """
+    check_sound(run.path, {} if share else sound_folders(run.path))
+    _permit(run, grants, budget_usd)
+    check_executor(executor, run.plan, own)
+    if node_workers is not None and executor == "local":
+        run.plan = run.plan.model_copy(update={"workers": node_workers})
+    with contextlib.ExitStack() as held:
+        if share is None:
+            held.enter_context(run_lock(run))
+            left = left_of_run(run, only)
+        else:
+            left = held.enter_context(open_share(run, share, only, budget_usd))
+        if left.slots:
+            suite = suite_of(run)
+            started = _look(run, suite, left.slots, own) if look_first else frozenset()
+            told = {"only": sorted(only)} if only else {}
+            money = {"budget_usd": str(budget_usd)} if budget_usd is not None else {}
+            count = len(left.slots)
+            run.journal.append(
+                "resumed", kept=left.kept, recovered=left.recovered, torn=list(left.torn), left=count, **told, **money
+            )
+            progress.resuming(left.kept, left.recovered, left.torn, count)
+            execute(
+                run, suite, left.slots, progress, budget_usd=budget_usd if share is None else left.budget_usd, own=own,
+                stop=stop, known_starts=started | left.started, executor=executor, node_workers=node_workers,
+                spenders=left.spenders,
+            )  # fmt: skip
+    return left
+
+
+def divide_run(
+    run: RunFolder, count: int, only: Collection[Outcome] = (), budget_usd: Decimal | None = None,
+    grants: Grants | None = None,
+) -> WorkLeft:  # fmt: skip
+    """Divide what a run has left to do into shares that other processes make; returns what that is.
+
+    Raises:
+        BadInput: As `resume_run` raises it, or what is left of the budget is too little for so many shares.
+    """
     check_sound(run.path, sound_folders(run.path))
+    _permit(run, grants, budget_usd)
+    suite_of(run)
+    agents_of(run.plan)
+    check_models(run.plan)
+    with run_lock(run):
+        return begin_division(run, count, only, budget_usd)
+
+
+def _permit(run: RunFolder, grants: Grants | None, budget_usd: Decimal | None) -> None:
+    """Leave of a run's plan what may be carried out; raises BadInput where that is not the whole."""
     if run.plan.origin is not None:
         raise BadInput(
             f"{run.path} was imported from {run.plan.origin.format}; its agents are not run here.",
@@ -80,39 +112,6 @@ def resume_run(
     check_sane(run.plan)
     wanted = replace(grants or Grants(), budget_usd=budget_usd)
     run.plan = permit(run.plan, wanted, here=planned_here(run.path))
-    check_executor(executor, run.plan, own)
-    with run_lock(run):
-        found, slots = _left(run, only)
-        if slots:
-            suite = suite_of(run)
-            started = _look(run, suite, slots, own) if look_first else ()
-            told = {"only": sorted(only)} if only else {}
-            money = {"budget_usd": str(budget_usd)} if budget_usd is not None else {}
-            run.journal.append(
-                "resumed",
-                kept=found.kept,
-                recovered=found.recovered,
-                torn=list(found.torn),
-                left=found.left,
-                **told,
-                **money,
-            )
-            progress.resuming(found.kept, found.recovered, found.torn, found.left)
-            execute(
-                run, suite, slots, progress, budget_usd=budget_usd, own=own, stop=stop, known_starts=started,
-                executor=executor, node_workers=node_workers,
-            )  # fmt: skip
-    return found
-
-
-def _left(run: RunFolder, only: Collection[Outcome]) -> tuple[Resumed, list[Slot]]:
-    """What is finished, what was recovered, and which places are to be filled."""
-    with undisturbed():
-        now = index_run(run.path)  # refuses attempts that cannot be read
-        if recovered := recover(run, now):
-            now = index_run(run.path)
-        slots = open_slots(run, only, now.attempts)
-        return Resumed(len(now.attempts), recovered, now.torn, len(slots)), slots
 
 
 def _look(run: RunFolder, suite: SuiteFolder, slots: Sequence[Slot], own: Mapping[str, Agent] | None) -> frozenset[str]:
@@ -130,25 +129,6 @@ def _look(run: RunFolder, suite: SuiteFolder, slots: Sequence[Slot], own: Mappin
     agents = check(plan, rest, sandbox, own)
     prepare(agents.values(), cache, sandbox)
     return preflight(plan, rest, agents, cache, sandbox)
-
-
-def recover(run: RunFolder, indexed: IndexedRun) -> int:
-    """Count attempts in whose record is whole on disk but whose journal line was lost in a crash."""
-    known = {attempt.id for attempt in indexed.attempts}
-    count = 0
-    for name in sorted(name for name in os.listdir(run.path / "attempts") if name not in known):  # noqa: PTH208 - many
-        try:
-            attempt, verdict = read_attempt(run.path, name, ALL)
-        except NewerRecord:
-            raise
-        except BadInput:  # it was under way
-            continue
-        run.journal.append(
-            "finished", attempt=attempt.id, task=attempt.task, agent=attempt.agent, number=attempt.number,
-            outcome=verdict.outcome.value, recovered=True,
-        )  # fmt: skip
-        count += 1
-    return count
 
 
 def suite_of(run: RunFolder) -> SuiteFolder:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from repoassay.errors import BadInput
 from repoassay.records import (
-    IndexedAttempt,
+    EndedAttempt,
     RunFolder,
     Slot,
     counting_attempts,
@@ -76,14 +76,14 @@ def all_slots(run: RunFolder) -> list[Slot]:
 
 
 def open_slots(
-    run: RunFolder, only: Collection[Outcome] = (), attempts: Sequence[IndexedAttempt] | None = None
+    run: RunFolder, only: Collection[Outcome] = (), attempts: Sequence[EndedAttempt] | None = None
 ) -> list[Slot]:  # fmt: skip
     """Slots without a finished attempt, and those whose last attempt our own fault spoiled (as retries).
 
     With `only`, slots whose last attempt had one of these outcomes, and no others. `attempts` are the run's finished
     attempts where they are known already.
     """
-    found = index_run(run.path).attempts if attempts is None else attempts
+    found: Sequence[EndedAttempt] = index_run(run.path).attempts if attempts is None else attempts
     last = counting_attempts(run.plan, found, lambda done: done)
     again = only or (Outcome.INFRA_FAULT,)
     slots = []

@@ -8,7 +8,7 @@ __all__ = ["SlurmExecutor"]
 
 
 class SlurmExecutor:
-    """The name `slurm`. `repoassay submit` writes and submits an array job for it; nothing can wait for its nodes.
+    """The name `slurm`. Commands with shares write and submit an array job for it; nothing can wait for its nodes.
 
     Raises:
         BadInput: Always, with what to do, so that whoever looks an executor up hears it before anything is begun.
@@ -18,6 +18,7 @@ class SlurmExecutor:
         if address:
             raise BadInput("Slurm has no address.", "Write --executor slurm where jobs are submitted.")
         raise BadInput(
-            "Slurm starts jobs when it sees fit, so that only `repoassay submit`, whose work has shares, can use it.",
+            "Slurm starts jobs when it sees fit, so that only `repoassay submit`, `run` and `resume`, whose work has "
+            "shares, can use it.",
             "Leave --executor out within a job, or start Ray in one and write --executor ray.",
         )

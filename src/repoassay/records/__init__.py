@@ -7,8 +7,9 @@
     runs/<run>/attempts/<id>/      attempt.json verdict.json submission/ transcript/ log.txt
 
 Other files of the room: JSON lines (`lines`), versions of records (`versions`), the reader of attempts (`attempts`),
-slots of a plan (`slots`), shares of one command's work (`shares`), copies of runs on stores (`run_store`), verdicts by
-what they rest on (`verdicts`). Knows types alone: not who ran an attempt, nor how it was graded.
+slots of a plan (`slots`), shares of one command's work (`shares`) and of a run (`run_shares`), copies of runs on stores
+(`run_store`), verdicts by what they rest on (`verdicts`). Knows types alone: not who ran an attempt, nor how it was
+graded.
 """
 
 from __future__ import annotations
@@ -63,6 +64,18 @@ if TYPE_CHECKING:
         record_codec as record_codec,
     )
     from repoassay.records.remote_store import is_store_url as is_store_url, store_url as store_url
+    from repoassay.records.run_shares import (
+        JournalledAttempt as JournalledAttempt,
+        RunDivision as RunDivision,
+        collect_journals as collect_journals,
+        division_events as division_events,
+        end_division as end_division,
+        journalled_attempts as journalled_attempts,
+        read_division as read_division,
+        share_journal as share_journal,
+        share_lock_file as share_lock_file,
+        write_division as write_division,
+    )
     from repoassay.records.run_store import (
         StoreCount as StoreCount,
         StoredRun as StoredRun,
@@ -78,6 +91,7 @@ if TYPE_CHECKING:
     )
     from repoassay.records.slots import (
         AttemptStatus as AttemptStatus,
+        EndedAttempt as EndedAttempt,
         Slot as Slot,
         SlotStatus as SlotStatus,
         counting_attempts as counting_attempts,
@@ -118,8 +132,10 @@ else:
         "remote_store": ("is_store_url", "store_url"),
         "run_store": ("StoreCount", "StoredRun", "holds_run", "pull_run", "push_run"),
         "runs": ("FinishedAttempt", "RunFolder"),
+        "run_shares": ("JournalledAttempt", "RunDivision", "collect_journals", "division_events", "end_division",
+            "journalled_attempts", "read_division", "share_journal", "share_lock_file", "write_division"),
         "shares": ("WorkShare", "part_files", "parts_folder"),
-        "slots": ("SlotStatus", "Slot", "AttemptStatus", "counting_attempts", "places", "slots_of"),
+        "slots": ("EndedAttempt", "SlotStatus", "Slot", "AttemptStatus", "counting_attempts", "places", "slots_of"),
         "strengths": ("read_strengths", "write_strengths"),
         "verdicts": ("KEPT", "SqliteFile", "VerdictCache", "verdict_key"),
         "versions": ("EncodedJson", "NewerRecord", "check_version", "parse", "parse_object", "to_json",

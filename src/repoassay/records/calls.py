@@ -7,7 +7,7 @@ comes with the next request and is a step of its own there; `read_steps` puts it
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,10 +45,11 @@ def journal_spent(attempt_folder: Path) -> Spending:
     return Spending.of(read_calls(attempt_folder / JOURNAL).calls)
 
 
-def run_spent(run: Path) -> dict[str, Spending]:
-    """Attempt id -> its account, for every attempt folder with a journal, finished or not."""
-    folders = sorted((run / "attempts").glob(f"*/{JOURNAL}"))
-    return {path.parent.name: journal_spent(path.parent) for path in folders}
+def run_spent(run: Path, attempts: Collection[str] | None = None) -> dict[str, Spending]:
+    """Attempt id -> its account, for every attempt folder with a journal, finished or not, or for these alone."""
+    if attempts is None:
+        attempts = sorted(path.parent.name for path in (run / "attempts").glob(f"*/{JOURNAL}"))
+    return {name: journal_spent(run / "attempts" / name) for name in attempts}
 
 
 STEPS = "steps.jsonl"

@@ -57,6 +57,9 @@ def check_sound(run: Path, folders: Mapping[str, int] | None = None) -> None:
     for entry in _entries(run):
         if entry.name != "attempts":
             _plain(Path(entry.path), _LARGEST, folders=True)
+    if (run / "parts").is_dir():
+        for entry in _entries(run / "parts"):
+            _plain(Path(entry.path), _LARGEST)
     attempts = run / "attempts"
     if attempts.is_symlink() or not attempts.is_dir():
         raise BadInput(f"{attempts} is not a folder.", _REMEDY)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,6 +45,14 @@ class Journal:
             BadInput: When it cannot be written.
         """
         self._lines.append({"event": event, "at": datetime.now(UTC).isoformat(), **fields})
+
+    def append_all(self, events: Iterable[dict[str, object]]) -> None:
+        """Add whole events, each with its own time, by one write.
+
+        Raises:
+            BadInput: When it cannot be written.
+        """
+        self._lines.append_all(events)
 
     def unchanged(self, size: int, lines: int, digest: str) -> FilePrefix | None:
         """The first `size` bytes as read, where they still have this sha256; raises as `read` does."""

@@ -165,9 +165,17 @@ class JsonLines(Generic[_T]):
         Raises:
             BadInput: When the file cannot be written, is a link or no regular file, or is full.
         """
-        line = self._codec.write(item)
-        with _sentence(self.path, "written"):
-            append_line(self.path, line, limit=self._limit, fsync=self._fsync, follow=self._follow)
+        self.append_all([item])
+
+    def append_all(self, items: Iterable[_T]) -> None:
+        """Add items, by one write; none where there are none.
+
+        Raises:
+            BadInput: As `append` raises it.
+        """
+        if lines := b"\n".join(map(self._codec.write, items)):
+            with _sentence(self.path, "written"):
+                append_line(self.path, lines, limit=self._limit, fsync=self._fsync, follow=self._follow)
 
     def read(self) -> LinesRead[_T]:
         """Read every item and pass over lines that are none; a missing file has none.

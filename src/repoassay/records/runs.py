@@ -57,6 +57,8 @@ class RunFolder:
         except ValidationError as error:
             raise BadInput(f"{plan} cannot be read as a plan: {validation_reason(error)}.", _REMEDY) from error
         self.journal = Journal(path / "journal.jsonl")
+        self.go_on = f"repoassay resume {path}"
+        """The command that goes on with it."""
 
     @classmethod
     def create(cls, path: Path, plan: Plan) -> RunFolder:

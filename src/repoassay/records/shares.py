@@ -12,7 +12,7 @@ from pathlib import Path
 
 from repoassay.errors import BadInput
 
-__all__ = ["WorkShare", "part_files", "parts_folder"]
+__all__ = ["WorkShare", "part_files", "parts_folder", "parts_within"]
 
 MOST_SHARES = 100_000
 _PART = re.compile(r"(\d{5})-of-(\d{5})\.jsonl")
@@ -50,7 +50,11 @@ class WorkShare:
 
     def part_of(self, results: Path) -> Path:
         """Where the share records what will be collected into `results`."""
-        return parts_folder(results) / f"{self.index:05}-of-{self.count:05}.jsonl"
+        return self.part_in(parts_folder(results))
+
+    def part_in(self, folder: Path) -> Path:
+        """The file of the share in a folder of parts."""
+        return folder / f"{self.index:05}-of-{self.count:05}.jsonl"
 
 
 def parts_folder(results: Path) -> Path:
@@ -60,5 +64,9 @@ def parts_folder(results: Path) -> Path:
 
 def part_files(results: Path) -> list[Path]:
     """The parts of a file that are there, in the order of their shares."""
-    folder = parts_folder(results)
+    return parts_within(parts_folder(results))
+
+
+def parts_within(folder: Path) -> list[Path]:
+    """The parts in a folder, in the order of their shares."""
     return sorted(each for each in folder.iterdir() if _PART.fullmatch(each.name)) if folder.is_dir() else []

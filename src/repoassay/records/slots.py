@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol, TypeVar
 
-from repoassay.types import Plan
+from repoassay.types import Outcome, Plan
 
-__all__ = ["AttemptStatus", "Chained", "Slot", "SlotStatus", "counting_attempts", "places", "slots_of"]
+__all__ = ["AttemptStatus", "Chained", "EndedAttempt", "Slot", "SlotStatus", "counting_attempts", "places", "slots_of"]
 
 _Item = TypeVar("_Item")
 
@@ -50,6 +50,14 @@ class Chained(Protocol):
     @property
     def retry_of(self) -> str | None:
         """The attempt it repeats."""
+
+
+class EndedAttempt(Chained, Protocol):
+    """A finished attempt, and how it ended."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """Of its latest verdict."""
 
 
 class AttemptStatus(StrEnum):
