@@ -61,7 +61,6 @@ def _decoded(path: Path, mode: str, place: _Place) -> Any:
             raise UnreadableOutput(f"its {opened.width} x {opened.height} pixels are more than are opened")
         if opened.mode == "RGB":
             _PLAIN.add(place)
-        opened.load()
         return _keep(place, mode, opened if opened.mode == mode else opened.convert(mode))
 
 
@@ -83,7 +82,6 @@ def mean_square(one: Any, other: Any) -> float:
     step = max(1, _TOGETHER * len(one) // max(one.size, 1))
     total = 0
     for start in range(0, len(one), step):
-        rows = slice(start, start + step)
-        apart = numpy.subtract(one[rows], other[rows], dtype=numpy.int16)
+        apart = numpy.subtract(one[start : start + step], other[start : start + step], dtype=numpy.int16)
         total += int(numpy.square(apart, dtype=numpy.int32).sum(dtype=numpy.int64))
     return total / int(one.size)
