@@ -61,6 +61,7 @@ def _decoded(path: Path, mode: str, place: _Place) -> Any:
             raise UnreadableOutput(f"its {opened.width} x {opened.height} pixels are more than are opened")
         if opened.mode == "RGB":
             _PLAIN.add(place)
+        opened.load()  # here, where it is told that it cannot be; numpy's versions differ in what they make of that
         return _keep(place, mode, opened if opened.mode == mode else opened.convert(mode))
 
 
