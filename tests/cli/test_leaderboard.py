@@ -78,9 +78,9 @@ def test_a_forgery_that_follows_is_found_by_grading_again(folder: Path) -> None:
     assert all("is passed, and graded again it is no_output" in one["what"] for one in refusals)
 
 
-def test_a_refusal_is_exit_code_1_and_a_sentence(folder: Path) -> None:
-    (folder / "empty").mkdir()
-    done = repoassay("leaderboard", "validate", "empty", cwd=folder)
+def test_a_refusal_is_exit_code_1_and_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = repoassay("leaderboard", "validate", "empty", cwd=tmp_path)
     assert done.returncode == 1
     assert "refused: submission.toml: it is missing." in done.stdout
-    assert repoassay("leaderboard", "validate", "nowhere", cwd=folder).returncode == 2
+    assert repoassay("leaderboard", "validate", "nowhere", cwd=tmp_path).returncode == 2
