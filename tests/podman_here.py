@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 __all__ = ["IMAGE", "fill_image", "make_podman"]
@@ -54,13 +55,13 @@ def make_podman(folder: Path) -> Path | None:
     return programs if done.returncode == 0 else None
 
 
-def fill_image(root: Path) -> None:
-    """Copy programs and the libraries they and Python need to where they lie on this machine."""
+def fill_image(root: Path, further: Sequence[str] = ()) -> None:
+    """Copy programs, and some `further` ones, with the libraries they and Python need to where they lie here."""
     for name in ("dev", "etc", "home", "proc", "root", "run", "sys", "tmp", "usr/bin", "var/tmp"):
         (root / name).mkdir(parents=True)
     (root / "bin").symlink_to("usr/bin")
     (root / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\nagent:x:1000:1000::/home/agent:/bin/sh\n")
-    found = [Path(each) for each in map(shutil.which, _PROGRAMS) if each]
+    found = [Path(each) for each in map(shutil.which, (*_PROGRAMS, *further)) if each]
     needed = [*found, Path(sys.executable).resolve(), *Path(sys.base_prefix).glob("lib/python3*/lib-dynload/*.so")]
     said = subprocess.run(["ldd", *needed], capture_output=True, text=True, check=False).stdout
     for path in (*found, *map(Path, sorted(set(re.findall(r"(?<=[\s>])(/[^\s:]+)(?= \()", said))))):

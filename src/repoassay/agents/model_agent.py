@@ -89,7 +89,7 @@ class ConfiguredAgent:
     def command(self, layout: PreparedTask, limits: Limits) -> Command:
         """The command for one task; the prompt is kept in `prompt.md` beside the transcript."""
         run = self._agent.spec.run
-        prompt = render_prompt(layout.folder, self._agent.template)
+        prompt = render_prompt(layout.folder, self._agent.template, layout.repository)
         self._into.mkdir(parents=True, exist_ok=True)
         (self._into / "prompt.md").write_text(prompt, "utf-8")
         values = self._values(prompt, layout)
@@ -136,13 +136,13 @@ class ConfiguredAgent:
         return trajectory
 
     def _values(self, prompt: str, layout: PreparedTask) -> dict[str, str]:
-        access, state = self._access, layout.folder.task.state
+        access = self._access
         return {
             "prompt": prompt,
             "prompt_file": _PROMPT,
             "model": access.model,
             "key": access.key,
-            "repo": state.work if state else "/workspace/repo",
+            "repo": layout.repository,
             "workspace": layout.work,
             "home": HOME,
             "transcript": TRANSCRIPT,

@@ -20,7 +20,7 @@ __all__ = ["render_prompt"]
 _LARGEST = 1 << 20
 
 
-def render_prompt(folder: TaskFolder, template: Path | None = None) -> str:
+def render_prompt(folder: TaskFolder, template: Path | None = None, repository: str = "/workspace/repo") -> str:
     """The prompt of a task.
 
     Args:
@@ -29,6 +29,7 @@ def render_prompt(folder: TaskFolder, template: Path | None = None) -> str:
             `input_files`, `output`, `output_files`, `python`, `workspace`, for state tasks `places` (folders), and for
             pull requests `rules` (where the contribution rules are, or empty), `checks` (commands), `description`
             (where to leave one) and `branch`.
+        repository: Where the repository lies, unless it is a state task's.
 
     Raises:
         BadInput: The template cannot be read or filled in.
@@ -49,7 +50,7 @@ def render_prompt(folder: TaskFolder, template: Path | None = None) -> str:
                 kind=task.kind.value,
                 task=task.id,
                 title=task.title,
-                repo=task.state.work if task.state else "/workspace/repo",
+                repo=task.state.work if task.state else repository,
                 inputs="/workspace/inputs",
                 input_files=list(task.inputs.files),
                 output="/workspace/output",

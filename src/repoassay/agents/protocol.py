@@ -143,7 +143,7 @@ def script_agent(layout: PreparedTask, limits: Limits, script: Path, *, fill: st
     task = layout.folder.task
     facts = {
         "edit": task.kind.changes_repository,
-        "repository": task.state.work if task.state else "/workspace/repo",
+        "repository": layout.repository,
         "inputs": list(task.inputs.files),
         "outputs": [DESCRIPTION] if task.kind is TaskKind.PULL_REQUEST else list(map(plain_name, task.outputs.files)),
         "task": task.id,

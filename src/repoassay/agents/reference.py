@@ -59,7 +59,7 @@ class ReferenceAgent:
         if layout.folder.task.state:
             return in_workspace(layout, limits, _APPLY_STATE, edits=files)
         if layout.folder.task.kind is TaskKind.EDIT:
-            apply = ("git", "-C", "/workspace/repo", "apply", "--whitespace=nowarn", "/run/solution/changes.diff")
+            apply = ("git", "-C", layout.repository, "apply", "--whitespace=nowarn", "/run/solution/changes.diff")
             return in_workspace(layout, limits, apply, edits=files)
         if layout.folder.task.kind is TaskKind.PULL_REQUEST:
             return in_workspace(layout, limits, ("/bin/sh", "-e", "-c", _PROPOSE), edits=files)

@@ -76,7 +76,7 @@ def crossing(layout: PreparedTask, files: Path) -> Iterator[Crossing]:
             return
         # What npm installed is no part of any change, and more files than may cross.
         skip = (".git", "node_modules") if task.environment.node else (".git",)
-        collect = [ExportSpec("/workspace/repo", place / "tree", max_bytes=_MAX_TREE, skip=skip)]
+        collect = [ExportSpec(layout.repository, place / "tree", max_bytes=_MAX_TREE, skip=skip)]
         if task.kind is TaskKind.PULL_REQUEST:
             output = ExportSpec("/workspace/output", place / "output", max_bytes=_MAX_DESCRIPTION, max_files=100)
             collect += [collect_git(place / "git"), output]

@@ -20,7 +20,7 @@ from repoassay.engine.signal_files import NAME, SignalFile, keep, measured_of, r
 from repoassay.errors import BadInput, Interrupted, RepoAssayError
 from repoassay.grading import PullRequest, diff_name, head_tree, reference_pull_request
 from repoassay.records import RunFolder
-from repoassay.sandbox import Cache, Sandbox
+from repoassay.sandbox import Cache, Sandbox, refuse_task_images
 from repoassay.signals import Signal, ToolRunner, signals
 from repoassay.tasks import TaskFolder, find_suite, read_regular
 from repoassay.types import Commits, PlannedTask
@@ -102,7 +102,7 @@ def measure(
         One for each change, in the order given.
 
     Raises:
-        BadInput: The run was imported without its tasks.
+        BadInput: The run was imported without its tasks, or the sandbox runs tasks in their own images.
         Interrupted: At Ctrl-C; what is under way is dropped, what is done is kept.
     """
     if run.plan.origin is not None and not run.plan.suite_folder:
@@ -110,6 +110,7 @@ def measure(
             f"{run.path} was imported without its tasks, whose repositories signals are measured on.",
             "Import it again with --suite SUITE.",
         )
+    refuse_task_images(sandbox, "What measures signals")
     bench = _Measuring(run, sandbox, cache, again, threading.Event())
     tables = {change.planned.id: _Table(change.planned) for change in changes}
     places: dict[Future[MeasuredOutcome], int] = {}

@@ -27,7 +27,7 @@ def edit_task_toml(task: Task) -> str:
         lines += ["", "[state]", *_line("work", task.state.work), *_line("places", task.state.places)]
         lines += _line("folders", task.state.folders)
     lines += ["", "[environment]", f"python = {toml_string(task.environment.python)}"]
-    lines += _line("node", task.environment.node)
+    lines += [*_line("node", task.environment.node), *_line("image", task.environment.image)]
     lines += [*_line("requirements", task.environment.requirements), *_line("resolve", task.environment.resolve)]
     lines += ["frozen = true"] if task.environment.frozen else []
     for key in ("exclude_newer", "apt", "build", "variables"):

@@ -24,7 +24,7 @@ from repoassay.grading.in_place.support import left_out, setup_of
 from repoassay.grading.oracle.oracle import Oracle
 from repoassay.grading.state import blame_withheld, outside_places, reward_of, start_up_files
 from repoassay.grading.test_run import HiddenTestExamination, HiddenTestSubject, examine
-from repoassay.sandbox import Sandbox
+from repoassay.sandbox import Sandbox, image_environment
 from repoassay.spans import stage_span
 from repoassay.tasks import TaskFolder
 from repoassay.text import join_names
@@ -117,7 +117,9 @@ def grade_edit(
     if not _has_room(changes.edits, folder.task.limits.disk):
         disk = f"{folder.task.limits.disk:,} bytes"
         return verdict(Outcome.PATCH_FAILED, f"What the patch writes does not fit on the task's disk of {disk}.")
-    notes = (*([LENIENT] if lenient else []), *changes.notes)
+    image = image_environment(environment)
+    within = [f"The tests ran in the image {image.name} ({image.image[:12]})."] if image else []
+    notes = (*([LENIENT] if lenient else []), *changes.notes, *within)
     if decisive := start_up_files(folder, base, changes.edits):
         kept = {path: edit for path, edit in changes.edits.items() if path not in decisive}
         changes, notes = replace(changes, edits=kept), (*notes, *left_out(decisive))

@@ -51,8 +51,18 @@ if TYPE_CHECKING:
         ISOLATIONS as ISOLATIONS,
         SAFE_ISOLATIONS as SAFE_ISOLATIONS,
         can_attest as can_attest,
+        can_judge as can_judge,
         is_isolation as is_isolation,
         open_sandbox as open_sandbox,
+    )
+    from repoassay.sandbox.shown_environment import (
+        ImageEnvironment as ImageEnvironment,
+        image_environment as image_environment,
+    )
+    from repoassay.sandbox.task_images import (
+        FoundImage as FoundImage,
+        TaskImageSandbox as TaskImageSandbox,
+        refuse_task_images as refuse_task_images,
     )
     from repoassay.sandbox.trees import measure_tree as measure_tree, read_tree as read_tree, write_tree as write_tree
 else:
@@ -62,6 +72,7 @@ else:
             "bounded_server": ("BoundedServer",),
             "cache": ("Cache", "EntryShare", "SANDBOX_UID", "lock_limit", "remove_tree", "settle"),
             "capabilities": ("SandboxCapabilities", "capabilities_of"),
+            "shown_environment": ("ImageEnvironment", "image_environment"),
             "network": ("network_of", "permitted_hosts"),
             "path_filter": ("compile_path_filter", "path_calls"),
             "port_forward": ("open_door",),
@@ -82,7 +93,8 @@ else:
                 "Sandbox",
             ),
             "remote.server": ("SandboxHost", "SandboxServer"),
-            "sandbox": ("ISOLATIONS", "SAFE_ISOLATIONS", "can_attest", "is_isolation", "open_sandbox"),
+            "sandbox": ("ISOLATIONS", "SAFE_ISOLATIONS", "can_attest", "can_judge", "is_isolation", "open_sandbox"),
+            "task_images": ("FoundImage", "TaskImageSandbox", "refuse_task_images"),
             "trees": ("measure_tree", "read_tree", "write_tree"),
         },
     )

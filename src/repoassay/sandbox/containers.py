@@ -44,6 +44,7 @@ class ContainerSandbox(BoxSandbox):
     Args:
         engine: `docker` or `podman`, which is also the program's name.
         image: What the engine knows the image by; the variable `REPOASSAY_IMAGE` where empty.
+        pulls: Whether an image that the engine does not have may be fetched.
 
     Raises:
         NoIsolation: When the engine is not installed.
@@ -54,7 +55,7 @@ class ContainerSandbox(BoxSandbox):
         grade=IsolationGrade.CONTAINER, network_phases=True, port_forwards=True, image=True
     )
 
-    def __init__(self, engine: str, image: str = "") -> None:
+    def __init__(self, engine: str, image: str = "", *, pulls: bool = True) -> None:
         found = shutil.which(engine)
         if found is None:
             raise NoIsolation(
@@ -62,7 +63,7 @@ class ContainerSandbox(BoxSandbox):
                 "Install it, or use --isolation namespaces, which needs no container engine.",
             )
         self._engine, self._program, self._image = engine, found, named_image(engine, image)
-        self.name = f"{engine}@{self._image}"
+        self.name, self._pulls = f"{engine}@{self._image}", pulls
 
     def start(self, plan: BoxPlan, folder: Path, stack: contextlib.ExitStack) -> tuple[RunningBox, dict[str, Any]]:
         """Start a box; see `BoxSandbox`."""
@@ -77,7 +78,8 @@ class ContainerSandbox(BoxSandbox):
 
         stack.callback(remove)
         more = ("--read-only-tmpfs=false",) if self._engine == "podman" else ()  # or /run were without a limit
-        run = ["run", *more, *_arguments(plan, name, self._image)]
+        more = more if self._pulls else ("--pull=never", *more)
+        run = ["run", *more, *_arguments(plan, name, self._image, self._engine)]
         started.append(start_process(stack, [self._program, *run]))
         spec = plan.server_spec(env=BASE_ENV, uid=INSIDE, nested=False, memory_is_counted=True)
         spec["processes"] = _UNLIMITED  # the account's processes are counted with the host's; the engine has a limit
@@ -95,7 +97,7 @@ def named_image(kind: str, image: str) -> str:
     return found
 
 
-def _arguments(plan: BoxPlan, name: str, image: str) -> list[str]:
+def _arguments(plan: BoxPlan, name: str, image: str, engine: str) -> list[str]:
     """Arguments of `docker run` and `podman run`: no network, few rights, nothing of the host but mounts."""
     limits, private = plan.setup.limits, plan.setup.network is SandboxNetwork.NONE
     memory = limits.memory + limits.disk + _SERVER
@@ -112,7 +114,7 @@ def _arguments(plan: BoxPlan, name: str, image: str) -> list[str]:
         arguments += [f"--add-host={host}:127.0.0.1" for host in plan.setup.hosts]
     python, shown = box_interpreter()
     for place in (*shown, *plan.places):
-        arguments += _place(place)
+        arguments += _place(place, engine)
     program, *rest = boot_arguments(python)
     return [*arguments, "--entrypoint", program, image, *rest]
 
@@ -128,11 +130,13 @@ def box_interpreter() -> tuple[str, list[BoxFolder | BoxMount]]:
     return os.path.realpath(sys._base_executable), shown  # type: ignore[attr-defined]
 
 
-def _place(place: BoxFolder | BoxMount) -> list[str]:
+def _place(place: BoxFolder | BoxMount, engine: str) -> list[str]:
     if isinstance(place, BoxFolder):
         if place.target == "/dev/shm":  # noqa: S108 - the container's, which the engine makes
             return []
-        return ["--tmpfs", f"{place.target}:rw,exec,nosuid,nodev,mode=0755,size={place.size}"]
+        # Podman would fill it with what the image has there: the history of a repository that is covered, say.
+        empty = ",notmpcopyup" if engine == "podman" else ""
+        return ["--tmpfs", f"{place.target}:rw,exec,nosuid,nodev,mode=0755,size={place.size}{empty}"]
     if any(letter in part for part in (place.source, place.target) for letter in ',"\n'):
         raise InfraFault(f"The sandbox could not be set up: an engine cannot mount a path such as {place.source!r}.")
     access = "" if place.writable else ",readonly"

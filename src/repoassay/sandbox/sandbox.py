@@ -20,6 +20,7 @@ __all__ = [
     "ISOLATIONS",
     "SAFE_ISOLATIONS",
     "can_attest",
+    "can_judge",
     "is_isolation",
     "open_apptainer",
     "open_bubblewrap",
@@ -141,10 +142,13 @@ def open_namespaces(cache: Cache) -> Sandbox:
 
 def can_attest(sandbox: Sandbox, cache: Cache) -> bool:
     """Whether passes may be attested in a sandbox; what compares values always runs in the default one."""
-    if not capabilities_of(sandbox).attests:
-        return False
+    return capabilities_of(sandbox).attests and (sandbox.name == "namespaces" or can_judge(cache))
+
+
+def can_judge(cache: Cache) -> bool:
+    """Whether the default sandbox, in which values are compared, can be had here."""
     try:
-        return sandbox.name == "namespaces" or bool(open_namespaces(cache))
+        return bool(open_namespaces(cache))
     except NoIsolation:
         return False
 
@@ -160,18 +164,24 @@ def open_bubblewrap(cache: Cache) -> Sandbox:
     return _tried(BubblewrapSandbox(cache))
 
 
-def open_docker(_: Cache, image: str = "") -> Sandbox:
+def open_docker(cache: Cache, image: str = "") -> Sandbox:
     """Return the sandbox of Docker; raises `NoIsolation` when it cannot be had, `BadInput` without an image."""
-    from repoassay.sandbox.containers import ContainerSandbox
-
-    return _tried(ContainerSandbox("docker", image))
+    return _open_engine("docker", cache, image)
 
 
-def open_podman(_: Cache, image: str = "") -> Sandbox:
+def open_podman(cache: Cache, image: str = "") -> Sandbox:
     """Return the sandbox of Podman; raises `NoIsolation` when it cannot be had, `BadInput` without an image."""
-    from repoassay.sandbox.containers import ContainerSandbox
+    return _open_engine("podman", cache, image)
 
-    return _tried(ContainerSandbox("podman", image))
+
+def _open_engine(engine: str, cache: Cache, image: str) -> Sandbox:
+    from repoassay.sandbox.containers import ContainerSandbox, named_image
+    from repoassay.sandbox.task_images import TaskImageSandbox, is_image_template
+
+    image = named_image(engine, image)
+    if is_image_template(image):
+        return TaskImageSandbox(engine, image, lambda: open_namespaces(cache))
+    return _tried(ContainerSandbox(engine, image))
 
 
 def open_apptainer(cache: Cache, image: str = "") -> Sandbox:

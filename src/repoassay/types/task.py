@@ -120,7 +120,8 @@ class Environment(Record):
     `build` are shell commands run in the repository's root once all that is installed, with the package indexes in
     reach; what they leave in the repository belongs to it. `variables` are set for the build, the agent and the tests.
     `checks` are commands that contributors run in the repository's root before they ask for a merge; they are named to
-    agents of pull-request tasks.
+    agents of pull-request tasks. `image` names a container image that has the repository at /testbed and its
+    environment: where a sandbox is asked for that runs tasks in their images, it takes the place of all that is built.
     """
 
     python: str = ">=3.11"
@@ -137,6 +138,7 @@ class Environment(Record):
         dict[Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]{0,99}$")], Annotated[str, Field(max_length=2000)]],
         Field(max_length=50),
     ] = Field(default_factory=dict)
+    image: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,399}$")] | None = None
     path: tuple[str, ...] = (".",)
     checks: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=400)], ...], Field(max_length=20)] = ()
 
@@ -147,6 +149,11 @@ class Environment(Record):
         if self.frozen and self.resolve is None:
             raise ValueError("has frozen, which only a file under resolve can be; remove it")
         return self
+
+    @property
+    def lies_in_image_alone(self) -> bool:
+        """Whether there is an image, and nothing that an environment could be built of."""
+        return self.image is not None and not (self.requirements or self.resolve or self.build)
 
     @property
     def release_line(self) -> str | None:

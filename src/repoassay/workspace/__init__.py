@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from repoassay.workspace.earlier_runs import cover_runs as cover_runs, is_run as is_run
     from repoassay.workspace.environment import build_environment as build_environment
     from repoassay.workspace.git import ATTRIBUTES as ATTRIBUTES, run_git as run_git
+    from repoassay.workspace.image_layout import repository_place as repository_place
     from repoassay.workspace.installed_copies import cover_installed_copies as cover_installed_copies
     from repoassay.workspace.interpreters import (
         how_to_get as how_to_get,
@@ -87,6 +88,7 @@ else:
             "earlier_runs": ("cover_runs", "is_run"),
             "environment": ("build_environment",),
             "git": ("ATTRIBUTES", "run_git"),
+            "image_layout": ("repository_place",),
             "installed_copies": ("cover_installed_copies",),
             "interpreters": ("how_to_get", "interpreter_findings", "release_lines"),
             "node": ("node_version",),

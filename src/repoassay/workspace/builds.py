@@ -12,6 +12,7 @@ import os
 import shutil
 import stat
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from repoassay.errors import InfraFault
@@ -29,7 +30,7 @@ from repoassay.workspace.sharing import file_states, share_files
 from repoassay.workspace.state_places import state_mounts
 from repoassay.workspace.variables import environment_variables
 
-__all__ = ["build_repository"]
+__all__ = ["build_repository", "take_repository"]
 
 _FORMAT = "1"
 _SCRIPT = """\
@@ -72,7 +73,9 @@ def build_repository(
             settle(target)
         copied = file_states(built)
         _run(folder, built, repo, cache, sandbox)
-        _take_repository(base, repo, everything=folder.task.state is not None)
+        take_repository(repo, None if folder.task.state else _tracked(base))
+        share_files(repo, base)
+        share_files(repo / ".git" / "objects", base / ".git" / "objects", times=False)
         share_files(built, environment, copied=copied)
         outside = (Path(sys.base_prefix), *(SHOWN if wanted.apt else ()))
         take_over(built, manifest_place(built), leads_to=outside, shared_with=environment)
@@ -111,17 +114,21 @@ def _run(folder: TaskFolder, built: Path, repo: Path, cache: Cache, sandbox: San
     run_build(what, built, "/env", command, cache, sandbox, rules=rules, most_bytes=_MOST_BYTES)
 
 
-def _take_repository(base: Path, repo: Path, *, everything: bool = False) -> None:
-    """Make a checkout of what a build left: one commit of what the base tracks, all else named as not to be tracked.
+def _tracked(base: Path) -> list[str]:
+    named = run_git(base, "ls-tree", "-r", "-z", "--name-only", "HEAD", env={"GIT_DIR": str(base / ".git")})
+    return [name for name in map(os.fsdecode, named.split(b"\0")) if name]
 
-    With `everything` all of it is the commit, as whatever lies in the folders of a state task is.
+
+def take_repository(repo: Path, tracked: Sequence[str] | None) -> None:
+    """Make a checkout of what a build left: one commit of what is `tracked`, all else named as not to be tracked.
+
+    With None all of it is the commit, as whatever lies in the folders of a state task is.
     """
     _check_kinds(repo)
-    named = run_git(base, "ls-tree", "-r", "-z", "--name-only", "HEAD", env={"GIT_DIR": str(base / ".git")})
-    there = [name for name in map(os.fsdecode, named.split(b"\0")) if name and os.path.lexists(repo / name)]
+    there = None if tracked is None else [name for name in tracked if os.path.lexists(repo / name)]
     remove_tree(repo / ".git")  # strangers could write to it
     os.chown(repo, os.geteuid(), os.getegid())  # git works in no folder of somebody else's
-    commit_tree(repo, None if everything else there)
+    commit_tree(repo, there)
     left = run_git(repo, "ls-files", "-z", "--others", "--directory", "--no-empty-directory").split(b"\0")
     exclude = repo / ".git" / "info" / "exclude"
     exclude.write_bytes(b"".join(os.fsencode(f"/{os.fsdecode(name).translate(_SPECIAL)}\n") for name in left if name))
@@ -130,8 +137,6 @@ def _take_repository(base: Path, repo: Path, *, everything: bool = False) -> Non
         raise InfraFault(f"The build left what git cannot pass over: {os.fsdecode(said[:200])!r}.")
     check_no_history(repo)
     settle(repo)
-    share_files(repo, base)
-    share_files(repo / ".git" / "objects", base / ".git" / "objects", times=False)
 
 
 def _check_kinds(repo: Path) -> None:

@@ -14,8 +14,8 @@ from repoassay.sandbox import Cache, remove_tree
 __all__ = ["CacheEntry", "entries", "prune"]
 
 _KINDS = (
-    "agents", "apt", "builds", "bundles", "bytecode", "checkouts", "days", "environments", "indexes", "inputs",
-    "interpreters", "npm", "packages", "pages", "sdists", "tarballs", "uv",
+    "agents", "apt", "builds", "bundles", "bytecode", "checkouts", "days", "environments", "images", "indexes",
+    "inputs", "interpreters", "npm", "packages", "pages", "sdists", "tarballs", "uv",
 )  # fmt: skip
 _WHOLE = ("npm", "pages", "uv")
 """Folders that are one entry each; of these, npm and uv are what earlier versions downloaded to."""

@@ -13,7 +13,7 @@ import zipfile
 from functools import lru_cache
 from pathlib import Path
 
-from repoassay.sandbox import Cache, Mount, settle
+from repoassay.sandbox import Cache, ImageEnvironment, Mount, image_environment, settle
 from repoassay.workspace.preparation import PreparedTask
 from repoassay.workspace.project_names import project_names
 
@@ -27,6 +27,7 @@ _PASSED_OVER = frozenset(
 )
 """Folders of a system that hold no packages, or no code."""
 _EMPTY = "nothing"
+_VERSION = re.compile(r"-\d|\.")
 
 
 def cover_installed_copies(layout: PreparedTask, cache: Cache) -> tuple[Mount, ...]:
@@ -37,15 +38,28 @@ def cover_installed_copies(layout: PreparedTask, cache: Cache) -> tuple[Mount, .
     """
     task = layout.folder.task
     names = frozenset(map(_plain, project_names(layout.base, task.repository, task.environment.path)))
+    if image := image_environment(layout.environment):
+        return _covers_in(image, names, cache)
     found = [(place, str(place)) for prefix in _prefixes() for place in _copies(prefix, names)]
     own = [place for place in _copies(layout.environment, names) if place.parent.name != "site-packages"]
     found = [(place, target) for place, target in found if os.path.exists(place)]  # since they were looked for
     found += [(place, str(Path("/env", place.relative_to(layout.environment)))) for place in own]
     if not found:
         return ()
-    empty = cache.entry("checkouts", "empty", settle)
-    nothing = cache.entry("inputs", _EMPTY, _write_nothing) / _EMPTY
+    empty, nothing = _covers(cache)
     return tuple(Mount(empty if os.path.isdir(place) else nothing, target) for place, target in dict(found).items())
+
+
+def _covers_in(image: ImageEnvironment, names: frozenset[str], cache: Cache) -> tuple[Mount, ...]:
+    """Mounts of nothing over copies in an image; of archives there, such as conda's, the name alone is known."""
+    empty, nothing = _covers(cache)
+    found = [place for place in image.packages if _plain(_VERSION.split(Path(place).name)[0]) in names]
+    return tuple(Mount(empty if place.endswith("/") else nothing, place.rstrip("/")) for place in found)
+
+
+def _covers(cache: Cache) -> tuple[Path, Path]:
+    """An empty folder and an empty file."""
+    return cache.entry("checkouts", "empty", settle), cache.entry("inputs", _EMPTY, _write_nothing) / _EMPTY
 
 
 def _prefixes() -> tuple[Path, ...]:

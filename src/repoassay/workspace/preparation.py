@@ -9,6 +9,8 @@ What an agent sees::
     /workspace/contributing.md   what a contribution must keep to, where the task has it (pull-request tasks)
     /env                     the task's Python environment; read-only, first on the path
 
+In a sandbox that runs tasks in their images the repository is at /testbed, and /env leads to the image's environment.
+
 Where a task has build commands, repository and environment are those that the commands left. A state task shows, in
 place of all below /workspace, the folders it names at their own absolute paths, copy-on-write, and
 /run/task/instruction.md.
@@ -21,12 +23,14 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from repoassay.sandbox import Access, Cache, Mount, Sandbox, settle
+from repoassay.errors import Unavailable
+from repoassay.sandbox import Access, Cache, Mount, Sandbox, TaskImageSandbox, image_environment, settle
 from repoassay.tasks import TaskFolder
 from repoassay.types import IN_REPOSITORY, FileEdit, TaskKind
 from repoassay.workspace.builds import build_repository
 from repoassay.workspace.checkouts import checkout
 from repoassay.workspace.environment import build_environment
+from repoassay.workspace.image_layout import repository_place, take_image
 from repoassay.workspace.state_places import check_interpreter, make_folder, state_mounts
 from repoassay.workspace.variables import environment_variables
 
@@ -63,6 +67,17 @@ class PreparedTask:
         return state.work if state else "/workspace"
 
     @property
+    def in_image(self) -> bool:
+        """Whether repository and environment are those of the task's own image."""
+        return image_environment(self.environment) is not None
+
+    @property
+    def repository(self) -> str:
+        """Where an agent finds the repository; of a state task, where it stands."""
+        state = self.folder.task.state
+        return state.work if state else repository_place(self.environment)
+
+    @property
     def instruction(self) -> str:
         """Where an agent finds the instruction."""
         return _INSTRUCTION if self.folder.task.state else "/workspace/instruction.md"
@@ -73,7 +88,7 @@ class PreparedTask:
         if self.folder.task.state:
             return (*state_mounts(self.folder.task.state, self.base), Mount(self.environment, "/env"))
         return (
-            Mount(self.base, "/workspace/repo", Access.COPY_ON_WRITE),
+            Mount(self.base, self.repository, Access.COPY_ON_WRITE),
             Mount(self.inputs, "/workspace/inputs"),
             Mount(self.environment, "/env"),
         )
@@ -100,6 +115,8 @@ class PreparedTask:
         """Environment variables of an agent."""
         variables = environment_variables(self.folder.task, self.environment)
         if self.folder.task.state:  # its programs run as they would anywhere: nothing more is on the import path
+            return {**variables, "PYTHONDONTWRITEBYTECODE": "1", "REPOASSAY_WORKSPACE": self.work}
+        if self.in_image:  # whose environment knows where its repository is
             return {**variables, "PYTHONDONTWRITEBYTECODE": "1", "REPOASSAY_WORKSPACE": self.work}
         roots = [str(PurePosixPath("/workspace/repo", part)) for part in self.folder.task.environment.path]
         return {
@@ -131,6 +148,7 @@ def lay_out(
 
     Raises:
         InfraFault: When one of them cannot be had.
+        Unavailable: When the task has no image and is to be run in it, or has nothing else.
     """
 
     def stage(part: Path) -> None:
@@ -138,12 +156,21 @@ def lay_out(
             shutil.copytree(folder.inputs, part, dirs_exist_ok=True)
         settle(part)  # readable whatever the modes of the task folder
 
+    inputs = cache.entry("inputs", folder.digest[:32], stage)
+    if isinstance(sandbox, TaskImageSandbox):
+        base, environment = take_image(folder, cache, sandbox)
+        return PreparedTask(folder, base, inputs, environment)
+    if folder.task.environment.lies_in_image_alone:
+        raise Unavailable(
+            f"The task {folder.task.id} can be run in its image alone, {folder.task.environment.image}.",
+            "Give --isolation podman@{image} or docker@{image}.",
+        )
     base = checkout(folder, repositories, cache) if whole else cache.entry("checkouts", "empty", settle)
     check_interpreter(folder.task)
     environment = build_environment(folder, cache, sandbox)
     if whole and folder.task.environment.build:
         base, environment = build_repository(folder, base, environment, cache, sandbox)
-    return PreparedTask(folder, base, cache.entry("inputs", folder.digest[:32], stage), environment)
+    return PreparedTask(folder, base, inputs, environment)
 
 
 def bare_layout(layout: PreparedTask, cache: Cache) -> PreparedTask:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from repoassay.sandbox import image_environment
 from repoassay.types import Task
 
 __all__ = ["environment_variables", "search_paths", "test_variables"]
@@ -14,8 +15,10 @@ def environment_variables(task: Task, environment: Path) -> dict[str, str]:
 
     Args:
         task: The task.
-        environment: Its environment on the host, which is mounted at /env.
+        environment: Its environment on the host, which is mounted at /env, or says where in an image it lies.
     """
+    if found := image_environment(environment):
+        return {**task.environment.variables, **found.variables}
     virtual = {} if task.environment.release_line else {"VIRTUAL_ENV": "/env"}
     return {**task.environment.variables, **search_paths(environment), **virtual}
 

@@ -11,9 +11,11 @@ import pytest
 
 from repoassay.benchmarks.swebench.recipes import nearest_version
 from repoassay.benchmarks.swebench.rows import SweRow
-from repoassay.errors import BadInput
+from repoassay.errors import BadInput, Unavailable
 from repoassay.formats.write_task import write_task
+from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import read_task
+from repoassay.workspace import lay_out
 from shared_data import SWEBENCH, needs_swebench
 from swe_rows import PATCH, SWE, environment_of, patch_of
 
@@ -178,3 +180,32 @@ def test_every_real_environment_is_read() -> None:
 def test_patches_are_kept_as_they_are(tmp_path: Path) -> None:
     folder = write_task(made(), tmp_path)
     assert (folder / "solution/changes.diff").read_text() == PATCH
+
+
+def test_a_row_names_its_image_or_has_the_published_one(tmp_path: Path) -> None:
+    task = read_task(write_task(made(instance_id="Pallets__flask-1"), tmp_path)).task
+    assert task.environment.image == "swebench/sweb.eval.x86_64.pallets_1776_flask-1:latest"
+    for key in ("docker_image", "image_name", "image"):
+        row = SweRow.model_validate({**SWE, key: "registry:5000/x/y:1"})
+        assert row.task_parts().environment.image == "registry:5000/x/y:1"
+        assert row.to_json()["docker_image"] == "registry:5000/x/y:1"
+    assert SweRow.model_validate({**SWE, "image": {"base": 1}}).docker_image == ""
+    assert made(instance_id="a b").task_parts().environment.image is None
+    assert "docker_image" not in made().to_json()
+
+
+@pytest.mark.parametrize("image", ["--privileged", "a b", "x\ny", "$(id)"])
+def test_what_cannot_name_an_image_is_refused(image: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="image"):
+        write_task(made(docker_image=image), tmp_path)
+
+
+def test_without_a_recipe_a_row_can_be_run_in_its_image_alone(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    row = made(repo="a/b", docker_image="x/y:1", test_cmds=("pytest -W error",))
+    folder = read_task(write_task(row, tmp_path / "tasks"))
+    assert folder.task.environment.lies_in_image_alone and not made().task_parts().environment.lies_in_image_alone
+    tests = folder.task.grading.tests
+    assert tests is not None and (tests.reader, tests.arguments) == ("pytest", ("-W", "error"))
+    with pytest.raises(Unavailable, match=r"can be run in its image alone, x/y:1"):
+        lay_out(folder, None, cache, open_sandbox("namespaces", cache))

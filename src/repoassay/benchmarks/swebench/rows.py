@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any, ClassVar
@@ -18,13 +19,17 @@ from repoassay.formats import REQUIREMENTS, Row, RowId, TaskParts, Text, parse_j
 from repoassay.text import quote
 from repoassay.types import Environment, HiddenTests
 
-__all__ = ["Ids", "Moment", "SweRow"]
+__all__ = ["Ids", "Moment", "SweRow", "published_image"]
 
 _SECONDS = 1800.0
 """What SWE-bench gives the tests of a row."""
 _PATCH = "tests/test.patch"
 _LATER = timedelta(days=180)
-_RARE = frozenset({"created_at", "environment", "requirements", "install_config", "test_cmds", "language"})
+_RARE = frozenset(
+    {"created_at", "environment", "requirements", "install_config", "test_cmds", "language", "docker_image"}
+)
+_PUBLISHED = "swebench/sweb.eval.x86_64.{}:latest"
+"""What SWE-bench calls its images, by id."""
 _OLDEST = "3.6"
 """The oldest release line that there are interpreters of."""
 
@@ -64,6 +69,11 @@ def _moment(value: object) -> object:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
+def _image(value: object) -> object:
+    """Some data sets have an object of images under one of the keys."""
+    return value if isinstance(value, str) else ""
+
+
 Ids = Annotated[tuple[str, ...], BeforeValidator(_ids)]
 Moment = Annotated[str, BeforeValidator(_moment)]
 
@@ -88,6 +98,8 @@ class SweRow(Row):
         install_config: How the repository is installed and tested, as SWE-rebench has it.
         test_cmds: Commands that run the tests, as SWE-bench-Live has them.
         language: The repository's language, as SWE-bench Pro has it; empty for Python.
+        docker_image: The container image with its repository and environment, as SWE-bench-Live and SWE-rebench have
+            it, or `image_name` or `image`; empty where the row names none.
     """
 
     KEYS: ClassVar = frozenset({"instance_id", "FAIL_TO_PASS", "test_patch", "problem_statement"})
@@ -123,6 +135,9 @@ class SweRow(Row):
     install_config: InstallConfig | None = None
     test_cmds: Words = ()
     language: Text = Field(default="", validation_alias=AliasChoices("repo_language", "language"))
+    docker_image: Annotated[str, BeforeValidator(_image)] = Field(
+        default="", validation_alias=AliasChoices("docker_image", "image_name", "image")
+    )
 
     @property
     def name(self) -> str:
@@ -170,13 +185,16 @@ class SweRow(Row):
             seconds=_SECONDS,
             cwd="repository",
             runner="repository",
-            reader=recipe.reader,
+            reader=recipe.reader if recipe else "pytest",
             patch=_PATCH,
-            files=directives(self.test_patch, recipe.reader, (*fail, *passing)),
-            arguments=recipe.arguments,
+            files=directives(self.test_patch, recipe.reader if recipe else "pytest", (*fail, *passing)),
+            arguments=recipe.arguments if recipe else pytest_arguments(self.test_cmds),
         )
-        environment, requirements, notes = self._environment(recipe)
-        files = {REQUIREMENTS: requirements, _PATCH: self.test_patch.encode("utf-8", "surrogatepass")}
+        files = {_PATCH: self.test_patch.encode("utf-8", "surrogatepass")}
+        if recipe is None:
+            environment = Environment(image=self.docker_image)
+            return TaskParts("SWE-bench", environment, tests, files, ("no recipe: it can be run in its image alone",))
+        environment, files[REQUIREMENTS], notes = self._environment(recipe)
         return TaskParts("SWE-bench", environment, tests, files, notes)
 
     def to_json(self) -> dict[str, Any]:
@@ -184,10 +202,12 @@ class SweRow(Row):
         found = self.model_dump(mode="python", by_alias=True)
         return {key: value for key, value in found.items() if value or key not in _RARE}
 
-    def _recipe(self) -> RepositoryRecipe:
-        """The recipe that the row brings, or the table's."""
+    def _recipe(self) -> RepositoryRecipe | None:
+        """The recipe that the row brings, or the table's; None where there is none and its image needs none."""
         found = recipe_for(self.repo, self.version) if self.install_config is None else self.install_config.recipe()
         if isinstance(found, str):
+            if self.docker_image:
+                return None
             raise BadInput(f"{found}.")
         return found.model_copy(update={"arguments": pytest_arguments(self.test_cmds)}) if self.test_cmds else found
 
@@ -212,6 +232,7 @@ class SweRow(Row):
             apt=recipe.apt,
             build=recipe.commands(self.version or "0", python, frozen=frozen is not None),
             variables=recipe.variables,
+            image=self.docker_image or published_image(self.instance_id),
         )
         return environment, "".join(f"{pin}\n" for pin in pins).encode(), tuple(notes)
 
@@ -227,6 +248,12 @@ class SweRow(Row):
         except ValueError:
             return FROZEN_AT
         return max(FROZEN_AT, proposed.isoformat())
+
+
+def published_image(name: str) -> str | None:
+    """What SWE-bench calls the image of an instance; None where its id is none of SWE-bench's."""
+    known = re.fullmatch(r"[a-z0-9][a-z0-9_.-]*__[a-z0-9_.-]+-\d+", name.lower())
+    return _PUBLISHED.format(name.lower().replace("__", "_1776_")) if known else None
 
 
 def _minor(python: str) -> int:

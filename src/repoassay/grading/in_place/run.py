@@ -13,14 +13,13 @@ from repoassay.errors import InfraFault
 from repoassay.grading.hidden_tests.results import HiddenTestRun, read_channel
 from repoassay.grading.in_place.support import setup_of
 from repoassay.grading.oracle.sandbox_code import observer_source, without_annotations
-from repoassay.sandbox import Access, Command, Mount, Sandbox
+from repoassay.sandbox import Access, Command, Mount, Sandbox, image_environment
 from repoassay.tasks import TaskFolder
 from repoassay.types import Ended, FileEdit
-from repoassay.workspace import environment_variables
+from repoassay.workspace import environment_variables, repository_place
 
 __all__ = ["functions", "programs_inside", "run_in_place"]
 
-_ROOT = "/workspace/repo"
 _PROGRAM = "/run/in_place.py"
 _SENT = {
     _PROGRAM: "program.py",
@@ -67,23 +66,23 @@ def run_in_place(
     """
     tests = folder.task.grading.tests
     assert tests is not None
-    key = secrets.token_bytes(32)
+    key, root, image = secrets.token_bytes(32), repository_place(environment), image_environment(environment)
     laid, _ = setup_of(folder, base).split(edits)
     laid |= {name: FileEdit(source.encode()) for name, source in (overrides or {}).items()}
     hosts = _NAMES if sandbox.network_is_private and (environment / _SERVICE).is_dir() else ()
     job = {
         "reader": tests.reader, "files": list(tests.files), "only": list(only), "arguments": list(tests.arguments),
-        "before": list(tests.before), "key": key.hex(), "root": _ROOT, "hosts": hosts,
+        "before": list(tests.before), "key": key.hex(), "root": root, "hosts": hosts,
     }  # fmt: skip
     variables = {**environment_variables(folder.task, environment), **(env or {})}
     done = sandbox.run(
         Command(
-            argv=("/env/bin/python", *_flags(variables), _PROGRAM),
+            argv=(image.python if image else "/env/bin/python", *_flags(variables), _PROGRAM),
             env=variables,
             cwd="/tmp",  # noqa: S108 - inside the sandbox
             stdin=json.dumps(job).encode(),
-            mounts=(Mount(base, _ROOT, Access.COPY_ON_WRITE), Mount(environment, "/env")),
-            edits={**programs_inside(), **{f"{_ROOT}/{name}": edit for name, edit in laid.items()}},
+            mounts=(Mount(base, root, Access.COPY_ON_WRITE), Mount(environment, "/env")),
+            edits={**programs_inside(), **{f"{root}/{name}": edit for name, edit in laid.items()}},
             limits=folder.task.limits.model_copy(update={"seconds": seconds or tests.seconds, "output": 2**20}),
             hosts=hosts,
             channel=True,

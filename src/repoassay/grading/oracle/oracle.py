@@ -12,11 +12,13 @@ from repoassay.grading.oracle.judge import OracleJudge
 from repoassay.grading.oracle.language import JavaScript, Language, Python
 from repoassay.grading.oracle.recording import reference_of
 from repoassay.grading.oracle.reference import Reference
-from repoassay.sandbox import Cache, Sandbox, can_attest
+from repoassay.sandbox import Cache, Sandbox, can_attest, can_judge, capabilities_of
 from repoassay.tasks import TaskFolder
+from repoassay.types import IsolationGrade
 
 __all__ = ["Oracle"]
 
+_UNATTESTED = "its sandbox is of a grade in which no pass is attested"
 _LEAST_SECONDS, _TIMES_PROOF = 60.0, 10.0
 """A run in place may take so long while it is recorded, or so many times what the slowest run of the proof took."""
 
@@ -47,11 +49,12 @@ class Oracle:
         tests = folder.task.grading.tests
         if tests is None or tests.runner == "script" or not (folder.solution / "changes.diff").is_file():
             return None
-        if not self._attests:  # without isolation nothing is assured anyway
-            return None
+        if not self._attests and not (tests.runner == "repository" and self._compares):
+            return None  # without isolation nothing is assured anyway
         key = (folder.digest, base, environment)
         if key not in self._known:
             found = self._recorded(folder, base, environment)
+            found = found if self._attests else found.unattested(_UNATTESTED)
             with self._lock:
                 self._known[key] = found
         return self._known[key]
@@ -60,7 +63,12 @@ class Oracle:
     def _attests(self) -> bool:
         return can_attest(self._sandbox, self._cache)
 
-    def _recorded(self, folder: TaskFolder, base: Path, environment: Path) -> Reference | None:
+    @functools.cached_property
+    def _compares(self) -> bool:
+        """Whether values are compared although no pass is attested: forgers are found all the same."""
+        return capabilities_of(self._sandbox).grade is IsolationGrade.CONTAINER and can_judge(self._cache)
+
+    def _recorded(self, folder: TaskFolder, base: Path, environment: Path) -> Reference:
         tests = folder.task.grading.tests
         assert tests is not None
         seconds = None

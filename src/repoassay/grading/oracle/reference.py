@@ -50,3 +50,9 @@ class Reference(Record):
     open: dict[str, str] = Field(default_factory=dict)
     twins: dict[str, TwinUnit] = Field(default_factory=dict)
     direct: bool = False
+
+    def unattested(self, why: str) -> Reference:
+        """The same where nothing that holds outside counts as attested: values are compared, and passes doubted."""
+        return self.model_copy(
+            update={"open": {**dict.fromkeys(self.expected, why), **self.open}, "bits": {}, "total": 0.0}
+        )

@@ -13,7 +13,7 @@ from repoassay.engine import GradingContext, OpenAttempt
 from repoassay.errors import BadInput, InfraFault, Unavailable
 from repoassay.grading import fault, names
 from repoassay.integrations.inspect_extension.image_samples import open_image_sample
-from repoassay.sandbox import Cache, SandboxSession, SandboxSetup, open_sandbox
+from repoassay.sandbox import Cache, SandboxSession, SandboxSetup, open_sandbox, refuse_task_images
 from repoassay.tasks import find_suite
 from repoassay.types import Verdict
 
@@ -110,6 +110,7 @@ def open_sample(config: BaseModel | str | None, metadata: Mapping[str, object]) 
         )
     cache = Cache()
     sandbox = open_sandbox(config.isolation, cache)
+    refuse_task_images(sandbox, "A sample of Inspect")
     if not config.suite:
         limits = SandboxSetup().limits.model_copy(update={"seconds": config.seconds or 3600.0})
         setup = SandboxSetup(cwd=_WORKSPACE, scratch=(_WORKSPACE, _TOOLS), limits=limits)

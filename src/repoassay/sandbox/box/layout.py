@@ -77,9 +77,12 @@ def _copy(source: str, target: str, spec: Any) -> None:
     if not os.path.isdir(source):
         raise OSError(f"{source} is no folder")
 
-    for place in spec.mounted:
-        if place.startswith(f"{target}/"):
-            check_folders(f"{place}/", root=source, below=target)
+    held = [place for place in spec.mounted if place.startswith(f"{target}/")]
+    for place in held:
+        check_folders(f"{place}/", root=source, below=target)
+    for name in os.listdir(target):
+        if not any(f"{place}/".startswith(f"{target}/{name}/") for place in held):
+            raise OSError(f"{target} is not empty, but has {name}")
 
     def passed_over(folder: str, names: list[str]) -> list[str]:
         below = target + folder[len(source) :]

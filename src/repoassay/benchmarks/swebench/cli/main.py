@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from repoassay.benchmarks.swebench.cli.pull import pull_images
 from repoassay.benchmarks.swebench.cli.run import run
 
 __all__ = ["swebench"]
@@ -17,7 +18,9 @@ def swebench() -> None:
     Examples:
       repoassay swebench run --predictions preds.jsonl --dataset rows.jsonl --mirrors ./repositories
       repoassay swebench run --predictions gold --suite ./verified --workers 2
+      repoassay swebench pull --suite ./verified --isolation 'docker@{image}'
     """
 
 
 swebench.add_command(run)
+swebench.add_command(pull_images)

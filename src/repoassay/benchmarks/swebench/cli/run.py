@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from repoassay.formats import RowTasks
     from repoassay.types import Verdict
 
-__all__ = ["run"]
+__all__ = ["instance_tasks", "run"]
 
 
 @click.command()
@@ -71,7 +71,7 @@ def run(
     from repoassay.sandbox import Cache, open_sandbox
 
     store = Cache()
-    found = _tasks(dataset, suite, (mirrors, mirrors_folder, environments), store.path / "rows")
+    found = instance_tasks(dataset, suite, (mirrors, mirrors_folder, environments), store.path / "rows")
     asked = _predictions(predictions, found, instances)
     bench = GradingContext(found.repositories, store, open_sandbox(isolation, store), timeout=timeout)
     known = VerdictCache(store.path / "verdicts.sqlite") if cache else None
@@ -90,7 +90,7 @@ def run(
     raise SystemExit(1 if done.unjudged else 0)
 
 
-def _tasks(
+def instance_tasks(
     dataset: Path | None, suite: Path | None, supplies: tuple[tuple[str, ...], Path | None, Path | None], place: Path
 ) -> RowTasks:
     """The instances that are tasks, and why the others are none."""
