@@ -11,7 +11,7 @@ RUN := $(UV) run --frozen
 export PYTHONDONTWRITEBYTECODE :=
 
 # What opens outputs in a sandbox sees these without the right to write beside them, so it would compile them each time.
-OPENED_BY := numpy scipy skimage cv2 PIL openpyxl pypdf pydantic rapidfuzz jiwer jieba charset_normalizer cryptography
+OPENED_BY := numpy scipy cv2 PIL openpyxl pypdf pydantic rapidfuzz jiwer jieba charset_normalizer cryptography
 
 .uv/bin/uv:
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target .uv uv

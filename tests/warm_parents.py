@@ -20,9 +20,15 @@ __all__ = ["SMALL", "Warm", "WarmJob", "base", "run", "start", "warm"]
 SMALL = Limits(seconds=20, memory=256 * 2**20, disk=16 * 2**20, processes=32)
 PROGRAM = """
 import json, os, sys, traceback
+HELD = []
+
+def hold(document):
+    HELD.append(document)
+    exec(document.get("code", ""))
 
 def work(job, channel):
     space = {"found": sys.modules["hostile"].__dict__.get("found") if "hostile" in sys.modules else None}
+    space["held"] = HELD
     try:
         exec(job["facts"]["code"], space)
     except BaseException:
@@ -57,9 +63,11 @@ def base(cache: Cache) -> Path:
     return cache.entry("checkouts", "small", stage)
 
 
-def run(parent: WarmParent, cache: Cache, code: str = "", limits: Limits = SMALL) -> tuple[Any, WarmDone]:
+def run(
+    parent: WarmParent, cache: Cache, code: str = "", limits: Limits = SMALL, branch: str = ""
+) -> tuple[Any, WarmDone]:
     """Run code in a job; what it left in `found`, where it starts with what the hostile package left there."""
-    done = parent.run(WarmJob(base(cache), None, {}, {"path": [], "code": code}, limits))
+    done = parent.run(WarmJob(base(cache), None, {}, {"path": [], "code": code}, limits, branch))
     return (json.loads(done.told) if done.told else None), done
 
 

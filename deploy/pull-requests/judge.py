@@ -29,6 +29,8 @@ MOST_FILE = 256 * 2**20
 MOST_COMMENT = 60_000
 MARK = "<!-- repoassay: verdict on a pull request -->"
 TASK = re.compile(r"^\s*Task:\s*`?([A-Za-z0-9][A-Za-z0-9_.-]{0,200})`?\s*$", re.MULTILINE)
+NO_ID = re.compile(r"[^A-Za-z0-9_./:-]")
+"""What an id of a prediction may hold besides, and a cell of a table must not: it would forge other cells."""
 COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -93,7 +95,7 @@ def comment(run: Path, baseline: Path | None, against: str) -> str:
     rows = [(each["attempt"]["task"], each["verdict"]["outcome"].replace("_", " ")) for each in report["attempts"]]
     passed = sum(outcome == "passed" for _, outcome in rows)
     lines = [MARK, f"### RepoAssay: {passed} of {len(rows)} tasks passed", "", "| task | verdict |", "|---|---|"]
-    lines += [f"| `{task}` | {outcome} |" for task, outcome in rows[:200]]
+    lines += [f"| `{NO_ID.sub('?', task)[:200]}` | {outcome} |" for task, outcome in rows[:200]]
     if baseline is not None:
         compared = repoassay("compare", str(baseline), str(run), "--format", "md", may_fail=True)
         lines += ["", compared or f"There is nothing to compare with in {against}; the job's log says why."]

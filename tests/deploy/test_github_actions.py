@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -81,6 +82,25 @@ def test_predictions_in_a_request_are_judged(repository: JudgedRepository, tmp_p
     inputs = {"predictions": "suites/baseline.jsonl", "baseline": "", "text": ""}
     done = judge(repository, tmp_path, repository.right, **inputs)
     assert done.returncode == 0 and f"| `{TASK}` | failed |" in done.stdout, done.stdout + done.stderr
+
+
+def test_an_id_in_a_request_forges_no_cell_of_the_comment(repository: JudgedRepository, tmp_path: Path) -> None:
+    rows = [
+        {"instance_id": id, "model_name_or_path": "m", "model_patch": ""}
+        for id in (TASK, f"{TASK}` | passed | ![x](//y)")
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    blob = git(repository.clone, "hash-object", "-w", str(tmp_path / "rows.jsonl")).strip()
+    listed = f"100644 blob {blob}\trows.jsonl\n"
+    tree = subprocess.run(
+        ["git", "mktree"], cwd=repository.clone, input=listed, capture_output=True, text=True, check=True
+    )
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    head = git(repository.clone, *who, "commit-tree", "-m", "x", "-p", repository.base, tree.stdout.strip()).strip()
+    done = judge(repository, tmp_path, head, predictions="rows.jsonl", baseline="", text="")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"| `{TASK}` | no output |" in done.stdout
+    assert f"| `{TASK}????passed?????x??//y?` | no output |" in done.stdout, done.stdout
 
 
 @pytest.mark.by_day(2)

@@ -91,6 +91,22 @@ def test_a_run_of_strangers_costs_nothing_and_passes_hidden_tests_over(work: Pat
     assert not (work / "trapped").exists()
 
 
+@pytest.mark.by_day(2)
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [("suite/pytest.ini", "suite"), ("suite/pytest.ini", "suite/tasks/sum-ledger"), ("suite/tox.ini", "suite/tasks"),
+     ("suite/tasks/pytest.ini", "suite/tasks"), ("suite/tasks/sum-ledger/pytest.ini", "suite/tasks/sum-ledger")],
+)  # fmt: skip
+def test_settings_that_come_with_tasks_are_refused(work: Path, settings: str, named: str) -> None:
+    """They would choose no sandbox, or files of the user's to write over."""
+    (work / settings).write_text("[pytest]\naddopts = --repoassay-isolation none --junitxml=/tmp/of-a-stranger.xml\n")
+    done = run_pytest(work, named, "-k", "sum")
+    assert done.returncode == 4 and "lies among the tasks" in done.stderr, done.stdout + done.stderr
+    (work / "mine.ini").write_text("[pytest]\n")
+    done = run_pytest(work, "-c", "mine.ini", named, "-k", "sum")
+    assert (done.returncode, "1 passed" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
 def test_tasks_of_other_tools_are_left_alone(work: Path) -> None:
     other = work / "others" / "task"
     (other / "tests").mkdir(parents=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from repoassay.engine.grading_context import GradingContext
 from repoassay.engine.submitted_files import describe, rejected_of
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.grading import diff_name, fault, name_isolation
+from repoassay.grading import fault, name_isolation
 from repoassay.sandbox.launcher.collect import collect
 from repoassay.tasks import TaskFolder
 from repoassay.types import Submission, Verdict
@@ -34,13 +34,16 @@ def stage_output(folder: TaskFolder, source: Path, staged: Path) -> StagedOutput
         return StagedOutput(folder, staged, Submission(rejected=absent))
     task = folder.task
     rejected = collect(str(source), str(staged), task.outputs.max_bytes, 10_000, [])
-    wanted = diff_name(task.kind)
-    if task.kind.changes_repository and not (staged / wanted).exists():
-        found = sorted(path for path in staged.iterdir() if path.suffix in (".diff", ".patch"))
-        if len(found) == 1:
-            found[0].rename(staged / wanted)
-        elif found:
-            names = ", ".join(path.name for path in found)
+    if task.kind.changes_repository:
+        from repoassay.grading import diff_name  # readers of patches, which graders of other outputs never come to
+
+        wanted = diff_name(task.kind)
+        found = [] if (staged / wanted).exists() else sorted(staged.iterdir())
+        patches = [path for path in found if path.suffix in (".diff", ".patch")]
+        if len(patches) == 1:
+            patches[0].rename(staged / wanted)
+        elif patches:
+            names = ", ".join(path.name for path in patches)
             rejected.append((source.name, f"several patches ({names}); name one of them {wanted}"))
     return StagedOutput(folder, staged, Submission(files=describe(staged), rejected=rejected_of(rejected)))
 

@@ -33,11 +33,12 @@ _SPARE = 512 * 2**20
 _MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**27), "MALLOC_TOP_PAD_": str(2**24)}
 """How the C library keeps memory: arrays as large as a picture are used again, where each would be mapped, cleared and
 given back, which takes a fifth of the time. Larger ones are given back at once, so limits hold as they are."""
+_OPENERS = [f"PIL.{name}ImagePlugin" for name in ("Bmp", "Gif", "Jpeg", "Ppm", "Png", "Tiff", "WebP")]
+"""What Pillow imports to open any picture, and WebP, for which it would import fifty more in every task."""
 _PRELOAD = {
     "numpy": ("numpy",),
-    "pillow": ("PIL.Image", "PIL.ImageOps", "PIL.ImageSequence", "PIL.PngImagePlugin", "PIL.JpegImagePlugin"),
+    "pillow": ("PIL.Image", "PIL.ImageOps", "PIL.ImageSequence", *_OPENERS),
     "opencv-python-headless": ("cv2",),
-    "scikit-image": ("skimage.color.colorconv",),
     "rapidfuzz": ("rapidfuzz.distance",),
     "openpyxl": ("openpyxl",),
     "pypdf": ("pypdf",),

@@ -63,7 +63,27 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         )
     early_config.stash[_NAMED] = frozenset(tasks)
     if tasks:
+        _check_settings(early_config, tasks)
         early_config.known_args_namespace.noconftest = True
+
+
+def _check_settings(config: pytest.Config, tasks: set[Path]) -> None:
+    """Refuse settings that came with the tasks: a stranger's `addopts` may choose the agent, or no sandbox at all."""
+    settings = config.inipath
+    if settings is None or "-c" in config.invocation_params.args or config.known_args_namespace.inifilename:
+        return
+    folders = {folder for task in tasks for folder in _own_folders(task)}
+    if any(Path(os.path.abspath(settings.parent)) == folder for folder in folders):  # noqa: PTH100 - as `_arguments`
+        raise pytest.UsageError(
+            f"{settings} lies among the tasks, and would say how pytest runs them. "
+            "Remove it where you trust who wrote it, or name settings of your own: -c FILE."
+        )
+
+
+def _own_folders(task: Path) -> list[Path]:
+    """Folders that came with a task: its own, the one that holds it, and its suite's."""
+    own = [task, task.parent]
+    return [*own, task.parents[1]] if os.path.lexists(task.parents[1] / "suite.toml") else own
 
 
 def _arguments(config: pytest.Config) -> Iterator[tuple[str, Path]]:

@@ -45,7 +45,8 @@ WARM_ENV = {
 class WarmJob:
     """One run of the parent's program: the repository it sees, files written first, and what the program is told.
 
-    `bytecode`, where there is one, is laid over the repository.
+    `bytecode`, where there is one, is laid over the repository. `branch` names what the parent is to hold for it; see
+    `WarmParent.hold`.
     """
 
     base: Path | None
@@ -53,6 +54,7 @@ class WarmJob:
     edits: Mapping[str, FileEdit | None]
     facts: Mapping[str, Any]
     limits: Limits
+    branch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +104,11 @@ class WarmParent:
             layer.mkdir(exist_ok=True)
         whole = self.limits.model_copy(
             update={
-                "memory": self.limits.memory * self.slots + 2**29,
+                "memory": self.limits.memory * self.slots + 2**30,
                 "disk": 64 * 2**20,
                 # More than its jobs may have together, which are the same account to the kernel: one that has
                 # used up what there is must not keep the interpreter from forking for others.
-                "processes": 4 * self.limits.processes + 4 * self.slots + 64,
+                "processes": 4 * self.limits.processes + 4 * self.slots + 192,  # branches and their dead among them
                 "seconds": 6 * 86400.0,
             }
         )
@@ -186,6 +188,10 @@ class WarmParent:
         """Have it import more modules of the environment, for the jobs to come."""
         self._give({"import": list(names)})
 
+    def hold(self, branch: str, document: Mapping[str, Any]) -> None:
+        """Have it keep plain data for jobs that name this branch, and hand it to the program's `hold` before them."""
+        self._give({"hold": dict(document), "branch": branch})
+
     def run(self, job: WarmJob, cancel: threading.Event | None = None) -> WarmDone:
         """Run one job to its end.
 
@@ -199,6 +205,7 @@ class WarmParent:
         self._give(
             {
                 "id": number,
+                "branch": job.branch,
                 "layers": [self._place(layer) for layer in (job.bytecode, job.base) if layer],
                 "writes": [
                     (path, None if edit is None else edit.content, edit is not None and edit.executable)

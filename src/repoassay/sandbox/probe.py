@@ -22,7 +22,7 @@ from repoassay.sandbox.sandbox_check import examine_sandboxes
 
 __all__ = ["HostFinding", "examine"]
 
-_METRICS_PACKAGES = ("numpy", "openpyxl", "PIL", "pypdf", "rapidfuzz", "skimage")
+_METRICS_PACKAGES = ("numpy", "openpyxl", "PIL", "pypdf", "rapidfuzz")
 _LOW_DISK = 5 * 2**30
 
 

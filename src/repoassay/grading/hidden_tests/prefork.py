@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 
+from repoassay.grading.hidden_tests.base_code import base_code
 from repoassay.grading.hidden_tests.imports import imports_of
 from repoassay.grading.oracle.sandbox_code import observer_source
 from repoassay.sandbox import Cache, WarmParent, open_sandbox
@@ -26,7 +28,7 @@ def run_files() -> dict[str, FileEdit | None]:
     return {
         INI: FileEdit(b"[pytest]\n"),
         "/run/observer.py": FileEdit(observer_source().encode()),
-        "/run/direct.py": FileEdit(PROGRAM.with_name("direct.py").read_bytes()),
+        **{f"/run/{name}": FileEdit(PROGRAM.with_name(name).read_bytes()) for name in ("direct.py", "held_code.py")},
     }
 
 
@@ -48,8 +50,16 @@ class WarmPool:
         self._starting: dict[Path, threading.Lock] = {}
         self._bytecode: dict[tuple[Path, Path], Path] = {}
 
-    def parent(self, folder: TaskFolder, base: Path, environment: Path) -> WarmParent:
-        """A parent for the task's environment that has imported what its tests need.
+    def parent(
+        self, folder: TaskFolder, base: Path, environment: Path, trial: Callable[[WarmParent], object]
+    ) -> WarmParent:
+        """A parent for the task's environment that has imported what its tests need, and holds what its jobs share.
+
+        Args:
+            folder: The task.
+            base: Checkout of its base commit.
+            environment: Its environment.
+            trial: Runs the tests on the base alone, and returns what that told of itself.
 
         Raises:
             InfraFault: When it cannot be started.
@@ -61,22 +71,22 @@ class WarmPool:
                 found = self._parents.get(environment)
                 if found:
                     self._parents.move_to_end(environment)
-            wanted = (
-                set(imports_of(folder, base, environment)) if found is None or folder.task.id not in found[1] else ()
-            )
+            new = found is None or folder.task.id not in found[1]
+            wanted = sorted(imports_of(folder, base, environment)) if new else []
             if found is None:
-                started = WarmParent(
-                    environment, PROGRAM, self._cache, self._slots, sorted(wanted), self._limits, run_files()
-                )
-                found = (started, {folder.task.id})
+                started = WarmParent(environment, PROGRAM, self._cache, self._slots, wanted, self._limits, run_files())
+                found = (started, set())
                 with self._lock:
                     self._parents[environment] = found
                     surplus = [] if len(self._parents) <= self._most else [self._parents.popitem(last=False)[1][0]]
                 for parent in surplus:
                     parent.retire()
             elif wanted:
-                found[0].import_too(sorted(wanted))
-            found[1].add(folder.task.id)
+                found[0].import_too(wanted)
+            if new:
+                code = base_code(folder, base, self.bytecode(base, environment), trial(found[0]))
+                found[0].hold(folder.digest, code)
+                found[1].add(folder.task.id)
             return found[0]
 
     def bytecode(self, base: Path, environment: Path) -> Path:

@@ -28,7 +28,7 @@ class ChannelReport:
     `others` are results nobody asked for by id, as they came: those of a file's tests when the file was asked for.
     `seen` holds what rewritten tests observed, by id: `[site, [operand, ...]]` in order. `names` are what
     else a test is called, by id, and `broken` why files could not be collected. `reward` is what a script of tests
-    wrote.
+    wrote. `learnt` is what a trial on the base told of itself.
     """
 
     tests: list[TestResult]
@@ -40,6 +40,7 @@ class ChannelReport:
     names: dict[str, list[str]] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
     reward: float | None = None
+    learnt: Any = None
 
     @property
     def passed(self) -> bool:
@@ -64,7 +65,7 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> ChannelReport:
     signs: list[str] = []
     collected: list[str] = []
     complete = ready = False
-    expected = 0
+    learnt, expected = None, 0
     for line in io.BytesIO(data):
         if len(signs) >= _MOST_SIGNS:
             break  # a flood is not worth verifying line by line
@@ -76,7 +77,7 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> ChannelReport:
         if "ready" in body:
             ready = True
         elif "end" in body:
-            complete = True
+            complete, learnt = True, body.get("learnt")
             signs += [f"the code under test changed {name}" for name in _texts(body.get("changed"))]
         elif "collect" in body:
             collected.append(str(body.get("message", "")))
@@ -92,7 +93,7 @@ def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> ChannelReport:
     tests = [found.get(test) or TestResult(id=test, outcome="missing", message=missing) for test in ids]
     others = [result for name, result in found.items() if name not in set(ids)]
     signs = list(dict.fromkeys(signs))[:20]
-    return ChannelReport(tests, complete, ready, signs, others, seen, names, collected[:_MOST_SIGNS])
+    return ChannelReport(tests, complete, ready, signs, others, seen, names, collected[:_MOST_SIGNS], learnt=learnt)
 
 
 def _seen(value: object) -> list[Seen]:

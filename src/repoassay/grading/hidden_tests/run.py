@@ -10,13 +10,14 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from repoassay.errors import InfraFault
+from repoassay.grading.hidden_tests.base_code import brings_bytecode
 from repoassay.grading.hidden_tests.node import node_command
 from repoassay.grading.hidden_tests.prefork import INI, PROGRAM, WarmPool, run_files
 from repoassay.grading.hidden_tests.results import HiddenTestRun, read_channel
 from repoassay.grading.hidden_tests.reward_script import run_reward_script
 from repoassay.grading.in_place.run import run_in_place
 from repoassay.grading.state import outside_places
-from repoassay.sandbox import Access, Command, Completed, Mount, Sandbox, WarmJob
+from repoassay.sandbox import Access, Command, Completed, Mount, Sandbox, WarmJob, WarmParent
 from repoassay.tasks import TaskFolder
 from repoassay.text import printable
 from repoassay.types import Ended, FileEdit
@@ -90,18 +91,12 @@ def run_hidden(
     if state or tests.cwd == "repository":
         job["cwd"] = state.work if state else top
     laid: dict[str, FileEdit | None] = {f"{_ROOT}/{name}": FileEdit(content) for name, content in hidden.items()}
+    tests_alone = dict(laid)
     laid |= {f"{top}/{name}": edit for name, edit in edits.items()}
     if pool is not None and not state:
-        return _warm(
-            pool,
-            folder,
-            base,
-            environment,
-            WarmJob(base, pool.bytecode(base, environment), laid, job, limits),
-            key,
-            ids,
-            cancel,
-        )
+        branch = "" if brings_bytecode(edits) else folder.digest
+        warm = WarmJob(base, pool.bytecode(base, environment), laid, job, limits, branch)
+        return _warm(pool, folder, environment, warm, tests_alone, key, ids, cancel)
     shown = state_mounts(state, base) if state else (Mount(base, top, Access.COPY_ON_WRITE),)
     variables = test_variables(folder.task, environment) if state else {}
     done = sandbox.run(
@@ -150,17 +145,29 @@ def _ran(folder: TaskFolder, done: Completed, key: bytes, ids: Sequence[str]) ->
 
 
 def _warm(
-    pool: WarmPool, folder: TaskFolder, base: Path, environment: Path, job: WarmJob, key: bytes, ids: Sequence[str],
-    cancel: threading.Event | None,
+    pool: WarmPool, folder: TaskFolder, environment: Path, job: WarmJob, tests: Mapping[str, FileEdit | None],
+    key: bytes, ids: Sequence[str], cancel: threading.Event | None,
 ) -> HiddenTestRun:  # fmt: skip
     """Fork from a prefork server; one that is gone is replaced once."""
+    base = job.base
+    assert base is not None
+
+    def trial(parent: WarmParent) -> object:
+        limits = job.limits.model_copy(update={"seconds": min(_TRIAL_SECONDS, job.limits.seconds)})
+        facts = {**job.facts, "learn": True}
+        done = parent.run(replace(job, edits=tests, facts=facts, limits=limits, branch=""), cancel)
+        return read_channel(done.told, key, ids).learnt
+
     try:
-        done = pool.parent(folder, base, environment).run(job, cancel)
+        done = pool.parent(folder, base, environment, trial).run(job, cancel)
     except InfraFault:
         pool.drop(environment)
-        done = pool.parent(folder, base, environment).run(job, cancel)
+        done = pool.parent(folder, base, environment, trial).run(job, cancel)
     told = read_channel(done.told, key, ids)
     said = done.said.decode(errors="replace")[-2000:]
     if not told.ready and done.exit.ended is Ended.EXITED:
         raise _not_started(folder, said.strip()[-500:])
     return HiddenTestRun(done.exit, told, said)
+
+
+_TRIAL_SECONDS = 5.0

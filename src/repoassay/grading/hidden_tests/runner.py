@@ -47,6 +47,7 @@ def _load(name: str) -> dict[str, Any]:
 _hook = vars(builtins)["ɵ"] = _load("observer")["Hook"]()
 """By this rewritten tests send values."""
 _DirectRun = _load("direct")["DirectRun"]
+_held_code = _load("held_code")
 
 
 class Channel:
@@ -214,8 +215,9 @@ class SavedState:
         self._size += len(code)
 
     def leave(self) -> None:
-        """In a job: know nothing any more."""
+        """In a fork: know nothing any more."""
         self._places.clear()
+        self._size = 0
         if self._file >= 0:
             with contextlib.suppress(OSError):  # whoever forked this process has closed it already
                 os.close(self._file)
@@ -223,6 +225,12 @@ class SavedState:
 
 
 _kept = SavedState()
+
+
+def hold(document: dict[str, Any]) -> None:
+    """Hold what the jobs of one task share, in a branch of a prefork server."""
+    _kept.leave()
+    _held_code["hold_shared"](document)
 
 
 def foresee(job: dict[str, Any]) -> None:
@@ -242,6 +250,8 @@ def foresee(job: dict[str, Any]) -> None:
 
 
 def _rewrite(file: Path, content: bytes) -> bytes:
+    alone = os.open("/tmp/rewriting", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)  # noqa: S108 - of this server alone
+    os.lockf(alone, os.F_LOCK, 0)  # branches rewrite too, files of the same name perhaps
     made = [folder for folder in reversed(file.parents) if not folder.exists()]
     try:
         for folder in made:
@@ -252,6 +262,7 @@ def _rewrite(file: Path, content: bytes) -> bytes:
         file.unlink(missing_ok=True)
         for folder in reversed(made):
             folder.rmdir()
+        os.close(alone)
 
 
 def _rewritten(file: Path, config: Any) -> Any:
@@ -287,6 +298,7 @@ def run(job: dict[str, Any], descriptor: int) -> None:
     """Run the tests of a job and leave at once."""
     channel = Channel(descriptor, bytes.fromhex(job.pop("key")))
     os.set_inheritable(descriptor, False)
+    learn = _held_code["learn"]() if job.get("learn") else lambda: None  # before the guard remembers anything
     guard, leave = Guard(), os._exit
     gc.set_threshold(*_RARELY)  # a run is short: what a repository allocates while it is imported is no garbage
     channel.send(ready=True)  # whatever goes wrong before this line is not the submission's doing
@@ -303,7 +315,7 @@ def run(job: dict[str, Any], descriptor: int) -> None:
         code = direct.run(job["ids"]) if job.get("direct") else _run_pytest(job, ResultRecorder(channel))
     for test in scripts:
         direct.script(test)
-    channel.send(end=code, changed=guard.changed())
+    channel.send(end=code, changed=guard.changed(), learnt=learn())
     leave(0)  # nothing of the repository's runs after this
 
 

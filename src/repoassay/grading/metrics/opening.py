@@ -44,7 +44,7 @@ _Result = TypeVar("_Result")
 
 _BASE = "metrics"
 """The extra on which all others with packages for metrics are built."""
-_DISTRIBUTIONS = {"PIL": "pillow", "cv2": "opencv-python-headless", "skimage": "scikit-image"}
+_DISTRIBUTIONS = {"PIL": "pillow", "cv2": "opencv-python-headless"}
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+).*\bextra == ['\"]([a-z0-9-]+)['\"]")
 
 

@@ -15,6 +15,8 @@ _MAX_PIXELS = 64_000_000
 _MAX_IMAGE = 256 * 2**20
 _MAX_KEPT = 384 * 2**20
 """Bytes of decoded pictures that are kept: two of the largest that are opened."""
+_TOGETHER = 2**17
+"""Values that are looked at together: few enough to stay in the processor's cache."""
 _Place = tuple[Path, int, int, int]
 """A file as it was when it was decoded: path, inode, size and time of the last change."""
 _KEPT: dict[tuple[Path, int, int, int, str], Any] = {}
@@ -59,7 +61,8 @@ def _decoded(path: Path, mode: str, place: _Place) -> Any:
             raise UnreadableOutput(f"its {opened.width} x {opened.height} pixels are more than are opened")
         if opened.mode == "RGB":
             _PLAIN.add(place)
-        return _keep(place, mode, opened.convert(mode))
+        opened.load()  # here, where it is told that it cannot be; numpy's versions differ in what they make of that
+        return _keep(place, mode, opened if opened.mode == mode else opened.convert(mode))
 
 
 def _keep(place: _Place, mode: str, picture: Any) -> Any:
@@ -77,6 +80,9 @@ def mean_square(one: Any, other: Any) -> float:
     Whole numbers are added, so this is to the bit the mean that floating point gives, in a fraction of its memory.
     """
     numpy = need("numpy")
-    apart = numpy.subtract(one, other, dtype=numpy.int16)
-    total = int(numpy.square(apart, dtype=numpy.int32).sum(dtype=numpy.int64))
-    return total / int(apart.size)
+    step = max(1, _TOGETHER * len(one) // max(one.size, 1))
+    total = 0
+    for start in range(0, len(one), step):
+        apart = numpy.subtract(one[start : start + step], other[start : start + step], dtype=numpy.int16)
+        total += int(numpy.square(apart, dtype=numpy.int32).sum(dtype=numpy.int64))
+    return total / int(one.size)

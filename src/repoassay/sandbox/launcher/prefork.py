@@ -1,5 +1,7 @@
 """The warm interpreter: has imported what jobs need and forks once a job. Its packages may be hostile.
 
+For jobs that share more, such as one base commit, it forks a *branch*, which holds that and forks for them.
+
 So it has no capability and no way to get one, the system-call filter, and no mount it could write to but its own. It
 hears from the fork server over one socket and is believed nothing: what it forks for a job enters that job's slot
 through a gate, and limits and results are the fork server's.
@@ -45,9 +47,11 @@ def be_warm(spec: Spec, server: _socket.socket) -> NoReturn:
         os.setsid()
         strict = compile_filter(memory_is_counted=False)
         _give_up(spec.processes)
-        work, foresee = _prepare(spec)
+        space = _prepare(spec)
         _settle()
-        Interpreter(_socket.socket(-1, -1, -1, channel), work, foresee, strict).run()
+        server = _socket.socket(-1, -1, -1, channel)
+        server.send(b"ready")
+        Interpreter(server, space, strict).run()
     except BaseException as error:  # noqa: BLE001 - the host reads why from what was said
         os.write(2, f"{type(error).__name__}: {error}\n".encode())
     finally:
@@ -84,7 +88,7 @@ def _limit(limits: dict[int, int]) -> None:
         resource.setrlimit(limit, (bound, bound))
 
 
-def _prepare(spec: Spec) -> tuple[Callable[[dict[str, Any], int], None], Callable[[dict[str, Any]], None]]:
+def _prepare(spec: Spec) -> dict[str, Any]:
     """Make this interpreter the environment's, and import the program jobs run."""
     import site
 
@@ -102,7 +106,7 @@ def _prepare(spec: Spec) -> tuple[Callable[[dict[str, Any], int], None], Callabl
     if "prepare" in space:
         space["prepare"]()
     _import(spec.argv[1:])
-    return space["work"], space.get("foresee", lambda job: None)
+    return space
 
 
 def _import(names: list[str]) -> None:
@@ -121,44 +125,120 @@ def _settle() -> None:
 
 
 class Interpreter:
-    """The loop: one thread of its own, so that every fork is of a process that stands still."""
+    """The loop: one thread of its own, so that every fork is of a process that stands still.
 
-    def __init__(
-        self,
-        server: _socket.socket,
-        work: Callable[[dict[str, Any], int], None],
-        foresee: Callable[[dict[str, Any]], None],
-        strict: bytes,
-    ) -> None:
-        self._server, self._work, self._foresee, self._strict = server, work, foresee, strict
+    Args:
+        server: Where words come from.
+        space: What the program defines: `work(job, channel)` and, perhaps, `foresee(job)` before the fork of a job and
+            `hold(document)` in a new branch.
+        strict: The system-call filter of jobs.
+    """
+
+    def __init__(self, server: _socket.socket, space: dict[str, Any], strict: bytes) -> None:
+        self._server, self._space, self._strict = server, space, strict
+        self._foresee: Callable[[dict[str, Any]], None] = space.get("foresee", lambda job: None)
         self._forked: set[int] = set()
+        self._held: dict[str, int] = {}
+        self._branches: dict[str, _socket.socket] = {}
 
     def run(self) -> None:
         """Do what the server says until it is gone."""
-        self._server.send(b"ready")
         while True:
             word, (body, *given) = _receive(self._server, 4)
             self._forked = {pid for pid in self._forked if os.waitpid(pid, os.WNOHANG)[0] == 0}
-            document = decode(os.pread(body, os.fstat(body).st_size, 0))
+            kind, _, branch = word.decode().partition(" ")
+            if kind == "hold":
+                self._keep(branch, body)
+                continue
+            if kind == "job" and self._passed_on(branch, word, [body, *given]):
+                continue
+            document = _document(body)
             os.close(body)
-            assert isinstance(document, dict)
-            if word == b"import":
+            if kind == "import":
                 _import(document["import"])
                 _settle()
+                self._cut(0)  # they lack it
                 continue
             self._foresee(document)
             entrance, told, said = given
             pid = os.fork()
             if pid == 0:
-                _enter(document, entrance, told, said, self._work, self._strict)
+                _enter(document, entrance, told, said, self._space["work"], self._strict)
             self._forked.add(pid)
             for descriptor in given:
                 os.close(descriptor)
 
+    def _keep(self, branch: str, body: int) -> None:
+        if branch in self._branches:
+            self._branches.pop(branch).close()
+        if branch in self._held:
+            os.close(self._held.pop(branch))
+        self._held[branch] = body
+        if len(self._held) > _MOST_HELD:
+            os.close(self._held.pop(next(iter(self._held))))  # its jobs are forked here, and read what they need
+
+    def _passed_on(self, branch: str, word: bytes, descriptors: list[int]) -> bool:
+        """Give a job to its branch, grown if need be; false when there is none to give it to."""
+        if branch not in self._branches and not (branch in self._held and self._grow(branch)):
+            return False
+        numbers = struct.pack(f"{len(descriptors)}i", *descriptors)
+        known = self._branches.pop(branch)
+        try:
+            known.sendmsg([word.partition(b" ")[0]], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)])
+        except OSError:  # it has ended
+            known.close()
+            return False
+        self._branches[branch] = known  # the last to be cut
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return True
+
+    def _grow(self, branch: str) -> bool:
+        self._cut(_MOST_BRANCHES - 1)
+        ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        try:
+            pid = os.fork()
+        except OSError:
+            return False
+        if pid == 0:
+            self._be_branch(self._held[branch], theirs)
+        self._forked.add(pid)
+        theirs.close()
+        self._branches[branch] = ours
+        return True
+
+    def _be_branch(self, held: int, theirs: _socket.socket) -> NoReturn:
+        try:
+            document = _document(held)
+            channel = os.dup2(theirs.detach(), 3, inheritable=False)
+            os.closerange(4, 4096)
+            self._space["hold"](document)
+            del document
+            _settle()
+            Interpreter(_socket.socket(-1, -1, -1, channel), self._space, self._strict).run()
+        except BaseException as error:  # noqa: BLE001 - what it was given is not done, which the server sees
+            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+        finally:
+            os._exit(1)
+
+    def _cut(self, most: int) -> None:
+        """Let go of branches, the longest unused first, until there are no more than so many."""
+        while len(self._branches) > most:
+            self._branches.pop(next(iter(self._branches))).close()
+
+
+_MOST_BRANCHES, _MOST_HELD = 48, 256
+
+
+def _document(body: int) -> dict[str, Any]:
+    found = decode(os.pread(body, os.fstat(body).st_size, 0))
+    assert isinstance(found, dict)
+    return found
+
 
 def _receive(source: _socket.socket, most: int) -> tuple[bytes, list[int]]:
     """One message and its descriptors; leaves for good when the other end is closed."""
-    data, extra, *_ = source.recvmsg(64, _socket.CMSG_SPACE(4 * most), _socket.MSG_CMSG_CLOEXEC)
+    data, extra, *_ = source.recvmsg(128, _socket.CMSG_SPACE(4 * most), _socket.MSG_CMSG_CLOEXEC)
     if not data:
         os._exit(0)
     found = b"".join(numbers for *_, numbers in extra)

@@ -170,6 +170,8 @@ class _Server:
             assert isinstance(job, dict)
             if "import" in job:
                 self._tell(b"import", job, [])
+            elif "hold" in job:
+                self._tell(f"hold {job['branch']}".encode(), job["hold"], [])
             elif "cancel" in job:
                 self._cancel(job["cancel"])
             else:
@@ -196,7 +198,7 @@ class _Server:
         given = [keeper.inner.fileno(), keeper.told_inner, keeper.said_inner]
         document = {name: job[name] for name in _FOR_THE_INTERPRETER}
         document["writes"] = [write for write in job["writes"] if not write[0].startswith(_REPOSITORY)]
-        told = self._tell(b"job", document, given)
+        told = self._tell(f"job {job['branch']}".encode(), document, given)
         keeper.let_go()
         if not told:
             keeper.fail("the warm interpreter takes no more jobs")

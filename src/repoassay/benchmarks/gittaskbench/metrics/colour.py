@@ -10,6 +10,7 @@ import functools
 from pathlib import Path
 from typing import Any
 
+from repoassay.benchmarks.gittaskbench.metrics.cielab import colour_difference, lab_of
 from repoassay.grading import Measurement, content, metric, need, raster, reference
 
 __all__ = [
@@ -33,7 +34,7 @@ _VISIBLE = 2.0
 _APART = 45
 _BLACK, _WHITE = 2.0, 97.0
 """L* beyond which there is no room for colour."""
-_PACKAGES = ("numpy", "pillow", "opencv-python-headless", "scikit-image")
+_PACKAGES = ("numpy", "pillow", "opencv-python-headless")
 
 
 def lab(picture: Any, side: int = _SIDE, size: tuple[int, int] | None = None) -> Any:
@@ -48,7 +49,7 @@ def lab(picture: Any, side: int = _SIDE, size: tuple[int, int] | None = None) ->
         size = max(1, round(width * scale)), max(1, round(height * scale))
     if size != (width, height):
         picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
-    return need("skimage.color").rgb2lab(numpy.asarray(picture, numpy.float64) / 255)
+    return lab_of(picture if picture.dtype == numpy.uint8 else picture.astype(numpy.float64, copy=False))
 
 
 @functools.lru_cache(maxsize=4)
@@ -81,12 +82,12 @@ def _pair(of: Path, against: Path) -> tuple[Any, Any]:
     span="[0, inf)",
     better="neither",
     needs_reference=True,
-    source="Sharma, Wu, Dalal 2005; scikit-image",
+    source="Sharma, Wu, Dalal 2005, as scikit-image",
     packages=_PACKAGES,
 )
 def colour_change(of: Path, against: Path) -> Measurement:
     """Mean colour difference; about 1 is just visible."""
-    return Measurement(float(need("skimage.color").deltaE_ciede2000(*_pair(of, against)).mean()))
+    return Measurement(float(colour_difference(*_pair(of, against)).mean()))
 
 
 @metric(
@@ -111,7 +112,7 @@ def colour_change_spread(
         apart = numpy.minimum(*(numpy.hypot(*each) for each in ((ours - theirs)[..., 1:].transpose(2, 0, 1),
                                                                  ours[..., 1:].transpose(2, 0, 1))))  # fmt: skip
     else:
-        apart = need("skimage.color").deltaE_ciede2000(ours, theirs)
+        apart = colour_difference(ours, theirs)
     rows, columns = (cells, cells) if cells else (6, 4)
     split, light = (
         [cell for row in numpy.array_split(each, rows) for cell in numpy.array_split(row, columns, 1)]

@@ -37,7 +37,7 @@ __all__ = [
 
 _MOST = 12
 _WIDTH = 320
-_PACKAGES = ("numpy", "opencv-python-headless", "scikit-image")
+_PACKAGES = ("numpy", "opencv-python-headless")
 
 
 def _clip(path: Path) -> Clip:

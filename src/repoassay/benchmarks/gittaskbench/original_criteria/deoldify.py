@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from repoassay.benchmarks.gittaskbench.metrics.cielab import colour_difference, lab_of
 from repoassay.benchmarks.gittaskbench.metrics.colour import vividness
 from repoassay.benchmarks.gittaskbench.metrics.frames import read_frames
 from repoassay.benchmarks.gittaskbench.metrics.quality import niqe_of
@@ -22,7 +23,7 @@ _STRIPE = 400_000
     better="higher",
     needs_reference=True,
     source="GitTaskBench, scripts of DeOldify_01 and DeOldify_02",
-    packages=("numpy", "pillow", "opencv-python-headless", "scikit-image"),
+    packages=("numpy", "pillow", "opencv-python-headless"),
 )
 def gtb_deoldify_images(of: Path, against: Path) -> Measurement:
     """1 when the mean CIEDE2000 to the input is at least 2.0 and NIQE, with red read as blue, 7.0 at most.
@@ -34,9 +35,8 @@ def gtb_deoldify_images(of: Path, against: Path) -> Measurement:
     if ours.shape != theirs.shape:
         return Measurement(float("nan"), "the sizes differ, over which the script fails")
     step = max(1, round((ours.shape[0] * ours.shape[1] / _STRIPE) ** 0.5))
-    colour = need("skimage.color")
-    near, far = (colour.rgb2lab(each[::step, ::step] / 255) for each in (ours, theirs))
-    change = float(colour.deltaE_ciede2000(far, near).mean())
+    near, far = (lab_of(each[::step, ::step]) for each in (ours, theirs))
+    change = float(colour_difference(far, near).mean())
     if change < 2:
         return Measurement(0.0, f"CIEDE2000 {change:.2f}")
     quality = niqe_of(ours, "bgr")
