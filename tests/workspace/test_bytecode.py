@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import marshal
+import os
+import struct
+import time
 from pathlib import Path
 
 from repoassay.sandbox.cache import Cache
@@ -29,3 +32,21 @@ def test_what_a_checkout_holds_cannot_make_it_run_or_write_elsewhere(
     code = next(found.rglob("good.*.pyc")).read_bytes()[16:]
     assert marshal.loads(code).co_filename == "/workspace/repo/good.py"
     assert bytecode_of(base, cache, sandbox) == found
+
+
+def test_what_is_written_at_once_is_never_taken_for_what_was_compiled(
+    tmp_path: Path, cache: Cache, sandbox: NamespaceSandbox
+) -> None:
+    base = tmp_path / "base"
+    (base / ".git").mkdir(parents=True)
+    (base / "old.py").write_text("x = 1\n")
+    os.utime(base / "old.py", (2**32, 2**32))  # as an archive may have it
+    tmp_path.chmod(0o755)
+    time.sleep(1 - time.time() % 1)  # a second begins, and is long enough to compile and to write within it
+    (base / "good.py").write_text("x = 1\n")
+    found = bytecode_of(base, cache, sandbox)
+    (base / "good.py").write_text("x = 2\n")
+    compiled, size = struct.unpack("<II", next(found.rglob("good.*.pyc")).read_bytes()[8:16])
+    status = (base / "good.py").stat()
+    assert size == status.st_size
+    assert compiled != int(status.st_mtime)

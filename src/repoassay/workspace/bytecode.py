@@ -1,7 +1,9 @@
 """The byte code of a checkout, as a layer above it, so that a submission's tests do not compile a repository anew.
 
 Python takes a compiled file only when the source beside it has the time and size it was compiled from; what a patch
-changed is compiled again. The layer is seen by hidden tests alone: an agent's `git status` stays clean.
+changed is compiled again. That time is in whole seconds, so the layer is finished only when the second of the newest
+source is over: else a patch of the same size, applied within it, would be taken for the base. The layer is seen by
+hidden tests alone: an agent's `git status` stays clean.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ from repoassay.workspace.variables import search_paths
 
 __all__ = ["bytecode_of"]
 
-_FORMAT = "2"
+_FORMAT = "3"
 _PROGRAM = """
-import importlib._bootstrap_external, importlib.util, os, sys
+import importlib._bootstrap_external, importlib.util, os, sys, time
 tree, out = sys.argv[1:]
+newest = 0
 own = importlib._bootstrap_external
 written = getattr(own, "_code_to_timestamp_pyc", None) or own._code_to_bytecode  # the latter before 3.7
 for folder, folders, files in os.walk(tree):
@@ -40,6 +43,9 @@ for folder, folders, files in os.walk(tree):
         pyc = written(code, int(status.st_mtime), status.st_size)
         with open(target, "wb") as stream:
             stream.write(pyc)
+        if status.st_mtime < time.time() + 1:  # later ones are of an archive
+            newest = max(newest, int(status.st_mtime))
+time.sleep(max(0, newest + 1.05 - time.time()))  # files have the time of the last tick
 """
 _LIMITS = Limits(seconds=300, memory=2 * 2**30, disk=2**30)
 
