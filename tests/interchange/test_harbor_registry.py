@@ -20,7 +20,8 @@ TASK = {
     "instruction.md": "Write the sum of the parcels to /app/sum.txt.\n",
     "environment/Dockerfile": "FROM python:3.12-slim\nWORKDIR /app\nCOPY parcels.txt .\n",
     "environment/parcels.txt": "3\n5\n",
-    "tests/test.sh": "pytest /tests/test_sum.py\n",
+    "tests/test.sh": "pytest /tests/test_sum.py\nif [ $? -eq 0 ]; then echo 1 > /logs/verifier/reward.txt\n"
+    "else echo 0 > /logs/verifier/reward.txt; fi\n",
     "tests/test_sum.py": "def test_sum():\n    assert open('/app/sum.txt').read().strip() == '8'\n",
 }
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 12\n"

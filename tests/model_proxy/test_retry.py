@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,9 @@ from repoassay.model_proxy import Budget, CallLimits, Upstream
 from repoassay.records.calls import read_calls
 
 PROVIDER = {"chat": "up", "responses": "up", "messages": "plain", "gemini": "plain"}
-QUICK = CallLimits(first_wait=0.01, idle=0.4, retries=2, settle=1.0)
+QUICK = CallLimits(first_wait=0.01, idle=20.0, retries=2, settle=1.0)
+IMPATIENT = replace(QUICK, idle=0.4)
+"""Where silence itself is tried; a busy machine is silent for as long."""
 
 
 def faulty(turn: dict[str, Any], **fault: Any) -> dict[str, Any]:
@@ -70,7 +73,7 @@ def test_after_the_last_retry_the_vendors_error_passes_on_as_an_outage(build: An
 )
 @pytest.mark.parametrize("dialect", ["chat", "messages"])
 def test_unusable_answers(build: Any, turn: Any, dialect: str, fault: Any, word: str, status: int) -> None:
-    rig = build(faulty(turn, times=99, **fault), limits=QUICK)
+    rig = build(faulty(turn, times=99, **fault), limits=IMPATIENT if word == "silence" else QUICK)
     entry = rig.admit(model=f"{PROVIDER[dialect]}/m")
     answer = rig.ask(entry, dialect)
     totals = entry.close()
@@ -162,7 +165,8 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close
 )
 def test_hostile_upstreams(build: Any, turn: Any, parts: list[bytes], hold: float, word: str) -> None:
     with server(*parts, hold=hold) as url:
-        limits = CallLimits(first_wait=0.01, idle=0.4, retries=1, response=2000, settle=1.0)
+        idle = 0.4 if hold else 20.0
+        limits = CallLimits(first_wait=0.01, idle=idle, retries=1, response=2000, settle=1.0)
         rig = build(turn, limits=limits, upstreams=[Upstream(name="raw", base_url=url)])
         entry = rig.admit(model="raw/m")
         rig.ask(entry, stream=True)

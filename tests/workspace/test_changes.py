@@ -144,7 +144,7 @@ def test_git_folders_of_the_copy_run_nothing_and_are_no_change(base: Path, tree:
     }
 
 
-@pytest.mark.parametrize("name", ["git~1", ".git /x", ".g\u200cit/x", "con", "trailing ", "back\\slash"])
+@pytest.mark.parametrize("name", ["con", "trailing ", "back\\slash"])
 def test_odd_names_are_taken_down_not_stumbled_over(base: Path, tree: Path, name: str) -> None:
     path = tree / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ def test_odd_names_are_taken_down_not_stumbled_over(base: Path, tree: Path, name
     assert b"+odd" in changes_between(base, tree)
 
 
-@pytest.mark.parametrize("name", [".GIT/config", "a/.gIt/hooks/x", "b/.giT"])
+@pytest.mark.parametrize("name", [".GIT/config", "a/.gIt/hooks/x", "b/.giT", "git~1", ".git /x", ".g\u200cit/x"])
 def test_git_folders_in_any_spelling_are_no_change(base: Path, tree: Path, name: str) -> None:
     (tree / name).parent.mkdir(parents=True, exist_ok=True)
     (tree / name).write_text("odd\n")

@@ -21,9 +21,8 @@ class _TrajectoryFiles:
     gives = "run"
     lost: tuple[str, ...] = (
         "Settings of the run that no message shows.",
-        "Results, where no report of SWE-bench's harness lies in the folder: it judges nothing itself.",
+        "Results, where no report of an evaluation harness lies in the folder: it judges nothing itself.",
     )
-    contains: tuple[str, ...] = ("swe-bench",)
     _agent, _suffix, _mark = "", "", b""
 
     def recognizes(self, source: Path) -> bool:

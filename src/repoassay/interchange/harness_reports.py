@@ -29,16 +29,16 @@ class HarnessReports:
         whole: Whether an instance of which nothing is said did not resolve.
     """
 
-    by: str = "SWE-bench's harness"
+    by: str = "an evaluation harness"
     listed: dict[str, str] = field(default_factory=dict)
     doubted: dict[str, str] = field(default_factory=dict)
     single: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     whole: bool = False
 
     @classmethod
-    def below(cls, folder: Path) -> HarnessReports:
+    def below(cls, folder: Path, reporter: str = "an evaluation harness") -> HarnessReports:
         """Those of all JSON files in and below a folder."""
-        found = cls()
+        found = cls(reporter)
         for path in plain_files(folder, ".json"):
             if not path.name.endswith(".traj.json"):
                 found.look(path)

@@ -29,8 +29,8 @@ class Importer(Protocol):
         version: Which version of the format is read.
         lost: What of it has no place with us, a sentence each.
 
-    Where its folders hold files of other formats by design, `contains` names those: a source that looks like both is
-    taken for this one, which tells more.
+    Where its folders hold files of other formats by design, `contains` names those, or the other's `within` names this
+    one: a source that looks like both is taken for the one that holds the other, which tells more.
     """
 
     title: str
@@ -95,11 +95,13 @@ def find_importer(kind: str | None, source: Path) -> tuple[plugins.Plugin, Any]:
     known = [(plugin, plugins.make(plugin)) for plugin, _ in plugins.load_all(_GROUP)]
     fitting = [(plugin, importer) for plugin, importer in known if importer.recognizes(source)]
     parts = {name for _, importer in fitting for name in getattr(importer, "contains", ())}
+    names = {plugin.name for plugin, _ in fitting}
+    parts |= {plugin.name for plugin, importer in fitting if names.intersection(getattr(importer, "within", ()))}
     fitting = [one for one in fitting if one[0].name not in parts] or fitting
     if len(fitting) == 1:
         return fitting[0]
-    names = join_names(plugin.name for plugin, _ in fitting)
-    what = f"looks like several formats: {names}" if fitting else "looks like no format that is read"
+    listed = join_names(plugin.name for plugin, _ in fitting)
+    what = f"looks like several formats: {listed}" if fitting else "looks like no format that is read"
     raise BadInput(f"{source} {what}.", "Say which with --as FORMAT; `repoassay formats` lists them.")
 
 

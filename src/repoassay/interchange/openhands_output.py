@@ -33,8 +33,6 @@ class OpenHandsOutput:
         "What was recalled from memory or microagents.",
     )  # fmt: skip
 
-    contains = ("swe-bench",)
-
     def recognizes(self, source: Path) -> bool:
         """Whether the first row says what it is."""
         try:

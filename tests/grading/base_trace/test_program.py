@@ -202,4 +202,6 @@ def test_what_cannot_be_followed_is_told(tmp_path: Path, sandbox: Sandbox, name:
     tracer = TraceSandbox(sandbox)
     told = run_hidden(task.folder, task.base, {}, tracer, task.environment).told
     assert told.tests[0].outcome == "failed"
+    if "memfd_create" in UNREAD[name] and "not implemented" in told.tests[0].message:
+        pytest.skip("without control groups a sandbox gives no memory that its limits do not see")
     assert tracer.notes.unread != ""

@@ -16,6 +16,7 @@ from repoassay.interchange import ForeignAttempt, HarnessReports, json_object
 __all__ = ["SweBenchRun"]
 
 _PREDICTIONS = ("preds.json", "all_preds.jsonl", "predictions.jsonl", "predictions.json")
+_BY = "SWE-bench's harness"
 
 
 class SweBenchRun:
@@ -23,6 +24,7 @@ class SweBenchRun:
 
     title = "SWE-bench predictions, with the harness's reports where they lie beside them"
     gives = "run"
+    within = ("mini-swe-agent", "swe-agent", "openhands")  # whose runs have predictions and reports beside trajectories
     version = "swebench 2 to 5 (summaries of schema_version 2)"
     lost = ("What tests printed.", "Trajectories in forms of their own: import those by the agent's format.")
 
@@ -40,7 +42,7 @@ class SweBenchRun:
     def attempts(self, source: Path) -> Iterator[ForeignAttempt]:
         """One attempt a prediction, in the order of the file."""
         folder = source if source.is_dir() else source.parent
-        reports = HarnessReports.below(folder) if _has_reports(source) else HarnessReports()
+        reports = HarnessReports.below(folder, _BY) if _has_reports(source) else HarnessReports(_BY)
         for submission in read_submissions(_predictions(source)):
             yield ForeignAttempt(
                 task=submission.id,
