@@ -38,8 +38,9 @@ fi
 _SOLVE = f"""\
 #!/bin/bash
 set -e
+here=$(cd "$(dirname "$0")" && pwd)
 cd {_REPOSITORY}
-git apply "$(dirname "$0")/changes.diff"
+git apply "$here/changes.diff"
 """
 
 

@@ -114,9 +114,8 @@ class PreparedTask:
     def env(self) -> dict[str, str]:
         """Environment variables of an agent."""
         variables = environment_variables(self.folder.task, self.environment)
-        if self.folder.task.state:  # its programs run as they would anywhere: nothing more is on the import path
-            return {**variables, "PYTHONDONTWRITEBYTECODE": "1", "REPOASSAY_WORKSPACE": self.work}
-        if self.in_image:  # whose environment knows where its repository is
+        # Programs of a state run as they would anywhere, and an image's environment knows where its repository is.
+        if self.folder.task.state or self.in_image:
             return {**variables, "PYTHONDONTWRITEBYTECODE": "1", "REPOASSAY_WORKSPACE": self.work}
         roots = [str(PurePosixPath("/workspace/repo", part)) for part in self.folder.task.environment.path]
         return {

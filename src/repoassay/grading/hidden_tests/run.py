@@ -25,6 +25,8 @@ from repoassay.workspace import state_mounts, test_variables
 
 __all__ = ["hidden_files", "run_hidden"]
 
+_TRIAL_SECONDS = 5.0
+"""The most that a run on the base alone may take to tell what is held for the next ones."""
 _ROOT = "/tests"
 
 
@@ -168,6 +170,3 @@ def _warm(
     if not told.ready and done.exit.ended is Ended.EXITED:
         raise _not_started(folder, said.strip()[-500:])
     return HiddenTestRun(done.exit, told, said)
-
-
-_TRIAL_SECONDS = 5.0
