@@ -8,6 +8,7 @@ import pytest
 
 from repoassay.diagnosis.actions import Action, actions_of
 from repoassay.diagnosis.phases import WorkPhase, profile_of
+from repoassay.diagnosis.program_calls import program_calls
 from repoassay.diagnosis.purpose import CommandKind
 from repoassay.types.trajectory import Observation, Source, StepCall, Trajectory, TrajectoryStep
 
@@ -165,3 +166,22 @@ def test_exec_with_a_command_is_a_shell_and_keys_go_into_one() -> None:
     assert typed.kind is CommandKind.INSTALL
     (waited,) = acted(StepCall(id="a", name="write_stdin", arguments={"session_id": 3, "chars": ""}))
     assert waited.kind is CommandKind.OTHER and not waited.commands
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "".join(f"const a{n + 1} = a{n} + a{n};\n" for n in range(60)),
+        "".join(f"const a{n + 1} = [a{n}, a{n}].join('');\n" for n in range(60)),
+        "".join(f"const a{n + 1} = [a{n}, a{n}];\n" for n in range(2000)),
+        "".join(f"const a{n + 1} = {{x: a{n}, y: a{n}}};\n" for n in range(2000)),
+    ],
+)
+def test_a_program_that_multiplies_its_texts_costs_nothing(program: str) -> None:
+    last = program.count("\n")
+    text = f"const a0 = 'x'.concat();\nconst a0 = 'xxxxxxxx';\n{program}await tools.exec_command({{cmd: a{last}}});\n"
+    text += "await tools.exec_command({cmd: 'ls'});\n"
+    made = program_calls(StepCall(id="1", name="exec", arguments={"input": text}))
+    assert [call.name for call in made] == ["exec_command", "exec_command"]
+    assert len(str(made[0].arguments)) < 3_000_000
+    assert made[1].arguments == {"cmd": "ls"}

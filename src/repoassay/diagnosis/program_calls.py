@@ -16,6 +16,8 @@ __all__ = ["program_calls"]
 
 _LONGEST = 200_000
 _MOST = 50
+_MOST_NAMED = 2_000_000
+"""Characters that names stand for in a program: each may double the one before."""
 _DEEPEST = 20
 _CALL = re.compile(r"\btools\.([A-Za-z_]\w{0,80})\s*\(")
 _GIVEN = re.compile(r"\b(?:const|let|var)\s+([A-Za-z_$][\w$]{0,80})\s*=\s*")
@@ -51,6 +53,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._names: dict[str, Any] = {}
+        self._named = 0
         self._at = 0
 
     def calls(self) -> Iterator[tuple[str, Any]]:
@@ -70,7 +73,7 @@ class _Reader:
                 elif given := _GIVEN.match(text, start):
                     self._at = given.end()
                     value = self._tried()
-                    if value is not None:
+                    if value is not None and _is_flat(value):
                         self._names[given[1]] = value
                 else:
                     self._at += 1
@@ -98,12 +101,17 @@ class _Reader:
         while True:
             self._space()
             if isinstance(value, list) and (joined := _JOIN.match(self._text, self._at)):
+                if not _is_flat(value):
+                    raise _Unread
                 self._at = joined.end()
                 mark = joined["mark"][1:-1].replace("\\n", "\n").replace("\\t", "\t")
                 value = mark.join(str(part) for part in value)
             elif isinstance(value, str) and self._text.startswith("+", self._at):
                 self._at += 1
-                value += str(self._single(depth))
+                added = self._single(depth)
+                if not _is_scalar(added):
+                    raise _Unread
+                value += str(added)
             elif self._at >= len(self._text) or self._text[self._at] in ",;)}]:\n":
                 return value
             elif self._text[self._at] in ".([?*/+-<>=&|%":
@@ -132,8 +140,17 @@ class _Reader:
             if word[0] not in _WORDS and word[0] not in self._names:
                 raise _Unread
             self._at = word.end()
-            return _WORDS[word[0]] if word[0] in _WORDS else self._names[word[0]]
+            return _WORDS[word[0]] if word[0] in _WORDS else self._name(word[0])
         raise _Unread
+
+    def _name(self, name: str) -> Any:
+        """What a name stands for; of a program that multiplies its texts, nothing more is read."""
+        value = self._names[name]
+        parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else (value,)
+        self._named += sum(len(str(part)) + 1 for part in parts)
+        if self._named > _MOST_NAMED:
+            raise _Unread
+        return value
 
     def _object(self, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -149,7 +166,7 @@ class _Reader:
                 self._at += 1
                 value = self._or_passed(depth)
             else:  # {patch} is {patch: patch}
-                value = self._names.get(key)
+                value = self._name(key) if key in self._names else None
             if value is not None:
                 found[key] = value
             self._comma("}")
@@ -226,6 +243,16 @@ class _Reader:
             at += 1
         self._at = at + 1
         return "".join(parts)
+
+
+def _is_scalar(value: object) -> bool:
+    return value is None or isinstance(value, str | float | bool)
+
+
+def _is_flat(value: object) -> bool:
+    """Whether it is no structure in a structure, which names could nest and multiply without end."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else (value,)
+    return all(map(_is_scalar, parts))
 
 
 def _escaped(text: str, at: int) -> tuple[str, int]:
