@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     small_edit(place, open_sandbox("namespaces", Cache()), REPOSITORY, TESTS, ["test_add"], solution=SOLUTION)
     document = place / "tasks/small/task.toml"
     text = document.read_text().replace('requirements = "environment/requirements.txt"\n', ENVIRONMENT)
+    text = text.replace("A small edit", "A small edit \U0001f600")
     document.write_text(text.replace("seconds = ", 'pass_to_pass = ["test_small.py::test_kept"]\nseconds = ', 1))
     return place
 
@@ -64,6 +66,7 @@ def test_a_task_goes_out_whole(suite: Path, tmp_path: Path) -> None:
     )
     assert told == {"file": str(tmp_path / "out"), "left_out": []}
     task = tmp_path / "out/small"
+    assert tomllib.loads((task / "task.toml").read_text())["metadata"]["title"] == "A small edit \U0001f600"
     lines = (task / "environment/Dockerfile").read_text().splitlines()
     assert lines[0] == "FROM python:3.11-slim"
     assert "RUN chmod +x '/workspace/repo/run me.sh'" in lines

@@ -131,7 +131,7 @@ def _document(folder: TaskFolder) -> str:
         "repoassay_digest": folder.digest,
     }  # fmt: skip
     lines = ['schema_version = "1.4"', "", "[metadata]"]
-    lines += [f"{key} = {json.dumps(value)}" for key, value in metadata.items() if value]
+    lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in metadata.items() if value]
     lines += ["", "[agent]", f"timeout_sec = {float(task.limits.seconds)}"]
     lines += ["", "[verifier]", f"timeout_sec = {float(tests.seconds * 2)}"]
     lines += ["", "[environment]", f"memory_mb = {max(1, task.limits.memory // 2**20)}", "build_timeout_sec = 1800.0"]
