@@ -39,7 +39,7 @@ def edit_task_toml(task: Task) -> str:
     lines += [f"seconds = {tests.seconds:g}", f"cwd = {toml_string(tests.cwd)}"]
     for key in ("runner", "reader"):
         lines += _line(key, getattr(tests, key)) if getattr(tests, key) != "pytest" else []
-    for key in ("patch", "files", "arguments", "support", "before"):
+    for key in ("patch", "files", "arguments", "support", "before", "keys", "optional_keys"):
         lines += _line(key, getattr(tests, key))
     limits = task.limits.model_dump(exclude_defaults=True)
     lines += ["", "[limits]", *(f"{key} = {value}" for key, value in limits.items())] if limits else []

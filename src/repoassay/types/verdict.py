@@ -8,6 +8,7 @@ from typing import Literal
 
 from repoassay.types.base import Record
 from repoassay.types.grading import Reading
+from repoassay.types.spending import Spending
 
 __all__ = [
     "Assurance",
@@ -140,7 +141,8 @@ class Verdict(Record):
     `process` and `result` are what ECR and TPR count: true, false, or None where unknown (unknown is never false).
     `reading` says which criteria decided. `assurance` is known of changes of a repository that passed. `isolation` is
     what tests, metrics and the agent ran under; None where nothing ran here, and in records of version 0.1. `basis` is
-    how tests of a change of a repository were decided.
+    how tests of a change of a repository were decided. `judging` is what the tests themselves asked models, where they
+    did: a cost of judging, and none of the agent's.
     """
 
     task: str
@@ -158,3 +160,4 @@ class Verdict(Record):
     assurance: Assurance | None = None
     isolation: GradingIsolation | None = None
     basis: Basis = "run"
+    judging: Spending | None = None
