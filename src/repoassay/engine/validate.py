@@ -23,7 +23,7 @@ from repoassay.mutants import (
     run_battery,
     strength_line,
 )
-from repoassay.tasks import TaskFolder
+from repoassay.tasks import TaskFolder, step_folders
 from repoassay.text import join_names
 from repoassay.types import Outcome, TaskKind, TaskStrength
 from repoassay.workspace import PreparedTask, lay_out
@@ -82,12 +82,17 @@ def validate_task(
     tests = folder.task.grading.tests
     if tests is not None and tests.runner == "node" and (why := can_run_node()):
         return [Proof(folder.task.id, "node", (Outcome.NOT_GRADABLE,), sound=True, comment=why)]
-    solved = folder.solution.is_dir()  # a published task may lack its solution
+    steps = step_folders(folder)
+    solved = all(each.solution.is_dir() for each in steps or [folder])  # a published task may lack its solution
     names = (*(("reference",) if solved else ()), *MUST_FAIL[folder.task.kind])
     if solution_only:
         return [_prove(folder, name, bench, repeat) for name in names[:2]]
     proofs = [_prove(folder, name, bench, repeat) for name in names]
-    if folder.task.kind.changes_repository:
+    if steps:
+        from repoassay.engine.step_starts import prove_starts
+
+        proofs += [Proof(folder.task.id, *told) for told in prove_starts(folder, bench, repeat)] if solved else []
+    elif folder.task.kind.changes_repository:
         assurance = assess_task(folder, bench)
         proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder, assurance, repeat)]
         proofs.append(_prove_attested(folder, assurance, required, repeat))
