@@ -38,7 +38,7 @@ def run_shell(example: Example) -> None:
 def read_toml(example: Example) -> None:
     """A TOML block must parse, and a whole task must be one."""
     from repoassay.tasks import task_from_toml
-    from repoassay.types import HiddenTests, StrengthSettings, Suite
+    from repoassay.types import HiddenTests, StrengthSettings, Suite, TaskStep
 
     text = str(example.parsed)
     data = tomllib.loads(text)

@@ -157,8 +157,8 @@ def _walk(
     def submit(step: PreparedTask, start: Mapping[str, FileEdit | None], own: Path, files: Path) -> Submission:
         return _submit(step, agent, bench, into, _limits(step, bench, entry), account, start, own, files)
 
-    def judge_step(step: PreparedTask, files: Path, left: Submission) -> Verdict:
-        return judge(step.folder, step, files, left, bench.sandbox, account.stopped, bench.reading, bench.oracle)
+    def judge_step(step: PreparedTask, files: Path, submission: Submission) -> Verdict:
+        return judge(step.folder, step, files, submission, bench.sandbox, account.stopped, bench.reading, bench.oracle)
 
     return walk_steps(
         StepWork(layout, into, account, bench.sandbox, submit, judge_step if entry.graded else None, account.stopped)

@@ -24,10 +24,11 @@ def join_prompts(into: Path, names: Sequence[str]) -> None:
         (into / _PROMPT).write_text("\n".join(found), "utf-8")
 
 
-def join_trajectories(into: Path, names: Sequence[str], found: Sequence[Trajectory]) -> None:
+def join_trajectories(into: Path, names: Sequence[str], trajectories: Sequence[Trajectory]) -> None:
     """Write `trajectory.json` of an attempt: what was done at its steps, one after another."""
-    if found:
-        joined = reduce(_joined, (_of_step(each, name) for name, each in zip(names, found, strict=False)))
+    if trajectories:
+        own = (_of_step(each, name) for name, each in zip(names, trajectories, strict=False))
+        joined = reduce(_joined, own)
         (into / "trajectory.json").write_bytes(to_json(joined, exclude_defaults=True))
 
 

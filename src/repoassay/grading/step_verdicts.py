@@ -97,16 +97,16 @@ def ends_with(step: TaskStep, verdict: Verdict) -> str:
     return ""
 
 
-def join_verdicts(folder: TaskFolder, judged: Sequence[Verdict]) -> Verdict:
+def join_verdicts(folder: TaskFolder, verdicts: Sequence[Verdict]) -> Verdict:
     """The verdict on the whole attempt, out of those on the steps that it came to."""
     task = folder.task
-    pairs = list(zip(task.steps, judged, strict=False))
+    pairs = list(zip(task.steps, verdicts, strict=False))
     left = [step.name for step in task.steps[len(pairs) :]]
     ended = ends_with(*pairs[-1]) if pairs else ""
     counted = pairs[-1:] if task.grading.reward == "final" else pairs
     rewards = [reward_in(verdict) for _, verdict in counted]
     whole = sum(rewards) / len(rewards) if rewards else 0.0
-    outcome = _outcome(judged, [verdict for _, verdict in counted], whole, complete=not ended and not left)
+    outcome = _outcome(verdicts, [verdict for _, verdict in counted], whole, complete=not ended and not left)
     agents = outcome.whose is Attribution.AGENT
     return Verdict(
         task=task.id,
@@ -123,7 +123,7 @@ def join_verdicts(folder: TaskFolder, judged: Sequence[Verdict]) -> Verdict:
         comments=tuple(_comments(pairs, left, ended)),
         grader=f"repoassay/{repoassay.__version__}",
         graded_at=datetime.now(UTC),
-        seconds=round(sum(verdict.seconds for verdict in judged), 3),
+        seconds=round(sum(verdict.seconds for verdict in verdicts), 3),
         assurance=_weakest(counted) if outcome is Outcome.PASSED else None,
         steps=tuple(
             StepVerdict(

@@ -29,9 +29,9 @@ def test_results(
     return told.tests
 
 
-def failure_of(bad: Sequence[TestResult], code: int | None, said: str) -> str:
+def failure_of(bad: Sequence[TestResult], code: int | None, printed: str) -> str:
     """What a solution that does not pass is told of: the first test, and what it printed last."""
     first = bad[0]
     exit_code = f" (exit code {code})" if code is not None else ""
     told = f"Its solution{exit_code} does not pass {first.id} and {len(bad) - 1} more: {first.message[-200:]}"
-    return printable(f"{told} It said: {said}" if said.strip() else told, 700)
+    return printable(f"{told} It said: {printed}" if printed.strip() else told, 700)

@@ -12,22 +12,22 @@ from repoassay.types import FileEdit
 __all__ = ["step_start"]
 
 
-def step_start(step: TaskFolder, base: Path, left: bytes) -> dict[str, FileEdit | None]:
+def step_start(step: TaskFolder, base: Path, diff: bytes) -> dict[str, FileEdit | None]:
     """The changed files of the base when a step begins, by path in the base, deletions first.
 
-    Only regular files have crossed into `left`, so that nothing an agent left can lead the step's own files elsewhere;
+    Only regular files have crossed into the diff, so that nothing that was left leads the step's files elsewhere;
     what stands in their way is replaced.
 
     Args:
         step: The step, as `step_folders` gives it.
         base: Read-only checkout of the task's files.
-        left: The diff that the step before it has left; empty for the first.
+        diff: What the step before it has left; empty for the first.
 
     Raises:
-        PatchError: The diff does not apply.
+        PatchError: It does not apply.
         InfraFault: A file of the step lies where the task's own files have a folder.
     """
-    edits = dict(apply_patch(read_patch(left), base).edits) if left.strip() else {}
+    edits = dict(apply_patch(read_patch(diff), base).edits) if diff.strip() else {}
     for path, file in step_files(step).items():
         if (base / path).is_dir():
             raise InfraFault(
