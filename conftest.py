@@ -47,6 +47,9 @@ def read_toml(example: Example) -> None:
     elif "suite" in data:
         Suite.model_validate(data["suite"])
         StrengthSettings.model_validate(data.get("strength", {}))
+    elif "steps" in data:
+        for step in data["steps"]:
+            TaskStep.model_validate(step)
     elif "grading" in data:
         HiddenTests.model_validate(data["grading"]["tests"])
 
