@@ -92,11 +92,11 @@ class AttemptSession:
         """Whether what the agent is answered is wanted again once it was sent."""
         return self.keep_bodies or self.recorder is not None or self.steps is not None
 
-    def served_model(self, asked: str) -> str:
+    def served_model(self, wanted: str) -> str:
         """The model that a call is sent to which asks for one by name; empty where there is no such name."""
         if self.model != AS_ASKED:
             return self.model
-        return asked if _MODEL_NAME.fullmatch(asked) else ""
+        return wanted if _MODEL_NAME.fullmatch(wanted) else ""
 
     @property
     def journal_path(self) -> Path:

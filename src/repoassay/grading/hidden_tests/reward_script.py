@@ -90,7 +90,7 @@ def run_reward_script(
             cancel,
         )  # fmt: skip
         reward, forged = read_reward(own), read_reward(public)
-        judging = models.check(passed=reward is not None and reward >= 1)
+        judging = models.check(reward)
     said = (done.stdout[-1500:] + done.stderr[-500:]).decode(errors="replace")
     signs = ["a reward was written beside the one of the tests' own script"] if None not in (reward, forged) else []
     complete = done.exit.ended is Ended.EXITED and reward is not None

@@ -92,7 +92,7 @@ class ScriptModels:
             content = re.sub(re.escape(address) + rb"(?![\w.:-])", here.replace(b"\\", rb"\\"), content)
         return content
 
-    def check(self, *, passed: bool) -> Spending | None:
+    def check(self, reward: float | None) -> Spending | None:
         """What was asked; None where no model is.
 
         Raises:
@@ -104,7 +104,7 @@ class ScriptModels:
         troubles = [spent.outage and f"the last call to it ended as {spent.outage}", spent.exhausted]
         if not spent.calls and spent.failed + spent.refused:
             troubles.append("no call to it was answered")
-        if not passed and (trouble := next(filter(None, troubles), "")):
+        if (reward is None or reward < 1) and (trouble := next(filter(None, troubles), "")):
             raise InfraFault(f"The model that these tests ask could not judge: {trouble} ({account_of(spent)}).")
         return spent
 
@@ -159,11 +159,11 @@ def _door(gateway: Gateway, session: AttemptSession, sandbox: Sandbox, port: int
     return open_door(sandbox, SandboxNetwork.NONE, port, partial(gateway.serve, entry=session))
 
 
-def account_of(spent: Spending) -> str:
+def account_of(spending: Spending) -> str:
     """What was asked, in words."""
-    tokens = f"{spent.usage.input + spent.usage.output:,} tokens"
-    dollars = "an unknown price" if spent.dollars is None else f"{spent.dollars:.4f} dollars"
-    return f"{spent.calls} calls answered, {tokens}, {dollars}"
+    tokens = f"{spending.usage.input + spending.usage.output:,} tokens"
+    dollars = "an unknown price" if spending.dollars is None else f"{spending.dollars:.4f} dollars"
+    return f"{spending.calls} calls answered, {tokens}, {dollars}"
 
 
 def _sum(accounts: Iterator[Spending]) -> Spending:
