@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-__all__ = ["decode", "encode", "hold_document", "read_document", "read_spec", "receive", "send"]
+__all__ = ["decode", "encode", "hold_document", "held_document", "read_spec", "receive", "send"]
 
 
 def encode(data: dict[str, object]) -> bytes:
@@ -44,7 +44,7 @@ def _objects(data: object) -> SimpleNamespace:
 
 
 def hold_document(data: dict[str, object]) -> int:
-    """A descriptor from which `read_document` reads this in another process."""
+    """A descriptor from which `held_document` reads this in another process."""
     body = os.memfd_create("document", os.MFD_CLOEXEC)
     rest = memoryview(encode(data))
     while rest:
@@ -52,7 +52,7 @@ def hold_document(data: dict[str, object]) -> int:
     return body
 
 
-def read_document(body: int) -> dict[str, Any]:
+def held_document(body: int) -> dict[str, Any]:
     """What `hold_document` holds; the descriptor stays open."""
     found = decode(os.pread(body, os.fstat(body).st_size, 0))
     assert isinstance(found, dict)

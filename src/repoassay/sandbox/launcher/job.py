@@ -13,7 +13,7 @@ import os
 import signal
 
 from repoassay.sandbox.launcher import kernel
-from repoassay.sandbox.launcher.framing import read_document, receive, send
+from repoassay.sandbox.launcher.framing import held_document, receive, send
 from repoassay.sandbox.launcher.identity import INSIDE
 from repoassay.sandbox.launcher.root import TERMINALS
 
@@ -77,7 +77,7 @@ def _make_slot(body: int, entrance: int, made: int) -> None:
         os.write(made, f"{first}\n".encode())
         return
     try:
-        _be_first(read_document(body), entrance)
+        _be_first(held_document(body), entrance)
     except BaseException as error:  # noqa: BLE001 - nobody above to report to but this pipe
         os.write(made, _fault(error))
     finally:

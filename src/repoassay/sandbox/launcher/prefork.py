@@ -17,7 +17,7 @@ import struct
 import sys
 
 from repoassay.sandbox.launcher import kernel
-from repoassay.sandbox.launcher.framing import read_document, receive, send
+from repoassay.sandbox.launcher.framing import held_document, receive, send
 from repoassay.sandbox.launcher.job import KINDS
 from repoassay.sandbox.launcher.prefork_filter import compile_job_filter, compile_warm_filter
 from repoassay.sandbox.launcher.signals import as_a_fresh_python
@@ -151,7 +151,7 @@ class Interpreter:
                 continue
             if kind == "job" and self._passed_on(branch, word, [body, *given]):
                 continue
-            document = read_document(body)
+            document = held_document(body)
             os.close(body)
             if kind == "import":
                 _import(document["import"])
@@ -207,7 +207,7 @@ class Interpreter:
 
     def _be_branch(self, held: int, theirs: _socket.socket) -> NoReturn:
         try:
-            document = read_document(held)
+            document = held_document(held)
             channel = os.dup2(theirs.detach(), 3, inheritable=False)
             os.closerange(4, 4096)
             self._space["hold"](document)
