@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-__all__ = ["decode", "encode", "hold_document", "held_document", "read_spec", "receive", "send"]
+__all__ = ["decode", "encode", "held_document", "hold_document", "read_spec", "receive", "send"]
 
 
 def encode(data: dict[str, object]) -> bytes:
