@@ -22,11 +22,11 @@ from repoassay.records import (
     IndexedAttempt,
     RunFolder,
     attempt_index,
+    check_and_index,
     check_sound,
     extend_index,
     index_path,
     index_run,
-    sound_folders,
 )
 from repoassay.types import Attempt, Ended, Exit, Outcome, Plan, Spending, Submission, Verdict
 
@@ -214,16 +214,68 @@ def test_without_a_cache_it_is_kept_in_memory(run: RunFolder, tmp_path: Path) ->
     assert list(index_run(run.path).attempts) == from_files(run)
 
 
-def test_what_was_found_sound_is_looked_at_again_when_its_folder_changes(run: RunFolder) -> None:
-    index_run(run.path)
-    known = sound_folders(run.path)
-    assert known.keys() == {"A1", "A2", "A3", "A4"}
-    check_sound(run.path, known)
+def linked(run: RunFolder) -> None:
     (run.attempt_folder("A2") / "log.txt").symlink_to("/etc/passwd")
+
+
+def linked_whole(run: RunFolder) -> None:
+    folder = run.attempt_folder("A2")
+    folder.rename(run.path.with_name("elsewhere"))
+    folder.symlink_to(run.path.with_name("elsewhere"))
+
+
+def piped(run: RunFolder) -> None:
+    os.mkfifo(run.attempt_folder("A2") / "log.txt")
+
+
+def huge(run: RunFolder) -> None:
+    with (run.attempt_folder("A2") / "log.txt").open("wb") as sparse:
+        sparse.truncate((1 << 30) + 1)
+
+
+def unfinished(run: RunFolder) -> None:
+    """As when another run was put in its place, in whose journal it is not."""
+    linked(run)
+    lines = run.journal.path.read_bytes().splitlines(keepends=True)
+    run.journal.path.write_bytes(b"".join(line for line in lines if b'"A2"' not in line))
+
+
+def strange(run: RunFolder) -> None:
+    (run.path / "attempts" / "A-5").mkdir()
+
+
+def strange_link(run: RunFolder) -> None:
+    (run.path / "attempts" / "A5").symlink_to(run.attempt_folder("A1"))
+
+
+@pytest.mark.parametrize("change", [linked, linked_whole, piped, huge, unfinished, strange, strange_link])
+def test_what_was_found_sound_is_looked_at_again_when_its_folder_changes(
+    run: RunFolder, change: Callable[[RunFolder], None]
+) -> None:  # fmt: skip
+    found, others = check_and_index(run.path)
+    assert (list(found.attempts), others) == (from_files(run), [])
+    change(run)
     for _ in range(2):
-        with pytest.raises(BadInput, match="a link"):
-            check_sound(run.path, sound_folders(run.path))
+        with pytest.raises(BadInput, match=r"is a link|not a plain file|is larger than|is no attempt of a run"):
+            check_and_index(run.path)
         index_run(run.path)  # as `report` does, which refuses no links
+        with pytest.raises(BadInput):
+            check_sound(run.path)
+
+
+def test_what_only_reports_have_read_is_not_taken_for_sound(run: RunFolder) -> None:
+    linked(run)
+    time.sleep(0.05)
+    index_run(run.path)
+    with pytest.raises(BadInput, match="is a link"):
+        check_and_index(run.path)
+
+
+def test_what_the_journal_does_not_finish_is_named(run: RunFolder) -> None:
+    run.attempt_folder("A5").mkdir()
+    for _ in range(2):
+        found, others = check_and_index(run.path)
+        assert (len(found.attempts), others) == (4, ["A5"])
 
 
 def test_several_at_once_read_the_same(run: RunFolder) -> None:

@@ -8,7 +8,6 @@ waits for another. The run's own journal has one writer: who collects.
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -28,7 +27,8 @@ from repoassay.records import (
     RunFolder,
     Slot,
     WorkShare,
-    check_sound,
+    check_and_index,
+    check_run_files,
     collect_journals,
     counting_attempts,
     division_events,
@@ -38,7 +38,6 @@ from repoassay.records import (
     read_attempt,
     read_division,
     share_journal,
-    sound_folders,
     undisturbed,
     write_division,
 )
@@ -229,7 +228,7 @@ def collect_shares(run: RunFolder) -> CollectedShares:
         BadInput: The folder is none that a run leaves, another process works on the whole run or collects, or an
             attempt cannot be read back.
     """
-    check_sound(run.path, sound_folders(run.path))
+    check_run_files(run.path)
     with contextlib.ExitStack() as held:
         try:
             held.enter_context(run_lock(run))
@@ -237,8 +236,8 @@ def collect_shares(run: RunFolder) -> CollectedShares:
         except FolderBusy:
             held.enter_context(run_lock(run, with_others=True))
             busy = shares_at_work(run)
+        found, _ = check_and_index(run.path)
         if (division := read_division(run.path)) is None:
-            found = index_run(run.path)
             return CollectedShares(0, len(found.attempts), len(open_slots(run, (), found.attempts)), busy)
         with folder_lock(run.path / "parts"):
             collected = collect_journals(run, division)
@@ -250,10 +249,8 @@ def collect_shares(run: RunFolder) -> CollectedShares:
 
 def _recovered(run: RunFolder) -> tuple[IndexedRun, int]:
     """The attempts of a run, those counted in of which the journal had no line."""
-    now = index_run(run.path)  # refuses attempts that cannot be read
-    known = {attempt.id for attempt in now.attempts}
-    names = [name for name in os.listdir(run.path / "attempts") if name not in known]  # noqa: PTH208 - many
-    recovered = _recover(run, names)
+    now, others = check_and_index(run.path)
+    recovered = _recover(run, others)
     return (index_run(run.path) if recovered else now), recovered
 
 

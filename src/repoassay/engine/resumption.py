@@ -20,7 +20,7 @@ from repoassay.engine.run_locks import run_lock
 from repoassay.engine.start_check import preflight
 from repoassay.engine.stop import Stop
 from repoassay.errors import BadInput
-from repoassay.records import RunFolder, Slot, WorkShare, check_sound, sound_folders
+from repoassay.records import RunFolder, Slot, WorkShare, check_run_files, check_sound
 from repoassay.sandbox import Cache, open_sandbox
 from repoassay.tasks import SuiteFolder, find_suite
 from repoassay.types import Outcome
@@ -55,7 +55,7 @@ def resume_run(
             another process works on the run, or its tasks have changed since it was planned.
         Interrupted: When stopped early again.
     """
-    check_sound(run.path, {} if share else sound_folders(run.path))
+    (check_sound if share else check_run_files)(run.path)  # the folders of attempts are looked at as they are read
     _permit(run, grants, budget_usd)
     check_executor(executor, run.plan, own)
     if node_workers is not None and executor == "local":
@@ -93,7 +93,7 @@ def divide_run(
     Raises:
         BadInput: As `resume_run` raises it, or what is left of the budget is too little for so many shares.
     """
-    check_sound(run.path, sound_folders(run.path))
+    check_run_files(run.path)
     _permit(run, grants, budget_usd)
     suite_of(run)
     agents_of(run.plan)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from repoassay.records.attempt_index import (
         IndexedAttempt as IndexedAttempt,
         IndexedRun as IndexedRun,
+        check_and_index as check_and_index,
         extend_index as extend_index,
         index_run as index_run,
-        sound_folders as sound_folders,
         undisturbed as undisturbed,
     )
     from repoassay.records.attempts import (
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from repoassay.records.durable_write import write_once as write_once
     from repoassay.records.file_prefix import FilePrefix as FilePrefix, longest_prefix as longest_prefix
     from repoassay.records.files import read_regular as read_regular, reason as reason
-    from repoassay.records.folder_check import check_sound as check_sound
+    from repoassay.records.folder_check import check_run_files as check_run_files, check_sound as check_sound
     from repoassay.records.index_file import (
         index_path as index_path,
         index_transaction as index_transaction,
@@ -118,14 +118,15 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__, __all__ = attach(__name__, {
         "attempt_columns": ("AttemptColumns", "VerdictColumns"),
-        "attempt_index": ("IndexedAttempt", "IndexedRun", "extend_index", "index_run", "sound_folders", "undisturbed"),
+        "attempt_index": ("IndexedAttempt", "IndexedRun", "check_and_index", "extend_index", "index_run",
+            "undisturbed"),
         "attempts": ("ALL", "TABLE", "finished_ids", "read_attempt"),
         "cache_root": ("cache_path",),
         "calls": ("read_calls", "JOURNAL", "journal_spent", "run_spent", "STEPS", "read_steps", "steps_file"),
         "durable_write": ("write_once",),
         "file_prefix": ("FilePrefix", "longest_prefix"),
         "files": ("read_regular", "reason"),
-        "folder_check": ("check_sound",),
+        "folder_check": ("check_run_files", "check_sound"),
         "index_file": ("index_path", "index_transaction", "open_index", "with_index"),
         "journal": ("Journal", "JournalRead"),
         "lines": ("Codec", "JsonLines", "LinesRead", "OBJECTS", "append_line", "numbered_lines", "record_codec"),

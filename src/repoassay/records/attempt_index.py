@@ -28,30 +28,29 @@ from repoassay.errors import BadInput
 from repoassay.records.attempt_columns import AttemptColumns, VerdictColumns
 from repoassay.records.attempts import ALL, TABLE, latest_verdict, named_attempt, read_attempt
 from repoassay.records.file_prefix import FilePrefix
-from repoassay.records.folder_check import folder_state, is_plain_entry
+from repoassay.records.folder_check import check_attempt, check_attempts
 from repoassay.records.index_file import index_path, index_transaction, open_index, with_index
 from repoassay.records.journal import Journal
 from repoassay.types import Attempt, Outcome, Spending, Verdict
 
-__all__ = ["IndexedAttempt", "IndexedRun", "extend_index", "index_run", "sound_folders", "undisturbed"]
+__all__ = ["IndexedAttempt", "IndexedRun", "check_and_index", "extend_index", "index_run", "undisturbed"]
 
-_VERSION = 3
+_VERSION = 4
 _SCHEMA = """
 CREATE TABLE journal (size INTEGER, lines INTEGER, digest TEXT, torn TEXT);
 CREATE TABLE finished (position INTEGER PRIMARY KEY, id TEXT UNIQUE);
-CREATE TABLE attempts (position INTEGER PRIMARY KEY, state INTEGER, verdict TEXT, folder INTEGER, sound INTEGER,
-    whole INTEGER, task TEXT, task_digest TEXT, judged_digest TEXT, agent TEXT, number INTEGER, retry_of TEXT,
+CREATE TABLE attempts (position INTEGER PRIMARY KEY, state INTEGER, verdict TEXT, sound INTEGER, whole INTEGER,
+    task TEXT, task_digest TEXT, judged_digest TEXT, agent TEXT, number INTEGER, retry_of TEXT,
     outcome TEXT, process INTEGER, result INTEGER, comment TEXT, wall REAL, spent TEXT, isolation TEXT)
 """
 _EMPTY = ("DELETE FROM journal", "DELETE FROM finished", "DELETE FROM attempts")
 _ROWS = """
-SELECT f.position, f.id, a.state, a.verdict, a.whole, a.task, a.task_digest, a.judged_digest, a.agent, a.number,
-    a.retry_of, a.outcome, a.process, a.result, a.comment, a.wall, a.spent, a.isolation
+SELECT f.position, f.id, a.state, a.verdict, a.sound, a.whole, a.task, a.task_digest, a.judged_digest, a.agent,
+    a.number, a.retry_of, a.outcome, a.process, a.result, a.comment, a.wall, a.spent, a.isolation
 FROM finished f LEFT JOIN attempts a USING (position) ORDER BY f.position
 """
 _UNREAD = "SELECT f.position, f.id FROM finished f LEFT JOIN attempts a USING (position) WHERE a.position IS NULL"
-_SOUND = "SELECT id, folder FROM finished JOIN attempts USING (position) WHERE sound"
-_NOTE = f"INSERT OR REPLACE INTO attempts VALUES ({','.join('?' * 19)})"  # noqa: S608 - question marks
+_NOTE = f"INSERT OR REPLACE INTO attempts VALUES ({','.join('?' * 18)})"  # noqa: S608 - question marks
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 _ANSWERS = {None: None, 0: False, 1: True}
 _SETTLED = 2_000_000_000
@@ -123,7 +122,20 @@ def index_run(run: Path, progress: Callable[[int], None] | None = None, *, stric
     Raises:
         BadInput: The journal or an attempt cannot be read.
     """
-    return with_index(partial(_place, run), lambda place: _read(run, place, progress, strict))
+    return with_index(partial(_place, run), lambda place: _read(run, place, progress, strict, False))
+
+
+def check_and_index(run: Path) -> tuple[IndexedRun, list[str]]:
+    """Look at the folder of every attempt as `check_sound` does, and read the finished ones; returns them, and the
+    names of the others.
+
+    Both want to know what changed in 100,000 folders, which takes most of the time of either: it is asked once.
+
+    Raises:
+        BadInput: A folder is not sound, or the journal or an attempt cannot be read.
+    """
+    found = with_index(partial(_place, run), lambda place: _read(run, place, None, True, True))
+    return found, check_attempts(run, {attempt.id for attempt in found.attempts})
 
 
 def extend_index(run: Path) -> None:
@@ -147,36 +159,23 @@ def undisturbed() -> Iterator[None]:
             gc.enable()
 
 
-def sound_folders(run: Path) -> dict[str, int]:
-    """Id -> `folder_state` of the attempts in whose folders nothing was found but plain files and folders."""
-    return with_index(partial(_place, run), _sound)
-
-
 def _place(run: Path) -> Path | None:
     return index_path("run", run) if (run / "journal.jsonl").lstat().st_size >= _SMALL else None
 
 
-def _sound(place: Path | None) -> dict[str, int]:
-    if place is None or not place.is_file():
-        return {}
+def _read(
+    run: Path, place: Path | None, progress: Callable[[int], None] | None, whole: bool, check: bool
+) -> IndexedRun:
     connection = open_index(place, _VERSION, _SCHEMA)
     try:
-        return dict(connection.execute(_SOUND))
-    finally:
-        connection.close()
-
-
-def _read(run: Path, place: Path | None, progress: Callable[[int], None] | None, whole: bool) -> IndexedRun:
-    connection = open_index(place, _VERSION, _SCHEMA)
-    try:
-        with index_transaction(connection), _Attempts(run, connection) as attempts:
+        with index_transaction(connection), _Attempts(run, connection, check=check) as attempts:
             torn, rest = _journal(connection, run)
             before = time.time_ns() - _SETTLED
             read: dict[str, IndexedAttempt | None] = {}
             places: dict[str, int] = {}
-            for place_of, name, state, verdict, known_whole, *columns in connection.execute(_ROWS):
-                fits = state and (known_whole or not whole) and state == attempts.state(name, verdict, before)
-                if fits:
+            for place_of, name, state, verdict, sound, known_whole, *columns in connection.execute(_ROWS):
+                enough = state and (known_whole or not whole) and (sound or not check)
+                if enough and state == attempts.state(name, verdict, before):
                     read[name] = _row(name, columns)
                 else:
                     read[name], places[name] = None, place_of
@@ -239,8 +238,8 @@ def _journal(connection: sqlite3.Connection, run: Path) -> tuple[tuple[int, ...]
 class _Attempts:
     """The folder of a run's attempts, open, and what is to be noted of those that are read from their files."""
 
-    def __init__(self, run: Path, connection: sqlite3.Connection) -> None:
-        self._run, self._connection = run, connection
+    def __init__(self, run: Path, connection: sqlite3.Connection, *, check: bool = False) -> None:
+        self._run, self._connection, self._check = run, connection, check
         self._notes: list[tuple[object, ...]] = []
         self._folder = -1
 
@@ -257,9 +256,8 @@ class _Attempts:
 
     def read(self, name: str, position: int | None, strict: bool, before: int) -> IndexedAttempt:
         """Read an attempt from its files, and note what was read of one whose position the index has."""
-        verdict, sound = _look(f"{self._run}/attempts/{name}")
+        sound, verdict = self._look(name)
         state = self.state(name, verdict, before)  # before it is read: a change meanwhile shows the next time
-        place = folder_state(os.stat(name, dir_fd=self._folder, follow_symlinks=False)) if state else 0
         known_whole = True
         try:
             attempt, judged = read_attempt(self._run, name, ALL, verdict)
@@ -271,11 +269,24 @@ class _Attempts:
         if not (strict or possible):  # or says what is impossible
             found, possible = IndexedAttempt.of(*read_attempt(self._run, name, TABLE, verdict)), True
         if position is not None and state and possible and found.number.bit_length() < 64:  # which SQLite can hold
-            self._notes.append((position, state, verdict, place, sound and place != 0, known_whole, *found[1:]))
+            self._notes.append((position, state, verdict, sound, known_whole, *found[1:]))
             if len(self._notes) == _STEP:
                 self._connection.executemany(_NOTE, self._notes)
                 self._notes.clear()
         return found
+
+    def _look(self, name: str) -> tuple[bool, str]:
+        """Whether an attempt's folder is sound, and the name of its latest verdict's file."""
+        sound, names = False, []
+        with suppress(OSError):  # as reading it says
+            try:
+                check_attempt(self._run, name)
+                sound = True
+            except BadInput:
+                if self._check:
+                    raise
+            names = os.listdir(f"{self._run}/attempts/{name}")  # noqa: PTH208 - many
+        return sound, latest_verdict(names)
 
     def state(self, name: str, verdict: str, before: int) -> int:
         """A number for what its folder and its two files are; 0 where that cannot be relied on, as when one changed
@@ -308,16 +319,6 @@ def _is_possible(attempt: Attempt) -> bool:
     except ValidationError:
         return False
     return True
-
-
-def _look(folder: str) -> tuple[str, bool]:
-    """Name of its latest verdict's file, and whether it holds plain files and folders alone."""
-    try:
-        with os.scandir(folder) as entries:
-            found = list(entries)
-        return latest_verdict(one.name for one in found), all(map(is_plain_entry, found))
-    except OSError:  # as reading it says
-        return latest_verdict(()), False
 
 
 def _row(name: str, columns: Sequence[Any]) -> IndexedAttempt:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Container
+from contextlib import suppress
 from pathlib import Path
 
 from repoassay.errors import BadInput
 
-__all__ = ["LARGEST_PLAN", "check_plan_file", "check_sound", "folder_state", "is_plain_entry"]
+__all__ = ["LARGEST_PLAN", "check_attempt", "check_attempts", "check_plan_file", "check_run_files", "check_sound"]
 
 LARGEST_PLAN = 64 << 20
 _LARGEST = 1 << 30
@@ -32,28 +33,25 @@ def check_plan_file(path: Path) -> None:
     _plain(path, LARGEST_PLAN)
 
 
-def folder_state(facts: os.stat_result) -> int:
-    """A number that differs when anything was put into a folder, renamed or taken out."""
-    return hash((facts.st_dev, facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns))
-
-
-def is_plain_entry(entry: os.DirEntry[str]) -> bool:
+def _is_plain(entry: os.DirEntry[str]) -> bool:
     """Whether something in an attempt's folder is a folder, or a plain file that is not too large."""
     return entry.is_dir(follow_symlinks=False) or (
         entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_size <= _LARGEST
     )
 
 
-def check_sound(run: Path, folders: Mapping[str, int] | None = None) -> None:
+def check_sound(run: Path) -> None:
     """Look at everything in a run folder that is read or written when the run goes on.
-
-    Args:
-        run: The run folder.
-        folders: Id -> `folder_state` of attempts that hold nothing but plain files and folders while it is the same.
 
     Raises:
         BadInput: Something is a link, no plain file, or too large; or an attempt has no name of ours.
     """
+    check_run_files(run)
+    check_attempts(run)
+
+
+def check_run_files(run: Path) -> None:
+    """Look at everything in a run folder but its attempts; raises BadInput as `check_sound` does."""
     for entry in _entries(run):
         if entry.name != "attempts":
             _plain(Path(entry.path), _LARGEST, folders=True)
@@ -63,13 +61,28 @@ def check_sound(run: Path, folders: Mapping[str, int] | None = None) -> None:
     attempts = run / "attempts"
     if attempts.is_symlink() or not attempts.is_dir():
         raise BadInput(f"{attempts} is not a folder.", _REMEDY)
-    for attempt in _entries(attempts):
-        if not _ID.fullmatch(attempt.name) or not attempt.is_dir(follow_symlinks=False):
-            raise BadInput(f"{attempts} holds {attempt.name[:80]!r}, which is no attempt of a run.", _REMEDY)
-        if folders and folders.get(attempt.name) == folder_state(attempt.stat(follow_symlinks=False)):
-            continue
-        for entry in _entries(attempt.path):
-            if not is_plain_entry(entry):
+
+
+def check_attempts(run: Path, checked_names: Container[str] = ()) -> list[str]:
+    """Look at the folders of a run's attempts but those of `checked_names`; returns the names of what it looked at.
+
+    Raises:
+        BadInput: As `check_sound` raises it.
+    """
+    names = [entry.name for entry in _entries(run / "attempts") if entry.name not in checked_names]
+    for name in names:
+        check_attempt(run, name)
+    return names
+
+
+def check_attempt(run: Path, name: str) -> None:
+    """Look at the folder of one attempt; raises BadInput as `check_sound` does."""
+    attempts = run / "attempts"
+    if not _ID.fullmatch(name) or not stat.S_ISDIR((attempts / name).lstat().st_mode):
+        raise BadInput(f"{attempts} holds {name[:80]!r}, which is no attempt of a run.", _REMEDY)
+    for entry in _entries(attempts / name):
+        with suppress(FileNotFoundError):  # an attempt that is being made renames its files
+            if not _is_plain(entry):
                 _plain(Path(entry.path), _LARGEST, folders=True)  # says what it is
 
 
