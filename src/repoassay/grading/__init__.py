@@ -90,6 +90,11 @@ if TYPE_CHECKING:
     )
     from repoassay.grading.registry import all_metrics as all_metrics, get as get, metric as metric, names as names
     from repoassay.grading.sandboxed_module import hit_limit as hit_limit, run_sandboxed as run_sandboxed
+    from repoassay.grading.step_verdicts import (
+        ends_with as ends_with,
+        join_verdicts as join_verdicts,
+        unbegun as unbegun,
+    )
     from repoassay.grading.test_run import (
         ENOUGH as ENOUGH,
         HiddenTestExamination as HiddenTestExamination,
@@ -149,6 +154,7 @@ else:
             ),
             "registry": ("all_metrics", "get", "metric", "names"),
             "sandboxed_module": ("run_sandboxed", "hit_limit"),
+            "step_verdicts": ("ends_with", "join_verdicts", "unbegun"),
             "test_run": ("ENOUGH", "HiddenTestExamination", "HiddenTestSubject", "examine"),
         },
     )

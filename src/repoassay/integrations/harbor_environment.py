@@ -20,7 +20,7 @@ from repoassay.engine import GradingContext, OpenAttempt
 from repoassay.errors import Interrupted, Unavailable
 from repoassay.interchange import import_suite, read_verifier
 from repoassay.sandbox import Cache, Command, SandboxSession, SandboxSetup, open_sandbox
-from repoassay.tasks import find_suite
+from repoassay.tasks import find_suite, refuse_steps
 from repoassay.types import Ended
 
 __all__ = ["SandboxEnvironment"]
@@ -77,6 +77,7 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
             where = f"{refusal.file}:{refusal.line}" if refusal.line else refusal.file
             raise Unavailable(f"{refusal.why} ({where})", "Run this task with Harbor's own Docker environment.")
         task = find_suite(str(done.path)).tasks[0]
+        refuse_steps(task, "this environment")
         tests = task.task.grading.tests
         assert tests is not None and task.task.state is not None
         self._work = task.task.state.work

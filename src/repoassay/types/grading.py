@@ -150,12 +150,14 @@ class PublishedCriteria(Record):
 class Grading(Record):
     """What decides the verdict: criteria for deliverables, hidden tests for edits.
 
-    A task taken from a published benchmark has a second reading, `published`.
+    `reward` says what the rewards of a state task's steps make together: their mean, or that of the final one. A task
+    taken from a published benchmark has a second reading, `published`.
     """
 
     process: tuple[Criterion, ...] = ()
     result: tuple[Criterion, ...] = ()
     tests: HiddenTests | None = None
+    reward: Literal["mean", "final"] = "mean"
     published: PublishedCriteria | None = None
 
     def criteria(self, reading: Reading) -> tuple[tuple[str, Criterion], ...]:

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         unpack as unpack,
     )
     from repoassay.workspace.state_places import state_mounts as state_mounts
+    from repoassay.workspace.step_layout import step_start as step_start
     from repoassay.workspace.variables import (
         environment_variables as environment_variables,
         test_variables as test_variables,
@@ -97,6 +98,7 @@ else:
             "slurm": ("ArrayJob", "jobs_at_work", "submit_array", "write_scripts"),
             "sources": ("fetch_commit", "fetch_folders", "unpack"),
             "state_places": ("state_mounts",),
+            "step_layout": ("step_start",),
             "variables": ("environment_variables", "test_variables"),
         },
     )
