@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel
 
-from repoassay.sandbox.remote.messages import MESSAGE, read_message
+from repoassay.sandbox.remote.messages import MESSAGE, FileError, read_message, write_message
 from repoassay.sandbox.remote.server.hosted_session import HostedSession
 from repoassay.sandbox.remote.server.sandbox_host import SandboxHost
 
-__all__ = ["AskedRequest", "RefusedRequest"]
+__all__ = ["AskedRequest", "RefusedRequest", "refuse_file"]
 
 _SMALL = 2**20
 """Bytes of a request that brings no files and no input."""
@@ -69,6 +70,17 @@ class AskedRequest:
         return max(0.0, min(float(self.query.get("wait", "0")[:16]), _LONGEST_WAIT))
 
     @property
+    def path(self) -> str:
+        """The file that is named."""
+        return os.fsdecode(self.query["path"])
+
+    @property
     def hosted(self) -> HostedSession:
         """The session that is named; raises `KeyError` where the holder has none of that name."""
         return self.host.find(self.holder, self.names["session"])
+
+
+def refuse_file(error: OSError) -> NoReturn:
+    """Refuse a request about a file with what the kernel says of it."""
+    told = FileError(errno=error.errno or 5, error=(error.strerror or str(error))[:500])
+    raise RefusedRequest(422, write_message(told)) from None

@@ -9,7 +9,7 @@ import ssl
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from repoassay.errors import BadInput, Interrupted, RepoAssayError
@@ -19,7 +19,6 @@ from repoassay.sandbox.remote.messages import (
     Acknowledgement,
     ExecNumber,
     ExecRequest,
-    FileError,
     RemoteChange,
     RemoteChanges,
     SessionName,
@@ -29,7 +28,7 @@ from repoassay.sandbox.remote.messages import (
     TreeNames,
     write_message,
 )
-from repoassay.sandbox.remote.server.asked_request import AskedRequest, RefusedRequest
+from repoassay.sandbox.remote.server.asked_request import AskedRequest, RefusedRequest, refuse_file
 from repoassay.sandbox.remote.server.holder_shares import MOST_CONNECTIONS, ExchangeClock
 from repoassay.sandbox.remote.server.sandbox_host import SandboxHost
 from repoassay.sandbox.remote.tunnel import carry
@@ -191,17 +190,17 @@ def _kill(asked: AskedRequest) -> bytes:
 
 def _read(asked: AskedRequest) -> bytes:
     try:
-        return asked.hosted.session.read(_path(asked), min(asked.number("limit"), MESSAGE))
+        return asked.hosted.session.read(asked.path, min(asked.number("limit"), MESSAGE))
     except OSError as error:
-        _refuse_file(error)
+        refuse_file(error)
 
 
 def _write(asked: AskedRequest) -> bytes:
     try:
         with asked.body() as data:
-            asked.hosted.session.write(_path(asked), data, executable=bool(asked.number("executable")))
+            asked.hosted.session.write(asked.path, data, executable=bool(asked.number("executable")))
     except OSError as error:
-        _refuse_file(error)
+        refuse_file(error)
     return write_message(Acknowledgement())
 
 
@@ -209,7 +208,7 @@ def _snapshot(asked: AskedRequest) -> bytes:
     try:
         name = asked.hosted.session.snapshot(*asked.message(SnapshotRequest).folders)
     except OSError as error:
-        _refuse_file(error)
+        refuse_file(error)
     return write_message(SnapshotName(snapshot=name))
 
 
@@ -219,7 +218,7 @@ def _diff(asked: AskedRequest) -> bytes:
     except BadInput as error:
         raise RefusedRequest(404, error.message) from None
     except OSError as error:
-        _refuse_file(error)
+        refuse_file(error)
     found = (
         RemoteChange(path=os.fsencode(each.path), change=each.change, size=each.size,
                      regular=each.regular, executable=each.executable)
@@ -254,15 +253,6 @@ def _forward(asked: AskedRequest) -> bytes | None:
             handler.server.clock.release(handler.connection)
             carry(handler.connection, came)
     return None
-
-
-def _path(asked: AskedRequest) -> str:
-    return os.fsdecode(asked.query["path"])
-
-
-def _refuse_file(error: OSError) -> NoReturn:
-    told = FileError(errno=error.errno or 5, error=(error.strerror or str(error))[:500])
-    raise RefusedRequest(422, write_message(told)) from None
 
 
 _ROUTES: dict[tuple[str, re.Pattern[str]], Callable[[AskedRequest], bytes | None]] = {
