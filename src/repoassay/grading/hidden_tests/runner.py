@@ -48,6 +48,7 @@ _hook = vars(builtins)["ɵ"] = _load("observer")["Hook"]()
 """By this rewritten tests send values."""
 _DirectRun = _load("direct")["DirectRun"]
 _held_code = _load("held_code")
+_pieced_code = _load("pieced_code")
 
 
 class Channel:
@@ -230,7 +231,7 @@ _kept = SavedState()
 def hold(document: dict[str, Any]) -> None:
     """Hold what the jobs of one task share, in a branch of a prefork server."""
     _kept.leave()
-    _held_code["hold_shared"](document)
+    _held_code["hold_shared"](document, _pieced_code["hold_pieces"])
 
 
 def foresee(job: dict[str, Any]) -> None:
