@@ -38,7 +38,7 @@ def run_shell(example: Example) -> None:
 def read_toml(example: Example) -> None:
     """A TOML block must parse, and a whole task must be one."""
     from repoassay.tasks import task_from_toml
-    from repoassay.types import HiddenTests, StrengthSettings, Suite
+    from repoassay.types import HiddenTests, StrengthSettings, Suite, TaskStep
 
     text = str(example.parsed)
     data = tomllib.loads(text)
@@ -47,6 +47,9 @@ def read_toml(example: Example) -> None:
     elif "suite" in data:
         Suite.model_validate(data["suite"])
         StrengthSettings.model_validate(data.get("strength", {}))
+    elif "steps" in data:
+        for step in data["steps"]:
+            TaskStep.model_validate(step)
     elif "grading" in data:
         HiddenTests.model_validate(data["grading"]["tests"])
 

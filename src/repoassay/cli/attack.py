@@ -128,6 +128,7 @@ def _grounds(
     from repoassay.attacks import AttackGround
     from repoassay.errors import RepoAssayError, Unavailable
     from repoassay.grading import can_run_node
+    from repoassay.tasks import refuse_steps
 
     made: list[AttackGround] = []
     problems: list[RepoAssayError] = []
@@ -136,6 +137,7 @@ def _grounds(
         try:
             if tests is not None and tests.runner == "node" and (why := can_run_node()):
                 raise Unavailable(why)
+            refuse_steps(folder, "an attack")
             made.append(AttackGround(folder, engine, bench, timeout, name))
         except RepoAssayError as error:
             problems.append(error)

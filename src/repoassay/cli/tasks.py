@@ -18,7 +18,7 @@ from repoassay.options import json_option
 
 if TYPE_CHECKING:
     from repoassay.tasks import SuiteFolder, TaskFolder
-    from repoassay.types import Criterion, TaskStrength
+    from repoassay.types import Criterion, HiddenTests, TaskStrength
 
 __all__ = ["tasks"]
 
@@ -192,15 +192,23 @@ def _page(folder: TaskFolder, strength: TaskStrength | None) -> Iterator[str]:
     if published and published.differs:
         yield f"{'differs:':<14}{printable(published.differs, 1000)}"
     if task.grading.tests:
-        for name, ids in (
-            ("must turn", task.grading.tests.fail_to_pass),
-            ("must stay", task.grading.tests.pass_to_pass),
-        ):
-            for test in ids:
-                yield f"{name + ':':<14}{printable(test, 400)}"
+        yield from _tests(task.grading.tests)
+    for number, step in enumerate(task.steps, 1):
+        least = f", ends the attempt below a reward of {step.min_reward:g}" if step.min_reward is not None else ""
+        told = f"{step.name}, {step.seconds or task.limits.seconds:g} s{least}"
+        yield f"{f'step {number}:':<14}{printable(told, 400)}"
+        yield from _tests(step.tests)
     yield from _strength(strength)
     yield ""
     yield block(folder.instruction.rstrip())
+
+
+def _tests(tests: HiddenTests) -> Iterator[str]:
+    from repoassay.text import printable
+
+    for name, ids in (("must turn", tests.fail_to_pass), ("must stay", tests.pass_to_pass)):
+        for test in ids:
+            yield f"{name + ':':<14}{printable(test, 400)}"
 
 
 def _strength(strength: TaskStrength | None) -> Iterator[str]:
@@ -249,6 +257,8 @@ def _entries(folder: TaskFolder) -> Iterator[tuple[str, str]]:
             f"{limits.processes} processes, {_bytes(limits.output)} printed, network {task.network_policy}"
         ),
     )
+    if task.steps:
+        yield "reward", f"{task.grading.reward} of {len(task.steps)} steps"
     if task.economics:
         worth = task.economics
         yield "value", f"${worth.value:.2f} (${worth.low:.2f} to ${worth.high:.2f}; {worth.source})"

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         measure as measure,
     )
     from repoassay.engine.start_check import preflight as preflight
+    from repoassay.engine.step_walk import set_up as set_up
     from repoassay.engine.stop import Stop as Stop
     from repoassay.engine.submit import SubmissionEngine as SubmissionEngine
     from repoassay.engine.validate import (
@@ -118,6 +119,7 @@ else:
             "signal_files": ("SignalFile",),
             "signals": ("MeasuredChange", "NothingToMeasure", "MeasuredOutcome", "measure"),
             "scheduler": ("all_slots", "locate", "open_slots"),
+            "step_walk": ("set_up",),
             "stop": ("Stop",),
             "answer": ("GradedSubmission", "failure_feedback", "word"),
             "submit": ("SubmissionEngine",),

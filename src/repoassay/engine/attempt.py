@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,12 +18,13 @@ from repoassay.engine.starts import Excuse, Starts
 from repoassay.engine.submitted_files import describe
 from repoassay.engine.verdict_adjustment import adjust_verdict, failure_told_by, started_elsewhere, unstarted
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.grading import fault, judge, name_isolation, not_gradable
+from repoassay.grading import fault, judge, missing_keys, name_isolation, not_gradable
 from repoassay.sandbox import Command, Completed, SandboxSetup
-from repoassay.tasks import TaskFolder
+from repoassay.tasks import TaskFolder, refuse_steps
 from repoassay.types import (
     AgentEntry,
     Ended,
+    FileEdit,
     Limits,
     Reading,
     Spending,
@@ -91,14 +92,19 @@ def work(
         inputs = [name.removeprefix("inputs/") for name in folder.absent if name.startswith("inputs/")]
         if whole and inputs:
             verdict = not_gradable(folder, bench.reading, inputs)
+        elif entry.graded and (why := _cannot_judge(folder)):
+            verdict = not_gradable(folder, bench.reading, ()).model_copy(update={"comments": (why,)})
         else:
             layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox, whole=whole)
             limits = _limits(layout, bench, entry)
             with _admitted(entry, layout, bench, into, limits, cancel) as account:
-                submission = _submit(layout, agent, bench, into, limits, account)
+                if folder.task.steps:
+                    submission, verdict = _walk(layout, agent, bench, into, entry, account)
+                else:
+                    submission = _submit(layout, agent, bench, into, limits, account)
             if not entry.graded:
                 verdict = ungraded(folder, bench.reading)
-            else:
+            elif not folder.task.steps:
                 verdict = judge(folder, layout, into / "submission", submission, bench.sandbox, cancel, bench.reading,
                                 bench.oracle)  # fmt: skip
     except (InfraFault, Unavailable) as error:
@@ -135,10 +141,37 @@ def ungraded(folder: TaskFolder, reading: Reading) -> Verdict:
     return told.model_copy(update={"comments": ("The prompt came without tests or criteria; what it led to is kept.",)})
 
 
+def _cannot_judge(folder: TaskFolder) -> str:
+    """Why nobody is set to work on a task whose tests could not be run here afterwards; empty where they can."""
+    every = [folder.task.grading.tests, *(step.tests for step in folder.task.steps)]
+    why = next((why for tests in every if tests is not None and (why := missing_keys(tests))), "")
+    return why and f"{why} No agent was set to work."
+
+
 def _limits(layout: PreparedTask, bench: GradingContext, entry: AttemptContext) -> Limits:
-    seconds = entry.settings.timeout or bench.timeout
-    limits = layout.folder.task.limits
-    return limits.model_copy(update={"seconds": seconds}) if seconds else limits
+    """What an attempt may take; of a task of several steps, what all of them may together."""
+    asked = entry.settings.timeout or bench.timeout
+    task = layout.folder.task
+    each = [asked or task.of_step(step).limits.seconds for step in task.steps] or [asked or task.limits.seconds]
+    return task.limits.model_copy(update={"seconds": sum(each)})
+
+
+def _walk(
+    layout: PreparedTask, agent: Agent, bench: GradingContext, into: Path, entry: AttemptContext,
+    account: AttemptAccess,
+) -> tuple[Submission, Verdict]:  # fmt: skip
+    """The attempt at a task of several steps."""
+    from repoassay.engine.step_walk import StepWork, walk_steps  # which hardly any task wants
+
+    def submit(step: PreparedTask, start: Mapping[str, FileEdit | None], own: Path, files: Path) -> Submission:
+        return _submit(step, agent, bench, into, _limits(step, bench, entry), account, start, own, files)
+
+    def judge_step(step: PreparedTask, files: Path, submission: Submission) -> Verdict:
+        return judge(step.folder, step, files, submission, bench.sandbox, account.stopped, bench.reading, bench.oracle)
+
+    return walk_steps(
+        StepWork(layout, into, account, bench.sandbox, submit, judge_step if entry.graded else None, account.stopped)
+    )
 
 
 @contextlib.contextmanager
@@ -162,11 +195,14 @@ def _admitted(
 
 
 def _submit(
-    layout: PreparedTask, agent: Agent, bench: GradingContext, into: Path, limits: Limits, account: AttemptAccess
-) -> Submission:
-    command = _without_copies(account.command(agent, layout, limits), layout, bench)
+    layout: PreparedTask, agent: Agent, bench: GradingContext, into: Path, limits: Limits, account: AttemptAccess,
+    start: Mapping[str, FileEdit | None] | None = None, own: Path | None = None, files: Path | None = None,
+) -> Submission:  # fmt: skip
+    """Let the agent work; at a step with the changed files this begins with, and folders of its own."""
+    command = _without_copies(account.command(agent, layout, limits, own), layout, bench)
+    command = replace(command, edits={**(start or {}), **command.edits})
     account.ran = (command, layout)
-    with crossing(layout, into / "submission") as crossed:
+    with crossing(layout, files or into / "submission") as crossed:
         command = replace(command, collect=(*crossed.collect, *command.collect), log=into / "log.txt")
         done = account.ended(bench.sandbox.run(command, account.cancel))
         if not account.stopped.is_set():
@@ -201,6 +237,7 @@ class OpenAttempt:
         session: Where the holder works.
 
     Raises:
+        BadInput: It has several steps.
         InfraFault: It cannot be laid out.
     """
 
@@ -208,6 +245,7 @@ class OpenAttempt:
         self, folder: TaskFolder, bench: GradingContext, seconds: float | None,
         change: Callable[[SandboxSetup], SandboxSetup] = lambda setup: setup,
     ) -> None:  # fmt: skip
+        refuse_steps(folder, "a session")
         self.folder, self._bench = folder, bench
         with contextlib.ExitStack() as stack:
             stack.callback(bench.oracle.close)

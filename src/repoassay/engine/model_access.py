@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -31,7 +32,7 @@ from repoassay.model_proxy import (
 )
 from repoassay.records import JOURNAL, STEPS, run_spent
 from repoassay.sandbox import Cache, Command, Completed, PortForward, Sandbox, network_of, open_door, permitted_hosts
-from repoassay.types import AgentEntry, Call, Ended, Limits as AttemptLimits, NetworkPolicy, Plan, Spending
+from repoassay.types import AgentEntry, Call, Ended, Limits as AttemptLimits, NetworkPolicy, Plan, Spending, Trajectory
 from repoassay.workspace import PreparedTask
 
 if TYPE_CHECKING:
@@ -96,13 +97,17 @@ class AttemptAccess:
         """What was started, and where."""
         self.own_look: Callable[[Call], str] = lambda _: ""
         """What the model's server says to a question of ours, where it refuses that as it refused the agent's."""
+        self.reopen: Callable[[], None] = lambda: None
+        """Makes port forwards anew, which are those of one command each."""
+        self.trajectories: list[Trajectory] = []
+        """What was done by each agent that was started and that asks a model."""
         self._placed: PlacedAgent | None = None
 
-    def command(self, agent: Agent, layout: PreparedTask, limits: AttemptLimits) -> Command:
-        """What the agent runs, with everything the network policy gives it."""
+    def command(self, agent: Agent, layout: PreparedTask, limits: AttemptLimits, into: Path | None = None) -> Command:
+        """What the agent runs, with everything the network policy gives it; its own records land in `into`."""
         access = self._access()
         if isinstance(agent, AsksModel) and (access is not None or not agent.dialect):
-            self._placed = agent.at(access or NO_MODEL, self.into)
+            self._placed = agent.at(access or NO_MODEL, into or self.into)
             command = self._placed.command(layout, limits)
         else:
             command = agent.command(layout, limits)
@@ -117,10 +122,24 @@ class AttemptAccess:
         """Take down what the agent recorded, and how it ended; time that the model proxy saw run out is a time-out."""
         self.ended_at = datetime.now(UTC)
         if self._placed is not None:
-            self._placed.read(done)
+            self.trajectories.append(self._placed.read(done))
         if self.entry is not None and done.exit.ended is Ended.CANCELLED and self.entry.ledger.remaining() == 0:
             return replace(done, exit=done.exit.model_copy(update={"ended": Ended.TIMED_OUT}))
         return done
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """While nothing of the attempt is alive: this time is none that the model proxy counts."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            if self.entry is not None:
+                self.entry.ledger.extend(time.monotonic() - began)
+
+    def is_over(self) -> bool:
+        """Whether its agent may be started no more: its budget is spent, or it is given up."""
+        return self.cancel.is_set() or (self.entry is not None and self.entry.exhausted.is_set())
 
     def _doors(self) -> tuple[PortForward, ...]:
         return (*((self.door,) if self.door else ()), *self.packages.doors)
@@ -208,9 +227,16 @@ class ModelAccess:
         with contextlib.ExitStack() as ends:
             if model and found.policy is not NetworkPolicy.NONE and self._gateway is not None:
                 self._admit(attempt, settings, sandbox, found, seconds, ends)
-            if found.policy is NetworkPolicy.PACKAGES:
-                network = network_of(found.policy)
-                found.packages = self._packages.open(layout, cache, sandbox, network, into / "network.jsonl", ends)
+            model_door = found.reopen
+
+            def open_doors() -> None:
+                model_door()
+                if found.policy is NetworkPolicy.PACKAGES:
+                    network = network_of(found.policy)
+                    found.packages = self._packages.open(layout, cache, sandbox, network, into / "network.jsonl", ends)
+
+            found.reopen = open_doors
+            open_doors()
             yield found
 
     def _refused(self, model: str, call: Call) -> str:
@@ -256,9 +282,13 @@ class ModelAccess:
                 found.over_run = why
 
         ends.callback(end)
-        found.door = open_door(
-            sandbox, network_of(found.policy), PORT, lambda listening: gateway.serve(listening, entry)
-        )
+
+        def open_model_door() -> None:
+            found.door = open_door(
+                sandbox, network_of(found.policy), PORT, lambda listening: gateway.serve(listening, entry)
+            )
+
+        found.reopen = open_model_door
 
 
 def client_env(access: AccessPoint) -> dict[str, str]:

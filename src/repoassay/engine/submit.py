@@ -311,6 +311,8 @@ class SubmissionEngine:
             if found is None:
                 if not folder.task.kind.changes_repository:
                     raise InfraFault(f"The task {name} is not graded by a patch.")
+                if folder.task.steps:
+                    raise InfraFault(f"The task {name} has several steps, and is not graded by one patch.")
                 found = lay_out(folder, self.bench.repositories, self.bench.cache, self.bench.sandbox)
                 self._layouts[name] = found
             return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import repoassay
@@ -12,8 +12,9 @@ from repoassay.agents import find_agent
 from repoassay.engine.assess import TaskAssurance, assess_task
 from repoassay.engine.attempt import work
 from repoassay.engine.grading_context import GradingContext
+from repoassay.engine.step_walk import set_up
 from repoassay.errors import InfraFault
-from repoassay.grading import ENOUGH, can_doubt, can_run_node, run_tests
+from repoassay.grading import ENOUGH, can_doubt, can_run_node, diff_name, run_tests
 from repoassay.mutants import (
     Battery,
     StrengthDemand,
@@ -23,10 +24,10 @@ from repoassay.mutants import (
     run_battery,
     strength_line,
 )
-from repoassay.tasks import TaskFolder
+from repoassay.tasks import TaskFolder, step_folders
 from repoassay.text import join_names
 from repoassay.types import Outcome, TaskKind, TaskStrength
-from repoassay.workspace import PreparedTask, lay_out
+from repoassay.workspace import PreparedTask, lay_out, step_start
 
 __all__ = ["MUST_FAIL", "Proof", "prove_mutants", "validate_task"]
 
@@ -82,12 +83,15 @@ def validate_task(
     tests = folder.task.grading.tests
     if tests is not None and tests.runner == "node" and (why := can_run_node()):
         return [Proof(folder.task.id, "node", (Outcome.NOT_GRADABLE,), sound=True, comment=why)]
-    solved = folder.solution.is_dir()  # a published task may lack its solution
+    steps = step_folders(folder)
+    solved = all(each.solution.is_dir() for each in steps or [folder])  # a published task may lack its solution
     names = (*(("reference",) if solved else ()), *MUST_FAIL[folder.task.kind])
     if solution_only:
         return [_prove(folder, name, bench, repeat) for name in names[:2]]
     proofs = [_prove(folder, name, bench, repeat) for name in names]
-    if folder.task.kind.changes_repository:
+    if steps:
+        proofs += _prove_starts(folder, bench, repeat) if solved else []
+    elif folder.task.kind.changes_repository:
         assurance = assess_task(folder, bench)
         proofs += [_prove_base(folder, bench, repeat), _prove_doubt(folder, assurance, repeat)]
         proofs.append(_prove_attested(folder, assurance, required, repeat))
@@ -170,6 +174,32 @@ def _prove_base(folder: TaskFolder, bench: GradingContext, repeat: int) -> Proof
         wrong |= off
     comment = f"on the base commit these do not behave as stated: {', '.join(sorted(wrong))}" if wrong else ""
     return Proof(folder.task.id, "base", tuple(outcomes), sound=not wrong, comment=comment)
+
+
+def _prove_starts(folder: TaskFolder, bench: GradingContext, repeat: int) -> list[Proof]:
+    """Where a step begins after the solutions before it, its tests behave as stated, or all of them pass already."""
+    layout, left, proofs = lay_out(folder, bench.repositories, bench.cache, bench.sandbox), b"", []
+    for step, view in zip(folder.task.steps, step_folders(folder), strict=True):
+        begun = set_up(replace(layout, folder=view), step_start(view, layout.base, left), bench.sandbox)
+        start = {path.lstrip("/"): edit for path, edit in begun.items()}
+        tests, outcomes = step.tests, []
+        wrong: set[str] = set()
+        for _ in range(repeat):
+            results = run_tests(view, layout.base, start, bench.sandbox, layout.environment, tests.all_ids)
+            passed = {result.id for result in results if result.outcome == "passed"}
+            off = (passed & set(tests.fail_to_pass)) | (set(tests.pass_to_pass) - passed)
+            outcomes.append(Outcome.FAILED if not off else Outcome.PASSED)
+            wrong |= off
+        idle = wrong == set(tests.fail_to_pass)
+        comment = f"when it begins these do not behave as stated: {', '.join(sorted(wrong))}" if wrong else ""
+        comment = "all of its tests pass when it begins" if idle else comment
+        name = f"step {step.name}"
+        proofs.append(Proof(folder.task.id, name, tuple(outcomes), sound=idle or not wrong, comment=comment))
+        diff = view.solution / diff_name(TaskKind.STATE)
+        if not diff.is_file():
+            break  # and nobody is blamed by the steps that follow
+        left = diff.read_bytes()
+    return proofs
 
 
 def _prove_in_place(folder: TaskFolder, layout: PreparedTask, bench: GradingContext, repeat: int) -> Proof:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from repoassay.types import Task
+from repoassay.types import HiddenTests, Task
 
 __all__ = ["edit_task_toml", "toml_string"]
 
 
 def edit_task_toml(task: Task) -> str:
     """Write an edit, state or pull-request task; keys that have their default are left out."""
-    assert task.grading.tests is not None
-    tests, repository = task.grading.tests, task.repository
+    repository = task.repository
     own = ("id", "title", "kind", "domain", "subdomain", "modality", "provenance", "licence", "rules")
     lines = ["schema = 1", "", "[task]"]
     lines += [f"{key} = {toml_string(str(getattr(task, key)))}" for key in own if getattr(task, key)]
@@ -34,18 +33,31 @@ def edit_task_toml(task: Task) -> str:
         lines += _line(key, getattr(task.environment, key))
     lines += [] if task.state else [f"path = {_list(task.environment.path)}"]
     lines += [f"checks = {_list(task.environment.checks)}"] if task.environment.checks else []
-    lines += ["", "[grading.tests]", f"fail_to_pass = {_list(tests.fail_to_pass)}"]
-    lines += [f"pass_to_pass = {_list(tests.pass_to_pass)}"] if tests.pass_to_pass else []
-    lines += [f"seconds = {tests.seconds:g}", f"cwd = {toml_string(tests.cwd)}"]
-    for key in ("runner", "reader"):
-        lines += _line(key, getattr(tests, key)) if getattr(tests, key) != "pytest" else []
-    for key in ("patch", "files", "arguments", "support", "before"):
-        lines += _line(key, getattr(tests, key))
+    if task.grading.tests:
+        lines += ["", "[grading.tests]", *_test_lines(task.grading.tests)]
+    if task.steps:
+        lines += ["", "[grading]", *_line("reward", task.grading.reward)]
     limits = task.limits.model_dump(exclude_defaults=True)
     lines += ["", "[limits]", *(f"{key} = {value}" for key, value in limits.items())] if limits else []
     if task.network.policy:
         lines += ["", "[network]", *_line("policy", task.network.policy.value)]
+    for step in task.steps:
+        lines += ["", "[[steps]]", *_line("name", step.name)]
+        figures = {"seconds": step.seconds, "min_reward": step.min_reward}
+        lines += [f"{key} = {value:g}" for key, value in figures.items() if value is not None]
+        lines += ["", "[steps.tests]", *_test_lines(step.tests)]
     return "\n".join(lines) + "\n"
+
+
+def _test_lines(tests: HiddenTests) -> list[str]:
+    lines = [f"fail_to_pass = {_list(tests.fail_to_pass)}"]
+    lines += [f"pass_to_pass = {_list(tests.pass_to_pass)}"] if tests.pass_to_pass else []
+    lines += [f"seconds = {tests.seconds:g}", f"cwd = {toml_string(tests.cwd)}"]
+    for key in ("runner", "reader"):
+        lines += _line(key, getattr(tests, key)) if getattr(tests, key) != "pytest" else []
+    for key in ("patch", "files", "arguments", "support", "before", "keys", "optional_keys"):
+        lines += _line(key, getattr(tests, key))
+    return lines
 
 
 def _line(key: str, value: str | tuple[str, ...] | Mapping[str, str] | None) -> list[str]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from repoassay.grading.hidden_tests.prefork import WarmPool as WarmPool
     from repoassay.grading.hidden_tests.results import HiddenTestRun as HiddenTestRun
     from repoassay.grading.hidden_tests.run import run_hidden as run_hidden
+    from repoassay.grading.hidden_tests.script_models import ASKED_MODELS as ASKED_MODELS, missing_keys as missing_keys
     from repoassay.grading.in_place.proof import TaskProof as TaskProof
     from repoassay.grading.in_place.support import setup_of as setup_of
     from repoassay.grading.metrics.documents import read_pdf as read_pdf
@@ -90,6 +91,11 @@ if TYPE_CHECKING:
     )
     from repoassay.grading.registry import all_metrics as all_metrics, get as get, metric as metric, names as names
     from repoassay.grading.sandboxed_module import hit_limit as hit_limit, run_sandboxed as run_sandboxed
+    from repoassay.grading.step_verdicts import (
+        ends_with as ends_with,
+        join_verdicts as join_verdicts,
+        unbegun as unbegun,
+    )
     from repoassay.grading.test_run import (
         ENOUGH as ENOUGH,
         HiddenTestExamination as HiddenTestExamination,
@@ -111,6 +117,7 @@ else:
             "hidden_tests.prefork": ("WarmPool",),
             "hidden_tests.results": ("HiddenTestRun",),
             "hidden_tests.run": ("run_hidden",),
+            "hidden_tests.script_models": ("ASKED_MODELS", "missing_keys"),
             "metrics.documents": ("read_pdf",),
             "metrics.opening": ("content", "mapped", "need", "reference", "workbook"),
             "metrics.neighbours": ("steepness", "structural_similarity"),
@@ -149,6 +156,7 @@ else:
             ),
             "registry": ("all_metrics", "get", "metric", "names"),
             "sandboxed_module": ("run_sandboxed", "hit_limit"),
+            "step_verdicts": ("ends_with", "join_verdicts", "unbegun"),
             "test_run": ("ENOUGH", "HiddenTestExamination", "HiddenTestSubject", "examine"),
         },
     )

@@ -47,7 +47,18 @@ def judge(
     Raises:
         InfraFault: When grading itself fails.
     """
-    if folder.task.kind.changes_repository:
+    if folder.task.steps:
+        from repoassay.grading.step_verdicts import judge_steps
+
+        assert layout is not None
+        verdict = judge_steps(
+            folder,
+            layout,
+            files,
+            lambda step, laid, left: judge(step, laid, left, Submission(), sandbox, cancel, reading, oracle),
+            cancel,
+        )
+    elif folder.task.kind.changes_repository:
         from repoassay.grading.edit import grade_edit  # half a second that outputs of other kinds need not wait for
         from repoassay.grading.pull_request import diff_name, notes_on, read_pull_request
 

@@ -7,7 +7,11 @@ import time
 
 from repoassay.sandbox import Command, Completed, Sandbox, SandboxSession, SandboxSetup
 
-__all__ = ["ClockedSandbox", "ProofClock"]
+__all__ = ["ClockedSandbox", "OverTime", "ProofClock"]
+
+
+class OverTime(Exception):
+    """The clock ran out, or somebody interrupted."""
 
 
 class ProofClock(threading.Event):
@@ -30,6 +34,16 @@ class ProofClock(threading.Event):
     def is_set(self) -> bool:
         """Whether what runs for the proof is to end."""
         return super().is_set() or self.interrupt.is_set() or self.is_over()
+
+    def go_on(self, step: str) -> None:
+        """Go on to a step, unless what the last one saw was the clock's doing.
+
+        Raises:
+            OverTime: It was.
+        """
+        if self.is_set():
+            raise OverTime
+        self.step = step
 
     def is_over(self) -> bool:
         """Whether its own time has passed."""

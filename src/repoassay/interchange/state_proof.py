@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +15,14 @@ from repoassay.diffs import PatchError, apply_patch, read_patch
 from repoassay.engine import AttemptContext, GradingContext, work
 from repoassay.errors import InfraFault, Unavailable
 from repoassay.formats import edit_task_toml
-from repoassay.grading import run_hidden
-from repoassay.interchange.proof_clock import ClockedSandbox, ProofClock
+from repoassay.interchange.proof_clock import ClockedSandbox, OverTime, ProofClock
+from repoassay.interchange.proof_runs import failure_of, test_results
+from repoassay.interchange.step_proof import prove_steps
 from repoassay.sandbox import lock_limit, remove_tree
 from repoassay.tasks import TaskFolder, read_task
 from repoassay.text import printable
-from repoassay.types import FileEdit, TaskKind, TestResult
-from repoassay.workspace import PreparedTask, lay_out
+from repoassay.types import TaskKind
+from repoassay.workspace import lay_out
 
 __all__ = ["PROOF_SECONDS", "StateProof", "prove_state_task", "prove_state_tasks"]
 
@@ -108,7 +109,7 @@ def prove_state_task(place: Path, bench: GradingContext, clock: ProofClock | Non
     try:
         with lock_limit(clock):
             proof = _proof(folder, bench.inside(ClockedSandbox(bench.sandbox, clock)), clock)
-    except _OverTime:
+    except OverTime:
         proof = None
     except (InfraFault, Unavailable) as fault:
         if not clock.is_set():
@@ -119,10 +120,15 @@ def prove_state_task(place: Path, bench: GradingContext, clock: ProofClock | Non
 
 def _proof(folder: TaskFolder, bench: GradingContext, clock: ProofClock) -> StateProof:
     name = folder.task.id
+    if folder.task.steps:
+        state, why = prove_steps(folder, bench, clock)
+        if state == "passes untouched":
+            remove_tree(folder.path)
+        return StateProof(name, state, why)
     layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
-    _next(clock, "The tests on its untouched files")
-    untouched = _results(folder, layout, {}, bench)
-    _next(clock, "Its solution")
+    clock.go_on("The tests on its untouched files")
+    untouched = test_results(folder, layout, {}, bench)
+    clock.go_on("Its solution")
     guards = tuple(test.id for test in untouched if test.outcome == "passed")
     if len(guards) == len(untouched):
         remove_tree(folder.path)
@@ -135,33 +141,8 @@ def _proof(folder: TaskFolder, bench: GradingContext, clock: ProofClock) -> Stat
     return StateProof(name, "unproven" if why else "proven", why)
 
 
-class _OverTime(Exception):
-    """The clock ran out, or somebody interrupted."""
-
-
-def _next(clock: ProofClock, step: str) -> None:
-    """Go on to a step, unless what the last one saw was the clock's doing."""
-    if clock.is_set():
-        raise _OverTime
-    clock.step = step
-
-
 def _over(clock: ProofClock) -> str:
     return f"{clock.step} did not come to an end within the {clock.seconds:g} s that a proof may take in all."
-
-
-def _results(
-    folder: TaskFolder, layout: PreparedTask, edits: Mapping[str, FileEdit | None], bench: GradingContext
-) -> list[TestResult]:
-    """What the tests say of honest work.
-
-    Raises:
-        InfraFault: They would call it tampering, and so would accuse everybody.
-    """
-    told = run_hidden(folder, layout.base, edits, bench.sandbox, layout.environment).told
-    if told.signs:
-        raise InfraFault(f"The task's own tests look like tampering: {told.signs[0]}.")
-    return told.tests
 
 
 def _with_guards(folder: TaskFolder, guards: Sequence[str]) -> TaskFolder:
@@ -183,7 +164,7 @@ def _solved(folder: TaskFolder, bench: GradingContext, clock: ProofClock) -> str
     with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as scratch:
         into = Path(scratch)
         done = work(folder, find_agent("reference"), bench, into, entry=AttemptContext("reference", graded=False))
-        _next(clock, clock.step)
+        clock.go_on(clock.step)
         diff = into / "submission" / "changes.diff"
         if not diff.is_file():
             return printable("; ".join(done.verdict.comments) or "Its solution left nothing.", 500)
@@ -192,22 +173,16 @@ def _solved(folder: TaskFolder, bench: GradingContext, clock: ProofClock) -> str
         said = ""
         with contextlib.suppress(OSError):
             said = (into / "log.txt").read_text("utf-8", "replace")[-300:]
-    _next(clock, "The tests on what its solution leaves")
+    clock.go_on("The tests on what its solution leaves")
     layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
     try:
         edits = apply_patch(read_patch(changes), layout.base).edits if changes.strip() else {}
     except PatchError as error:
         return f"What its solution leaves cannot be kept: {printable(str(error), 300)}"
     for _ in range(_TIMES):
-        results = _results(folder, layout, edits, bench)
-        _next(clock, clock.step)
+        results = test_results(folder, layout, edits, bench)
+        clock.go_on(clock.step)
         if bad := [test for test in results if test.outcome != "passed"]:
-            return _failure(bad, ended.code if ended else None, said)
+            return failure_of(bad, ended.code if ended else None, said)
     (folder.solution / "changes.diff").write_bytes(changes)
     return ""
-
-
-def _failure(bad: Sequence[TestResult], code: int | None, said: str) -> str:
-    first = bad[0]
-    told = f"Its solution (exit code {code}) does not pass {first.id} and {len(bad) - 1} more: {first.message[-200:]}"
-    return printable(f"{told} It said: {said}" if said.strip() else told, 700)

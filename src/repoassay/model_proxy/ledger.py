@@ -110,6 +110,11 @@ class BudgetLedger:
         self.tokens += spent.tokens
         self.dollars += spent.dollars
 
+    def extend(self, seconds: float) -> None:
+        """Put the end of its time off; for whom nothing is under way meanwhile."""
+        if self.deadline is not None:
+            self.deadline += seconds
+
     def remaining(self) -> float | None:
         """Seconds left, None without a limit."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
@@ -16,7 +17,7 @@ from pydantic import ValidationError
 from repoassay.diagnosis import AttemptCase, PackageRequest
 from repoassay.errors import BadInput, RepoAssayError
 from repoassay.records import OBJECTS, JsonLines, parse
-from repoassay.tasks import Located, TaskFolder, locate, read_regular, read_task
+from repoassay.tasks import Located, TaskFolder, locate, read_regular, read_task, step_folders
 from repoassay.types import Attempt, Outcome, PlannedTask, Submission, TaskKind
 
 __all__ = ["TaskFacts", "case_of", "read_attempt_file"]
@@ -134,7 +135,7 @@ def _task_case(folder: TaskFolder, located: Located | None) -> AttemptCase:
     return replace(
         case,
         ground_truth=tuple(_hidden(folder, tree)),
-        reference=_text(folder.solution / _DIFF) if edit else "",
+        reference=_text([folder, *step_folders(folder)][-1].solution / _DIFF) if edit else "",
         tests_named=tuple(dict.fromkeys(_TESTS.findall(folder.instruction[:50_000])))[:50] if edit else (),
     )
 
@@ -188,7 +189,8 @@ def _hidden(folder: TaskFolder, tree: _Tree | None) -> Iterator[str]:
     task = folder.task
     seen = {PurePosixPath(name).name for name in (*task.inputs.files, *task.outputs.files)}
     seen |= {path.name for path in tree.files} if tree is not None else set()
-    for number, path in enumerate(_walk(folder.tests)):
+    walks = (_walk(each.tests) for each in (folder, *step_folders(folder)))
+    for number, path in enumerate(chain.from_iterable(walks)):
         if number >= _MOST_NAMES:
             return
         if path.name not in seen and _TELLING.search(path.name):

@@ -27,9 +27,15 @@ if TYPE_CHECKING:
         unreadable as unreadable,
     )
     from repoassay.tasks.digest import digest_folder as digest_folder
-    from repoassay.tasks.folder import Elsewhere as Elsewhere, TaskFolder as TaskFolder
+    from repoassay.tasks.folder import Elsewhere as Elsewhere, TaskFolder as TaskFolder, step_place as step_place
     from repoassay.tasks.linter import Advice as Advice, lint as lint
     from repoassay.tasks.read import read_task as read_task, task_from_toml as task_from_toml
+    from repoassay.tasks.steps import (
+        SETUP as SETUP,
+        refuse_steps as refuse_steps,
+        step_files as step_files,
+        step_folders as step_folders,
+    )
     from repoassay.tasks.suite import SuiteFolder as SuiteFolder, find_suite as find_suite
     from repoassay.tasks.suite_data import take_data as take_data
     from repoassay.tasks.suite_lint import lint_suite as lint_suite
@@ -49,10 +55,11 @@ else:
             "changed_files": ("changed_tasks", "is_task_folder", "task_above"),
             "contents": ("read_regular", "real_folder", "scan", "unreadable"),
             "digest": ("digest_folder",),
-            "folder": ("Elsewhere", "TaskFolder"),
+            "folder": ("Elsewhere", "TaskFolder", "step_place"),
             "linter": ("Advice", "lint"),
             "read": ("read_task", "task_from_toml"),
             "toml": ("parse_toml",),
+            "steps": ("SETUP", "refuse_steps", "step_files", "step_folders"),
             "suite": ("SuiteFolder", "find_suite"),
             "suite_data": ("take_data",),
             "suite_lint": ("lint_suite",),

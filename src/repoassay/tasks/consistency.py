@@ -9,7 +9,9 @@ from pathlib import Path, PurePosixPath
 
 from repoassay.errors import Problem
 from repoassay.tasks.contents import Contents, is_cache, read_regular, real_folder, unreadable
+from repoassay.tasks.folder import STEPS
 from repoassay.tasks.requirements import check_requirements
+from repoassay.tasks.steps import step_problems
 from repoassay.tasks.task_toml import FILE, TaskDocument
 from repoassay.text import join_names, printable, quote, suggest
 from repoassay.types import (
@@ -21,6 +23,7 @@ from repoassay.types import (
     Outputs,
     PublishedCriteria,
     Repository,
+    Task,
     TaskKind,
 )
 
@@ -63,6 +66,8 @@ def disagreements(
         yield from _criteria(written.grading, written.inputs, contents, metrics)
         if written.grading.tests:
             yield from _tests(written.grading.tests, contents)
+    if written.task:
+        yield from _steps(written.task, contents)
     if written.environment:
         yield from _environment(written.environment, folder, contents)
     if written.repository:
@@ -139,19 +144,30 @@ def _criteria(
                 yield Problem(FILE, f"{key}.against", what, suggest(name, given) or "Name it there.")
 
 
-def _tests(tests: HiddenTests, contents: Contents) -> Iterator[Problem]:
-    there = contents.below("tests")
+def _steps(task: Task, contents: Contents) -> Iterator[Problem]:
+    yield from step_problems(task, contents)
+    for index, step in enumerate(task.steps):
+        top = f"{STEPS}/{step.name}"
+        yield from _tests(step.tests, contents, f"{top}/tests", f"steps[{index}].tests")
+        if contents.below(f"{top}/solution"):
+            yield from _solution((f"{top}/solution/solve.sh",), contents)
+
+
+def _tests(
+    tests: HiddenTests, contents: Contents, folder: str = "tests", section: str = "grading.tests"
+) -> Iterator[Problem]:
+    there = contents.below(folder)
     if tests.runner == "repository":
         yield from _in_place(tests, contents)
         return
     for key, ids in (("fail_to_pass", tests.fail_to_pass), ("pass_to_pass", tests.pass_to_pass)):
         for index, test in enumerate(ids):
             file, separator, name = test.partition("::")
-            place = f"grading.tests.{key}[{index}]"
+            place = f"{section}.{key}[{index}]"
             if not separator or not name:
                 yield Problem(FILE, place, f"is {quote(test)}.", "Write it as FILE::NAME or FILE::CLASS::NAME.")
             elif _plain(file) not in there:
-                what = f"names the file {quote(file)}, which is not in tests/."
+                what = f"names the file {quote(file)}, which is not in {folder}/."
                 yield Problem(FILE, place, what, suggest(file, there) or "Add the file.")
     yield from _twice(tests)
 

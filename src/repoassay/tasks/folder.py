@@ -8,7 +8,15 @@ from pathlib import Path
 
 from repoassay.types import Task
 
-__all__ = ["Elsewhere", "TaskFolder"]
+__all__ = ["STEPS", "Elsewhere", "TaskFolder", "step_place"]
+
+STEPS = "steps"
+"""Folder of the steps of a state task, each in one called by its name."""
+
+
+def step_place(top: Path, step: str) -> Path:
+    """Where a task's folder, a submission, or an attempt's folder holds what is of one step."""
+    return top / STEPS / step
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +55,7 @@ class TaskFolder:
         solution/        hidden: solve.py or make.py (deliverable), changes.diff (edit), and beside that
                          description.md (pull request)
 
+    `step` is set in what `step_folders` makes of a task's steps, whose tests and solutions lie in folders of their own.
     `digest` is the sha256 over every file of the folder (and what lies elsewhere); it is the task's identity.
     """
 
@@ -55,6 +64,7 @@ class TaskFolder:
     instruction: str
     digest: str
     elsewhere: Elsewhere | None = None
+    step: str = ""
 
     @property
     def inputs(self) -> Path:
@@ -64,7 +74,7 @@ class TaskFolder:
     @property
     def tests(self) -> Path:
         """Hidden folder of tests and ground truth."""
-        return self.elsewhere.tests if self.elsewhere else self.path / "tests"
+        return self.elsewhere.tests if self.elsewhere else self._own / "tests"
 
     @property
     def absent(self) -> tuple[str, ...]:
@@ -74,4 +84,8 @@ class TaskFolder:
     @property
     def solution(self) -> Path:
         """Hidden folder of the reference solution."""
-        return self.path / "solution"
+        return self._own / "solution"
+
+    @property
+    def _own(self) -> Path:
+        return step_place(self.path, self.step) if self.step else self.path

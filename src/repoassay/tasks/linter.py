@@ -55,8 +55,9 @@ def _on_pytest(read: TaskFolder) -> Iterator[Problem]:
 
     A task without requirements has the packages of RepoAssay's own Python.
     """
-    environment, tests = read.task.environment, read.task.grading.tests
-    if tests is None or tests.runner != "pytest" or environment.resolve or environment.build:
+    environment = read.task.environment
+    runners = {tests.runner for tests in (read.task.grading.tests, *(step.tests for step in read.task.steps)) if tests}
+    if "pytest" not in runners or environment.resolve or environment.build:
         return
     file = environment.requirements
     if file is None and find_spec("_pytest") is None:

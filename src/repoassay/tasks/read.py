@@ -12,7 +12,8 @@ from repoassay.errors import BadTask, Problem
 from repoassay.tasks.consistency import disagreements
 from repoassay.tasks.contents import read_regular, scan, unreadable
 from repoassay.tasks.digest import digest_folder
-from repoassay.tasks.folder import Elsewhere, TaskFolder
+from repoassay.tasks.folder import STEPS, Elsewhere, TaskFolder
+from repoassay.tasks.steps import joined_instructions
 from repoassay.tasks.task_toml import FILE, TaskDocument, understand
 from repoassay.tasks.toml import MAX_TOML, parse_toml
 from repoassay.text import printable, quote
@@ -54,7 +55,7 @@ def read_task(
         problem = Problem(".", "", f"cannot be opened: {printable(reason)}.", "Check the path.")
         raise BadTask(printable(str(folder), 500), [problem]) from error
     written = _written(place)
-    instruction = _instruction(place)
+    instruction = _instructions(place, written)
     problems = [*contents.problems, *written.problems]
     if written.id is not None and written.id != place.name:
         what = f"is {quote(written.id)}, but the folder is called {quote(place.name)}."
@@ -101,17 +102,26 @@ def _written(folder: Path) -> TaskDocument:
     return TaskDocument(problems=[data]) if isinstance(data, Problem) else understand(data)
 
 
-def _instruction(folder: Path) -> str | Problem:
+def _instructions(folder: Path, written: TaskDocument) -> str | Problem:
+    """What the task asks for; of one with steps, what these ask for together."""
+    if written.task is None or not written.task.steps:
+        return _instruction(folder, INSTRUCTION)
+    found = [_instruction(folder, f"{STEPS}/{step.name}/{INSTRUCTION}") for step in written.task.steps]
+    wrong = next((each for each in found if isinstance(each, Problem)), None)
+    return wrong or joined_instructions(written.task, [each for each in found if isinstance(each, str)])
+
+
+def _instruction(folder: Path, name: str) -> str | Problem:
     try:
-        text = read_regular(folder / INSTRUCTION, _MAX_INSTRUCTION).decode()
+        text = read_regular(folder / name, _MAX_INSTRUCTION).decode()
     except FileNotFoundError:
-        return Problem(INSTRUCTION, "", "is missing.", "Write down what the agent is to do.")
+        return Problem(name, "", "is missing.", "Write down what the agent is to do.")
     except OSError as error:
-        return unreadable(INSTRUCTION, error)
+        return unreadable(name, error)
     except UnicodeDecodeError as error:
-        return Problem(INSTRUCTION, "", f"is not UTF-8 (byte {error.start + 1}).", "Save it as UTF-8.")
+        return Problem(name, "", f"is not UTF-8 (byte {error.start + 1}).", "Save it as UTF-8.")
     if not text.strip():
-        return Problem(INSTRUCTION, "", "is empty.", "Write down what the agent is to do.")
+        return Problem(name, "", "is empty.", "Write down what the agent is to do.")
     if "\0" in text:
-        return Problem(INSTRUCTION, "", "holds a NUL character.", "Remove it; no command line can carry it.")
+        return Problem(name, "", "holds a NUL character.", "Remove it; no command line can carry it.")
     return text

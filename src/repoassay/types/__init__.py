@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from repoassay.types.attempt import Attempt as Attempt
     from repoassay.types.base import Record as Record
     from repoassay.types.calls import Call as Call, Retry as Retry
+    from repoassay.types.environment import Environment as Environment
     from repoassay.types.fields import (
         Identifier as Identifier,
         InnerPath as InnerPath,
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
         IN_REPOSITORY as IN_REPOSITORY,
         Dates as Dates,
         Economics as Economics,
-        Environment as Environment,
         Inputs as Inputs,
         Limits as Limits,
         Outputs as Outputs,
@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         Task as Task,
         TaskKind as TaskKind,
     )
+    from repoassay.types.task_step import TaskStep as TaskStep
     from repoassay.types.trajectory import (
         Observation as Observation,
         OwnFigures as OwnFigures,
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
         GradingIsolation as GradingIsolation,
         IsolationGrade as IsolationGrade,
         Outcome as Outcome,
+        StepVerdict as StepVerdict,
         TestResult as TestResult,
         Verdict as Verdict,
     )
@@ -103,6 +105,7 @@ else:
         "attempt": ("Attempt",),
         "base": ("Record",),
         "calls": ("Call", "Retry"),
+        "environment": ("Environment",),
         "fields": ("Identifier", "InnerPath", "Number", "Sha256", "Size", "inner_path", "is_local"),
         "files": ("FileEdit",),
         "grading": ("Criterion", "Grading", "HiddenTests", "PublishedCriteria", "Reading"),
@@ -114,11 +117,12 @@ else:
         "submission": ("Ended", "Exit", "SkippedFile", "Submission", "SubmittedFile"),
         "strength": ("MutantFate", "MutantKind", "MutantTrial", "SuiteStrength", "TaskStrength"),
         "suite": ("StrengthSettings", "Suite", "SuiteData"),
-        "task": ("Dates", "Economics", "Environment", "IN_REPOSITORY", "Inputs", "TaskKind", "Limits", "Outputs",
+        "task": ("Dates", "Economics", "IN_REPOSITORY", "Inputs", "TaskKind", "Limits", "Outputs",
             "Repository", "Task"),
+        "task_step": ("TaskStep",),
         "trajectory": ("Observation", "OwnFigures", "Source", "TrajectoryStep", "StepCall", "Trajectory"),
         "usage": ("Usage",),
         "verdict": ("Assurance", "CriterionResult", "Feedback", "Grade", "GradingIsolation", "IsolationGrade",
-            "Outcome", "TestResult", "Verdict", "Attribution", "Basis"),
+            "Outcome", "StepVerdict", "TestResult", "Verdict", "Attribution", "Basis"),
         "workspace_state": ("WorkspaceState",),
     })  # fmt: skip

@@ -10,16 +10,17 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from repoassay.types.base import Record
+from repoassay.types.environment import Environment
 from repoassay.types.fields import Day, Dollars, Identifier, InnerPath, Seconds, Sha256, Size, inner_path
 from repoassay.types.grading import Grading, Mutants, Reading
 from repoassay.types.network import NetworkPolicy, NetworkRule
+from repoassay.types.task_step import Steps, TaskStep, check_steps
 from repoassay.types.workspace_state import WorkspaceState
 
 __all__ = [
     "IN_REPOSITORY",
     "Dates",
     "Economics",
-    "Environment",
     "Inputs",
     "Limits",
     "Outputs",
@@ -107,61 +108,6 @@ class Repository(Record):
         return Repository(source=self.release, sha256=self.release_sha256, licence=self.licence, homepage=self.homepage)
 
 
-class Environment(Record):
-    """The recipe of a task's environment, and folders of the repository put on the import path.
-
-    `python` is a lower bound (`>=3.11`) that the interpreter of RepoAssay itself must meet, or one release line (`3.9`)
-    whose interpreter is looked for on this machine; its environment is then an installation of its own. `node` is the
-    oldest major version of Node that will do, as `>=20`; what its packages need is installed by `build`.
-    `requirements` is a file of wheels pinned by hash. `resolve` is one that is not pinned, as data sets of others have
-    it: uv resolves it when the environment is first built, from what was released by the day `exclude_newer`
-    (`YYYY-MM-DD`), and adds pytest. With `frozen` that file fixes the version of every package and is installed as it
-    stands, without what its packages ask for. `apt` names Debian packages whose files the build and the tests see.
-    `build` are shell commands run in the repository's root once all that is installed, with the package indexes in
-    reach; what they leave in the repository belongs to it. `variables` are set for the build, the agent and the tests.
-    `checks` are commands that contributors run in the repository's root before they ask for a merge; they are named to
-    agents of pull-request tasks. `image` names a container image that has the repository at /testbed and its
-    environment: where a sandbox is asked for that runs tasks in their images, it takes the place of all that is built.
-    """
-
-    python: str = ">=3.11"
-    node: Annotated[str, Field(pattern=r"^>=\d{1,3}$")] | None = None
-    requirements: InnerPath | None = None
-    resolve: InnerPath | None = None
-    frozen: bool = False
-    exclude_newer: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
-    apt: Annotated[
-        tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]{1,99}$")], ...], Field(max_length=100)
-    ] = ()
-    build: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=20_000)], ...], Field(max_length=50)] = ()
-    variables: Annotated[
-        dict[Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]{0,99}$")], Annotated[str, Field(max_length=2000)]],
-        Field(max_length=50),
-    ] = Field(default_factory=dict)
-    image: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,399}$")] | None = None
-    path: tuple[str, ...] = (".",)
-    checks: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=400)], ...], Field(max_length=20)] = ()
-
-    @model_validator(mode="after")
-    def _one_file(self) -> Self:
-        if self.requirements is not None and self.resolve is not None:
-            raise ValueError("has both requirements and resolve; keep one")
-        if self.frozen and self.resolve is None:
-            raise ValueError("has frozen, which only a file under resolve can be; remove it")
-        return self
-
-    @property
-    def lies_in_image_alone(self) -> bool:
-        """Whether there is an image, and nothing that an environment could be built of."""
-        return self.image is not None and not (self.requirements or self.resolve or self.build)
-
-    @property
-    def release_line(self) -> str | None:
-        """The release line of Python it asks for, such as `3.9`; None where a lower bound is enough."""
-        found = re.fullmatch(r"(3\.\d{1,2})(?:\.\d+)?", self.python.strip())
-        return found[1] if found else None
-
-
 class Inputs(Record):
     """Files below `inputs/` that the agent is given."""
 
@@ -222,7 +168,8 @@ class Task(Record):
 
     A task whose `status` is "retired" stays readable and is left out of runs unless it is named; `since` (a quarter,
     as 2026Q4, or a day) and `why` then say when and for what reason. `rules` says what a contribution must keep to
-    (pull-request tasks): a file of the task folder, or `repository:PATH` for one that the repository has.
+    (pull-request tasks): a file of the task folder, or `repository:PATH` for one that the repository has. A state task
+    may have `steps`, each with tests of its own.
 
     Raises:
         pydantic.ValidationError: When a key is unknown, missing or malformed, or kind and grading disagree.
@@ -243,6 +190,7 @@ class Task(Record):
     dates: Dates = Dates()
     repository: Repository
     state: WorkspaceState | None = None
+    steps: Steps = ()
     environment: Environment = Environment()
     inputs: Inputs = Inputs()
     outputs: Outputs = Outputs()
@@ -272,6 +220,17 @@ class Task(Record):
             return dates.commit
         return dates.first_published or dates.drafted
 
+    def of_step(self, step: TaskStep) -> Task:
+        """The state task that one of its steps is by itself: its tests decide, and its time limit holds."""
+        seconds = step.seconds or self.limits.seconds
+        return self.model_copy(
+            update={
+                "steps": (),
+                "grading": self.grading.model_copy(update={"tests": step.tests}),
+                "limits": self.limits.model_copy(update={"seconds": seconds}),
+            }
+        )
+
     @model_validator(mode="after")
     def _retired_with_reason(self) -> Self:
         if self.status == "retired" and not (self.since and self.why):
@@ -294,8 +253,11 @@ class Task(Record):
         if (self.kind is TaskKind.STATE) is (self.state is None):
             raise ValueError("state: state tasks, and no others, name folders that cross; add or remove [state] places")
         tests = self.grading.tests
-        if self.state and tests and (tests.runner not in _STATE_RUNNERS or tests.cwd != "scratch"):
-            raise ValueError("grading.tests: a state task's tests run by pytest or as a script; correct runner, cwd")
+        for each in (tests, *(step.tests for step in self.steps)):
+            if self.state and each and (each.runner not in _STATE_RUNNERS or each.cwd != "scratch"):
+                raise ValueError(
+                    "grading.tests: a state task's tests run by pytest or as a script; correct runner, cwd"
+                )
         if tests and tests.runner == "script" and not self.state:
             raise ValueError("grading.tests.runner: only the tests of a state task are a script; remove it")
         if self.state and self.inputs.files:
@@ -303,10 +265,19 @@ class Task(Record):
         return self
 
     @model_validator(mode="after")
+    def _steps_agree(self) -> Self:
+        if self.steps and not self.state:
+            raise ValueError("steps: only a state task has steps; remove them")
+        if self.steps and self.grading.tests:
+            raise ValueError("grading.tests: each step has tests of its own; move these to [steps.tests]")
+        check_steps(self.steps)
+        return self
+
+    @model_validator(mode="after")
     def _kind_agrees(self) -> Self:
         if self.kind.changes_repository:
             name = _WITH_TESTS[self.kind]
-            if self.grading.tests is None:
+            if self.grading.tests is None and not self.steps:
                 raise ValueError(f"grading.tests: {name} needs hidden tests; add [grading.tests] with fail_to_pass")
             if self.grading.result or self.grading.process or self.grading.published or self.outputs.files:
                 raise ValueError(f"grading: {name} is graded by tests alone; remove its criteria and outputs")

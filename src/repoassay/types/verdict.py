@@ -8,6 +8,7 @@ from typing import Literal
 
 from repoassay.types.base import Record
 from repoassay.types.grading import Reading
+from repoassay.types.spending import Spending
 
 __all__ = [
     "Assurance",
@@ -19,6 +20,7 @@ __all__ = [
     "GradingIsolation",
     "IsolationGrade",
     "Outcome",
+    "StepVerdict",
     "TestResult",
     "Verdict",
 ]
@@ -134,13 +136,24 @@ class GradingIsolation(Record):
         return f"{self.kind}, grade {self.grade.value}"
 
 
+class StepVerdict(Record):
+    """What was judged of one step of a state task; `reward` is what its tests gave, `seconds` what judging took."""
+
+    name: str
+    outcome: Outcome
+    reward: float
+    min_reward: float | None = None
+    seconds: float = 0.0
+
+
 class Verdict(Record):
     """The outcome of grading one submission.
 
     `process` and `result` are what ECR and TPR count: true, false, or None where unknown (unknown is never false).
     `reading` says which criteria decided. `assurance` is known of changes of a repository that passed. `isolation` is
     what tests, metrics and the agent ran under; None where nothing ran here, and in records of version 0.1. `basis` is
-    how tests of a change of a repository were decided.
+    how tests of a change of a repository were decided. `steps` are those that a state task's attempt came to, in order.
+    `judging` is what the tests themselves asked models, where they did: a cost of judging, and none of the agent's.
     """
 
     task: str
@@ -158,3 +171,5 @@ class Verdict(Record):
     assurance: Assurance | None = None
     isolation: GradingIsolation | None = None
     basis: Basis = "run"
+    steps: tuple[StepVerdict, ...] = ()
+    judging: Spending | None = None

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         unpack as unpack,
     )
     from repoassay.workspace.state_places import state_mounts as state_mounts
+    from repoassay.workspace.step_layout import step_start as step_start
     from repoassay.workspace.variables import (
         environment_variables as environment_variables,
         test_variables as test_variables,
@@ -110,6 +111,7 @@ else:
             ),
             "sources": ("fetch_commit", "fetch_folders", "unpack"),
             "state_places": ("state_mounts",),
+            "step_layout": ("step_start",),
             "variables": ("environment_variables", "test_variables"),
         },
     )

@@ -114,7 +114,7 @@ def _nothing_to_try(folder: TaskFolder) -> str:
     """Why a task has no mutants; empty where it may have."""
     tests = folder.task.grading.tests
     if tests is None:
-        return "it has no hidden tests"
+        return "its steps are each judged by themselves" if folder.task.steps else "it has no hidden tests"
     if not (folder.solution / "changes.diff").is_file():
         return "it has no solution"
     return can_run_node() or "" if tests.runner == "node" else ""

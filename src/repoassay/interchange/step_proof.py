@@ -1,0 +1,103 @@
+"""Proof of a state task of several steps: their solutions in order pass, and each step's untouched start fails."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from repoassay.agents import find_agent
+from repoassay.diffs import PatchError, apply_patch, read_patch
+from repoassay.engine import AttemptContext, GradingContext, set_up, work
+from repoassay.formats import edit_task_toml
+from repoassay.interchange.proof_clock import ProofClock
+from repoassay.interchange.proof_runs import failure_of, test_results
+from repoassay.tasks import TaskFolder, read_task, step_folders, step_place
+from repoassay.text import join_names, printable
+from repoassay.types import FileEdit, HiddenTests, Outcome
+from repoassay.workspace import PreparedTask, lay_out, step_start
+
+__all__ = ["prove_steps"]
+
+_TIMES = 2
+"""Runs of each step's tests on what its solution left."""
+
+
+def prove_steps(folder: TaskFolder, bench: GradingContext, clock: ProofClock) -> tuple[str, str]:
+    """Prove a task; `proven`, `unproven` or `passes untouched`, and why.
+
+    Tests that pass when their step begins become guards in task.toml. What the solutions of a step and of those before
+    it have changed is kept as its `solution/changes.diff`, where it passes; the first step that cannot be proved ends
+    the proof, and nobody is blamed by it or by those after it.
+    """
+    with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as scratch:
+        into = Path(scratch)
+        clock.go_on("Its solutions")
+        done = work(folder, find_agent("reference"), bench, into, entry=AttemptContext("reference", graded=False))
+        layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox)
+        why, still = "", []
+        left = b""
+        kept: dict[str, bytes] = {}
+        for number, view in enumerate(step_folders(folder)):
+            clock.go_on(f"The tests of the step {view.step} on its untouched files")
+            begun = set_up(replace(layout, folder=view), step_start(view, layout.base, left), bench.sandbox, clock)
+            start = {path.lstrip("/"): edit for path, edit in begun.items()}
+            untouched = test_results(view, layout, start, bench)
+            guards = [test.id for test in untouched if test.outcome == "passed"]
+            if len(guards) == len(untouched):
+                still.append(view.step)
+            else:
+                folder = _with_guards(folder, number, guards)
+            clock.go_on(f"The tests of the step {view.step} on what its solution leaves")
+            diff = step_place(into / "submission", view.step) / "changes.diff"
+            if not (view.solution / "solve.sh").is_file():
+                why = f"The step {view.step} comes without a solution."
+            elif not diff.is_file():
+                why = printable("; ".join(done.verdict.comments) or f"The step {view.step} was not come to.", 500)
+            else:
+                why = _failure(view, layout, diff.read_bytes(), bench)
+            if why:
+                break
+            kept[view.step] = left = diff.read_bytes()
+    for name, changes in kept.items():
+        (step_place(folder.path, name) / "solution" / "changes.diff").write_bytes(changes)
+    if _nothing_passes(folder.path, bench, clock):
+        return "passes untouched", "It passes when nobody has done anything; it is left out of the suite."
+    if not why and still:
+        return "proven", f"When they begin all tests pass already of {join_names(still, 10)}."
+    return ("unproven", why) if why else ("proven", "")
+
+
+def _failure(view: TaskFolder, layout: PreparedTask, changes: bytes, bench: GradingContext) -> str:
+    """Why what the solutions left by the end of a step proves nothing; empty where its tests pass."""
+    edits: dict[str, FileEdit | None] = {}
+    try:
+        edits = dict(apply_patch(read_patch(changes), layout.base).edits) if changes.strip() else {}
+    except PatchError as error:
+        return f"What the solution of the step {view.step} leaves cannot be kept: {printable(str(error), 300)}"
+    for _ in range(_TIMES):
+        if bad := [test for test in test_results(view, layout, edits, bench) if test.outcome != "passed"]:
+            return f"Step {view.step}: {failure_of(bad, None, '')}"
+    return ""
+
+
+def _with_guards(folder: TaskFolder, number: int, guards: Sequence[str]) -> TaskFolder:
+    """The task with the tests of one step told apart, on disk too."""
+    step = folder.task.steps[number]
+    decisive = tuple(test for test in step.tests.all_ids if test not in set(guards))
+    named: HiddenTests = step.tests.model_copy(update={"fail_to_pass": decisive, "pass_to_pass": tuple(guards)})
+    if named == step.tests:
+        return folder
+    steps = list(folder.task.steps)
+    steps[number] = step.model_copy(update={"tests": named})
+    task = folder.task.model_copy(update={"steps": tuple(steps)})
+    (folder.path / "task.toml").write_text(edit_task_toml(task), encoding="utf-8")
+    return read_task(folder.path)
+
+
+def _nothing_passes(place: Path, bench: GradingContext, clock: ProofClock) -> bool:
+    """Whether an agent that does nothing would pass."""
+    clock.go_on("An attempt that does nothing")
+    with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as scratch:
+        return work(read_task(place), find_agent("nothing"), bench, Path(scratch)).verdict.outcome is Outcome.PASSED
