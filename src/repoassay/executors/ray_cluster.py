@@ -160,14 +160,14 @@ class RayCluster(NodeCluster):
             if parcel.name not in self._parcels:
                 self._parcels[parcel.name] = self._ray.put(parcel.pack())
         parcels = {parcel.name: [self._parcels[parcel.name]] for parcel in ticket.job.parcels}
-        answer = member.handle.do.remote(ticket.number, ticket.job.record.model_dump_json().encode(), parcels)
+        given = member.handle.do.remote(ticket.number, ticket.job.record.model_dump_json().encode(), parcels)
 
-        def settle(told: bytes) -> None:
+        def settle(answer: bytes) -> None:
             if ticket.number in self._placed:
                 self._machines[member.node].deaths = 0
-            self._settle(ticket.number, told)
+            self._settle(ticket.number, answer)
 
-        self._when_done(answer, settle, partial(self._fail, member))
+        self._when_done(given, settle, partial(self._fail, member))
 
     def _when_done(self, ref: Any, answer: Callable[[bytes], None], lost: Callable[[BaseException], None]) -> None:
         """Have this thread called with what a reference leads to, or with why that will never come."""

@@ -29,7 +29,7 @@ from repoassay.executors.protocol import Cluster, NodeSetup
 from repoassay.executors.slurm_node import CallerPlace
 from repoassay.records import to_json
 from repoassay.text import one_line, quote
-from repoassay.workspace import TaskArray, cancel_jobs, check_slurm, jobs_at_work, submit_tasks
+from repoassay.workspace import cancel_jobs, check_slurm, jobs_at_work, submit_tasks
 
 __all__ = ["SlurmCluster", "SlurmExecutor"]
 
@@ -98,8 +98,7 @@ class SlurmCluster(NodeCluster):
         try:
             self._write_place()
             command = ("repoassay.executors.slurm_node", str(self._folder / "caller.json"))
-            array = TaskArray(command, nodes, self._folder, Path.cwd(), tuple(options))
-            self._job = submit_tasks(array, without=self._secrets)
+            self._job = submit_tasks(self._folder, command, nodes, options, unset=self._secrets)
             threading.Thread(target=self._listen, name="slurm-listener", daemon=True).start()
             _LOG.warning(
                 "repoassay: Job %s of Slurm is submitted (nodes: %d); waiting for the first.", self._job, nodes

@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from repoassay.workspace.signature import check_signature as check_signature, sign_file as sign_file
     from repoassay.workspace.slurm import (
         ArrayJob as ArrayJob,
-        TaskArray as TaskArray,
         cancel_jobs as cancel_jobs,
         check_slurm as check_slurm,
         jobs_at_work as jobs_at_work,
@@ -101,7 +100,6 @@ else:
             "signature": ("check_signature", "sign_file"),
             "slurm": (
                 "ArrayJob",
-                "TaskArray",
                 "cancel_jobs",
                 "check_slurm",
                 "jobs_at_work",

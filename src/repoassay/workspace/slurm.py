@@ -23,7 +23,6 @@ from repoassay.text import is_hidden, printable, quote
 
 __all__ = [
     "ArrayJob",
-    "TaskArray",
     "cancel_jobs",
     "check_slurm",
     "jobs_at_work",
@@ -73,32 +72,14 @@ class ArrayJob:
         return ",".join(f"{first}-{last}" if last > first else f"{first}" for first, last in spans)
 
 
-@dataclass(frozen=True, slots=True)
-class TaskArray:
-    """An array job of tasks that are alike.
-
-    Attributes:
-        command: A module of Python, and its arguments.
-        count: How many tasks there are.
-        folder: Where the script and the logs lie, on the shared folder.
-        where: The working folder of the tasks.
-        options: Further options of sbatch, as `--NAME=VALUE`.
-    """
-
-    command: Sequence[str]
-    count: int
-    folder: Path
-    where: Path
-    options: Sequence[str] = ()
-
-
 def write_scripts(job: ArrayJob) -> tuple[Path, Path]:
     """Write the scripts of the array and of the collecting job; returns where they are.
 
     Raises:
         BadInput: An argument or a folder has a line break or another control character, or an option is none for here.
     """
-    _check_words(job, *job.share, *job.collect)
+    _check_words(*job.share, *job.collect, str(job.where), str(job.folder))
+    _check_options(job.options)
     share, collect = job.folder / "share.sh", job.folder / "collect.sh"
     by_hand = f"# One share of {job.count}. By hand: sbatch --array={job.array} {shlex.quote(str(share))}"
     # Slurm tells a task how many CPUs it has only where it was asked for more than one.
@@ -132,24 +113,30 @@ def submit_array(job: ArrayJob) -> tuple[str, str]:
     return array, last
 
 
-def submit_tasks(array: TaskArray, *, without: Collection[str] = ()) -> str:
-    """Submit an array job; returns its id.
+def submit_tasks(
+    folder: Path, command: Sequence[str], count: int, options: Sequence[str] = (), unset: Collection[str] = ()
+) -> str:  # fmt: skip
+    """Submit an array job of tasks that are alike; returns its id.
 
     Args:
-        array: The job.
-        without: Variables that Slurm is not told, which would keep them in its spool.
+        folder: Where the script and the logs lie, on the shared folder.
+        command: A module of Python, and its arguments; called in this process's working folder.
+        count: How many tasks there are.
+        options: Further options of sbatch, as `--NAME=VALUE`.
+        unset: Variables that Slurm is not told, which would keep them in its spool.
 
     Raises:
         Unavailable: There is no Slurm here.
         BadInput: Slurm refuses the job, or as `write_scripts` raises it.
     """
-    _check_words(array, *array.command)
-    script = array.folder / "node.sh"
-    script.write_text(_script(array.where, "# One node.", array.command), encoding="utf-8")
+    _check_words(*command, str(folder), str(Path.cwd()))
+    _check_options(options)
+    script = folder / "node.sh"
+    script.write_text(_script(Path.cwd(), "# One node.", command), encoding="utf-8")
     return _job_id(_call(
-        "sbatch", "--job-name=repoassay-nodes", "--parsable", f"--chdir={array.folder}", "--open-mode=append",
-        *array.options, f"--array=0-{array.count - 1}", "--output=node-%A-%a.log", "--requeue", str(script),
-        env={name: value for name, value in os.environ.items() if name not in without},
+        "sbatch", "--job-name=repoassay-nodes", "--parsable", f"--chdir={folder}", "--open-mode=append", *options,
+        f"--array=0-{count - 1}", "--output=node-%A-%a.log", "--requeue", str(script),
+        env={name: value for name, value in os.environ.items() if name not in unset},
     ))  # fmt: skip
 
 
@@ -186,17 +173,22 @@ def jobs_at_work(ids: Sequence[str]) -> list[str]:
     return found
 
 
-def _check_words(job: ArrayJob | TaskArray, *words: str) -> None:
-    """Raise `BadInput` where a script could not have these, or an option is none for here."""
-    for text in (*words, *job.options, str(job.where), str(job.folder), sys.executable):
+def _check_words(*words: str) -> None:
+    """Raise `BadInput` where a script could not have these."""
+    for text in (*words, sys.executable):
         if any(map(is_hidden, text)):
             raise BadInput(
                 f"{printable(text)} cannot stand in a job script: it has a character that does not print.",
                 "Use names of plain characters.",
             )
-    for option in job.options:
+
+
+def _check_options(options: Sequence[str]) -> None:
+    """Raise `BadInput` where one is none of sbatch for here."""
+    for option in options:
         if not re.match(r"--[a-z]", option) or option.partition("=")[0] in _OWN:
             raise BadInput(f"{quote(option)} cannot be given to sbatch here.", "Give options as --NAME=VALUE.")
+    _check_words(*options)
 
 
 def _script(where: Path, about: str, words: Sequence[str], further: str = "") -> str:
