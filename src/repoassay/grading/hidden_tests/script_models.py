@@ -29,8 +29,8 @@ __all__ = ["ASKED_MODELS", "AskedModel", "ScriptModels", "account_of", "missing_
 
 _PORT = 4720
 _CALLS, _TOKENS, _DOLLARS = 300, 3_000_000, Decimal(10)
-"""What one run of tests may ask for. A submission could ask the vendor's dearest model, so that dollars are bounded too,
-but where the user serves models, which need have no price."""
+"""What one run of tests may ask for. A submission could ask the dearest model, so dollars are bounded too, but where
+the user serves the models, which need have no price."""
 
 
 @dataclass(frozen=True, slots=True)
