@@ -104,7 +104,8 @@ class Hooking(loader):
         return compile("thing = 'hooked'", path, "exec")
 
 def hooking(name, path, target=None):
-    return importlib.util.spec_from_file_location(name, source, loader=Hooking(name, source)) if name == "late" else None
+    if name == "late":
+        return importlib.util.spec_from_file_location(name, source, loader=Hooking(name, source))
 
 sys.meta_path.insert(0, type("Finder", (), {"find_spec": staticmethod(hooking)}))
 """
