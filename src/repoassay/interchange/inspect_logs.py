@@ -96,9 +96,7 @@ def _zipped(path: Path) -> Iterator[ForeignAttempt]:
             samples = (name for name in names if name.startswith("samples/") and name.endswith(".json"))
             left = max(_SURE, _MOST_TIMES * path.stat().st_size)
             for name in sorted(samples, key=_sample_order):
-                left -= min(archive.getinfo(name).file_size, _LARGEST)
-                if left < 0:  # members may overlap, so that each byte is unpacked a thousand times over
-                    raise zipfile.BadZipFile(f"it unpacks to more than {_MOST_TIMES} times its size")
+                left = _left(left, archive.getinfo(name))
                 sample = _member(archive, name)
                 yield _attempt(header, sample) if sample else _unreadable(name)
     except (zipfile.BadZipFile, NotImplementedError, OSError, EOFError) as error:
@@ -106,6 +104,14 @@ def _zipped(path: Path) -> Iterator[ForeignAttempt]:
             f"{printable(str(path), 500)} cannot be read: {printable(str(error), 200)}.",
             "Write it again with `inspect log convert`, or copy it whole.",
         ) from error
+
+
+def _left(left: int, entry: zipfile.ZipInfo) -> int:
+    """What of so many bytes a member leaves; they may overlap, so that each is unpacked a thousand times over."""
+    left -= min(entry.file_size, _LARGEST)
+    if left < 0:
+        raise zipfile.BadZipFile(f"it unpacks to more than {_MOST_TIMES} times its size")
+    return left
 
 
 def _sample_order(name: str) -> tuple[str, int, str]:
