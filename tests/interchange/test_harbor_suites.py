@@ -164,7 +164,11 @@ REFUSALS = {
     "an agent's account": ({"task": ABOUT.replace("[agent]", "[agent]\nuser = 'node'")}, "an account beside root", 0),
     "steps": ({"task": f"{ABOUT}[[steps]]\nname = 'a'\n[[steps]]\nname = 'b'\n"}, "several steps", STEP_LINE),
     "a download": ({"Dockerfile": "FROM python:3.12\nRUN true && \\\n  curl -O https://x.org/a\n"}, "with curl", 2),
-    "a hidden download": ({"Dockerfile": "FROM debian\nRUN for i in 1; do wget x.org; done\n"}, "in a compound", 2),
+    "a hidden download": (
+        {"Dockerfile": "FROM debian\nRUN for i in 1; do wget x.org; done\n"},
+        "something with wget",
+        2,
+    ),
     "a service": ({"Dockerfile": "FROM debian\nRUN apt-get install -y nginx\n"}, "the service nginx", 2),
     "users": (
         {"Dockerfile": "FROM debian\nWORKDIR /app\nRUN useradd -m ann\n", "instruction": "Write /app/a as ann.\n"},
