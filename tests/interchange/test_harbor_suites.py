@@ -181,7 +181,7 @@ REFUSALS = {
     "a file from outside": ({"Dockerfile": "FROM debian\nCOPY ../tests /app/\n"}, "outside of its folder", 2),
     "a program of its own": ({"Dockerfile": 'FROM debian\nWORKDIR /app\nENTRYPOINT ["/serve"]\n'}, "a program of", 3),
     "a GPU": ({"task": f"{ABOUT}gpus = 1\n"}, "needs a GPU", 0),
-    "a key": ({"task": ABOUT + '[verifier.env]\nKEY = "${API_KEY}"\n'}, "such as a key", 12),
+    "a key": ({"task": ABOUT + '[verifier.env]\nKEY = "${API_KEY}"\n'}, "takes a variable", 12),
     "an agent's key": (
         {"task": ABOUT + '[environment.env]\nA_KEY = "${A_KEY}"\n', "solve": "echo $A_KEY\n"},
         "Its agent is given",
@@ -189,7 +189,7 @@ REFUSALS = {
     ),
     "a hidden key": (
         {"task": ABOUT + '[verifier.env]\nMY_TOKEN = "${MY_TOKEN:-}"\n', "test": f"echo $MY_TOKEN\n{REWARD}"},
-        "such as a key",
+        "look for a key of the user",
         12,
     ),
     "no reward": ({"test": "python3 /tests/score.py\n"}, "writes no reward", 0),

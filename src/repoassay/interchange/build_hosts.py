@@ -91,18 +91,18 @@ def _place(address: str) -> tuple[str, int]:
 def in_environment(command: str) -> str:
     """A command that installs below /usr/local, doing so below /env; a link to a program becomes one that starts it."""
 
-    def starter(match: re.Match[str]) -> str:
+    def start(match: re.Match[str]) -> str:
         target, name = match[1], match[2] or match[1].rpartition("/")[2]
         place = f"/env/bin/{name}"
         return f"printf '#!/bin/sh\\nexec {target} \"$@\"\\n' > {place} && chmod 755 {place}"
 
-    return re.sub(r"(?<![\w.-])/usr/local(?=/|\s|$|[\"'])", "/env", _LINK.sub(starter, command))
+    return re.sub(r"(?<![\w.-])/usr/local(?=/|\s|$|[\"'])", "/env", _LINK.sub(start, command))
 
 
-def with_arguments(command: str, known: Mapping[str, str]) -> str:
+def with_arguments(command: str, variables: Mapping[str, str]) -> str:
     """A command that is given those of an image's variables which it names and the build has not: ARG, mostly."""
-    named = [name for name in known if re.search(rf"\$\{{?{re.escape(name)}\b", command)]
-    return "".join(f"export {name}='{_quoted(known[name])}' && " for name in named) + command
+    named = [name for name in variables if re.search(rf"\$\{{?{re.escape(name)}\b", command)]
+    return "".join(f"export {name}='{_quoted(variables[name])}' && " for name in named) + command
 
 
 def starters(folders: Iterable[str]) -> list[str]:

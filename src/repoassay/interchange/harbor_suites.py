@@ -10,7 +10,7 @@ from typing import Any
 
 from repoassay.errors import BadInput
 from repoassay.interchange.compose_file import mount_files
-from repoassay.interchange.harbor_no_task import no_task
+from repoassay.interchange.harbor_refusals import refusal_of_harbor
 from repoassay.interchange.harbor_registry import dataset_names
 from repoassay.interchange.harbor_settings import positive_seconds, read_settings
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
@@ -75,7 +75,7 @@ class HarborTasks:
 
     def no_task(self, folder: Path) -> ImportRefusal | None:
         """Why a folder is none of Harbor's tasks; None where it may be one."""
-        return no_task(folder)
+        return refusal_of_harbor(folder)
 
     def convert(self, folder: Path) -> StateTask:
         """Understand one task folder.

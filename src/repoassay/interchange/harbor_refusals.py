@@ -8,10 +8,10 @@ from typing import Any
 
 from repoassay.interchange.image_file import ImportRefusal
 
-__all__ = ["no_task"]
+__all__ = ["refusal_of_harbor"]
 
 
-def no_task(folder: Path) -> ImportRefusal | None:
+def refusal_of_harbor(folder: Path) -> ImportRefusal | None:
     """Why Harbor has no task in a folder with a task.toml, by its own rules (0.24); None where it may have one."""
     if (folder / "task.yaml").is_file():
         return None
