@@ -230,6 +230,7 @@ def _tasks(
                 "found": done.found,
                 "converted": list(done.tasks),
                 "refused": [asdict(refusal) for refusal in done.refused],
+                "no_tasks": [asdict(refusal) for refusal in done.no_tasks],
                 "proofs": [asdict(proof) for proof in proofs],
             }
         )
@@ -292,5 +293,7 @@ def _print_tasks(done: ImportedSuite, proofs: Sequence[StateProof]) -> None:
         click.echo(f"  refused {count}: {printable(why, 300)} ({place})")
     if len(done.reasons) > _REASONS:
         click.echo(f"  and for {len(done.reasons) - _REASONS} more reasons: --json has each with its line")
+    for why, count in Counter(refusal.why for refusal in done.no_tasks).most_common():
+        click.echo(f"  beside them {count} folders are no tasks: {printable(why, 300)}")
     for state, count in Counter(proof.state for proof in proofs).most_common():
         click.echo(f"  {state}: {count}")
