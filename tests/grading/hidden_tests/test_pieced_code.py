@@ -196,6 +196,7 @@ else:
     asked = ["none"]
 open(source, "wb").write(text + sys.argv[4].encode())
 sys.path.insert(0, place)
+exec(sys.argv[6] if sys.argv[6:] else "")
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     try:
@@ -229,3 +230,20 @@ def test_the_import_system_takes_pieces_as_it_takes_the_whole(tmp_path: Path, mo
         said.append(done.stdout.replace(f"/{how}/", "/HOW/"))
     assert said[0] == said[1]
     assert said[0].endswith("True\n")
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "importlib.machinery.SourceFileLoader.source_to_code = lambda *_, **__: compile('number = 1', 'x', 'exec')",
+        "importlib.machinery.SourceFileLoader.get_code = lambda *_: compile('number = 1', 'x', 'exec')",
+        "importlib.machinery.SourceFileLoader.get_data = lambda *_: b'number = 1'",
+    ],
+)
+def test_who_hooks_into_the_loader_meets_the_whole(tmp_path: Path, hook: str) -> None:
+    (tmp_path / "late.py").write_text(TEXT)
+    argv = [sys.executable, "-I", "-B", "-c", LOADED, held_code.__file__, pieced_code.__file__, str(tmp_path)]
+    done = subprocess.run(
+        [*argv, "more = 1\n", "pieces", hook], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.startswith("None 1 ["), done.stdout + done.stderr
