@@ -57,8 +57,9 @@ def base() -> Path:
     return Cache().entry("checkouts", "with-imports-and-a-long-module", stage)
 
 
-def test_what_tests_import_is_held(task: TaskFolder, base: Path) -> None:
+def test_what_tests_import_is_held(task: TaskFolder, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And what that imports in turn; not the rest, and nothing that lies elsewhere."""
+    monkeypatch.setattr(sys, "pycache_prefix", "/elsewhere")
     layer = bytecode_of(base, Cache(), open_sandbox("namespaces", Cache()))
     told = base_code(
         task, base, layer, {"patterns": [["a+", False, 0], ["b", True, 2], ["c"]], "modules": ["queue", "pkg", "x"]}

@@ -8,7 +8,6 @@ modules of the standard library it imported.
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,7 +40,8 @@ def base_code(folder: TaskFolder, base: Path, bytecode: Path, learnt: object) ->
     roots = [part.strip("/") for part in folder.task.environment.path]
     modules, texts, folders, total, room = [], [], dict.fromkeys(roots), 0, _MOST_TEXT
     for source in _closure(folder, base, roots):
-        compiled = bytecode / importlib.util.cache_from_source(source)
+        place = PurePosixPath(source)  # not by importlib: the user may have byte code kept elsewhere
+        compiled = bytecode / place.parent / "__pycache__" / f"{place.stem}.{sys.implementation.cache_tag}.pyc"
         if not compiled.is_file() or compiled.is_symlink():
             continue
         total += compiled.stat().st_size
