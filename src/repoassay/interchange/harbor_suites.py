@@ -10,6 +10,7 @@ from typing import Any
 
 from repoassay.errors import BadInput
 from repoassay.interchange.compose_file import mount_files
+from repoassay.interchange.harbor_refusals import refusal_of_harbor
 from repoassay.interchange.harbor_registry import dataset_names
 from repoassay.interchange.harbor_settings import positive_seconds, read_settings
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
@@ -72,6 +73,10 @@ class HarborTasks:
                 inner = (item for item in sorted(folder.iterdir(), reverse=True) if item.name[0] != ".")
                 waiting += [(item, left - 1) for item in inner if not (found and item.name in _PARTS)]
 
+    def no_task(self, folder: Path) -> ImportRefusal | None:
+        """Why a folder is none of Harbor's tasks; None where it may be one."""
+        return refusal_of_harbor(folder)
+
     def convert(self, folder: Path) -> StateTask:
         """Understand one task folder.
 
@@ -125,15 +130,18 @@ def _harbor(folder: Path) -> StateTask:
     if told.work:
         image.work = absolute_place(image.work, told.work)
         image.folders.append(image.work)
+    own: dict[str, Path] = {}
     if told.separate and (folder / "tests/Dockerfile").is_file():
-        _add_image_of_tests(image, folder)
+        own = _add_image_of_tests(image, folder)
     if not (step / "tests/test.sh").is_file():
         raise ImportRefusal("It has no tests/test.sh that can be read.", "tests/test.sh")
     if image.work == "/":
         image.work = _named_folder(instruction, task_text(step / "tests", "test.sh"))
     if told.variables.keys:
         check_asked_models(step / "tests")
-    tests = read_tests(step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(told.variables.keys))
+    tests = read_tests(
+        step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(told.variables.keys), own=own
+    )
     solution = next((each for each in (step / "solution", folder / "solution") if each.is_dir()), folder / "solution")
     return _task(
         folder, instruction, image, tests, told.artifacts,
@@ -148,17 +156,32 @@ def _harbor(folder: Path) -> StateTask:
     )  # fmt: skip
 
 
-def _add_image_of_tests(image: ImageRecipe, folder: Path) -> None:
-    """Add the packages of the tests' own image; its files are those of tests/, or else it is not understood."""
+def _add_image_of_tests(image: ImageRecipe, folder: Path) -> dict[str, Path]:
+    """Add the packages of the tests' own image.
+
+    Returns:
+        Files that it has where the agent's image has folders: the tests' own, whatever the agent makes of them.
+
+    Raises:
+        ImportRefusal: It has files elsewhere, or commands that the agent's image has not.
+    """
     name = "tests/Dockerfile"
     other = read_image(folder / name, folder / "tests", name)
-    for place in other.files:
-        if not place.startswith("/tests/") and not re.fullmatch(r"/tmp/[\w.-]+\.(txt|lock)", place):  # noqa: S108 - in the image
+    own: dict[str, Path] = {}
+    tops = {PurePosixPath(place).parts[1] for place in (*image.folders, *image.files) if place.count("/") > 1}
+    tops |= {PurePosixPath(place).parts[1] for place in image.folders if place != "/"}
+    for place, file in other.files.items():
+        if place.startswith("/tests/") or re.fullmatch(r"/tmp/[\w.-]+\.(txt|lock)", place):  # noqa: S108 - in the image
+            continue
+        if PurePosixPath(place).parts[1] not in tops or not _is_text(file):
             raise ImportRefusal("Its tests have an image of their own, with files beside tests/.", name, 0, place)
+        own[place] = file
     stand_ins = [stand_in(place) for place in other.venvs]
+    known = {re.sub(r"^cd \S+ && ", "", command) for command in (*stand_ins, *image.build)}
     for command in other.build:
-        if command not in stand_ins and not re.fullmatch(
-            r"cd \S+ && (chmod [^&|;]*|rm -f /tmp/[\w.-]+|python3? -c ['\"]import [\w., ]+['\"])", command
+        if re.sub(r"^cd \S+ && ", "", command) not in known and not re.fullmatch(
+            r"cd \S+ && (chmod [^&|;]*|rm -f /tmp/[\w.-]+|python3? -c ['\"]import [\w., ]+(; ?print\([^;]*\))?['\"])",
+            command,
         ):
             raise ImportRefusal("Its tests have an image of their own, with commands of its build.", name, 0, command)
     image.pip += other.pip
@@ -166,6 +189,14 @@ def _add_image_of_tests(image: ImageRecipe, folder: Path) -> None:
     image.venvs += other.venvs
     image.build += [command for command in other.build if command in stand_ins]
     image.folders += [folder for folder in other.folders if folder.removesuffix("/bin") in other.venvs]
+    return own
+
+
+def _is_text(file: Path) -> bool:
+    try:
+        return "\0" not in file.read_text("utf-8")
+    except ValueError:
+        return False
 
 
 def _named_folder(instruction: str, script: str) -> str:
