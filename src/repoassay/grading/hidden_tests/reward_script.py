@@ -40,6 +40,7 @@ def run_reward_script(
     sandbox: Sandbox,
     limits: Limits,
     cancel: threading.Event | None = None,
+    collect: tuple[ExportSpec, ...] = (),
 ) -> HiddenTestRun:
     """Run the script of a state task's one test on `base` with `edits` applied.
 
@@ -52,6 +53,7 @@ def run_reward_script(
         sandbox: Where it runs.
         limits: What the run may take.
         cancel: Set to end early.
+        collect: What crosses besides, when it has ended.
     """
     tests, state = folder.task.grading.tests, folder.task.state
     assert tests is not None and state is not None
@@ -73,8 +75,8 @@ def run_reward_script(
                 scratch=(secret, REWARDS),
                 edits=laid,
                 limits=limits,
-                collect=tuple(ExportSpec(source, into, _MOST_BYTES, 100) for source, into in
-                              ((secret, own), (REWARDS, public))),
+                collect=(*(ExportSpec(source, into, _MOST_BYTES, 100) for source, into in
+                           ((secret, own), (REWARDS, public))), *collect),
             ),
             cancel,
         )  # fmt: skip
