@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from repoassay.sandbox.cache import Cache
 from repoassay.sandbox.namespaces import NamespaceSandbox
 from repoassay.sandbox.remote.client import SandboxClient
-from repoassay.sandbox.remote.server import SandboxHost, SandboxServer
+from repoassay.sandbox.remote.server import HolderShares, SandboxHost, SandboxServer
 
-__all__ = ["TOKEN", "ServedSandboxes", "serve_sandboxes"]
+__all__ = ["OTHER_TOKEN", "TOKEN", "ServedSandboxes", "serve_sandboxes"]
 
 TOKEN = "a-token-for-sandboxes"
+OTHER_TOKEN = "a-token-of-somebody-else"
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,15 @@ class ServedSandboxes:
 
 
 @contextlib.contextmanager
-def serve_sandboxes(cache: Cache, tls: ssl.SSLContext | None = None, most: int = 16) -> Iterator[ServedSandboxes]:
-    """Serve the default sandbox while the context lasts."""
-    with SandboxHost(NamespaceSandbox(cache), most, 2**33) as host:
+def serve_sandboxes(
+    cache: Cache, tls: ssl.SSLContext | None = None, most: int = 16, shares: HolderShares | None = None
+) -> Iterator[ServedSandboxes]:
+    """Serve the default sandbox while the context lasts, to `TOKEN` and to `OTHER_TOKEN`."""
+    holders = {TOKEN: "us", OTHER_TOKEN: "others"}
+    with SandboxHost(NamespaceSandbox(cache), most, 2**33, shares) as host:
         listening = socket.create_server(("127.0.0.1", 0), backlog=128)
         url = f"{'https' if tls else 'http'}://127.0.0.1:{listening.getsockname()[1]}"
-        server = SandboxServer(listening, host, lambda token: "us" if token == TOKEN else None, tls)
+        server = SandboxServer(listening, host, lambda token: holders.get(str(token)), tls)
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:

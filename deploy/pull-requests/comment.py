@@ -6,13 +6,15 @@
     GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_TOKEN            or
     CI_API_V4_URL, CI_PROJECT_ID, JUDGE_COMMENT_TOKEN
 
-Needs Python alone. The text is written by a job that judged a stranger's patch: it is cut, and mentions nobody.
+Needs Python alone. The text is written by a job that judged a stranger's patch: it is cut, mentions
+nobody, and gives no commands.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import urllib.error
 import urllib.request
@@ -20,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 MOST_COMMENT = 60_000
+COMMAND = re.compile(r"((?:^|[\r\n\v\f\x85\u2028\u2029])\s*)/")
+"""GitLab does what a line says that begins with a slash, with the rights of the comment's author."""
 MARK = "<!-- repoassay: verdict on a pull request -->"
 
 
@@ -79,7 +83,7 @@ def main() -> None:
         text = stream.read(MOST_COMMENT)
     if not text.startswith(MARK):
         sys.exit("The comment does not begin with our mark. Let judge.py write it.")
-    body = {"body": text.replace("@", "@<!-- -->")}
+    body = {"body": COMMAND.sub(r"\1\\/", text.replace("@", "@<!-- -->"))}
     forge, method, place = github(pull) if "GITHUB_API_URL" in os.environ else gitlab(pull)
     number = forge.earlier()
     if number is None:

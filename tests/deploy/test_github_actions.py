@@ -125,12 +125,14 @@ def test_a_comment_is_written_once_and_then_renewed(tmp_path: Path) -> None:
     mark = "<!-- repoassay: verdict on a pull request -->"
     stranger = {"id": 1, "user": {"login": "stranger"}, "body": f"{mark}\nmine"}
     kept: list[dict[str, Any]] = [stranger]
-    (tmp_path / "comment.md").write_text(f"{mark}\nhello @everybody\n")
+    (tmp_path / "comment.md").write_text(f"{mark}\nhello @everybody\n/close\n\t /merge a/b\n")
     inputs = {"comment": "comment.md", "pull-request": "7", "token": "t0ken"}
     with serve_forge({"login": "github-actions[bot]"}, kept) as address:
         variables = {"GITHUB_API_URL": address, "GITHUB_REPOSITORY": "a/b"}
         first = run_action("comment", inputs, tmp_path, **variables)
         assert (first.returncode, first.stdout) == (0, "Commented.\n"), first.stderr
+        lines = kept[1]["body"].splitlines()
+        assert lines[1:] == ["hello @<!-- -->everybody", "\\/close", "\t \\/merge a/b"]  # to GitLab they were commands
         (tmp_path / "comment.md").write_text(f"{mark}\nbetter\n")
         assert run_action("comment", inputs, tmp_path, **variables).stdout == "Renewed our comment.\n"
         (tmp_path / "comment.md").write_text("not ours\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from repoassay.errors import InfraFault
-from repoassay.executors.cache_share import ShareFolder
+from repoassay.executors.cache_share import ShareFolder, unpack_entry
 from repoassay.executors.parcels import pack_tree, unpack_tree
 from repoassay.sandbox import Cache
 
@@ -102,3 +102,17 @@ def test_two_caches_that_share_a_folder_build_an_entry_once(tmp_path: Path) -> N
         assert (cache.entry("environments", "key", build) / "file").read_text() == "content"
         cache.entry("inputs", "key", build)  # of a kind that is not shared
     assert [path.parent.name for path in built] == ["environments", "inputs", "inputs"]
+
+
+@pytest.mark.parametrize("name", ["tree", "manifest"])
+def test_an_entry_of_the_cache_lies_nowhere_else(tmp_path: Path, name: str) -> None:
+    (tmp_path / "outside").mkdir()
+    part = tmp_path / "entry"
+    part.mkdir()
+    tree = tarfile.TarInfo("tree")
+    tree.type = tarfile.DIRTYPE
+    given = [(link(name, str(tmp_path / "outside"), tarfile.SYMTYPE), b"")]
+    data = archive(*given) if name == "tree" else archive((tree, b""), *given)
+    with pytest.raises(InfraFault):
+        unpack_entry(data, part)
+    assert not part.is_symlink()

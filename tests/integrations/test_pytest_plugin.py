@@ -80,14 +80,31 @@ def test_proofs_are_run_where_they_are_asked_for(work: Path) -> None:
 
 
 def test_a_run_of_strangers_costs_nothing_and_passes_hidden_tests_over(work: Path) -> None:
-    (work / "suite" / "conftest.py").unlink()  # this one is the suite's own, and pytest may import it
-    (work / "suite" / "tasks" / "sum-ledger" / "conftest.py").unlink()
+    trap = (work / "suite" / "conftest.py").read_text()
+    (work / "below").mkdir()
+    shutil.copytree(work / "suite" / "tasks" / "fix-total", work / "below" / "fix-total")
+    for place in ("suite/repositories/own/tests", "suite/tasks/fix-total/further", "below/fix-total", "suite"):
+        (work / place).mkdir(parents=True, exist_ok=True)
+        for name in ("conftest.py", "test_own.py"):
+            (work / place / name).write_text(trap)
     done = run_pytest(work, ".", "-s")
     assert done.returncode == 0 and "1 passed" in done.stdout
-    assert "repoassay: 2 task folders passed over; name their suite to run them." in done.stdout
+    assert "repoassay: 3 task folders passed over; name their suite to run them." in done.stdout
     loaded = run_pytest(work, "plain", "-s").stdout.partition("loaded: ")[2].split()
     ours = ("integrations", "integrations.pytest_plugin", "lazy", "tasks", "tasks.changed_files")
     assert loaded == ["repoassay", *(f"repoassay.{name}" for name in ours)]
+    assert not (work / "trapped").exists()
+
+
+def test_a_conftest_that_pytest_would_import_before_it_asks_is_refused(work: Path) -> None:
+    """Of what it is told to collect, it imports that of each folder called `test*`."""
+    found = work / "tests-of-a-stranger"
+    (work / "suite").rename(found)
+    done = run_pytest(work, ".")
+    assert done.returncode == 4 and f"{found} holds tasks" in done.stderr, done.stdout + done.stderr
+    (found / "conftest.py").unlink()
+    done = run_pytest(work, ".")
+    assert "1 passed" in done.stdout and "passed over" in done.stdout
     assert not (work / "trapped").exists()
 
 

@@ -201,3 +201,69 @@ def test_a_suite_that_cannot_be_written_is_told_in_a_sentence(convert: Convert, 
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="cannot be written"):
         import_suite("harbor", tmp_path / "theirs", tmp_path / "file/suite", no_bench)
+
+
+ASKS = '[verifier.env]\nOPENAI_API_KEY = "${OPENAI_API_KEY}"\nJUDGE_KEY = "${ANTHROPIC_API_KEY:-}"\n'
+JUDGE = "#!/bin/bash\npython3 /tests/judge.py > /logs/verifier/reward.txt\n"
+
+
+def test_keys_of_models_that_tests_ask_are_names_and_never_values(
+    convert: Convert, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-real-0123456789")
+    about = ASKS + 'OPENAI_BASE_URL = "${OPENAI_BASE_URL:-}"\nJUDGE_MODEL = "${JUDGE_MODEL:-gpt-4o}"\n'
+    judge = 'import openai\nURL = "https://api.openai.com/v1"\n'
+    done = convert({"task.toml": about, "tests/test.sh": JUDGE, "tests/judge.py": judge})
+    tests = taken(done).grading.tests
+    assert tests is not None and tests.runner == "script"
+    assert tests.keys == {"OPENAI_API_KEY": "openai", "JUDGE_KEY": "anthropic"} and tests.optional_keys == (
+        "JUDGE_KEY",
+    )
+    assert taken(done).environment.variables == {"JUDGE_MODEL": "gpt-4o"}
+    assert "sk-real" not in (done.path / "tasks/one/task.toml").read_text()
+
+
+def test_tests_that_ask_a_model_run_as_the_script_they_are(convert: Convert) -> None:
+    tests = taken(convert({"task.toml": ASKS})).grading.tests
+    assert tests is not None and tests.fail_to_pass == ("test.sh::__script__",)
+
+
+@pytest.mark.parametrize(
+    ("judge", "why", "line"),
+    [
+        ("import http.client\nhttp.client.HTTPSConnection('api.openai.com')\n", "by a name of its host", 2),
+        ("client = OpenAI(base_url='https://api.portkey.ai/v1')\n", "none of a provider known here", 1),
+    ],
+)
+def test_a_model_that_cannot_be_led_to_the_proxy_is_refused_by_line(
+    convert: Convert, judge: str, why: str, line: int
+) -> None:
+    (refusal,) = convert({"task.toml": ASKS, "tests/test.sh": JUDGE, "tests/judge.py": judge}).refused
+    assert why in refusal.why and (refusal.file, refusal.line) == ("tests/judge.py", line)
+
+
+def test_an_agent_as_a_judge_is_refused(convert: Convert) -> None:
+    rubric = '[judge]\njudge = "claude-code"\n'
+    (refusal,) = convert({"task.toml": ASKS, "tests/test.sh": JUDGE, "tests/rubric.toml": rubric}).refused
+    assert "let an agent judge" in refusal.why and refusal.line == 2
+
+
+def test_a_key_for_the_agent_that_nothing_reads_is_left_out(convert: Convert) -> None:
+    about = '[environment.env]\nOPENROUTER_API_KEY = "${OPENROUTER_API_KEY}"\nMODE = "fast"\n'
+    assert taken(convert({"task.toml": about})).environment.variables == {"MODE": "fast"}
+
+
+REWARDKIT = "source $HOME/.local/bin/env\nuvx --from 'harbor-rewardkit==0.1.*' rewardkit /tests\n"
+
+
+def test_reward_kit_runs_in_the_tasks_environment_and_writes_where_it_is_told(convert: Convert) -> None:
+    done = convert({"environment/Dockerfile": "FROM debian\nWORKDIR /app\n", "tests/test.sh": REWARDKIT})
+    folder = done.path / "tasks/one"
+    assert taken(done).environment.python == "3.12"
+    assert "rewardkit --output /logs/verifier/reward.json /tests" in (folder / "tests/test.sh").read_text()
+    assert (folder / "environment/requirements.txt").read_text() == "harbor-rewardkit==0.1.*\n"
+
+
+def test_reward_kit_is_not_run_on_an_older_python_than_it_wants(convert: Convert) -> None:
+    old = {"environment/Dockerfile": "FROM python:3.10\nWORKDIR /app\n", "tests/test.sh": REWARDKIT}
+    assert "newer Python" in convert(old).refused[0].why

@@ -63,3 +63,37 @@ def test_harbor_and_we_read_the_same_registry(tmp_path: Path) -> None:
     assert run_peer("-c", REGISTRY, str(registry)).strip() == str(
         [task.folder for task in find_dataset(registry, "parcels").tasks]
     )
+
+
+_GROWN = """
+import asyncio, sys
+from pathlib import Path
+from repoassay.integrations import harbor_environment as ours
+from repoassay.sandbox import Completed
+from repoassay.types import Ended, Exit
+
+class Session:
+    limits = []
+    def exec(self, *_, **__):
+        listed = b"".join(b"%d\\0" % number for number in range(9))
+        return Completed(Exit(ended=Ended.EXITED, code=0), stdout=listed)
+    def read(self, path, limit):
+        self.limits.append(limit)
+        if limit < 1000:
+            raise OSError(27, "more than asked for", path)
+        return b"x" * 1000
+
+ours._MOST_BYTES = 2500
+environment = ours.SandboxEnvironment.__new__(ours.SandboxEnvironment)
+ours.SandboxEnvironment.session = Session()
+try:
+    asyncio.run(environment.download_dir("/logs", Path(sys.argv[1])))
+except RuntimeError as error:
+    print(error, Session.limits)
+"""
+
+
+@needs_peers
+def test_what_an_agent_leaves_is_bounded_whatever_it_listed_and_however_it_grows(tmp_path: Path) -> None:
+    told = run_peer("-c", _GROWN, str(tmp_path))
+    assert told == "The folder /logs holds more than may cross. [2500, 1500, 500]\n"

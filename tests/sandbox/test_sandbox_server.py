@@ -233,7 +233,7 @@ def test_uploads_at_a_time_keep_within_what_may_be_kept(tmp_path: Path, tree: Pa
     assert store.lacking("us", [digest]) == ()
     with pytest.raises(BadInput):
         store.take("us", "0" * 64, io.BytesIO(b"x" * 600), 600)
-    assert store._reserved == 0
+    assert store._reserved.total() == 0
 
 
 def test_what_a_killed_server_left_is_removed_and_a_living_ones_is_not(

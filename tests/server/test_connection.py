@@ -8,7 +8,7 @@ import re
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -85,6 +85,38 @@ def test_without_a_token_no_body_is_read(service: Service, monkeypatch: pytest.M
             while True:  # pytest's own time limit would end this
                 wire.sendall(b"1\r\n \r\n")
                 time.sleep(0.01)
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/v1/nothing"])
+def test_who_does_not_read_the_answers_holds_no_connection(
+    path: str, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests one after the other on a connection that is never read, without a token."""
+    monkeypatch.setattr(connection, "_SENDING", 0.5)
+    guards = Guards(Tokens((hashlib.sha256(b"a-token-of-some-length").digest(),)))
+    with connected(Service(service.queue, service.engine, guards)) as client, plain(client) as wire:
+        wire.setblocking(False)
+        end = time.monotonic() + 200
+        with pytest.raises(OSError):  # noqa: PT012 - reset, or a broken pipe
+            while time.monotonic() < end:
+                try:
+                    wire.send(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 50)
+                except BlockingIOError:
+                    time.sleep(0.05)
+
+
+def test_streams_of_one_token_are_bounded_whatever_they_wait(service: Service) -> None:
+    token = "a-token-of-some-length"
+    guards = Guards(Tokens((hashlib.sha256(token.encode()).digest(),)), waiting=2)
+    with connected(Service(service.queue, service.engine, guards)) as client:
+        client.headers["Authorization"] = f"Bearer {token}"
+        with ExitStack() as held:
+            for _ in range(2):
+                held.enter_context(client.stream("GET", "/v1/results", params={"wait": 3600}))
+            until(lambda: streams(client) == 2)
+            for wait in (0, 3600):
+                assert client.get("/v1/results", params={"wait": wait}).status_code == 429
+        until(lambda: client.get("/v1/results").status_code == 200)
 
 
 @pytest.mark.parametrize("drip", [b"", b"X"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -142,6 +144,37 @@ def test_episodes_are_of_their_token(engine: SubmissionEngine, tmp_path: Path) -
         assert client.get("/openenv/state?episode_id=e", headers=ada).status_code == 200
         assert client.get("/openenv/state?episode_id=e", headers=bob).status_code == 404
     queue.database.close()
+
+
+def test_resets_of_one_token_do_not_hold_up_another(
+    engine: SubmissionEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = {name: f"the-token-of-somebody-called-{name}" for name in ("one", "two")}
+    guards = Guards(Tokens(tuple(hashlib.sha256(each.encode()).digest() for each in tokens.values())))
+    checkout, begun, over = engine.checkout, threading.Event(), threading.Event()
+
+    def slow(task: str) -> Path:
+        if not begun.is_set():
+            begun.set()
+            assert over.wait(60)
+        return checkout(task)
+
+    with serving(engine, tmp_path, guards) as client:
+        headers = {name: {"Authorization": f"Bearer {token}"} for name, token in tokens.items()}
+
+        def reset(holder: str) -> int:
+            return client.post("/openenv/reset", json={"task": TASK}, headers=headers[holder]).status_code
+
+        monkeypatch.setattr(SubmissionEngine, "checkout", lambda _, task: slow(task))
+        with ThreadPoolExecutor(3) as pool:
+            first = [pool.submit(reset, "one") for _ in range(3)]
+            try:
+                assert begun.wait(60)
+                assert reset("two") == 200
+                assert not any(each.done() for each in first)
+            finally:
+                over.set()
+            assert [each.result() for each in first] == [200] * 3
 
 
 def test_episodes_are_bounded_in_number_and_age() -> None:

@@ -136,3 +136,19 @@ def test_a_line_of_the_log_is_one_json_object_whatever_is_logged(capsys: pytest.
     [line] = capsys.readouterr().err.splitlines()
     found = json.loads(line)
     assert found["level"] == "error" and "\x1b" not in found["message"] and "ValueError" in found["traceback"]
+
+
+def test_a_record_for_people_can_be_told_from_what_was_said(capsys: pytest.CaptureFixture[str]) -> None:
+    root = logging.getLogger()
+    before, root.handlers = root.handlers, []
+    try:
+        configure_logs("text")
+        try:
+            Path("\x1b[2J\x9b31m\n2026-01-01 00:00:00,000 Submission X has passed.\r\u202e").read_text()
+        except OSError:
+            logging.getLogger("repoassay.serve").exception("Submission\n2026-01-01 forged %s", "\x1b]0;title\x07")
+    finally:
+        root.handlers = before
+    first, *more = capsys.readouterr().err.splitlines()
+    assert first.endswith(" Submission") and more and all(line.startswith("    ") for line in more)
+    assert "".join((first, *more)).isprintable()

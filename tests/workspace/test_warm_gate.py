@@ -92,7 +92,7 @@ def collect(job, entrance, told, said, work, strict):
     server = _socket.socket(-1, -1, -1, entrance)
     tried = []
     while len(tried) < 5:
-        word, given = launcher._receive(server, 5)
+        word, given = launcher.receive(server, 5)
         for descriptor in given:
             try:
                 enter(descriptor, 0)
@@ -173,6 +173,26 @@ def test_a_package_that_kills_all_it_can_leaves_other_parents_alone(warm: Warm, 
     assert run(parent, cache)[0] == 1
     far.join(30)
     assert held == ["other"]
+
+
+def test_who_makes_slots_may_be_killed_between_jobs(warm: Warm, cache: Cache, tmp_path: Path) -> None:
+    """A package that is imported later finds it; the next job gets another."""
+    parent = warm("found = 'on'\n")
+    assert run(parent, cache)[0] == "on"
+    (next(parent.environment.glob("lib/*/site-packages")) / "later.py").write_text(KILL_ALL)
+    parent.import_too(["later"])
+    time.sleep(1)
+    assert run(parent, cache)[0] == "on"
+    assert run(parent, cache)[0] == "on"
+
+
+def test_what_fills_its_pipes_is_heard_whole(warm: Warm, cache: Cache) -> None:
+    """Pipes are looked into now and then; those that fill up at once, so that nobody waits long for room."""
+    parent = warm()
+    code = "import os\nfor number in range(60):\n    os.write(3, b'%02d' % number * 30_000)\nfound = 'end'"
+    done = parent.run(WarmJob(base(cache), None, {}, {"path": [], "code": code}, SMALL))
+    assert done.told == b"".join(b"%02d" % number * 30_000 for number in range(60)) + b'"end"'
+    assert done.exit.code == 0
 
 
 def test_limits_hold_whatever_the_package_does(warm: Warm, cache: Cache) -> None:

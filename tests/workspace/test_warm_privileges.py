@@ -173,7 +173,7 @@ def test_what_a_submission_writes_never_reaches_the_warm_interpreter(warm: Warm,
     """Its documents are the launcher's to read, and hold the tests alone."""
     keep = """
 import sys
-launcher = sys.modules["repoassay.sandbox.launcher.prefork"]
+launcher = sys.modules["repoassay.sandbox.launcher.framing"]
 found, decode = [], launcher.decode
 def kept(data):
     document = decode(data)
@@ -189,6 +189,22 @@ launcher.decode = kept
     assert paths == ["/tests/test_it.py"]
     assert "id" not in names  # nor could anybody count jobs
     assert (written, tests) == ("secret = 1\n", ["test_it.py"])
+
+
+def test_a_job_is_refused_what_a_command_is(warm: Warm, cache: Cache) -> None:
+    """What is installed for a job on top of the warm interpreter's filter: each call by its error."""
+    code = """
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+calls = {"x86_64": (308, 319, 29, 272, 101), "aarch64": (268, 279, 194, 97, 117)}[os.uname().machine]
+found = []
+for number in calls:
+    libc.syscall(number, ctypes.c_long(0), ctypes.c_long(4096), ctypes.c_long(0), ctypes.c_long(0))
+    found.append(errno.errorcode[ctypes.get_errno()])
+"""
+    setns, memory_file, shared_memory, unshare, trace = run(warm(), cache, code)[0]
+    assert (setns, memory_file, shared_memory) == ("EPERM", "ENOSYS", "ENOSYS")
+    assert (unshare, trace) == ("EPERM", "EPERM")
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

@@ -42,11 +42,15 @@ def sandbox() -> None:
               metavar="N", help="Sandboxes at a time; those who ask for more wait.")  # fmt: skip
 @click.option("--keep", type=click.FloatRange(0.1, 10_000), default=20.0, show_default=True, metavar="GIB",
               help="Repositories and environments kept for the next session.")  # fmt: skip
+@click.option("--token-sessions", type=click.IntRange(1, 10_000), metavar="N",
+              help="Sandboxes of one token at a time; an equal share when not given.")  # fmt: skip
+@click.option("--session-memory", type=click.FloatRange(0.1, 10_000), default=16.0, show_default=True, metavar="GIB",
+              help="Memory and disk that one sandbox may ask for in all.")  # fmt: skip
 @click.option("--isolation", default="namespaces", show_default=True, type=click.Choice(_SERVED),
               help="The sandboxes that are offered.")  # fmt: skip
 def sandbox_serve(
     host: str, port: int, token_file: Path | None, certificate: Path | None, key: Path | None, sessions: int,
-    keep: float, isolation: str,
+    keep: float, token_sessions: int | None, session_memory: float, isolation: str,
 ) -> None:  # fmt: skip
     """Offer sandboxes of this machine over HTTP: for `--isolation http@URL` elsewhere.
 
@@ -59,7 +63,7 @@ def sandbox_serve(
       repoassay sandbox serve --host 0.0.0.0 --token-file tokens --certificate cert.pem --key key.pem
     """
     from repoassay.errors import BadInput
-    from repoassay.sandbox import Cache, SandboxHost, SandboxServer, open_sandbox
+    from repoassay.sandbox import Cache, HolderShares, SandboxHost, SandboxServer, open_sandbox
     from repoassay.server import is_loopback, listen
 
     if certificate is None and not is_loopback(host):
@@ -68,7 +72,9 @@ def sandbox_serve(
         )
     context = _tls(certificate, key)
     tokens, printed = _tokens(token_file)
-    with SandboxHost(open_sandbox(isolation, Cache()), sessions, int(keep * 2**30)) as host_of_sandboxes:
+    shares = HolderShares(len(tokens), token_sessions, int(session_memory * 2**30))
+    kind = open_sandbox(isolation, Cache())
+    with SandboxHost(kind, sessions, int(keep * 2**30), shares) as host_of_sandboxes:
         bound = listen(host, port)
         shown = f"[{host}]" if ":" in host else host
         scheme = "http" if context is None else "https"

@@ -18,7 +18,7 @@ from repoassay.engine.starts import Excuse, Starts
 from repoassay.engine.submitted_files import describe
 from repoassay.engine.verdict_adjustment import adjust_verdict, failure_told_by, started_elsewhere, unstarted
 from repoassay.errors import InfraFault, Unavailable
-from repoassay.grading import fault, judge, name_isolation, not_gradable
+from repoassay.grading import fault, judge, missing_keys, name_isolation, not_gradable
 from repoassay.sandbox import Command, Completed, SandboxSetup
 from repoassay.tasks import TaskFolder, refuse_steps
 from repoassay.types import (
@@ -92,6 +92,8 @@ def work(
         inputs = [name.removeprefix("inputs/") for name in folder.absent if name.startswith("inputs/")]
         if whole and inputs:
             verdict = not_gradable(folder, bench.reading, inputs)
+        elif entry.graded and (why := _cannot_judge(folder)):
+            verdict = not_gradable(folder, bench.reading, ()).model_copy(update={"comments": (why,)})
         else:
             layout = lay_out(folder, bench.repositories, bench.cache, bench.sandbox, whole=whole)
             limits = _limits(layout, bench, entry)
@@ -137,6 +139,13 @@ def ungraded(folder: TaskFolder, reading: Reading) -> Verdict:
     """The verdict on a submission that nothing judges: kept, and unknown."""
     told = not_gradable(folder, reading, ())
     return told.model_copy(update={"comments": ("The prompt came without tests or criteria; what it led to is kept.",)})
+
+
+def _cannot_judge(folder: TaskFolder) -> str:
+    """Why nobody is set to work on a task whose tests could not be run here afterwards; empty where they can."""
+    every = [folder.task.grading.tests, *(step.tests for step in folder.task.steps)]
+    why = next((why for tests in every if tests is not None and (why := missing_keys(tests))), "")
+    return why and f"{why} No agent was set to work."
 
 
 def _limits(layout: PreparedTask, bench: GradingContext, entry: AttemptContext) -> Limits:

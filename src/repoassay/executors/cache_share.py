@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from repoassay.errors import InfraFault
 from repoassay.executors.parcels import MOST_BYTES, pack_tree, unpack_tree
 from repoassay.workspace import manifest_place
 
@@ -53,6 +54,8 @@ def unpack_entry(data: bytes, part: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=".received-", dir=part.parent) as place:
         unpack_tree(data, Path(place))
         manifest = Path(place, _MANIFEST)
+        if not Path(place, _TREE).is_dir() or any(each.is_symlink() for each in Path(place).iterdir()):
+            raise InfraFault("What was sent is no entry of the cache: its content would lie elsewhere.")
         if manifest.is_file():
             manifest.replace(manifest_place(part))
         part.rmdir()

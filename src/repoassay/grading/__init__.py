@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from repoassay.grading.hidden_tests.prefork import WarmPool as WarmPool
     from repoassay.grading.hidden_tests.results import HiddenTestRun as HiddenTestRun
     from repoassay.grading.hidden_tests.run import run_hidden as run_hidden
+    from repoassay.grading.hidden_tests.script_models import ASKED_MODELS as ASKED_MODELS, missing_keys as missing_keys
     from repoassay.grading.in_place.proof import TaskProof as TaskProof
     from repoassay.grading.in_place.support import setup_of as setup_of
     from repoassay.grading.metrics.documents import read_pdf as read_pdf
@@ -116,6 +117,7 @@ else:
             "hidden_tests.prefork": ("WarmPool",),
             "hidden_tests.results": ("HiddenTestRun",),
             "hidden_tests.run": ("run_hidden",),
+            "hidden_tests.script_models": ("ASKED_MODELS", "missing_keys"),
             "metrics.documents": ("read_pdf",),
             "metrics.opening": ("content", "mapped", "need", "reference", "workbook"),
             "metrics.neighbours": ("steepness", "structural_similarity"),

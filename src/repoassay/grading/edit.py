@@ -19,6 +19,7 @@ from repoassay.grading.hidden_tests.node import can_run_node
 from repoassay.grading.hidden_tests.prefork import WarmPool
 from repoassay.grading.hidden_tests.results import HiddenTestRun
 from repoassay.grading.hidden_tests.run import run_hidden
+from repoassay.grading.hidden_tests.script_models import account_of, missing_keys
 from repoassay.grading.in_place.proof import TaskProof
 from repoassay.grading.in_place.support import left_out, setup_of
 from repoassay.grading.oracle.oracle import Oracle
@@ -72,7 +73,7 @@ def grade_edit(
     Raises:
         InfraFault: When the sandbox fails, or the task's own solution does not pass here.
     """
-    started, reward = time.monotonic(), None
+    started, reward, judging = time.monotonic(), None, None
 
     def verdict(
         outcome: Outcome, *comments: str, tests: Sequence[TestResult] = (), assurance: Assurance | None = None,
@@ -95,11 +96,14 @@ def grade_edit(
             seconds=round(time.monotonic() - started, 3),
             assurance=assurance,
             basis=basis,
+            judging=judging,
         )
 
     assert folder.task.grading.tests is not None
     limit = folder.task.grading.tests.seconds
     if folder.task.grading.tests.runner == "node" and (why := can_run_node()):
+        return verdict(Outcome.NOT_GRADABLE, why)
+    if why := missing_keys(folder.task.grading.tests):
         return verdict(Outcome.NOT_GRADABLE, why)
     empty = not diff.strip()
     if empty and not folder.step:  # a step may ask for nothing that is left in files, and its tests say so
@@ -152,7 +156,10 @@ def grade_edit(
         with stage_span("run"):
             examined = examine(subject, reference, oracle)
         notes = (*notes, f"Run again, since only tests that pass before and after had failed: {join_names(once, 5)}.")
-    reward = examined.ran.told.reward
+    reward, judging = examined.ran.told.reward, examined.ran.judging
+    if judging is not None:
+        asked = f"{join_names(judging.models) or 'no model'}, {account_of(judging)}"
+        notes = (*notes, f"The tests asked a model ({asked}): another run may decide otherwise.")
     ran, tests = examined.ran, proof.listed(examined.tests) if proof else examined.tests
     if examined.signs:
         return verdict(Outcome.TAMPERING, *examined.signs, *notes, tests=tests)

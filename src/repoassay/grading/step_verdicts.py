@@ -21,6 +21,7 @@ from repoassay.types import (
     Attribution,
     CriterionResult,
     Outcome,
+    Spending,
     StepVerdict,
     TaskStep,
     Verdict,
@@ -125,6 +126,7 @@ def join_verdicts(folder: TaskFolder, verdicts: Sequence[Verdict]) -> Verdict:
         graded_at=datetime.now(UTC),
         seconds=round(sum(verdict.seconds for verdict in verdicts), 3),
         assurance=_weakest(counted) if outcome is Outcome.PASSED else None,
+        judging=sum(asked, Spending()) if (asked := [each.judging for each in verdicts if each.judging]) else None,
         steps=tuple(
             StepVerdict(
                 name=step.name,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import tempfile
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -179,10 +180,14 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
 
     async def download_file(self, source_path: str, target_path: Path | str) -> None:
         """Read a regular file of the sandbox."""
-        content = await asyncio.to_thread(self.session.read, source_path, _MOST_BYTES)
-        target = Path(target_path)
+        await self._download(source_path, Path(target_path), _MOST_BYTES)
+
+    async def _download(self, source: str, target: Path, most: int) -> int:
+        """Read a file of at most so many bytes; returns how many it has, whatever was said before."""
+        content = await asyncio.to_thread(self.session.read, source, most)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
+        return len(content)
 
     async def download_dir(self, source_dir: str, target_dir: Path | str) -> None:
         """Read the regular files below a folder of the sandbox; links stay inside.
@@ -190,12 +195,17 @@ class SandboxEnvironment(BaseEnvironment):  # type: ignore[misc]
         Raises:
             RuntimeError: They are too many or too large, or the folder cannot be listed.
         """
-        listing = ["find", source_dir, "-type", "f", "-printf", r"%s %P\0"]
+        listing = ["find", source_dir, "-type", "f", "-printf", r"%P\0"]
         done = await asyncio.to_thread(self.session.exec, listing, output=_MOST_PRINTED)
-        entries = [entry.partition(b" ") for entry in done.stdout.split(b"\0") if entry]
-        if done.exit.code or len(entries) > _MOST_FILES or sum(int(size) for size, _, _ in entries) > _MOST_BYTES:
+        names = [raw.decode(errors="surrogateescape") for raw in done.stdout.split(b"\0") if raw]
+        if done.exit.code or len(names) > _MOST_FILES:
             raise RuntimeError(f"The folder {source_dir} cannot be listed, or holds more than may cross.")
-        for _, _, raw in entries:
-            name = raw.decode(errors="surrogateescape")
-            if name and ".." not in PurePosixPath(name).parts and not name.startswith("/"):
-                await self.download_file(f"{source_dir.rstrip('/')}/{name}", Path(target_dir, name))
+        left = _MOST_BYTES
+        for name in names:
+            if ".." not in PurePosixPath(name).parts and not name.startswith("/"):
+                try:
+                    left -= await self._download(f"{source_dir.rstrip('/')}/{name}", Path(target_dir, name), left)
+                except OSError as error:
+                    if error.errno != errno.EFBIG:
+                        raise
+                    raise RuntimeError(f"The folder {source_dir} holds more than may cross.") from error

@@ -17,7 +17,7 @@ from repoassay.tasks import is_task_folder, task_above
 __all__ = ["named_tasks"]
 
 _TASK = "task.toml"
-_HIDDEN = frozenset({"environment", "inputs", "repositories", "solution", "tests"})
+_SUITE = "suite.toml"
 _NAMED = pytest.StashKey[frozenset[Path]]()
 _PASSED_OVER = pytest.StashKey[set[Path]]()
 
@@ -56,6 +56,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
                     f"{name} is part of the task {above.name}, whose tests are hidden and run in a sandbox alone. "
                     f"Name its folder, {above}, or switch us off: -p no:repoassay."
                 )
+            _check_early(path)
     if tasks and others:
         raise pytest.UsageError(
             f"Tasks and other tests are named together ({others[0]}). Call pytest for each: a task's run imports no "
@@ -65,6 +66,16 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     if tasks:
         _check_settings(early_config, tasks)
         early_config.known_args_namespace.noconftest = True
+
+
+def _check_early(named: Path) -> None:
+    """Refuse the `conftest.py` of a suite that pytest would import before it asks us: in a folder called `test*`."""
+    for folder in named.glob("test*") if named.is_dir() else ():
+        if os.path.lexists(folder / _SUITE) and os.path.lexists(folder / "conftest.py"):
+            raise pytest.UsageError(
+                f"{folder} holds tasks, and its conftest.py would be run on this machine. "
+                f"Remove that file, give the folder another name, or name other folders than {named}."
+            )
 
 
 def _check_settings(config: pytest.Config, tasks: set[Path]) -> None:
@@ -83,7 +94,7 @@ def _check_settings(config: pytest.Config, tasks: set[Path]) -> None:
 def _own_folders(task: Path) -> list[Path]:
     """Folders that came with a task: its own, the one that holds it, and its suite's."""
     own = [task, task.parent]
-    return [*own, task.parents[1]] if os.path.lexists(task.parents[1] / "suite.toml") else own
+    return [*own, task.parents[1]] if os.path.lexists(task.parents[1] / _SUITE) else own
 
 
 def _arguments(config: pytest.Config) -> Iterator[tuple[str, Path]]:
@@ -105,7 +116,7 @@ def named_tasks(path: Path) -> list[Path]:
         path = path.parent
     if is_task_folder(path):
         return [path]
-    below = path / "tasks" if os.path.lexists(path / "suite.toml") else path
+    below = path / "tasks" if os.path.lexists(path / _SUITE) else path
     try:
         with os.scandir(below) as entries:
             names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
@@ -115,15 +126,16 @@ def named_tasks(path: Path) -> list[Path]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Of named tasks let nothing but `task.toml` be collected, and of others nothing that is hidden."""
+    """Of named tasks let nothing but `task.toml` be collected; others, and suites, are passed over whole."""
     tasks = config.stash.get(_NAMED, frozenset())
     if tasks:
         is_folder = collection_path.is_dir()
         wanted = any(task == collection_path or collection_path in task.parents for task in tasks)
         return not (wanted if is_folder else collection_path.name == _TASK and collection_path.parent in tasks)
-    if collection_path.name in _HIDDEN and is_task_folder(collection_path.parent):
-        config.stash[_PASSED_OVER].add(collection_path.parent)
-        return True
+    if os.path.lexists(collection_path / _SUITE) or is_task_folder(collection_path):
+        found = named_tasks(collection_path)
+        config.stash[_PASSED_OVER].update(found)
+        return bool(found) or None
     return None
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from repoassay.interchange.harbor_steps import HarborStep, positive_seconds, read_steps
+from repoassay.interchange.harbor_steps import HarborStep, positive_seconds, steps_of_task
 from repoassay.interchange.harbor_tests import task_text
+from repoassay.interchange.harbor_variables import TaskVariables, read_variables
 from repoassay.interchange.image_file import ImportRefusal
 from repoassay.tasks import parse_toml
 from repoassay.text import printable
@@ -19,8 +20,6 @@ from repoassay.text import printable
 __all__ = ["HarborSettings", "read_settings"]
 
 _MEBIBYTES = {"G": 1024.0, "M": 1.0, "K": 1 / 1024}
-_DEFAULT = re.compile(r"\$\{\w+:-([^{}$]*)\}")
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class HarborSettings:
         memory: In bytes.
         internet: Whether agents may reach package indexes.
         category: Of its metadata.
-        variables: Of agent and tests.
+        variables: Of agent and tests, and the keys of models that tests ask.
     """
 
     step: Path
@@ -54,7 +53,7 @@ class HarborSettings:
     memory: int
     internet: bool
     category: str
-    variables: dict[str, str]
+    variables: TaskVariables
 
 
 def read_settings(folder: Path) -> HarborSettings:
@@ -86,8 +85,7 @@ def read_settings(folder: Path) -> HarborSettings:
         memory=_memory(environment),
         internet=_internet(agent, environment),
         category=printable(str(metadata.get("category") or metadata.get("domain") or "Software"), 80),
-        variables=_variables(environment.get("env"), "environment.env")
-        | _variables(verifier.get("env"), "verifier.env"),
+        variables=read_variables(environment.get("env"), verifier.get("env"), folder),
     )
 
 
@@ -113,7 +111,7 @@ def _several(about: dict[str, Any], folder: Path) -> list[HarborStep]:
     """The steps of a task that has several, or one that begins with files; none where it is like a task without."""
     if not about.get("steps") and not (folder / "steps").is_dir():
         return []
-    steps = read_steps(about, folder)
+    steps = steps_of_task(about, folder)
     if len(steps) > 1 or (steps[0].place / "workdir").is_dir() or (folder / "tests").is_dir():
         return steps
     return []
@@ -141,18 +139,6 @@ def _internet(agent: dict[str, Any], environment: dict[str, Any]) -> bool:
     """Whether the agent has the internet: its own table goes before the environment's, and a mode before a flag."""
     mode = agent.get("network_mode") or environment.get("network_mode")
     return mode != "no-network" if mode else environment.get("allow_internet") is not False
-
-
-def _variables(given: object, key: str) -> dict[str, str]:
-    """Variables of task.toml; those that are taken from the user's own environment are what they else would be."""
-    found = {}
-    for name, given_value in (given if isinstance(given, dict) else {}).items():
-        value = str(given_value) if _SECRET.search(str(name)) else _DEFAULT.sub(r"\1", str(given_value))
-        if "${" in value or not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", str(name)):
-            raise ImportRefusal("It takes a variable, such as a key, from the environment of its user.", "task.toml", 0,
-                                f"{key}.{name}")  # fmt: skip
-        found[str(name)] = value
-    return found
 
 
 def _list(value: object) -> list[Any]:

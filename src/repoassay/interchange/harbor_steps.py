@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
+from repoassay.interchange.harbor_variables import TaskVariables, check_asked_models
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 from repoassay.interchange.step_parts import StepParts
 from repoassay.tasks import SETUP
 
-__all__ = ["HarborStep", "join_tests", "positive_seconds", "read_step", "read_steps"]
+__all__ = ["HarborStep", "join_tests", "positive_seconds", "read_step", "steps_of_task"]
 
 _NOT_READ = ("network", "environment", "trajectory")
 
@@ -42,7 +43,7 @@ class HarborStep:
     artifacts: tuple[str, ...] = ()
 
 
-def read_steps(about: Mapping[str, Any], folder: Path) -> list[HarborStep]:
+def steps_of_task(about: Mapping[str, Any], folder: Path) -> list[HarborStep]:
     """The steps of a task that has several, in order.
 
     Raises:
@@ -103,14 +104,18 @@ def _both(about: Mapping[str, Any], step: Mapping[str, Any], key: str) -> dict[s
     return {name: value for table in tables if isinstance(table, dict) for name, value in table.items()}
 
 
-def read_step(step: HarborStep, folder: Path, image: ImageRecipe) -> tuple[StepParts, TaskTests]:
+def read_step(
+    step: HarborStep, folder: Path, image: ImageRecipe, variables: TaskVariables
+) -> tuple[StepParts, TaskTests]:
     """Understand one step: its parts as they are written, and its tests.
 
     Raises:
         ImportRefusal: It cannot be judged here.
     """
     tests = _tests_folder(step, folder)
-    told = read_tests(tests, tests / "test.sh", image, rewards=True)
+    if variables.keys:
+        check_asked_models(tests)
+    told = read_tests(tests, tests / "test.sh", image, rewards=True, asks=bool(variables.keys))
     own = step.place / "solution"
     solution = own if own.is_dir() else folder / "solution"
     least = step.min_reward
@@ -128,6 +133,8 @@ def read_step(step: HarborStep, folder: Path, image: ImageRecipe) -> tuple[StepP
         seconds=step.seconds,
         test_seconds=step.test_seconds,
         min_reward=least,
+        keys=variables.keys,
+        optional_keys=tuple(variables.optional),
     )
     return parts, told
 
@@ -146,16 +153,16 @@ def _tests_folder(step: HarborStep, folder: Path) -> Path:
     return own
 
 
-def join_tests(found: list[TaskTests], steps: list[StepParts]) -> TaskTests:
+def join_tests(tests: list[TaskTests], steps: list[StepParts]) -> TaskTests:
     """What the tests of all steps need and look at; those of the first name them."""
     setups = [task_text(step.laid, SETUP) for step in steps if step.laid and (step.laid / SETUP).is_file()]
     return TaskTests(
-        found[0].runner,
-        found[0].ids,
-        "\n".join((*(each.text for each in found), *setups)),
-        [path for each in found for path in each.looked_at],
-        [name for each in found for name in each.pip],
-        [name for each in found for name in each.apt],
+        tests[0].runner,
+        tests[0].ids,
+        "\n".join((*(each.text for each in tests), *setups)),
+        [path for each in tests for path in each.looked_at],
+        [name for each in tests for name in each.pip],
+        [name for each in tests for name in each.apt],
     )
 
 

@@ -15,6 +15,7 @@ from repoassay.interchange.harbor_registry import dataset_names
 from repoassay.interchange.harbor_settings import HarborSettings, read_settings
 from repoassay.interchange.harbor_steps import join_tests, positive_seconds, read_step
 from repoassay.interchange.harbor_tests import TaskTests, read_tests, task_text
+from repoassay.interchange.harbor_variables import TaskVariables, check_asked_models
 from repoassay.interchange.hidden_test_text import absolute_paths
 from repoassay.interchange.image_file import ImageRecipe, ImportRefusal
 from repoassay.interchange.image_programs import stand_in
@@ -134,7 +135,9 @@ def _harbor(folder: Path) -> StateTask:
         raise ImportRefusal("It has no tests/test.sh that can be read.", "tests/test.sh")
     if image.work == "/":
         image.work = _named_folder(instruction, task_text(step / "tests", "test.sh"))
-    tests = read_tests(step / "tests", step / "tests/test.sh", image, rewards=True)
+    if told.variables.keys:
+        check_asked_models(step / "tests")
+    tests = read_tests(step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(told.variables.keys))
     solution = next((each for each in (step / "solution", folder / "solution") if each.is_dir()), folder / "solution")
     return _task(
         folder, instruction, image, tests, told.artifacts,
@@ -155,7 +158,7 @@ def _with_steps(folder: Path, told: HarborSettings, image: ImageRecipe) -> State
     instruction = "\n\n".join(task_text(step.place, "instruction.md") for step in told.steps)
     if image.work == "/":
         image.work = _named_folder(instruction, "")
-    found = [read_step(step, folder, image) for step in told.steps]
+    found = [read_step(step, folder, image, told.variables) for step in told.steps]
     steps = [parts for parts, _ in found]
     solved = [task_text(parts.solution, "solve.sh") for parts in steps if parts.solution]
     task = _task(
@@ -242,7 +245,7 @@ def _first(folder: Path) -> StateTask:
         memory=2 * 2**30,
         internet=True,
         category=printable(str(about.get("category") or "Software"), 80),
-        variables={},
+        variables=TaskVariables(),
     )  # fmt: skip
 
 
@@ -261,7 +264,7 @@ def _told_first(about: Any) -> str:
 def _task(
     folder: Path, instruction: str, image: ImageRecipe, tests: TaskTests, artifacts: list[str], *,
     tests_folder: Path, solution: Path | None, seconds: float, test_seconds: float, memory: int, internet: bool,
-    category: str, variables: dict[str, str],
+    category: str, variables: TaskVariables,
 ) -> StateTask:  # fmt: skip
     if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
@@ -283,7 +286,8 @@ def _task(
         instruction=instruction, recipe=image, work=image.work, places=places, tests=tests_folder,
         fail_to_pass=tests.ids, solution=solution, seconds=seconds, test_seconds=test_seconds, memory=memory,
         internet=internet, origin=f"task {printable(folder.name, 200)} of Harbor or terminal-bench", category=category,
-        variables=variables, runner=tests.runner, test_files=tests.files,
+        variables=variables.values, keys=variables.keys, optional_keys=tuple(variables.optional),
+        runner=tests.runner, test_files=tests.files,
     )  # fmt: skip
 
 

@@ -46,7 +46,7 @@ class TaskTests:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_tests(tests: Path, script: Path | None, image: ImageRecipe, *, rewards: bool) -> TaskTests:
+def read_tests(tests: Path, script: Path | None, image: ImageRecipe, *, rewards: bool, asks: bool = False) -> TaskTests:
     """Understand a task's tests.
 
     Args:
@@ -54,6 +54,7 @@ def read_tests(tests: Path, script: Path | None, image: ImageRecipe, *, rewards:
         script: What runs them; None where pytest runs `test_*.py`.
         image: What they run in.
         rewards: Whether the script writes a reward, or its exit code says the result.
+        asks: Whether they ask a model, which a script alone is let to.
 
     Raises:
         ImportRefusal: They cannot be run here.
@@ -70,17 +71,22 @@ def read_tests(tests: Path, script: Path | None, image: ImageRecipe, *, rewards:
             check_tests(text, f"tests/{name}")
             found += f"{text}\n"
             looked_at += constant_paths(text) if path.suffix == ".py" else _system_paths(text)
-    try:
-        named = _by_name(tests, script, image, found, looked_at)
-        if rewards and script is not None:
-            check_reward(_script_text(script, image), _shown(script))
-    except ImportRefusal as refusal:
-        shown = _shown_tests(tests, image.files)
-        if script is None or (refusal.why == AGENTS_TESTS and not shown):
-            raise
-        _check_own(_script_text(script, image), _shown(script), image.work, {*image.files, *shown})
-        return _by_script(script, image, found, shown, looked_at, rewards=rewards)
-    return named
+    refusal = None
+    if not asks:
+        try:
+            named = _by_name(tests, script, image, found, looked_at)
+            if rewards and script is not None:
+                check_reward(_script_text(script, image), _shown(script))
+        except ImportRefusal as error:
+            refusal = error
+        else:
+            return named
+    shown = _shown_tests(tests, image.files)
+    if refusal is not None and (script is None or (refusal.why == AGENTS_TESTS and not shown)):
+        raise refusal
+    assert script is not None
+    _check_own(_script_text(script, image), _shown(script), image.work, {*image.files, *shown})
+    return _by_script(script, image, found, shown, looked_at, rewards=rewards)
 
 
 def _script_text(script: Path, image: ImageRecipe) -> str:
@@ -153,6 +159,10 @@ def _by_script(
     if image.work == "/":
         raise ImportRefusal("It works in the root folder.", "environment/Dockerfile")
     told = read_verifier(source, _shown(script))
+    if told.python and _is_older(image.python or told.python, told.python):
+        why = "Its tests need a newer Python than its image has."
+        raise ImportRefusal(why, _shown(script), 0, f"{told.python} or newer")
+    image.python = image.python or told.python or None
     # Tests that agents have too are run as they were published.
     again = [
         f"cp --remove-destination {shlex.quote(f'/tests/{name}')} {shlex.quote(place)}\n"
@@ -168,6 +178,10 @@ def _by_script(
         name = "by-exit-code.sh"
         files = {script.name: told.text, name: _BY_EXIT_CODE.format(name=script.name)}
     return TaskTests("script", (f"{name}::__script__",), f"{text}\n{told.text}", looked_at, told.pip, told.apt, files)
+
+
+def _is_older(one: str, other: str) -> bool:
+    return [int(part) for part in one.split(".")] < [int(part) for part in other.split(".")]
 
 
 def _shown(script: Path) -> str:

@@ -64,6 +64,7 @@ class StateTask:
         internet: Whether agents may reach package indexes.
         origin: Where it comes from, in a line.
         runner: Of the tests, `pytest` or `script`.
+        keys, optional_keys: See `HiddenTests`.
         test_files: Tests by path that are written beside, or in place of, those of the folder.
         steps: Its steps, where it has several; what is of a step alone is then said there.
         reward: How their rewards make that of the whole; see `Grading`.
@@ -86,6 +87,8 @@ class StateTask:
     origin: str = ""
     category: str = "Software"
     variables: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
+    optional_keys: tuple[str, ...] = ()
     runner: str = "pytest"
     test_files: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[StepParts, ...] = ()
@@ -221,6 +224,8 @@ def _grading(task: StateTask) -> Grading:
                 "pass_to_pass": task.pass_to_pass,
                 "seconds": task.test_seconds,
                 "runner": task.runner,
+                "keys": dict(task.keys),
+                "optional_keys": task.optional_keys,
             }
         )
     )

@@ -29,6 +29,7 @@ class StepParts:
         laid: Folder of files that are laid where the agent stands, `setup.sh` among them, where there is one.
         seconds, test_seconds: Time limits.
         min_reward: A reward below which the attempt ends with it.
+        keys, optional_keys: See `HiddenTests`.
     """
 
     name: str
@@ -42,10 +43,18 @@ class StepParts:
     seconds: float = 900.0
     test_seconds: float = 240.0
     min_reward: float | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
+    optional_keys: tuple[str, ...] = ()
 
     def record(self) -> TaskStep:
         """The step as task.toml has it."""
-        tests = {"fail_to_pass": self.fail_to_pass, "seconds": self.test_seconds, "runner": self.runner}
+        tests = {
+            "fail_to_pass": self.fail_to_pass,
+            "seconds": self.test_seconds,
+            "runner": self.runner,
+            "keys": dict(self.keys),
+            "optional_keys": self.optional_keys,
+        }
         return TaskStep(
             name=self.name, seconds=self.seconds, min_reward=self.min_reward, tests=HiddenTests.model_validate(tests)
         )

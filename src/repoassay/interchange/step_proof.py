@@ -16,7 +16,7 @@ from repoassay.interchange.proof_runs import failure_of
 from repoassay.interchange.staged_files import keep_staged, run_tests_of_step
 from repoassay.tasks import TaskFolder, read_task, step_folders, step_place
 from repoassay.text import join_names, printable
-from repoassay.types import FileEdit, HiddenTests, Outcome
+from repoassay.types import FileEdit, HiddenTests
 from repoassay.workspace import PreparedTask, lay_out, step_start
 
 __all__ = ["prove_steps"]
@@ -30,10 +30,11 @@ def prove_steps(folder: TaskFolder, bench: GradingContext, clock: ProofClock) ->
 
     Tests that pass when their step begins become guards in task.toml. What the solutions of a step and of those before
     it have changed is kept as its `solution/changes.diff`, where it passes; the first step that cannot be proved ends
-    the proof, and nobody is blamed by it or by those after it. What the tests of a step lay out for the next becomes
-    files of that one.
+    the proof, and nobody is blamed by it or by those after it. Where a step cannot be proved without what the tests of
+    the one before lay out for it, that becomes files of its own.
     """
     kept, still, why = {}, [], ""
+    staged: Mapping[str, FileEdit] = {}
     with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as scratch:
         into, left = Path(scratch), b""
         clock.go_on("Its solutions")
@@ -44,7 +45,7 @@ def prove_steps(folder: TaskFolder, bench: GradingContext, clock: ProofClock) ->
             clock.go_on(f"The tests of the step {view.step} on its untouched files")
             begun = set_up(laid, step_start(view, layout.base, left), bench.sandbox, clock)
             start = {path.lstrip("/"): edit for path, edit in begun.items()}
-            untouched, left_then = run_tests_of_step(view, laid, start, bench)
+            untouched, of_untouched = run_tests_of_step(view, laid, start, bench)
             guards = [test.id for test in untouched if test.outcome == "passed"]
             if len(guards) == len(untouched):
                 still.append(view.step)
@@ -58,16 +59,16 @@ def prove_steps(folder: TaskFolder, bench: GradingContext, clock: ProofClock) ->
                 why = printable("; ".join(done.verdict.comments) or f"The step {view.step} was not come to.", 500)
             else:
                 left = diff.read_bytes()
-                why, left_now = _failure(view, laid, left, bench)
+                why, of_solution = _failure(view, laid, left, bench)
+            if why and keep_staged(view, layout.base, start, staged):
+                return prove_steps(read_task(folder.path), bench, clock)  # with more to begin with
             if why:
                 break
             kept[view.step] = left
-            following = folder.task.steps[number + 1 : number + 2]
-            if following and keep_staged(folder, following[0].name, left_then, left_now):
-                return prove_steps(read_task(folder.path), bench, clock)  # its solutions have more to begin with
+            staged = {path: edit for path, edit in of_solution.items() if of_untouched.get(path) == edit}
     for name, changes in kept.items():
         (step_place(folder.path, name) / "solution" / "changes.diff").write_bytes(changes)
-    if _nothing_passes(folder.path, bench, clock):
+    if _nothing_passes(folder, layout, still, bench, clock):
         return "passes untouched", "It passes when nobody has done anything; it is left out of the suite."
     if why:
         return "unproven", why
@@ -105,8 +106,20 @@ def _with_guards(folder: TaskFolder, number: int, guards: Sequence[str]) -> Task
     return read_task(folder.path)
 
 
-def _nothing_passes(place: Path, bench: GradingContext, clock: ProofClock) -> bool:
-    """Whether an agent that does nothing would pass."""
+def _nothing_passes(
+    folder: TaskFolder, layout: PreparedTask, still: Sequence[str], bench: GradingContext, clock: ProofClock
+) -> bool:
+    """Whether an agent that does nothing would pass: all tests of the steps that count then pass on what there is."""
+    views = step_folders(folder)
+    counted = views[-1:] if folder.task.grading.reward == "final" else views
+    if folder.task.grading.reward == "mean" and views[0].step not in still:
+        return False
     clock.go_on("An attempt that does nothing")
     with tempfile.TemporaryDirectory(prefix="repoassay-proof-", ignore_cleanup_errors=True) as scratch:
-        return work(read_task(place), find_agent("nothing"), bench, Path(scratch)).verdict.outcome is Outcome.PASSED
+        work(folder, find_agent("nothing"), bench, Path(scratch), entry=AttemptContext("nothing", graded=False))
+        for view in counted:
+            diff = step_place(Path(scratch, "submission"), view.step) / "changes.diff"
+            laid = replace(layout, folder=view)
+            if not diff.is_file() or _failure(view, laid, diff.read_bytes(), bench)[0]:
+                return False
+    return True

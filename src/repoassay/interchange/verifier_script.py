@@ -17,7 +17,7 @@ _INSTALLS = re.compile(
 )
 _SETS_UP = re.compile(
     r"^((curl|wget)\b.*(astral\.sh|install\.sh|get-pip).*|(source|\.) .*(\.local/bin/env|\.cargo/env|activate)\"?"
-    r"|export PATH=.*|deactivate|hash -r)$"
+    r"|export PATH=.*|deactivate|hash -r|ln -s\w* \S*(command -v|which) uvx?\b.*)$"
 )
 _REACHES_OUT = re.compile(
     r"(?<![\w./=-])(curl|wget|git (clone|fetch|pull)|npm (i|install|ci)|npx|yarn|pnpm|go (get|install)"
@@ -26,7 +26,10 @@ _REACHES_OUT = re.compile(
 )
 _STARTS = re.compile(r"\b(systemctl|service [\w-]+ (re)?start|docker|nginx|mysqld?|postgres|redis-server|sshd)\b")
 _RUNNER = re.compile(r"(?<!command -v )\b(?:uvx|uv run|uv tool run)\s+")
-_WITH_VALUE = frozenset({"-p", "--python", "--from", "--project", "--directory", "--index-url", "--extra-index-url"})
+_REWARDKIT = re.compile(r"\s*(?:exec +|if +)?(?:harbor-)?rewardkit\b|\s*python[\d.]* +-m +rewardkit\b")
+_REWARD = "/logs/verifier/reward.json"
+_NEWER, _NEWER_PYTHON = re.compile(r"harbor-rewardkit($|[=<>~!\[])"), "3.12"
+_WITH_VALUE = frozenset({"-p", "--python", "--project", "--directory", "--index-url", "--extra-index-url"})
 _PYTEST = re.compile(r"\bpython[\d.]* +-m +pytest\b")
 _RUN_PYTEST = """\
 # pytest as a module, but that none of the folder it stands in takes the place of one of pytest's or Python's.
@@ -42,9 +45,11 @@ class VerifierScript:
     Attributes:
         text: The script without what installs something.
         pip, apt: Packages it installs.
+        python: The oldest release line of Python that they run on, where one is known to want a newer one.
     """
 
     text: str = ""
+    python: str = ""
     pip: list[str] = field(default_factory=list)
     apt: list[str] = field(default_factory=list)
 
@@ -97,6 +102,8 @@ def _line(line: str, found: VerifierScript) -> str:
             _install(re.sub(r"^(if ! |sudo |DEBIAN_FRONTEND=\w+ )+|(\s\d)?\s*[>&|].*$", "", step), found)
         return f"{indent}true{'; then' if plain.startswith('if ') else ''}"
     line = re.sub(r"\s--ctrf[ =]\S+", "", _without_uv(line, found))
+    if _REWARDKIT.match(line) and "--output" not in line:  # else it writes where it does without being told
+        line = _REWARDKIT.sub(rf"\g<0> --output {_REWARD}", line)
     if (told := _REACHES_OUT.search(re.sub(r"\b(command -v|which|type) [\w-]+", "", line))) and not re.match(
         r"\s*(echo|printf)\b", line
     ):
@@ -126,15 +133,25 @@ def _without_uv(line: str, found: VerifierScript) -> str:
         if re.search(r"\buvx?\b", line) and not re.search(r"command -v|which uv|\becho\b|setup-uv-pytest", line):
             raise ValueError("Its test script runs something with uv that is not understood.")
         return line
-    rest = line[match.end() :].split(" ")
+    rest, origin = line[match.end() :].split(" "), ""
     while rest and (not rest[0] or rest[0].startswith("-")):
         option, _, value = rest.pop(0).partition("=")
         if option in ("-w", "--with"):
             found.pip.append((value or (rest.pop(0) if rest else "")).strip("'\""))
+        elif option == "--from":
+            origin = (value or (rest.pop(0) if rest else "")).strip("'\"")
         elif option in _WITH_VALUE and not value and rest:
             rest.pop(0)
     found.pip = [name for name in found.pip if name and not re.match(r"pytest(-json-ctrf)?($|[=<>~!])", name)]
-    if not rest or not re.fullmatch(r"pytest|python[\d.]*", rest[0]):
+    if not rest or not re.fullmatch(r"[\w.-]+(@[\w.]+)?", rest[0]):
         raise ValueError("Its test script runs something with uv that is not understood.")
-    program = "python -m pytest" if rest[0] == "pytest" else "python"
+    program, _, version = rest[0].partition("@")
+    if re.fullmatch(r"pytest|python[\d.]*", program):
+        program = "python -m pytest" if program == "pytest" else "python"
+    elif re.match(r"uv +run\b", match[0]):  # of a project, whose environment nobody knows
+        raise ValueError("Its test script runs something with uv that is not understood.")
+    else:
+        found.pip.append(origin or (f"{program}=={version}" if version and version != "latest" else program))
+        if _NEWER.match(found.pip[-1]):
+            found.python = _NEWER_PYTHON
     return " ".join([line[: match.start()] + program, *rest[1:]])

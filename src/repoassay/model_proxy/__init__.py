@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
     from repoassay.model_proxy.scripted_provider import ScriptedUpstream as ScriptedUpstream
     from repoassay.model_proxy.server import Gateway as Gateway
-    from repoassay.model_proxy.sessions import AttemptSession as AttemptSession
+    from repoassay.model_proxy.sessions import AS_ASKED as AS_ASKED, AttemptSession as AttemptSession
     from repoassay.model_proxy.start import check_extra as check_extra, open_gateway as open_gateway
     from repoassay.model_proxy.upstreams import (
         Upstream as Upstream,
@@ -80,7 +80,7 @@ else:
             "reachable": ("NOT_SERVED", "ask_once", "check_reachable"),
             "scripted_provider": ("ScriptedUpstream",),
             "server": ("Gateway",),
-            "sessions": ("AttemptSession",),
+            "sessions": ("AS_ASKED", "AttemptSession"),
             "start": ("check_extra", "open_gateway"),
             "upstreams": ("Upstream", "known_upstreams", "split_model"),
             "vendors": ("VENDORS",),

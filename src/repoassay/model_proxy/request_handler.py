@@ -20,7 +20,7 @@ from repoassay.model_proxy.limits import CallLimits
 from repoassay.model_proxy.prices import Prices
 from repoassay.model_proxy.request_rules import confine, passed_on
 from repoassay.model_proxy.request_rules.parts import JsonObject, Outside
-from repoassay.model_proxy.sessions import AttemptSession
+from repoassay.model_proxy.sessions import AS_ASKED, AttemptSession
 from repoassay.model_proxy.upstream_client import UpstreamClient, UpstreamRequest
 from repoassay.model_proxy.vendors import VENDORS, Asks, ProviderTrouble, Route, Vendor, guess, recognise
 
@@ -126,7 +126,8 @@ class RequestHandler:
         if route.asks is Asks.HELLO:
             return exchange.reply(200, b"")
         if route.asks is Asks.MODELS:
-            return exchange.reply(200, orjson.dumps(guess(exchange.path, headers).models([entry.model])))
+            names = [entry.model] if entry.model != AS_ASKED else []
+            return exchange.reply(200, orjson.dumps(guess(exchange.path, headers).models(names)))
         if entry.inflight >= self.limits.concurrency:
             return exchange.refuse(dialect, ProviderTrouble.BUSY, f"More than {self.limits.concurrency} calls at once.")
         entry.inflight += 1
@@ -149,7 +150,9 @@ class RequestHandler:
         asked = dict(body)
         wire = self.wires[entry.upstream]
         exchange.asked = route.model or str(body.get("model", ""))
-        exchange.served = entry.model
+        exchange.served = entry.served_model(exchange.asked)
+        if not exchange.served:
+            return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, "'model' is no name of a model.")
         exchange.stream = dialect.streams(body, route)
         foreign = dialect.name not in wire.dialects
         if foreign and not wire.translate:
@@ -162,10 +165,10 @@ class RequestHandler:
             return refusal
         if foreign:
             return await self._translate(exchange, entry, wire, dialect, route, body)
-        dialect.change(body, route, entry.model)
+        dialect.change(body, route, exchange.served)
         # Written anew: of a name that stands twice, the vendor might read another than we did.
         ask = UpstreamRequest(
-            dialect, route, entry.model, body, orjson.dumps(body), entry.attempt, exchange.stream,
+            dialect, route, exchange.served, body, orjson.dumps(body), entry.attempt, exchange.stream,
             passed_on(exchange.request.headers, closed=entry.closed_world),
         )  # fmt: skip
         return await self._estimated(exchange, entry, wire, ask, asked)
@@ -179,7 +182,7 @@ class RequestHandler:
 
         how = Upstreams(wire.output_field, wire.reasoning)
         try:
-            translator = begin(dialect.name, body, wire.dialects, entry.model, how, stream=exchange.stream)
+            translator = begin(dialect.name, body, wire.dialects, exchange.served, how, stream=exchange.stream)
         except (Untranslatable, Outside) as error:
             exchange.fault = "dialect"
             return exchange.refuse(dialect, ProviderTrouble.BAD_REQUEST, str(error))
@@ -189,10 +192,10 @@ class RequestHandler:
         if route.asks is Asks.COUNT:
             count = entry.estimator.correct(raw_estimate(body))
             return exchange.reply(200, orjson.dumps(dialect.token_count(count)))
-        theirs, onward = VENDORS[translator.spoken], Route(Asks.REPLY, entry.model, exchange.stream)
-        theirs.change(translator.body, onward, entry.model)
+        theirs, onward = VENDORS[translator.spoken], Route(Asks.REPLY, exchange.served, exchange.stream)
+        theirs.change(translator.body, onward, exchange.served)
         ask = UpstreamRequest(
-            theirs, onward, entry.model, translator.body, orjson.dumps(translator.body), entry.attempt,
+            theirs, onward, exchange.served, translator.body, orjson.dumps(translator.body), entry.attempt,
             exchange.stream, {"content-type": "application/json", **theirs.client_headers}, translator.set_limit,
         )  # fmt: skip
         return await self._estimated(exchange, entry, wire, ask, translator.body, translator)
@@ -240,7 +243,7 @@ class RequestHandler:
         translator: Translator | None,
     ) -> web.StreamResponse:
         ledgers = (entry.ledger, self.run)
-        model = f"{entry.upstream}/{entry.model}"
+        model = f"{entry.upstream}/{exchange.served}"
         watched = self._must_estimate(entry)
         likely = entry.estimator.correct(estimate)
         reaches_out = bool(exchange.unpriced)

@@ -118,7 +118,8 @@ class Gateway:
 
         Args:
             attempt: Its id.
-            model: `provider/name`; whatever the agent asks for is sent there.
+            model: `provider/name`; whatever the agent asks for is sent there. `provider/*` sends each call to the
+                model of that provider which it names itself.
             journal: Its `usage.jsonl`, appended to.
             budget: What it may spend; wall time counts from now.
             context_window: The longest prompt, tokens; longer ones get the vendor's own error.

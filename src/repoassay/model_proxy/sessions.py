@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 import threading
 from collections.abc import Callable
@@ -20,8 +21,12 @@ if TYPE_CHECKING:
     from repoassay.model_proxy.record import CallRecorder
     from repoassay.model_proxy.step_recorder import StepRecorder
 
-__all__ = ["AttemptSession"]
+__all__ = ["AS_ASKED", "AttemptSession"]
 
+AS_ASKED = "*"
+"""In place of a model's name: whichever the client asks its upstream for, as programs do that name their own."""
+
+_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.:@/+-]{0,199}")
 _MOST_REFUSED_LINES = 10_000  # a hostile agent must not fill the disk with refusals
 
 
@@ -35,7 +40,7 @@ class AttemptSession:
     Attributes:
         attempt: The attempt's id.
         token: The unguessable part of its path. `key`: the key its agent is given; worthless elsewhere and afterwards.
-        model: The model its calls are sent to, without the provider. `upstream`: the provider.
+        model: The model its calls are sent to, without the provider, or `AS_ASKED`. `upstream`: the provider.
         closed_world: Whether it may reach its model alone, so that the vendor must not act for it either.
         exhausted: Set once a budget, or the context window twice in a row, stopped it; `why` then says so.
     """
@@ -86,6 +91,12 @@ class AttemptSession:
     def keeps_answers(self) -> bool:
         """Whether what the agent is answered is wanted again once it was sent."""
         return self.keep_bodies or self.recorder is not None or self.steps is not None
+
+    def served_model(self, wanted: str) -> str:
+        """The model that a call is sent to which asks for one by name; empty where there is no such name."""
+        if self.model != AS_ASKED:
+            return self.model
+        return wanted if _MODEL_NAME.fullmatch(wanted) else ""
 
     @property
     def journal_path(self) -> Path:

@@ -46,7 +46,11 @@ if TYPE_CHECKING:
         SandboxSetup as SandboxSetup,
         SnapshotChange as SnapshotChange,
     )
-    from repoassay.sandbox.remote.server import SandboxHost as SandboxHost, SandboxServer as SandboxServer
+    from repoassay.sandbox.remote.server import (
+        HolderShares as HolderShares,
+        SandboxHost as SandboxHost,
+        SandboxServer as SandboxServer,
+    )
     from repoassay.sandbox.sandbox import (
         ISOLATIONS as ISOLATIONS,
         SAFE_ISOLATIONS as SAFE_ISOLATIONS,
@@ -92,7 +96,7 @@ else:
                 "SandboxSetup",
                 "Sandbox",
             ),
-            "remote.server": ("SandboxHost", "SandboxServer"),
+            "remote.server": ("HolderShares", "SandboxHost", "SandboxServer"),
             "sandbox": ("ISOLATIONS", "SAFE_ISOLATIONS", "can_attest", "can_judge", "is_isolation", "open_sandbox"),
             "task_images": ("FoundImage", "TaskImageSandbox", "refuse_task_images"),
             "trees": ("measure_tree", "read_tree", "write_tree"),

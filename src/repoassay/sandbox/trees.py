@@ -8,12 +8,22 @@ import re
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from repoassay.errors import InfraFault
 from repoassay.sandbox.cache import SANDBOX_UID
 
 __all__ = ["measure_tree", "read_tree", "write_tree"]
+
+_BLOCK = 4096
+"""Bytes that a file takes on a disk at least, and are counted for each."""
+_MOST_ENTRIES = 1_000_000
+_MOST_HEADER = 2**16
+"""Bytes of a long name, or of a header's further fields."""
+_LONG_NAMES = (
+    tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE
+)  # fmt: skip
+_SPARSE = "What was sent holds a file that is larger than it looks."
 
 
 def write_tree(trees: Mapping[str, Path], stream: IO[bytes]) -> None:
@@ -60,28 +70,57 @@ class _Count:
         return len(data)
 
 
-def read_tree(stream: IO[bytes], target: Path) -> None:
+def read_tree(stream: IO[bytes], target: Path) -> int:
     """Unpack what `write_tree` wrote into a folder. Nothing is believed of it, but its size is up to the caller.
+
+    Memory and disk stay within a small multiple of that size: every file and folder has an entry of its own, of which
+    there are a million at most.
+
+    Returns:
+        Bytes that it takes on a disk, about.
 
     Raises:
         InfraFault: It is no such archive, or would write outside of the folder.
     """
     links: list[tuple[Path, str]] = []
     times: list[tuple[Path, float]] = []
+    count = taken = 0
     try:
-        with tarfile.open(fileobj=stream, mode="r|") as archive:
-            for member in archive:
+        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_PlainEntry) as archive:
+            while (member := archive.next()) is not None:
+                archive.members.clear()  # type: ignore[attr-defined]  # tarfile would keep each of them
+                count, taken = count + 1, taken + -(-max(member.size, 1) // _BLOCK) * _BLOCK
+                if count > _MOST_ENTRIES:
+                    raise InfraFault(f"What was sent holds more than {_MOST_ENTRIES:,} files and folders.")
                 _take(archive, member, target / _inside(member.name), links, times)
         places = {place for place, _ in links}
         for place, leads_to in links:  # last, so that nothing is written through one
             if not places.isdisjoint(place.parents):
                 raise InfraFault("What was sent holds a link below another link.")
-            place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(leads_to)
         for place, when in reversed(times):
             os.utime(place, (when, when))
     except (tarfile.TarError, OSError, KeyError, ValueError, OverflowError, RecursionError) as error:
         raise InfraFault(f"What was sent is no tree of files: {error}.") from error
+    return taken
+
+
+class _PlainEntry(tarfile.TarInfo):
+    """A header of an archive, whose names are short enough to be held, and which makes nothing larger than it is."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> Any:
+        """What tarfile lets subclasses replace: called with each header, before what follows it is read."""
+        if self.type in _LONG_NAMES and self.size > _MOST_HEADER:
+            raise InfraFault("What was sent holds a name that is too long.")
+        if self.type == tarfile.GNUTYPE_SPARSE:
+            raise InfraFault(_SPARSE)
+        return super()._proc_member(archive)  # type: ignore[misc]  # not in the stubs
+
+    def _refuse_sparse(self, *_: object) -> None:
+        """Maps of holes, which are read into memory whatever their size."""
+        raise InfraFault(_SPARSE)
+
+    _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _refuse_sparse
 
 
 def _take(
@@ -91,14 +130,11 @@ def _take(
     if member.issym():
         links.append((place, member.linkname))
         return
-    if member.issparse():
-        raise InfraFault(f"What was sent holds {member.name!r}, which is larger than it looks.")
     if member.isdir():
-        place.mkdir(parents=True, exist_ok=True)
+        place.mkdir(exist_ok=True)
         place.chmod(member.mode & 0o755 | 0o700)
         times.append((place, member.mtime))
     elif member.isfile():
-        place.parent.mkdir(parents=True, exist_ok=True)
         source = archive.extractfile(member)
         assert source is not None
         with place.open("xb") as stream:

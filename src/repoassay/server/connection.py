@@ -1,4 +1,5 @@
-"""One client's connection: refused when there are too many, closed when a request does not arrive.
+"""One client's connection: refused when there are too many, closed when a request does not arrive
+or an answer is not taken.
 
 Open connections are open files, and what judges submissions needs files too: whoever holds idle connections must not be
 able to make it fail.
@@ -17,6 +18,8 @@ __all__ = ["Connection", "most_connections"]
 
 _HEAD = 20.0
 """Seconds in which a request's head must arrive."""
+_SENDING = 60.0
+"""Seconds in which a client must take what is sent to it."""
 _MOST = 2000
 _FILES = 8192
 """Open files we ask for."""
@@ -36,9 +39,10 @@ def most_connections() -> int:
 
 
 class Connection(H11Protocol):
-    """Uvicorn's connection, but that nobody may hold it open by saying nothing."""
+    """Uvicorn's connection, but that nobody may hold it open by saying nothing, or by not reading."""
 
     _head: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Wait for a request, or refuse at once."""
@@ -46,6 +50,7 @@ class Connection(H11Protocol):
         if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency:
             transport.abort()
         else:
+            transport.set_write_buffer_limits(0)  # we are told of whatever the network does not take at once
             self._wait()
 
     def data_received(self, data: bytes) -> None:
@@ -59,7 +64,21 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
         self._arrived()
+        self.resume_writing()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Time runs while something waits to be taken, also once the connection is to be closed after it."""
+        super().pause_writing()
+        if self._unread is None:
+            self._unread = self.loop.call_later(_SENDING, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """All of it was taken."""
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def on_response_complete(self) -> None:
         """Between requests uvicorn's own clock runs."""

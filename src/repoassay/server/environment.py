@@ -8,6 +8,7 @@ fault is ours. Episodes are kept in memory: bounded for each token, in number an
 from __future__ import annotations
 
 import hashlib
+import logging
 import random
 import uuid
 from typing import Annotated, Any
@@ -25,11 +26,13 @@ from repoassay.server.problems import ApiError
 from repoassay.server.queue import New
 from repoassay.server.routes import Caller, Ours, accept, get
 from repoassay.server.schemas import SubmissionStatus
+from repoassay.text import printable
 
 __all__ = ["router"]
 
 _WAIT = 60.0
 """Seconds that a step waits for the verdict; whoever sends the same step again waits on."""
+_LOG = logging.getLogger("repoassay.serve")
 _NAME = r"^[A-Za-z0-9._:-]{1,100}$"
 
 router = APIRouter(prefix="/openenv", include_in_schema=False)
@@ -67,13 +70,14 @@ async def reset(request: Request, holder: Caller, service: Ours) -> dict[str, An
     task, name = given.task or drawn, given.episode_id or uuid.uuid4().hex
     try:
         folder = service.engine.task(task)
-        async with service.episodes.preparing:
+        async with service.episodes.turns[holder], service.episodes.preparing:
             base = await run_in_threadpool(service.engine.checkout, task)
             files = await run_in_threadpool(repository_text, base)
     except BadInput as error:
         raise ApiError(422, "unknown_task", str(error)) from None
     except InfraFault as error:
-        raise ApiError(503, "not_prepared", f"The task cannot be prepared: {error}", retry=30) from None
+        _LOG.warning("The task %s cannot be prepared: %s", printable(task), printable(str(error), 500))
+        raise ApiError(503, "not_prepared", "The task cannot be prepared; the log says why.", retry=30) from None
     service.episodes.begin(holder, name, task)
     observation = {
         "episode_id": name, "task": task, "instruction": folder.instruction, "repository": files,

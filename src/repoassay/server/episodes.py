@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from dataclasses import dataclass, field
 
 from repoassay.server.problems import ApiError
@@ -43,10 +43,12 @@ class Episodes:
 
     Attributes:
         preparing: Held while a task is prepared, which may take minutes of a thread that other requests need.
+        turns: By token: held before that, so that whoever resets a thousand times stands in the line once.
     """
 
     def __init__(self, most: int = _MOST, age: float = _AGE) -> None:
         self.preparing = asyncio.Semaphore(_PREPARING)
+        self.turns: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(1))
         self._most, self._age = most, age
         self._kept: dict[str, OrderedDict[str, Episode]] = {}
 

@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Literal
 
-from repoassay.text import printable
+from repoassay.text import block, printable
 
 __all__ = ["configure_logs", "log_event"]
 
@@ -32,10 +32,17 @@ class _JsonLines(logging.Formatter):
         return json.dumps(document)
 
 
+class _TextLines(logging.Formatter):
+    """A record as text for people: nothing that was said to us moves the cursor, or looks like another record."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return block(super().format(record)).replace("\n", "\n    ")
+
+
 def configure_logs(kind: Literal["text", "json"]) -> None:
     """Log to standard error from now on: `text` for people, without events, or `json`."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_JsonLines() if kind == "json" else logging.Formatter("%(asctime)s %(message)s"))
+    handler.setFormatter(_JsonLines() if kind == "json" else _TextLines("%(asctime)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     _EVENTS.disabled = kind != "json"
 

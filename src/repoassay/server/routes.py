@@ -198,7 +198,7 @@ async def results(
     asks again with `after` set to the last cursor misses nothing and gets nothing twice.
     """
     # Faults and refusals are still answers of their own here; once the stream has begun they could not be.
-    with _waiting(service, holder, wait):
+    with _waiting(service, holder, 1):  # a slow reader holds a stream for long, whatever it waits
         first = await run_in_threadpool(_read, service, holder, after, whole)
     return StreamingResponse(_lines(service, holder, after, wait, whole, first), media_type="application/x-ndjson")
 
@@ -207,8 +207,8 @@ async def _lines(
     service: Service, holder: str, after: int, wait: float, whole: bool, found: list[StoredSubmission]
 ) -> AsyncIterator[str]:
     last = said = time.monotonic()
-    with service.waiting.taken(holder), service.meters.streaming(), service.bell.listening() as rung:
-        while True:
+    with service.waiting.taken(holder) as let, service.meters.streaming(), service.bell.listening() as rung:
+        while let:  # else others were quicker, and it ends: its reader asks again
             for each in found:
                 yield status_of(each, whole=whole).model_dump_json() + "\n"
                 assert each.number is not None  # it has a verdict

@@ -15,8 +15,11 @@ _MOST_READ = 2**20
 
 def is_task_folder(folder: Path) -> bool:
     """Whether a folder is a task of ours, sound or not."""
+    place = folder / "task.toml"
     try:
-        with (folder / "task.toml").open("rb") as stream:
+        if not place.is_file():  # opening a pipe would wait
+            return False
+        with place.open("rb") as stream:
             text = stream.read(_MOST_READ)
     except (OSError, ValueError):
         return False

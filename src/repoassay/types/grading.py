@@ -99,7 +99,9 @@ class HiddenTests(Record):
     a compilation of what they import; the tests run whatever becomes of them.
 
     With `runner` "script", of state tasks alone, there is one id, `FILE::__script__`: bash runs the file, which writes
-    a reward to `/logs/verifier/reward.txt` or `reward.json`, and the task is passed with 1 or more.
+    a reward to `/logs/verifier/reward.txt` or `reward.json`, and the task is passed with 1 or more. `keys` are
+    variables in which it looks for the key of a provider whose models it asks, such as `OPENAI_API_KEY = "openai"`; it
+    is given a session of the model proxy there. Those of `optional_keys` may be missing.
     """
 
     fail_to_pass: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -113,6 +115,14 @@ class HiddenTests(Record):
     arguments: tuple[str, ...] = ()
     support: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
+    keys: Annotated[
+        dict[
+            Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]{0,99}$")],
+            Literal["openai", "anthropic", "gemini", "openrouter", "deepseek", "mistral"],
+        ],
+        Field(max_length=20),
+    ] = Field(default_factory=dict)
+    optional_keys: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _in_place(self) -> Self:
@@ -121,6 +131,8 @@ class HiddenTests(Record):
             raise ValueError('has patch, files, arguments, support or reader, which only runner = "repository" uses')
         if self.runner == "script" and not (len(self.all_ids) == 1 and self.all_ids[0].endswith("::__script__")):
             raise ValueError('has a runner = "script" with other tests than one FILE::__script__; name that alone')
+        if (self.keys and self.runner != "script") or not set(self.optional_keys) <= set(self.keys):
+            raise ValueError('has keys, which only runner = "script" uses, or optional_keys beside them; remove them')
         if self.before and not self.in_javascript:
             raise ValueError(f"has before, which only tests of {', '.join(sorted(_JAVASCRIPT))} use; remove it")
         return self

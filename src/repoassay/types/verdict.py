@@ -8,6 +8,7 @@ from typing import Literal
 
 from repoassay.types.base import Record
 from repoassay.types.grading import Reading
+from repoassay.types.spending import Spending
 
 __all__ = [
     "Assurance",
@@ -152,6 +153,7 @@ class Verdict(Record):
     `reading` says which criteria decided. `assurance` is known of changes of a repository that passed. `isolation` is
     what tests, metrics and the agent ran under; None where nothing ran here, and in records of version 0.1. `basis` is
     how tests of a change of a repository were decided. `steps` are those that a state task's attempt came to, in order.
+    `judging` is what the tests themselves asked models, where they did: a cost of judging, and none of the agent's.
     """
 
     task: str
@@ -170,3 +172,4 @@ class Verdict(Record):
     isolation: GradingIsolation | None = None
     basis: Basis = "run"
     steps: tuple[StepVerdict, ...] = ()
+    judging: Spending | None = None

@@ -93,9 +93,21 @@ folder = [place, os.stat(place).st_mtime, ["late.py"]]
 patterns, modules = [("x+", 0), ("[[a]", 0)], [[source, bytes(data)]]
 module.hold_shared({"imports": [], "patterns": patterns, "folders": [folder], "modules": modules})
 sys.path.insert(0, place)
+loader = importlib.machinery.SourceFileLoader
 exec(sys.argv[3])
 import late
 print(late.thing)
+"""
+HOOKED = """
+class Hooking(loader):
+    def source_to_code(self, data, path, *, _optimization=-1):
+        return compile("thing = 'hooked'", path, "exec")
+
+def hooking(name, path, target=None):
+    if name == "late":
+        return importlib.util.spec_from_file_location(name, source, loader=Hooking(name, source))
+
+sys.meta_path.insert(0, type("Finder", (), {"find_spec": staticmethod(hooking)}))
 """
 WARNED = """
 import re, warnings
@@ -117,6 +129,9 @@ except FutureWarning:
         ("open(place + '/new.py', 'w').write('thing = 8'); import new as late; sys.modules['late'] = late", "8"),
         ("import re; assert re.compile('x+').match('xx') and re.compile('x+') is re.compile('x+')", "held"),
         (WARNED, "warned held"),
+        (HOOKED, "hooked"),
+        ("loader.get_data = lambda self, path: b'thing = 9'", "9"),
+        ("loader.source_to_code = lambda *_, **__: compile('thing = 10', 'x', 'exec')", "10"),
     ],
 )  # fmt: skip
 def test_what_is_held_is_used_only_where_it_is_what_lies_there(tmp_path: Path, before: str, said: str) -> None:

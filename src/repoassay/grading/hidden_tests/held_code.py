@@ -44,11 +44,14 @@ def _sound(data: bytes) -> bool:
 
 
 def _hold_code(codes: dict[str, Any]) -> None:
-    read = importlib.machinery.SourceFileLoader.get_code
+    loader: Any = importlib.machinery.SourceFileLoader
+    read = loader.get_code
+    steps = [(name, getattr(loader, name)) for name in ("path_stats", "get_data", "source_to_code")]
 
     def get_code(self: Any, fullname: str) -> Any:
         held = codes.get(self.path)
-        if held is not None:
+        # Who hooks into the loader, by a subclass or in place, is to meet every source.
+        if held is not None and type(self) is loader and all(getattr(loader, name) is step for name, step in steps):
             try:
                 status = os.stat(self.path)  # noqa: PTH116 - no path is to be made for each import
             except OSError:
@@ -57,7 +60,7 @@ def _hold_code(codes: dict[str, Any]) -> None:
                 return held[1]
         return read(self, fullname)
 
-    setattr(importlib.machinery.SourceFileLoader, "get_code", get_code)  # noqa: B010 - its type is nobody's business
+    loader.get_code = get_code
 
 
 def _stamp(status: os.stat_result) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from repoassay.types import Exit, TestResult
+from repoassay.types import Exit, Spending, TestResult
 
 __all__ = ["ChannelReport", "HiddenTestRun", "Seen", "read_channel"]
 
@@ -50,11 +50,12 @@ class ChannelReport:
 
 @dataclass(frozen=True, slots=True)
 class HiddenTestRun:
-    """One run of hidden tests: how it ended, the results it reported, and the end of what it printed."""
+    """One run of hidden tests: how it ended, its results, the end of what it printed, and what it asked models."""
 
     exit: Exit
     told: ChannelReport
     said: str
+    judging: Spending | None = None
 
 
 def read_channel(data: bytes, key: bytes, ids: Sequence[str]) -> ChannelReport:

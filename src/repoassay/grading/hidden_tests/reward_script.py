@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from repoassay.grading.hidden_tests.results import ChannelReport, HiddenTestRun
+from repoassay.grading.hidden_tests.script_models import open_script_models
 from repoassay.sandbox import Command, ExportSpec, Mount, Sandbox
 from repoassay.tasks import TaskFolder
 from repoassay.text import printable
@@ -54,22 +55,31 @@ def run_reward_script(
         limits: What the run may take.
         cancel: Set to end early.
         collect: What crosses besides, when it has ended.
+
+    Raises:
+        InfraFault: It did not pass, and a model that it asked gave no answer.
+        Unavailable: It asks a model, and the key is missing.
     """
     tests, state = folder.task.grading.tests, folder.task.state
     assert tests is not None and state is not None
     (test,) = tests.all_ids
     secret = f"/run/verifier-{secrets.token_hex(16)}"
-    laid: dict[str, FileEdit | None] = {f"/{name}": edit for name, edit in edits.items()}
-    laid |= {
-        f"/tests/{name}": FileEdit(content.replace(REWARDS.encode(), secret.encode()), executable=True)
-        for name, content in test_files.items()
-    }
-    with tempfile.TemporaryDirectory(prefix="repoassay-reward-", ignore_cleanup_errors=True) as place:
+    with (
+        tempfile.TemporaryDirectory(prefix="repoassay-reward-", ignore_cleanup_errors=True) as place,
+        open_script_models(tests, sandbox) as models,
+    ):
         own, public = Path(place, "own"), Path(place, "public")
+        laid: dict[str, FileEdit | None] = {f"/{name}": edit for name, edit in edits.items()}
+        laid |= {
+            f"/tests/{name}": FileEdit(
+                models.redirect(content.replace(REWARDS.encode(), secret.encode())), executable=True
+            )
+            for name, content in test_files.items()
+        }
         done = sandbox.run(
             Command(
                 argv=("/bin/bash", f"/tests/{test.partition('::')[0]}"),
-                env={"HOME": _HOME, "TEST_DIR": "/tests", **test_variables(folder.task, environment)},
+                env={"HOME": _HOME, "TEST_DIR": "/tests", **test_variables(folder.task, environment), **models.env},
                 cwd=state.work,
                 mounts=(*state_mounts(state, base), Mount(environment, "/env")),
                 scratch=(secret, REWARDS),
@@ -77,10 +87,12 @@ def run_reward_script(
                 limits=limits,
                 collect=(*(ExportSpec(source, into, _MOST_BYTES, 100) for source, into in
                            ((secret, own), (REWARDS, public))), *collect),
+                doors=models.doors,
             ),
             cancel,
         )  # fmt: skip
         reward, forged = read_reward(own), read_reward(public)
+        judging = models.check(reward)
     said = (done.stdout[-1500:] + done.stderr[-500:]).decode(errors="replace")
     signs = ["a reward was written beside the one of the tests' own script"] if None not in (reward, forged) else []
     complete = done.exit.ended is Ended.EXITED and reward is not None
@@ -88,7 +100,7 @@ def run_reward_script(
     outcome = "missing" if reward is None else "passed" if reward >= 1 else "failed"
     result = TestResult.model_validate({"id": test, "outcome": outcome, "message": printable(f"{why} {said}", 3000)})
     told = ChannelReport([result], complete, ready=True, signs=signs, reward=reward)
-    return HiddenTestRun(done.exit, told, said)
+    return HiddenTestRun(done.exit, told, said, judging)
 
 
 def read_reward(folder: Path) -> float | None:

@@ -1,18 +1,19 @@
-"""The place of one job: namespaces and a file tree of its own, made by a fork of the fork server before anybody enters.
+"""The place of one job: namespaces and a file tree of its own, made before anybody enters.
 
-The fork enters the user namespace of jobs, leaves every other namespace for a new one, and forks *process 1* of the new
-pid namespace. That lays the repository out as an overlay on a fresh tmpfs, hands the namespaces to whoever is to run
-the job, and then only buries orphans; its end is the end of everything in there.
+The *slot maker*, a fork of the fork server, has entered the user namespace of jobs. For each job it forks *process 1*
+of new namespaces. That lays the repository out as an overlay on a fresh tmpfs, hands the namespaces to whoever is to
+run the job, and then only buries orphans; its end is the end of everything in there.
 """
 
 from __future__ import annotations
 
 import _socket
+import gc
 import os
 import signal
-import struct
 
 from repoassay.sandbox.launcher import kernel
+from repoassay.sandbox.launcher.framing import held_document, receive, send
 from repoassay.sandbox.launcher.identity import INSIDE
 from repoassay.sandbox.launcher.root import TERMINALS
 
@@ -20,7 +21,7 @@ TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-__all__ = ["KINDS", "make_slot"]
+__all__ = ["KINDS", "make_slots"]
 
 KINDS = {
     "user": kernel.CLONE_NEWUSER,
@@ -36,39 +37,66 @@ _SHARED = ("/checkouts", "/bytecode")
 """What the jobs of all tasks are laid out from; a job sees of it what is laid out for it."""
 
 
-def make_slot(job: dict[str, Any], users: int, entrance: _socket.socket, made: int) -> NoReturn:
-    """In a fork: make the namespaces and the tree of a job.
+def make_slots(users: int, server: _socket.socket) -> NoReturn:
+    """In a fork of the fork server: make the place of each job that it asks for, until it is gone.
+
+    What it asks comes as three descriptors: a document with `layers` (of the repository, uppermost first), `writes` and
+    `disk`; where the namespaces are sent, as descriptors; and a pipe that is told the number of process 1, then what
+    went wrong, if anything, and is closed when all is laid out.
 
     Args:
-        job: `layers` (of the repository, uppermost first), `writes` and `disk`.
         users: The user namespace of jobs.
-        entrance: Where the namespaces are sent, as descriptors.
-        made: Told the number of process 1, then what went wrong, if anything; closed when all is laid out.
+        server: Where the fork server asks.
     """
     try:
+        channel = os.dup2(server.detach(), 3, inheritable=False)
         kernel.setns(users, kernel.CLONE_NEWUSER)
-        kernel.unshare(_NEW)
-        first = os.fork()
-        if first:
-            os.write(made, f"{first}\n".encode())
-        else:
-            _be_first(job, entrance, made)
+        os.closerange(4, 4096)
+        source = _socket.socket(-1, -1, -1, channel)
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # of a job that was given up
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # process 1 waits for it
+        gc.freeze()
+        while True:
+            _, given = receive(source, 3)
+            _make_slot(*given)
+            for descriptor in given:
+                os.close(descriptor)
+    except BaseException as error:  # noqa: BLE001 - the host reads why from what was said
+        os.write(2, f"{type(error).__name__}: {error}\n".encode())
+    finally:
+        os._exit(1)
+
+
+def _make_slot(body: int, entrance: int, made: int) -> None:
+    try:
+        first = kernel.fork_into(_NEW)
+    except OSError as error:
+        os.write(made, _fault(error))
+        return
+    if first:
+        os.write(made, f"{first}\n".encode())
+        return
+    try:
+        _be_first(held_document(body), entrance)
     except BaseException as error:  # noqa: BLE001 - nobody above to report to but this pipe
-        os.write(made, f"fault {type(error).__name__}: {error}".encode()[:2000])
+        os.write(made, _fault(error))
     finally:
         os._exit(0)
 
 
-def _be_first(job: dict[str, Any], entrance: _socket.socket, made: int) -> None:
+def _fault(error: BaseException) -> bytes:
+    return f"fault {type(error).__name__}: {error}".encode()[:2000]
+
+
+def _be_first(job: dict[str, Any], channel: int) -> None:
     os.setsid()
     kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
     kernel.mount("devpts", "/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, TERMINALS)
     kernel.loopback_up()
     _lay_out(job)
     descriptors = [os.open(f"/proc/self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC) for kind in KINDS]
-    numbers = struct.pack(f"{len(descriptors)}i", *descriptors)
     try:
-        entrance.sendmsg([b"n"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)])
+        send(_socket.socket(-1, -1, -1, channel), b"n", descriptors)
     except OSError:
         pass  # whoever was to enter is gone, which the fork server sees
     os.closerange(0, 4096)

@@ -22,6 +22,8 @@ LOOK = 0.05
 """Seconds between two looks at a job's memory."""
 _SAID = 64 * 1024
 _TOLD = 8 * 1024 * 1024
+_MUCH = 1 << 14
+"""Bytes that have come between two looks from which a pipe may be about to fill up."""
 _ENTERING = 120.0
 """Seconds the warm interpreter may take, with whatever it has to import first, until it enters a slot."""
 _ENDING = 1.0
@@ -44,7 +46,7 @@ class Keeper:
             os.set_blocking(descriptor, False)
         self.entrance.setblocking(False)
         self.open = {self.told, self.said, self.made, self.entrance.fileno()}
-        self.ends = set(self.open)  # while the loop knows them
+        self.ends = {self.made, self.entrance.fileno()}  # while the loop knows them
         self.first = self.entrant = 0
         self.gate: Gate | None = None
         self._heard, self._spoken, self._notes = bytearray(), bytearray(), bytearray()
@@ -83,12 +85,10 @@ class Keeper:
 
     def ready(self, descriptor: int) -> None:
         """Take in what has come over one of the descriptors in `open`."""
-        if descriptor == self.told:
-            more = _take(descriptor, self._heard, _TOLD)
-        elif descriptor == self.said:
-            more = _take(descriptor, self._spoken, _SAID)
+        if descriptor in (self.told, self.said):
+            more = _take(descriptor, *self._sink(descriptor)) != 0
         elif descriptor == self.made:
-            more = _take(descriptor, self._notes, 4096)
+            more = _take(descriptor, self._notes, 4096) != 0
             self._note(at_end=not more)
         else:
             more = self._word()
@@ -167,8 +167,12 @@ class Keeper:
         else:
             self.gate = None
 
-    def look(self, now: float) -> None:
-        """Keep the job to its limits."""
+    def look(self, now: float) -> set[int]:
+        """Keep the job to its limits; those of its pipes that are to be listened to from now on.
+
+        What it tells and says is taken in now and then, and at the end: most jobs tell a line a test, and to be woken
+        for each costs more than the line. Only a pipe that fills up is worth it.
+        """
         if self.ending:
             if now >= self.due:
                 self._kill_entrant()
@@ -178,6 +182,11 @@ class Keeper:
             self._look = now + LOOK
             if self._watch.exceeded():
                 self.end("out_of_memory")
+            unheard = {self.told, self.said} & self.open - self.ends
+            full = {pipe for pipe in unheard if (_take(pipe, *self._sink(pipe)) or 0) >= _MUCH}
+            self.ends |= full
+            return full
+        return set()
 
     def fail(self, reason: str) -> None:
         """End the job for a fault of ours, or of the warm interpreter."""
@@ -227,7 +236,7 @@ class Keeper:
         if self._fault:
             return {"fault": self._fault}
         for descriptor in (self.told, self.said):
-            while descriptor in self.open and _take(descriptor, *self._sink(descriptor), once=True):
+            while descriptor in self.open and _take(descriptor, *self._sink(descriptor)):
                 pass
         status = self._status if self._status is not None and self._ended == "exited" else 9
         code = os.waitstatus_to_exitcode(status)
@@ -248,11 +257,11 @@ class Keeper:
         return (self._heard, _TOLD) if descriptor == self.told else (self._spoken, _SAID)
 
 
-def _take(descriptor: int, sink: bytearray, most: int, *, once: bool = False) -> bool:
-    """Read once, keeping at most `most` bytes; false at the end, and with `once` where nothing more has come."""
+def _take(descriptor: int, sink: bytearray, most: int) -> int | None:
+    """Read once, keeping at most `most` bytes: how many have come, 0 at the end, None where there is nothing yet."""
     try:
         data = os.read(descriptor, 1 << 16)
     except BlockingIOError:
-        return not once
+        return None
     sink += data[: max(0, most - len(sink))]
-    return bool(data)
+    return len(data)

@@ -28,6 +28,7 @@ __all__ = [
     "drop_bounding_set",
     "drop_capabilities",
     "dumpable",
+    "fork_into",
     "freeze",
     "keep_capabilities",
     "loopback_up",
@@ -65,6 +66,8 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_SECCOMP, _PR_CAPB
     38,
 )
 _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+_SYS_CLONE = {"x86_64": 56, "aarch64": 220}
+_CLONE_PARENT, _SIGCHLD = 0x8000, 17
 _SYS_MOUNT_SETATTR, _SYS_OPENAT2 = 442, 437
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _CAPABILITY_VERSION = 0x20080522
@@ -87,6 +90,19 @@ def unshare(flags: int) -> None:
 def setns(descriptor: int, kind: int) -> None:
     """Enter the namespace a descriptor stands for (setns(2))."""
     _check(_libc.setns(descriptor, kind), "setns")
+
+
+def fork_into(flags: int) -> int:
+    """Fork into new namespaces: 0 in the child, its number here; it is the child of this process's own parent.
+
+    For processes of one thread alone: nothing is done that `os.fork` does for others.
+    """
+    none = ctypes.c_long(0)
+    number = ctypes.c_long(_SYS_CLONE[os.uname().machine])
+    made: int = _libc.syscall(number, ctypes.c_long(flags | _CLONE_PARENT | _SIGCHLD), none, none, none, none)
+    if made < 0:
+        _check(made, "clone")
+    return made
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
@@ -201,13 +217,14 @@ def drop_bounding_set() -> None:
             return  # past the last capability of this kernel
 
 
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
 def set_filter(program: bytes) -> None:
     """Install a seccomp filter given as packed `sock_filter` instructions."""
 
-    class Program(ctypes.Structure):
-        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
-
-    header = Program(len(program) // 8, program)
+    header = _Program(len(program) // 8, program)
     mode_filter = ctypes.c_ulong(2)
     zero = ctypes.c_ulong(0)
     _check(

@@ -17,10 +17,9 @@ import struct
 import sys
 
 from repoassay.sandbox.launcher import kernel
-from repoassay.sandbox.launcher.framing import decode
+from repoassay.sandbox.launcher.framing import held_document, receive, send
 from repoassay.sandbox.launcher.job import KINDS
-from repoassay.sandbox.launcher.prefork_filter import compile_warm_filter
-from repoassay.sandbox.launcher.seccomp import compile_filter
+from repoassay.sandbox.launcher.prefork_filter import compile_job_filter, compile_warm_filter
 from repoassay.sandbox.launcher.signals import as_a_fresh_python
 
 TYPE_CHECKING = False  # as typing has it, without the price of importing typing
@@ -45,7 +44,7 @@ def be_warm(spec: Spec, server: _socket.socket) -> NoReturn:
         os.dup2(os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC), 0)
         os.dup2(2, 1)
         os.setsid()
-        strict = compile_filter(memory_is_counted=False)
+        strict = compile_job_filter()
         _give_up(spec.processes)
         space = _prepare(spec)
         _settle()
@@ -131,7 +130,7 @@ class Interpreter:
         server: Where words come from.
         space: What the program defines: `work(job, channel)` and, perhaps, `foresee(job)` before the fork of a job and
             `hold(document)` in a new branch.
-        strict: The system-call filter of jobs.
+        strict: What the system-call filter of jobs refuses besides.
     """
 
     def __init__(self, server: _socket.socket, space: dict[str, Any], strict: bytes) -> None:
@@ -144,7 +143,7 @@ class Interpreter:
     def run(self) -> None:
         """Do what the server says until it is gone."""
         while True:
-            word, (body, *given) = _receive(self._server, 4)
+            word, (body, *given) = receive(self._server, 4)
             self._forked = {pid for pid in self._forked if os.waitpid(pid, os.WNOHANG)[0] == 0}
             kind, _, branch = word.decode().partition(" ")
             if kind == "hold":
@@ -152,7 +151,7 @@ class Interpreter:
                 continue
             if kind == "job" and self._passed_on(branch, word, [body, *given]):
                 continue
-            document = _document(body)
+            document = held_document(body)
             os.close(body)
             if kind == "import":
                 _import(document["import"])
@@ -181,10 +180,9 @@ class Interpreter:
         """Give a job to its branch, grown if need be; false when there is none to give it to."""
         if branch not in self._branches and not (branch in self._held and self._grow(branch)):
             return False
-        numbers = struct.pack(f"{len(descriptors)}i", *descriptors)
         known = self._branches.pop(branch)
         try:
-            known.sendmsg([word.partition(b" ")[0]], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)])
+            send(known, word.partition(b" ")[0], descriptors)
         except OSError:  # it has ended
             known.close()
             return False
@@ -209,7 +207,7 @@ class Interpreter:
 
     def _be_branch(self, held: int, theirs: _socket.socket) -> NoReturn:
         try:
-            document = _document(held)
+            document = held_document(held)
             channel = os.dup2(theirs.detach(), 3, inheritable=False)
             os.closerange(4, 4096)
             self._space["hold"](document)
@@ -230,21 +228,6 @@ class Interpreter:
 _MOST_BRANCHES, _MOST_HELD = 48, 256
 
 
-def _document(body: int) -> dict[str, Any]:
-    found = decode(os.pread(body, os.fstat(body).st_size, 0))
-    assert isinstance(found, dict)
-    return found
-
-
-def _receive(source: _socket.socket, most: int) -> tuple[bytes, list[int]]:
-    """One message and its descriptors; leaves for good when the other end is closed."""
-    data, extra, *_ = source.recvmsg(128, _socket.CMSG_SPACE(4 * most), _socket.MSG_CMSG_CLOEXEC)
-    if not data:
-        os._exit(0)
-    found = b"".join(numbers for *_, numbers in extra)
-    return data, list(struct.unpack(f"{len(found) // 4}i", found))
-
-
 def _enter(
     job: dict[str, Any], entrance: int, told: int, said: int, work: Callable[[dict[str, Any], int], None], strict: bytes
 ) -> NoReturn:
@@ -255,7 +238,7 @@ def _enter(
         namespaces: list[int] = []
         watched = False
         while not (namespaces and watched):
-            word, given = _receive(server, len(KINDS))
+            word, given = receive(server, len(KINDS))
             namespaces, watched = namespaces or given, watched or word == b"go"
         for descriptor, kind in zip(namespaces, KINDS.values(), strict=True):
             kernel.setns(descriptor, kind)

@@ -17,11 +17,12 @@ TYPE_CHECKING = False  # as typing has it, without the price of importing typing
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["compile_filter"]
+__all__ = ["UNSEEN", "compile_filter"]
 
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _COLUMN = {"x86_64": 0, "aarch64": 1}
-_UNSEEN = ("memfd_create", "shmget")
+UNSEEN = ("memfd_create", "shmget")
+"""Calls that hold memory without any process showing it."""
 _FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
 _PERSONALITIES = (0, 8, 0x20000, 0x20008, 0xFFFFFFFF)  # Linux, 32-bit, 2.6 in name, both; and asking
 _NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* flag but CLONE_NEWTIME, which clone cannot take
@@ -52,7 +53,7 @@ def compile_filter(machine: str = "", *, memory_is_counted: bool = True, allow: 
     verdicts |= {REFUSED[name][column]: _return(_ALLOW) for name in allow}
     verdicts |= {BY_ARGUMENT[name][column]: steps for name, steps in _by_argument().items()}
     if not memory_is_counted:
-        verdicts |= {ALLOWED[name][column]: _return(_FAIL | errno.ENOSYS) for name in _UNSEEN}
+        verdicts |= {ALLOWED[name][column]: _return(_FAIL | errno.ENOSYS) for name in UNSEEN}
     verdicts.pop(-1, None)
     steps = [
         _step(_LOAD, _ARCHITECTURE),

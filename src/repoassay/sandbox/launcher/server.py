@@ -1,9 +1,10 @@
-"""The fork server of a prefork server: process 1 inside, which makes the slots of jobs and holds jobs to their limits.
+"""The fork server of a prefork server: process 1 inside, which has slots made for jobs and holds jobs to their limits.
 
-It imports nothing of the environment, so that nothing hostile ever runs in it, and alone speaks with the host. The
-*warm interpreter* (`prefork.py`), which has imported what jobs need, has no privilege: it is forked here, told of
-each job, and forks once a job; what it forks enters the slot through a gate (`gate.py`). Jobs come over one pipe and
-results go over another, each a marshalled document behind its length. One thread and one loop serve all jobs.
+It imports nothing of the environment, so that nothing hostile ever runs in it, and alone speaks with the host. Neither
+does the *slot maker* (`job.py`), which it forks. The *warm interpreter* (`prefork.py`), which has imported what jobs
+need, has no privilege: it is forked here, told of each job, and forks once a job; what it forks enters the slot through
+a gate (`gate.py`). Jobs come over one pipe and results go over another, each a marshalled document behind its length.
+One thread and one loop serve all jobs.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ import struct
 import time
 
 from repoassay.sandbox.launcher import kernel
-from repoassay.sandbox.launcher.framing import decode, encode
+from repoassay.sandbox.launcher.framing import decode, encode, hold_document, send
 from repoassay.sandbox.launcher.identity import map_ourselves
-from repoassay.sandbox.launcher.job import make_slot
+from repoassay.sandbox.launcher.job import make_slots
 from repoassay.sandbox.launcher.keeper import LOOK, Keeper
 from repoassay.sandbox.launcher.prefork import be_warm
 
@@ -88,6 +89,8 @@ class _Server:
         self._keepers: list[Keeper] = []
         self._open = True
         self._poll = select.poll()
+        self._maker: _socket.socket | None = None
+        self._making = 0
 
     def run(self) -> None:
         """Serve until the host closes its end and the last job has ended."""
@@ -130,6 +133,9 @@ class _Server:
                 return
             if pid == self._pid and not os.WIFSTOPPED(status):
                 raise OSError(f"the warm interpreter ended with {os.waitstatus_to_exitcode(status)}")
+            if pid == self._making and not os.WIFSTOPPED(status):
+                self._making, self._maker = 0, None  # a hostile warm interpreter may end it, and gains nothing
+                continue
             self._ended(pid, status, usage)
 
     def _ended(self, pid: int, status: int, usage: resource.struct_rusage) -> None:
@@ -147,7 +153,8 @@ class _Server:
     def _look(self) -> None:
         now = time.monotonic()
         for keeper in list(self._keepers):
-            keeper.look(now)
+            for descriptor in keeper.look(now):
+                self._poll.register(descriptor, select.POLLIN)
             if keeper.over:
                 self._keepers.remove(keeper)
                 for descriptor in keeper.ends:
@@ -169,9 +176,9 @@ class _Server:
             del self._read[: 8 + size]
             assert isinstance(job, dict)
             if "import" in job:
-                self._tell(b"import", job, [])
+                _tell(self._warm, b"import", job, [])
             elif "hold" in job:
-                self._tell(f"hold {job['branch']}".encode(), job["hold"], [])
+                _tell(self._warm, f"hold {job['branch']}".encode(), job["hold"], [])
             elif "cancel" in job:
                 self._cancel(job["cancel"])
             else:
@@ -190,34 +197,38 @@ class _Server:
         self._keepers.append(keeper)
         for descriptor in keeper.ends:
             self._poll.register(descriptor, select.POLLIN)
-        if os.fork() == 0:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
-            make_slot(job, self._users, keeper.entrance, keeper.made_inner)
-        given = [keeper.inner.fileno(), keeper.told_inner, keeper.said_inner]
+        place = {name: job[name] for name in ("layers", "writes", "disk")}
+        made = _tell(self._maker or self._start_maker(), b"slot", place, [keeper.entrance.fileno(), keeper.made_inner])
         document = {name: job[name] for name in _FOR_THE_INTERPRETER}
         document["writes"] = [write for write in job["writes"] if not write[0].startswith(_REPOSITORY)]
-        told = self._tell(f"job {job['branch']}".encode(), document, given)
+        given = [keeper.inner.fileno(), keeper.told_inner, keeper.said_inner]
+        told = _tell(self._warm, f"job {job['branch']}".encode(), document, given)
         keeper.let_go()
-        if not told:
-            keeper.fail("the warm interpreter takes no more jobs")
+        if not (made and told):
+            keeper.fail(f"the {'warm interpreter' if made else 'slot maker'} takes no more jobs")
 
-    def _tell(self, word: bytes, document: dict[str, Any], descriptors: list[int]) -> bool:
-        """Give the warm interpreter something to do; false when it has not taken what it was given before."""
-        body = os.memfd_create("document", os.MFD_CLOEXEC)
-        try:
-            data = memoryview(encode(document))
-            while data:
-                data = data[os.write(body, data) :]
-            numbers = struct.pack(f"{len(descriptors) + 1}i", body, *descriptors)
-            flags = _socket.MSG_DONTWAIT
-            self._warm.sendmsg([word], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)], flags)
-        except BlockingIOError:
-            return False
-        finally:
-            os.close(body)
-        return True
+    def _start_maker(self) -> _socket.socket:
+        """Fork the slot maker: when it is first needed, which is after what packages do while they are imported."""
+        self._maker, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        self._making = os.fork()
+        if self._making == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            make_slots(self._users, theirs)
+        theirs.close()
+        return self._maker
+
+
+def _tell(whom: _socket.socket, word: bytes, document: dict[str, Any], descriptors: list[int]) -> bool:
+    """Give a helper something to do; false when it has not taken what it was given before, or has ended."""
+    body = hold_document(document)
+    try:
+        send(whom, word, [body, *descriptors], _socket.MSG_DONTWAIT)
+    except (BlockingIOError, BrokenPipeError):
+        return False
+    finally:
+        os.close(body)
+    return True
 
 
 _REPOSITORY = "/workspace/repo/"

@@ -110,7 +110,7 @@ class CollectRequest(_Message):
     source: _Target
     max_bytes: _Count
     max_files: _Count
-    skip: tuple[str, ...] = ()
+    skip: Annotated[tuple[str, ...], Field(max_length=10_000)] = ()
 
 
 class CommandRequest(_Message):
@@ -126,13 +126,13 @@ class SessionRequest(_Message):
 
     env: dict[str, str] = {}
     cwd: _Place = "/"
-    mounts: tuple[TreeMount, ...] = ()
-    scratch: tuple[_Target, ...] = ()
-    files: tuple[FileRequest, ...] = ()
+    mounts: Annotated[tuple[TreeMount, ...], Field(max_length=1000)] = ()
+    scratch: Annotated[tuple[_Target, ...], Field(max_length=1000)] = ()
+    files: Annotated[tuple[FileRequest, ...], Field(max_length=100_000)] = ()
     limits: Limits = Limits()
-    hosts: tuple[str, ...] = ()
-    ports: tuple[Annotated[int, Field(ge=1, le=65535)], ...] = ()
-    collect: tuple[CollectRequest, ...] = ()
+    hosts: Annotated[tuple[str, ...], Field(max_length=1000)] = ()
+    ports: Annotated[tuple[Annotated[int, Field(ge=1, le=65535)], ...], Field(max_length=64)] = ()
+    collect: Annotated[tuple[CollectRequest, ...], Field(max_length=100)] = ()
     command: CommandRequest | None = None
 
 

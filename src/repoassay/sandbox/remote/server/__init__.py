@@ -6,7 +6,8 @@ beside: what they send is unpacked, mounted and written below a folder of the se
 
 from __future__ import annotations
 
+from repoassay.sandbox.remote.server.holder_shares import HolderShares
 from repoassay.sandbox.remote.server.http_server import SandboxServer
 from repoassay.sandbox.remote.server.sandbox_host import SandboxHost
 
-__all__ = ["SandboxHost", "SandboxServer"]
+__all__ = ["HolderShares", "SandboxHost", "SandboxServer"]

@@ -42,6 +42,8 @@ __all__ = ["HostedSession"]
 _LOOK = 0.05
 _MOST_COMMANDS = 64
 """Commands of a session that run, or whose outcome nobody has fetched, at a time."""
+_MOST_PROMISED = 2**30
+"""Bytes of output that these may have together."""
 
 
 class HostedSession:
@@ -68,6 +70,7 @@ class HostedSession:
         self._outcome: RemoteOutcome | None = None
         self._fault = ""
         self._execs: dict[int, RemoteState | None] = {}
+        self._promised: dict[int, int] = {}
         self._ports: dict[int, Queue[socket.socket]] = {}
         self._dead = threading.Event()
         self._numbers = itertools.count(1)
@@ -162,11 +165,12 @@ class HostedSession:
     def exec(self, request: ExecRequest) -> int:
         """Start a command, and return its number; raises `BadInput` where too many run."""
         session = self.session
+        promised = 2 * request.output
         with self._changed:
-            if len(self._execs) >= _MOST_COMMANDS:
-                raise BadInput(f"More than {_MOST_COMMANDS} commands run in the session.")
+            if len(self._execs) >= _MOST_COMMANDS or sum(self._promised.values()) + promised > _MOST_PROMISED:
+                raise BadInput(f"More than {_MOST_COMMANDS} commands, or too much output, wait in the session.")
             number = next(self._numbers)
-            self._execs[number] = None
+            self._execs[number], self._promised[number] = None, promised
         run = threading.Thread(target=self._run, args=(session, number, request), name="hosted-exec", daemon=True)
         run.start()
         return number
@@ -189,7 +193,7 @@ class HostedSession:
             state = self._execs[number]
             if state is None:
                 return RemoteState()
-            del self._execs[number]
+            del self._execs[number], self._promised[number]
             return state
 
     def accept(self, port: int, wait: float) -> socket.socket | None:

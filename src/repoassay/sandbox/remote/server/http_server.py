@@ -6,12 +6,11 @@ import os
 import re
 import socket
 import ssl
+import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
-
-from pydantic import BaseModel
 
 from repoassay.errors import BadInput, Interrupted, RepoAssayError
 from repoassay.sandbox.bounded_server import BoundedServer
@@ -20,7 +19,6 @@ from repoassay.sandbox.remote.messages import (
     Acknowledgement,
     ExecNumber,
     ExecRequest,
-    FileError,
     RemoteChange,
     RemoteChanges,
     SessionName,
@@ -28,22 +26,19 @@ from repoassay.sandbox.remote.messages import (
     SnapshotName,
     SnapshotRequest,
     TreeNames,
-    read_message,
     write_message,
 )
-from repoassay.sandbox.remote.server.hosted_session import HostedSession
+from repoassay.sandbox.remote.server.asked_request import AskedRequest, RefusedRequest, refuse_file
+from repoassay.sandbox.remote.server.holder_shares import MOST_CONNECTIONS, ExchangeClock
 from repoassay.sandbox.remote.server.sandbox_host import SandboxHost
 from repoassay.sandbox.remote.tunnel import carry
 from repoassay.sandbox.trees import measure_tree, write_tree
 
 __all__ = ["SandboxServer"]
 
-_CONNECTIONS = 512
 _SILENCE = 60
-_LONGEST_WAIT = 20.0
 _BEARER = re.compile(r"Bearer ([!-~]{1,1000})")
 _SESSION = r"/v1/sessions/(?P<session>[A-Za-z0-9_-]{16,64})"
-_Request = TypeVar("_Request", bound=BaseModel)
 
 
 class SandboxServer(BoundedServer):
@@ -60,23 +55,25 @@ class SandboxServer(BoundedServer):
         self, listening: socket.socket, host: SandboxHost, holder: Callable[[str | None], str | None],
         tls: ssl.SSLContext | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(listening, _Handler, _CONNECTIONS)
+        super().__init__(listening, _Handler, MOST_CONNECTIONS)
         self.host, self.holder, self._tls = host, holder, tls
+        self.clock, self.parsing = ExchangeClock(), threading.Lock()
+
+    def service_actions(self) -> None:
+        """Called between connections, and several times a second."""
+        self.clock.break_off()
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         """Answer one connection, in a thread of its own, where a slow handshake keeps nobody waiting."""
         if self._tls is None:
-            super().finish_request(request, client_address)
+            with self.clock.watching(request):
+                super().finish_request(request, client_address)
             return
         request.settimeout(_SILENCE)
-        with self._tls.wrap_socket(request, server_side=True) as private:
+        private = self._tls.wrap_socket(request, server_side=True, do_handshake_on_connect=False)
+        with private, self.clock.watching(private):
+            private.do_handshake()
             super().finish_request(private, client_address)
-
-
-class _Refused(Exception):
-    def __init__(self, status: int, reason: bytes | str) -> None:
-        super().__init__(status)
-        self.status, self.reason = status, reason if isinstance(reason, bytes) else reason.encode(errors="replace")
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -95,7 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             answer = self._work()
             status = 200
-        except _Refused as refusal:
+        except RefusedRequest as refusal:
             status, answer = refusal.status, refusal.reason
         except RepoAssayError as error:
             status = {BadInput: 400, Interrupted: 409}.get(type(error), 500)
@@ -105,6 +102,7 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError as error:
             status, answer = 400, str(error).encode(errors="replace")
         if answer is not None:
+            self.server.clock.allow(self.connection, len(answer))
             self.start_answer(status, len(answer))
             self.wfile.write(answer)
 
@@ -115,15 +113,19 @@ class _Handler(BaseHTTPRequestHandler):
         given = _BEARER.fullmatch(self.headers.get("Authorization", ""))
         holder = self.server.holder(given[1] if given else None)
         if holder is None:
-            raise _Refused(401, "there is no such token")
+            raise RefusedRequest(401, "there is no such token")
         length = self.headers.get("Content-Length", "0")
         if not (length.isascii() and length.isdecimal()) or len(length) > 15 or "Transfer-Encoding" in self.headers:
-            raise _Refused(411, "a Content-Length is needed")
-        for (method, pattern), function in _ROUTES.items():
-            found = pattern.fullmatch(parts.path)
-            if found and method == self.command:
-                return function(_Asked(self, holder, int(length), found.groupdict(), query))
-        raise _Refused(404, "there is nothing here")
+            raise RefusedRequest(411, "a Content-Length is needed")
+        self.server.clock.allow(self.connection, int(length))
+        with self.server.host.shares.connection(holder) as let:
+            if not let:
+                raise RefusedRequest(503, "too many connections of this token")
+            for (method, pattern), function in _ROUTES.items():
+                found = pattern.fullmatch(parts.path)
+                if found and method == self.command:
+                    return function(AskedRequest(self, holder, int(length), found.groupdict(), query))
+        raise RefusedRequest(404, "there is nothing here")
 
     do_GET = do_POST = do_PUT = do_DELETE = _answer  # noqa: N815 - as the base class calls them
 
@@ -137,118 +139,86 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-class _Asked:
-    """A request whose sender is known."""
-
-    def __init__(
-        self, handler: _Handler, holder: str, size: int, names: dict[str, str], query: dict[str, str]
-    ) -> None:  # fmt: skip
-        self.handler, self.holder, self.size, self.names, self.query = handler, holder, size, names, query
-        self.host = handler.server.host
-
-    def body(self, limit: int = MESSAGE) -> bytes:
-        """What was sent; refused where it is more than `limit` bytes."""
-        if self.size > limit:
-            raise _Refused(413, f"more than {limit} bytes")
-        data = self.handler.rfile.read(self.size)
-        if len(data) < self.size:
-            raise _Refused(400, "the request is not whole")
-        return data
-
-    def message(self, model: type[_Request]) -> _Request:
-        return read_message(model, self.body())
-
-    def number(self, name: str) -> int:
-        return int(self.query.get(name, "0")[:16])
-
-    @property
-    def wait(self) -> float:
-        return max(0.0, min(float(self.query.get("wait", "0")[:16]), _LONGEST_WAIT))
-
-    @property
-    def hosted(self) -> HostedSession:
-        return self.host.find(self.holder, self.names["session"])
-
-
-def _describe(asked: _Asked) -> bytes:
+def _describe(asked: AskedRequest) -> bytes:
     return write_message(asked.host.describe())
 
 
-def _lacking(asked: _Asked) -> bytes:
+def _lacking(asked: AskedRequest) -> bytes:
     return write_message(TreeNames(trees=asked.host.trees.lacking(asked.holder, asked.message(TreeNames).trees)))
 
 
-def _take_tree(asked: _Asked) -> bytes:
+def _take_tree(asked: AskedRequest) -> bytes:
     stream: Any = asked.handler.rfile  # of which `read` alone is asked
     asked.host.trees.take(asked.holder, asked.names["tree"], stream, asked.size)
     return write_message(Acknowledgement())
 
 
-def _open(asked: _Asked) -> bytes:
-    name = asked.host.open(asked.holder, asked.message(SessionRequest))
+def _open(asked: AskedRequest) -> bytes:
+    name = asked.host.open(asked.holder, asked.message(SessionRequest, MESSAGE))
     if name is None:
-        raise _Refused(503, "all places are taken")
+        raise RefusedRequest(503, "all places are taken")
     return write_message(SessionName(session=name))
 
 
-def _state(asked: _Asked) -> bytes:
+def _state(asked: AskedRequest) -> bytes:
     return write_message(asked.hosted.state(asked.wait, asked.number("log"), asked.number("channel")))
 
 
-def _close(asked: _Asked) -> bytes:
+def _close(asked: AskedRequest) -> bytes:
     asked.hosted.close(cancelled=bool(asked.number("cancelled")))
     return write_message(Acknowledgement())
 
 
-def _remove(asked: _Asked) -> bytes:
+def _remove(asked: AskedRequest) -> bytes:
     asked.host.find(asked.holder, asked.names["session"])
     asked.host.remove(asked.names["session"])
     return write_message(Acknowledgement())
 
 
-def _exec(asked: _Asked) -> bytes:
-    return write_message(ExecNumber(exec=asked.hosted.exec(asked.message(ExecRequest))))
+def _exec(asked: AskedRequest) -> bytes:
+    return write_message(ExecNumber(exec=asked.hosted.exec(asked.message(ExecRequest, MESSAGE))))
 
 
-def _exec_state(asked: _Asked) -> bytes:
+def _exec_state(asked: AskedRequest) -> bytes:
     return write_message(asked.hosted.exec_state(int(asked.names["number"]), asked.wait))
 
 
-def _kill(asked: _Asked) -> bytes:
+def _kill(asked: AskedRequest) -> bytes:
     asked.hosted.session.kill()
     return write_message(Acknowledgement())
 
 
-def _read(asked: _Asked) -> bytes:
+def _read(asked: AskedRequest) -> bytes:
     try:
-        return asked.hosted.session.read(_path(asked), asked.number("limit"))
+        return asked.hosted.session.read(asked.path, min(asked.number("limit"), MESSAGE))
     except OSError as error:
-        _refuse_file(error)
+        refuse_file(error)
 
 
-def _write(asked: _Asked) -> bytes:
+def _write(asked: AskedRequest) -> bytes:
     try:
-        asked.hosted.session.write(_path(asked), asked.body(), executable=bool(asked.number("executable")))
+        with asked.body() as data:
+            asked.hosted.session.write(asked.path, data, executable=bool(asked.number("executable")))
     except OSError as error:
-        _refuse_file(error)
+        refuse_file(error)
     return write_message(Acknowledgement())
 
 
-def _snapshot(asked: _Asked) -> bytes:
+def _snapshot(asked: AskedRequest) -> bytes:
     try:
         name = asked.hosted.session.snapshot(*asked.message(SnapshotRequest).folders)
     except OSError as error:
-        _refuse_file(error)
+        refuse_file(error)
     return write_message(SnapshotName(snapshot=name))
 
 
-def _diff(asked: _Asked) -> bytes:
+def _diff(asked: AskedRequest) -> bytes:
     try:
         changes = asked.hosted.session.diff(asked.query["name"])
     except BadInput as error:
-        raise _Refused(404, error.message) from None
+        raise RefusedRequest(404, error.message) from None
     except OSError as error:
-        _refuse_file(error)
+        refuse_file(error)
     found = (
         RemoteChange(path=os.fsencode(each.path), change=each.change, size=each.size,
                      regular=each.regular, executable=each.executable)
@@ -257,17 +227,19 @@ def _diff(asked: _Asked) -> bytes:
     return write_message(RemoteChanges(changes=tuple(found)))
 
 
-def _collected(asked: _Asked) -> None:
+def _collected(asked: AskedRequest) -> None:
     number = int(asked.names["number"])
     places = asked.hosted.collected
     if number >= len(places):
         raise KeyError(number)
     tree = {".": places[number]}
-    asked.handler.start_answer(200, measure_tree(tree)[1])
-    write_tree(tree, asked.handler.wfile)  # type: ignore[arg-type]  # is written to alone
+    size = measure_tree(tree)[1]
+    asked.handler.server.clock.allow(asked.handler.connection, size)
+    asked.handler.start_answer(200, size)
+    write_tree(tree, asked.handler.wfile)
 
 
-def _forward(asked: _Asked) -> bytes | None:
+def _forward(asked: AskedRequest) -> bytes | None:
     came = asked.hosted.accept(int(asked.names["port"]), asked.wait)
     if came is None:
         return write_message(Acknowledgement())
@@ -278,20 +250,12 @@ def _forward(asked: _Asked) -> bytes | None:
         handler.send_header("Upgrade", "tcp")
         handler.end_headers()
         if handler.connection.recv(1):  # the asker is ready
+            handler.server.clock.release(handler.connection)
             carry(handler.connection, came)
     return None
 
 
-def _path(asked: _Asked) -> str:
-    return os.fsdecode(asked.query["path"])
-
-
-def _refuse_file(error: OSError) -> NoReturn:
-    told = FileError(errno=error.errno or 5, error=(error.strerror or str(error))[:500])
-    raise _Refused(422, write_message(told)) from None
-
-
-_ROUTES: dict[tuple[str, re.Pattern[str]], Callable[[_Asked], bytes | None]] = {
+_ROUTES: dict[tuple[str, re.Pattern[str]], Callable[[AskedRequest], bytes | None]] = {
     (method, re.compile(pattern)): function
     for method, pattern, function in (
         ("GET", r"/v1", _describe),

@@ -11,16 +11,17 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from repoassay.errors import BadInput
 from repoassay.sandbox.cache import remove_tree
 from repoassay.sandbox.capabilities import capabilities_of
 from repoassay.sandbox.protocol import Sandbox
 from repoassay.sandbox.remote.messages import PROTOCOL, ServiceDescription, SessionRequest
+from repoassay.sandbox.remote.server.holder_shares import HolderShares
 from repoassay.sandbox.remote.server.hosted_session import HostedSession
 from repoassay.sandbox.remote.server.tree_store import TreeStore
 
@@ -30,7 +31,6 @@ _PREFIX = "repoassay-sandboxes-"
 _LOCK = "lock"
 _LEASE = 90.0
 """Seconds without a question after which a session is ended: whoever asked for it is gone."""
-_LONGEST = 7 * 86400.0
 
 
 @dataclass(slots=True)
@@ -47,15 +47,19 @@ class SandboxHost:
         sandbox: Where sessions are opened.
         most_sessions: Sessions at a time.
         most_bytes: Bytes of trees that are kept.
+        shares: What each holder of a token may have of these, and what one session may ask for.
     """
 
-    def __init__(self, sandbox: Sandbox, most_sessions: int, most_bytes: int) -> None:
+    def __init__(
+        self, sandbox: Sandbox, most_sessions: int, most_bytes: int, shares: HolderShares | None = None
+    ) -> None:  # fmt: skip
         self._sandbox, self._most = sandbox, most_sessions
+        self.shares = shares or HolderShares()
         _sweep_folders()
         self._folder, self._held = _make_folder()
-        self.trees = TreeStore(self._folder / "trees", most_bytes)
+        self.trees = TreeStore(self._folder / "trees", most_bytes, self.shares.holders)
         self._places: dict[str, _Place] = {}
-        self._opening = 0
+        self._opening: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._over = threading.Event()
         threading.Thread(target=self._watch, name="sandbox-host", daemon=True).start()
@@ -83,15 +87,16 @@ class SandboxHost:
         """Open a session for the holder of a token; returns its name, None while all places are taken.
 
         Raises:
-            BadInput: A tree that it mounts is not here, or it may last longer than any session.
+            BadInput: A tree that it mounts is not here, or it asks for more than any session may have.
             InfraFault: It cannot be opened.
         """
-        if request.limits.seconds > _LONGEST:
-            raise BadInput(f"A session may last {_LONGEST:.0f} seconds at most.")
+        self.shares.check_limits(request)
+        share = self.shares.of(self._most)
         with self._lock:
-            if len(self._places) + self._opening >= self._most:
+            own = sum(each.holder == holder for each in self._places.values()) + self._opening[holder]
+            if own >= share or len(self._places) + self._opening.total() >= self._most:
                 return None
-            self._opening += 1
+            self._opening[holder] += 1
         try:
             name = secrets.token_urlsafe(24)
             with contextlib.ExitStack() as ends:
@@ -104,7 +109,7 @@ class SandboxHost:
             return name
         finally:
             with self._lock:
-                self._opening -= 1
+                self._opening[holder] -= 1
 
     def find(self, holder: str, name: str) -> HostedSession:
         """A session of the holder's; raises `KeyError` where there is none."""

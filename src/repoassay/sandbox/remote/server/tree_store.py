@@ -26,13 +26,14 @@ class TreeStore:
 
     Args:
         folder: An existing folder of this store's alone.
-        most: Bytes of archives that are kept; what no session uses goes first, the longest unused before others.
+        most: Bytes of trees that are kept; what no session uses goes first, the longest unused before others.
+        holders: Tokens, each of which has an equal share of them, so that none takes away what another has sent.
     """
 
-    def __init__(self, folder: Path, most: int) -> None:
-        self._folder, self._most = folder, most
+    def __init__(self, folder: Path, most: int, holders: int = 1) -> None:
+        self._folder, self._most, self._share = folder, most, most // max(1, holders)
         self._sizes: dict[str, int] = {}  # in order of use
-        self._reserved = 0
+        self._reserved: Counter[str] = Counter()
         self._senders: dict[str, set[str]] = {}
         self._used: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -56,11 +57,11 @@ class TreeStore:
             BadInput: It is no tree, is not what the digest says, or there is no room for it.
         """
         part = self._folder / f".{uuid.uuid4().hex}"
-        with self._reserve(size):
+        with self._reserve(holder, size):
             part.mkdir(mode=0o755)
             try:
                 hashed = _Hashed(stream, size)
-                read_tree(hashed, part)  # type: ignore[arg-type]  # all that tarfile asks of a stream
+                taken = read_tree(hashed, part)  # type: ignore[arg-type]  # all that tarfile asks of a stream
                 hashed.finish()
                 if (part / "tree").is_symlink():  # a mount shows what a link leads to: this machine's files
                     raise BadInput("The tree is a link, and neither a folder nor a file.")
@@ -69,7 +70,7 @@ class TreeStore:
                 with self._lock:
                     if digest not in self._sizes:
                         part.rename(self._folder / digest)
-                        self._sizes[digest] = size
+                        self._sizes[digest] = max(size, taken)
                     self._senders.setdefault(digest, set()).add(holder)
             except InfraFault as fault:
                 raise BadInput(fault.message) from None
@@ -77,26 +78,34 @@ class TreeStore:
                 remove_tree(part)
 
     @contextlib.contextmanager
-    def _reserve(self, size: int) -> Iterator[None]:
+    def _reserve(self, holder: str, size: int) -> Iterator[None]:
         """Keep room for a tree that is being sent, so that several at a time stay below the limit too."""
         with self._lock:
-            for digest in list(self._sizes):
-                if self._has_room(size):
+            for digest in [each for each in self._sizes if self._is_there(holder, each)]:
+                if self._has_room(holder, size):
                     break
                 if not self._used[digest]:
-                    del self._sizes[digest], self._senders[digest]
-                    remove_tree(self._folder / digest)
-            if not self._has_room(size):
+                    self._senders[digest].discard(holder)
+                    self._remove_unsent(digest)
+            if not self._has_room(holder, size):
                 raise BadInput(f"There is no room for a tree of {size} bytes.")
-            self._reserved += size
+            self._reserved[holder] += size
         try:
             yield
         finally:
             with self._lock:
-                self._reserved -= size
+                self._reserved[holder] -= size
 
-    def _has_room(self, size: int) -> bool:
-        return sum(self._sizes.values()) + self._reserved + size <= self._most
+    def _remove_unsent(self, digest: str) -> None:
+        """Remove a tree that nobody has who may use it."""
+        if not self._senders[digest]:
+            del self._sizes[digest], self._senders[digest]
+            remove_tree(self._folder / digest)
+
+    def _has_room(self, holder: str, size: int) -> bool:
+        own = sum(kept for digest, kept in self._sizes.items() if self._is_there(holder, digest))
+        total = sum(self._sizes.values()) + self._reserved.total()
+        return own + self._reserved[holder] + size <= self._share and total + size <= self._most
 
     @contextlib.contextmanager
     def use(self, holder: str, digests: Iterable[str]) -> Iterator[dict[str, Path]]:
