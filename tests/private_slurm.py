@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -85,9 +87,18 @@ class PrivateSlurm:
         self._daemon(node, "-D", "-f", f"{self._place}/slurm.conf", "-N", node, program="slurmd")
 
     def kill_node(self, node: str) -> None:
-        """End a node's daemon as a machine that fails does."""
+        """End a node's daemon as a machine that fails does; what it runs lives, as behind a cable that was cut."""
         self._daemons[node].kill()
         self._daemons.pop(node).wait()
+
+    def kill_machine(self, node: str) -> None:
+        """End a node's daemon and everything that it runs."""
+        self.kill_node(node)
+        marks = {f"SLURMD_NODENAME={node}".encode(), f"SLURM_CONF={self._place}/slurm.conf".encode()}
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if marks <= set((process / "environ").read_bytes().split(b"\0")):
+                    os.kill(int(process.name), signal.SIGKILL)
 
     def call(self, *line: str) -> str:
         """Run one of Slurm's commands; returns what it printed, whatever it left with."""

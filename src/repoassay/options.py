@@ -76,7 +76,7 @@ def criteria_option(function: _Function) -> _Function:
 
 
 class ExecutorName(_TextType):
-    """An executor's name, with its address where it has one; `slurm` only where a command's work has shares."""
+    """An executor's name, with its address where it has one; `slurm` alone means shares where a command has them."""
 
     name = "executor"
 
@@ -88,7 +88,7 @@ class ExecutorName(_TextType):
         from repoassay.executors import find_executor, is_executor
 
         if value != "local" and not is_executor(value):
-            self.fail(f"{value!r} is none of local, ray, ray://HOST:PORT, slurm.", param, ctx)
+            self.fail(f"{value!r} is none of local, ray, ray://HOST:PORT, slurm, slurm://NODES.", param, ctx)
         if value != "local" and not (self._shares and value == "slurm"):
             find_executor(value)
         return value
@@ -96,12 +96,14 @@ class ExecutorName(_TextType):
 
 def executor_option(function: _Function) -> _Function:
     """`--executor` of commands that wait for their nodes."""
-    return _executor_option(ExecutorName(), "local, or ray[://HOST:PORT] for the nodes of a Ray cluster.")(function)
+    return _executor_option(
+        ExecutorName(), "local, or ray[://HOST:PORT] or slurm[://NODES] for the nodes of a cluster."
+    )(function)
 
 
 def shares_executor_option(function: _Function) -> _Function:
     """`--executor` of commands whose work has shares too."""
-    told = "local, ray[://HOST:PORT] for the nodes of a Ray cluster, or slurm for an array job."
+    told = "local, ray[://HOST:PORT] or slurm://NODES for the nodes of a cluster, or slurm for an array job of shares."
     return _executor_option(ExecutorName(shares=True), told)(function)
 
 

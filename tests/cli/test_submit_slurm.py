@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ from typing import Any
 import pytest
 
 from command_line import repoassay
+from fake_slurm import FakeSlurm, fake_slurm
 from private_slurm import PrivateSlurm, private_slurm
 from repoassay.api import evaluate
-from repoassay.errors import BadInput
+from repoassay.errors import Unavailable
 from repoassay.tasks.suite import find_suite
 from repoassay.types import TaskKind
 
-__all__ = ["private_slurm"]
+__all__ = ["fake_slurm", "private_slurm"]
 
 FOLDER = next(folder for folder in find_suite("starter").tasks if folder.task.kind is TaskKind.EDIT)
 USELESS = "--- /dev/null\n+++ b/note.txt\n@@ -0,0 +1 @@\n+{}\n"
@@ -81,19 +83,40 @@ def test_without_a_results_file_or_with_an_address_it_is_refused(tmp_path: Path)
 
 @pytest.mark.parametrize("verb", ["grade starter --outputs .", "serve --suite starter"])
 @pytest.mark.parametrize("env", [{}, {"REPOASSAY_EXECUTOR": "slurm"}], ids=["option", "variable"])
-def test_what_has_no_shares_refuses_slurm_before_anything_is_written(
+def test_a_machine_without_slurm_is_told_before_anything_is_written(
     tmp_path: Path, verb: str, env: dict[str, str]
 ) -> None:
-    done = repoassay(*verb.split(), *([] if env else ["--executor", "slurm"]), cwd=tmp_path, env=env)
-    assert done.returncode == 2
-    assert "only `repoassay submit`, `run` and `resume`" in done.stderr and len(done.stderr.splitlines()) == 1
+    without = env | {"PATH": str(Path(sys.executable).parent)}
+    done = repoassay(*verb.split(), *([] if env else ["--executor", "slurm"]), cwd=tmp_path, env=without)
+    assert done.returncode != 0
+    assert "There is no sbatch here" in done.stderr and len(done.stderr.splitlines()) == 1
     assert not list(tmp_path.iterdir())
 
 
-def test_a_program_hears_it_before_a_run_folder_is_made(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="only `repoassay submit`, `run` and `resume`"):
+def test_a_program_hears_it_before_a_run_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    with pytest.raises(Unavailable, match="no sbatch here"):
         evaluate("starter", agent="reference", tasks="sensor-log-daily", out=tmp_path / "runs", executor="slurm")
     assert not list(tmp_path.iterdir())
+
+
+def test_with_nodes_it_waits_for_them_and_judges_as_here(tmp_path: Path, fake_slurm: FakeSlurm) -> None:
+    write_patches(tmp_path, 4)
+    plain = ("submit", "--suite", "starter", "--submissions", "my patches.jsonl", "--results", "it's results.jsonl")
+    done = repoassay(*plain, "--executor", "slurm://2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert words(tmp_path) == wanted(4)
+    assert not (tmp_path / "it's results.jsonl.parts").exists()
+
+
+def test_a_run_is_made_by_nodes_and_is_the_run_of_one_machine(tmp_path: Path, fake_slurm: FakeSlurm) -> None:
+    line = ("run", "starter", "--agent", "reference", "--task", "sensor-log-daily", "--attempts", "2")
+    done = repoassay(*line, "--executor", "slurm://2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    verdicts = [json.loads(path.read_text())["outcome"] for path in run.glob("attempts/*/verdict.json")]
+    assert verdicts == ["passed", "passed"]
+    assert not (run / "parts").exists() and not list(tmp_path.glob(".repoassay-slurm-*"))
 
 
 @pytest.mark.exhaustive

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from construct.making import CODE, Repo, make_repo
+from fake_slurm import FakeSlurm, fake_slurm
 from repoassay.construct import (
     CommitStatus,
     InstructionRewriter,
@@ -25,6 +26,8 @@ from repoassay.sandbox import Cache, Sandbox
 from repoassay.tasks import find_suite
 from repoassay.workspace import release_lines  # noqa: F401  # asked by the mark, as a test starts
 from unreliable_nodes import ElasticExecutor, LyingExecutor
+
+__all__ = ["fake_slurm"]
 
 LOCAL, LOSING, LYING, ELASTIC = (
     "repoassay.executors.local:LocalExecutor", "unreliable_nodes:LosingExecutor", "unreliable_nodes:LyingExecutor",
@@ -67,13 +70,13 @@ def told(report: MiningReport) -> list[MinedCommit]:
 @needs_python
 @pytest.mark.exhaustive
 def test_nodes_make_the_tasks_that_one_machine_makes(
-    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox
+    market: Repo, tmp_path: Path, cache: Cache, sandbox: Sandbox, fake_slurm: FakeSlurm
 ) -> None:
     here = mined(market, tmp_path / "suite", cache, sandbox, "local")
     assert [row.status for row in told(here) if row.subject.startswith("Fix")] == [CommitStatus.TASK]
     (folder,) = find_suite(tmp_path / "suite").tasks
-    for executor in (LOCAL, LOSING):
-        place = tmp_path / executor.rpartition(":")[2] / "suite"
+    for executor in (LOCAL, LOSING, "slurm://2"):
+        place = tmp_path / executor.rpartition(":")[2].strip("/") / "suite"
         there = mined(market, place, cache, sandbox, executor)
         assert told(there) == told(here)
         (sent,) = find_suite(place).tasks
@@ -142,7 +145,7 @@ def test_what_nodes_cannot_do_is_said_before_anything_is_written(
     rewriter = InstructionRewriter("scripted/any", None)  # type: ignore[arg-type]
     asked = [
         (LOCAL, {"mirrors": {"https://example.org/a": "."}}, "--mirror"), (LOCAL, {"rewrite": rewriter}, "--rewrite"),
-        ("slurm", {}, "only `repoassay submit`"), ("rya", {}, "no executor"),
+        ("slurm://host", {}, "which nodes Slurm is asked for"), ("rya", {}, "no executor"),
     ]  # fmt: skip
     for executor, more, why in asked:
         request = MiningRequest(**more)  # type: ignore[arg-type]

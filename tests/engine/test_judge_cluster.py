@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from fake_provider import FakeProvider
+from fake_slurm import FakeSlurm, fake_slurm
 from json_answers import data_of
 from judges.cases import begin, items, said, turns
 from repoassay.cli.main import cli
@@ -24,6 +25,8 @@ from repoassay.judges import JudgeRecord, judge_study, judgements_of, open_judge
 from repoassay.model_proxy import BudgetSpent, Dialogue, NoAnswer, Prices, Turn, known_upstreams
 from repoassay.records import read_calls
 from repoassay.review.database import open_database
+
+__all__ = ["fake_slurm"]
 
 LOCAL, LOSING = "repoassay.executors.local:LocalExecutor", "unreliable_nodes:LosingExecutor"
 PRICES = '[[price]]\nmodel = "paid/j"\ninput = 1000\noutput = 1000\nfrom = 2020-01-01\nsource = "test"\n'
@@ -60,8 +63,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         provider.__exit__(None, None, None)
 
 
+@pytest.mark.parametrize("executor", [LOCAL, "slurm://2"])
 def test_answers_and_account_are_those_of_this_machine(
-    tmp_path: Path, database: Database, judge: JudgeRecord, place: Any
+    tmp_path: Path, database: Database, judge: JudgeRecord, place: Any, fake_slurm: FakeSlurm, executor: str
 ) -> None:
     files = place(turns("c" * 20))
     here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
@@ -69,7 +73,7 @@ def test_answers_and_account_are_those_of_this_machine(
     with open_judge(judge, known, here, prices=Prices.shipped(*files["prices"]), budget=Decimal(50)) as door:
         text = door.asker("be a judge", "judge")
         spent = door.totals()
-    with open_judge_nodes(judge, there, LOCAL, budget=Decimal(50), workers=2, **files) as door:
+    with open_judge_nodes(judge, there, executor, budget=Decimal(50), workers=2, **files) as door:
         done = judge_study(database, judge, door.asker, samples=1, workers=4)
         assert door.totals().dollars == 10 * spent.dollars if spent.dollars else False
     assert (done.stored, done.failed, done.left) == (10, 0, 0)
@@ -150,15 +154,18 @@ def test_what_nodes_cannot_do_is_one_sentence(
     assert DollarShares(None, Decimal(0), "judge").hold(Decimal(1), threading.Event()).share_usd == 1
 
 
-def test_the_command_takes_an_executor(tmp_path: Path, database: Database, judge: JudgeRecord, place: Any) -> None:
+@pytest.mark.parametrize("executor", [LOCAL, "slurm://2"])
+def test_the_command_takes_an_executor(
+    tmp_path: Path, database: Database, judge: JudgeRecord, place: Any, fake_slurm: FakeSlurm, executor: str
+) -> None:
     files = place(turns("c" * 10))
     words = [
         "judge", tmp_path / "reviews.sqlite", "--study", "st", "--model", "paid/j", "--samples", 1, "--yes",
         "--model-upstream", files["upstreams"][0], "--prices", files["prices"][0], "--json",
     ]  # fmt: skip
-    done = CliRunner().invoke(cli, [str(word) for word in (*words, "--executor", LOCAL)])
+    done = CliRunner().invoke(cli, [str(word) for word in (*words, "--executor", executor)])
     assert done.exit_code == 0, done.output
     assert data_of(done.stdout)["stored"] == 10
-    scripted = [*words[:4], "--model", "scripted/j", "--dialogue", __file__, "--executor", LOCAL]
+    scripted = [*words[:4], "--model", "scripted/j", "--dialogue", __file__, "--executor", executor]
     refused = CliRunner().invoke(cli, [str(word) for word in scripted])
     assert isinstance(refused.exception, BadInput)

@@ -67,6 +67,15 @@ def test_what_is_no_plain_tree_is_refused(tmp_path: Path, data: bytes) -> None:
     assert (tmp_path / "inner/outside").read_text() == "secret"
 
 
+def test_trees_arrive_at_places_below_others(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "file").write_text("here")
+    (tmp_path / "target").mkdir()
+    unpack_tree(pack_tree({"a/b/one": tmp_path / "tree", "a/two": tmp_path / "tree"}), tmp_path / "target")
+    for place in ("a/b/one", "a/two"):
+        assert (tmp_path / "target" / place / "file").read_text() == "here"
+
+
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     target, outside = tmp_path / "target", tmp_path / "outside"
     target.mkdir()

@@ -21,6 +21,8 @@ REPOSITORY: dict[str, str | bytes | Path] = {
     "calc/__init__.py": "def add(a, b):\n    return a - b\n",
     "run me.sh": "#!/bin/sh\n",
     "link": Path("calc/__init__.py"),
+    "a\nRUN echo forged\n#.sh": "#!/bin/sh\n",
+    "forged link": Path("x\nRUN echo forged\n#"),
 }
 TESTS = """\
 import os
@@ -71,6 +73,7 @@ def test_a_task_goes_out_whole(suite: Path, tmp_path: Path) -> None:
     assert lines[0] == "FROM python:3.11-slim"
     assert "RUN chmod +x '/workspace/repo/run me.sh'" in lines
     assert "RUN ln -s calc/__init__.py /workspace/repo/link" in lines
+    assert not [line for line in lines if line.startswith("RUN echo")]  # names of the repository are a stranger's
     assert 'ENV PRICE="5 \\$ \\"each\\""' in lines
     assert lines[-2] == r"""RUN ["/bin/sh", "-c", "printf 'one\\n' > built\nprintf 'two\\n' >> built"]"""
     assert json.loads((task / "tests/ids.json").read_text()) == ["test_small.py::test_add", "test_small.py::test_kept"]

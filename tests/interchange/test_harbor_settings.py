@@ -223,6 +223,21 @@ def test_keys_of_models_that_tests_ask_are_names_and_never_values(
     assert "sk-real" not in (done.path / "tasks/one/task.toml").read_text()
 
 
+def test_no_task_reads_the_environment_of_whoever_imports_it(convert: Convert, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://me:hunter2@db")
+    (refusal,) = convert({"task.toml": '[verifier.env]\nPLACE = "${DATABASE_URL}"\n'}).refused
+    assert "from the environment of its user" in refusal.why and "hunter2" not in str(refusal)
+    assert refusal.line == 2
+
+
+def test_a_variable_with_a_default_has_that_whatever_the_user_has(
+    convert: Convert, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGION", "mine")
+    task = taken(convert({"task.toml": '[environment.env]\nREGION = "${REGION:-theirs}"\n'}))
+    assert task.environment.variables == {"REGION": "theirs"}
+
+
 def test_tests_that_ask_a_model_run_as_the_script_they_are(convert: Convert) -> None:
     tests = taken(convert({"task.toml": ASKS})).grading.tests
     assert tests is not None and tests.fail_to_pass == ("test.sh::__script__",)

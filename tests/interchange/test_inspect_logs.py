@@ -136,3 +136,15 @@ def test_epochs_are_numbered_in_their_order(tmp_path: Path) -> None:
     samples = [sample("a", "C" if epoch == 10 else "I", epoch) for epoch in (1, 2, 10, 11)]
     found = import_run("inspect", write_eval(tmp_path / "log.eval", samples), tmp_path / "run").run.finished()
     assert [one.verdict.outcome is Outcome.PASSED for one in found] == [False, False, True, False]
+
+
+def test_a_log_whose_members_overlap_is_not_unpacked_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few kilobytes name the same packed bytes a thousand times."""
+    monkeypatch.setattr("repoassay.interchange.inspect_logs._SURE", 2**16)
+    log = write_eval(tmp_path / "log.eval", [{"id": "one", "epoch": 1, "more": "x" * 2**16}])
+    with zipfile.ZipFile(log, "a") as archive:
+        one = archive.getinfo("samples/one_epoch_1.json")
+        archive.filelist += [one] * 1000
+        archive._didModify = True  # type: ignore[attr-defined]  # writes the directory anew
+    with pytest.raises(BadInput, match="unpacks to more than 300 times its size"):
+        import_run("inspect", log, tmp_path / "run")

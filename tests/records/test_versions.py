@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from repoassay.records.versions import NewerRecord, check_version, parse, parse_object, to_json, with_version
-from repoassay.types import Call, Outcome, Plan, Record, Verdict
+from repoassay.types import Call, Outcome, Plan, Record, SkippedFile, Verdict
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 VERDICT = Verdict(
@@ -37,6 +37,15 @@ def test_what_is_written_begins_with_its_version_and_is_read_back(indent: int | 
     if indent:
         assert content.decode() == json.dumps(json.loads(content), indent=indent)
     assert parse(Verdict, content) == VERDICT
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_halves_of_surrogate_pairs_are_written_as_what_can_be_read(indent: int | None) -> None:
+    """An agent's own transcript may hold them; its attempt is to be judged all the same."""
+    skipped = SkippedFile(path="a\ud800b", reason="\udc80")
+    data = to_json(skipped, indent=indent)
+    assert parse(SkippedFile, data) == SkippedFile(path="a?b", reason="?")
+    assert data.startswith(to_json(SkippedFile(path="", reason=""), indent=indent)[: 3 + (indent or 0)])
 
 
 def test_a_record_without_fields_and_one_with_the_key_of_its_own() -> None:

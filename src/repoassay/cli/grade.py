@@ -53,6 +53,7 @@ def grade(
       repoassay grade starter --outputs ./outputs --task 'pdf-*' --json
       repoassay grade gittaskbench --outputs ./output --criteria published
       repoassay grade starter --outputs ./outputs --executor ray://10.0.0.1:6379
+      repoassay grade starter --outputs ./outputs --executor 'slurm://8?partition=cpu'
     """
     from repoassay.api import grade as grade_outputs
     from repoassay.stats import Rate

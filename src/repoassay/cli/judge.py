@@ -29,6 +29,7 @@ def judge() -> None:
     Examples:
       repoassay judge reviews.sqlite --study s --model openai/gpt-4.1 --samples 3 --budget-usd 5
       repoassay judge reviews.sqlite --study s --model scripted/judge --dialogue answers.toml
+      repoassay judge reviews.sqlite --study s --model vllm/judge --executor slurm://4 --workers 16
       repoassay judge calibrate reviews.sqlite --study s
     """
 

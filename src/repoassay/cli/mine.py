@@ -110,6 +110,7 @@ def mine(
       repoassay mine OWNER/NAME --since 2024-01-01 --issues issues.json --kind edit,pull-request --out private
       repoassay mine . --update --out private --rewrite openai/gpt-4.1-mini --budget-usd 1
       repoassay mine . --max 200 --executor ray://10.0.0.1:6379
+      repoassay mine . --max 200 --executor slurm://16
     """
     from repoassay.construct import (
         InstructionRewriter,

@@ -103,6 +103,7 @@ def serve(
       repoassay serve --suite starter --log-format json --otlp http://127.0.0.1:4318
       repoassay serve --suite starter --queue postgresql://judge@db/queue --role worker --port 0 --workers 16
       repoassay serve --suite starter --token-file tokens.txt --executor ray://10.0.0.1:6379
+      repoassay serve --suite starter --token-file tokens.txt --executor slurm://16
     """
     from repoassay.errors import MissingExtra
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -75,6 +76,9 @@ class HarborTaskFolders:
                 self.left_out.append(f"{folder.task.id}: {why}")
                 continue
             base = checkout(folder, suite.repositories, Cache())
+            if strange := [path for path in _regular(base) if not _is_text(path)]:
+                self.left_out.append(f"{folder.task.id}: its repository has a name that is no text, {strange[0]!a}.")
+                continue
             for name, content in _task_files(folder, base):
                 yield f"{folder.task.id}/{name}", content
         if len(self.left_out) == len(suite.tasks):
@@ -96,7 +100,7 @@ def _refusal(folder: TaskFolder) -> str:
         return "its environment is one of Node."
     if not (folder.solution / "changes.diff").is_file():
         return "it has no solution as a diff."
-    if any("\n" in value for value in task.environment.variables.values()):
+    if any("\n" in value for value in (*task.environment.variables.values(), *task.environment.path)):
         return "a variable of its environment has several lines."
     return ""
 
@@ -151,7 +155,10 @@ def _dockerfile(folder: TaskFolder, base: Path) -> str:
     ]
     lines += [f"ENV {name}={_quoted(value)}" for name, value in environment.variables.items()]
     roots = ":".join(str(PurePosixPath(_REPOSITORY, part)) for part in environment.path)
-    lines += [f"ENV PYTHONPATH={roots}", f"WORKDIR {_REPOSITORY}"]
+    lines += [
+        f"ENV PYTHONPATH={roots if re.fullmatch('[A-Za-z0-9_./:-]*', roots) else _quoted(roots)}",
+        f"WORKDIR {_REPOSITORY}",
+    ]
     lines += [f"RUN {_command(each)}" for each in environment.build]
     return "\n".join(lines) + "\n"
 
@@ -196,14 +203,22 @@ def _regular(place: Path) -> list[str]:
     return sorted(found)
 
 
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _modes(base: Path) -> list[str]:
     """What COPY of plain files loses: which are programs, and links."""
     programs = [path for path in _regular(base) if (base / path).stat().st_mode & 0o111]
-    lines = [f"RUN chmod +x {shlex.quote(f'{_REPOSITORY}/{path}')}" for path in programs]
+    lines = [_command(f"chmod +x {shlex.quote(f'{_REPOSITORY}/{path}')}") for path in programs]
     for folder, names, files in os.walk(base):
         names[:] = sorted(name for name in names if name != ".git")
         for path in sorted(Path(folder, name) for name in (*names, *files)):
             if path.is_symlink():
                 place = shlex.quote(f"{_REPOSITORY}/{path.relative_to(base).as_posix()}")
-                lines.append(f"RUN ln -s {shlex.quote(str(path.readlink()))} {place}")
-    return lines
+                lines.append(_command(f"ln -s {shlex.quote(str(path.readlink()))} {place}"))
+    return [f"RUN {line}" for line in lines]

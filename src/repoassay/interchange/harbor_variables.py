@@ -6,7 +6,6 @@ they run. A key for the agent that nothing of the task reads is left out: agents
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -80,17 +79,14 @@ def _take(name: str, value: str, found: TaskVariables, folder: Path, table: str)
         found.optional += [name] if otherwise is not None else []
     elif _ADDRESS.search(variable) and any(variable in each.settings for each in ASKED_MODELS.values()):
         return  # where the model proxy is, which tests are told when they run
-    elif _SECRET.search(variable) or _SECRET.search(name):
-        if otherwise is None or _is_named(name, folder, ("tests",)):  # what it decides with and without it may differ
-            why = "It takes a variable, such as a key, from the environment of its user."
-            raise ImportRefusal(why, "task.toml", _line(folder, name), f"{table}.{name}")
-        found.values[name] = otherwise
+    elif otherwise is None:  # whoever wrote the task chose the name: a value of this machine may be any secret
+        why = "It takes a variable from the environment of its user: write a value in its place, unless it is secret."
+        raise ImportRefusal(why, "task.toml", _line(folder, name), f"{table}.{name} = {value}")
+    elif (_SECRET.search(variable) or _SECRET.search(name)) and _is_named(name, folder, ("tests",)):
+        why = "Its tests look for a key of the user, and what they decide without it may differ."
+        raise ImportRefusal(why, "task.toml", _line(folder, name), f"{table}.{name}")
     else:
-        told = os.environ.get(variable, otherwise)
-        if told is None:
-            why = "It takes a variable from the environment of its user, which is not set: set it and import again."
-            raise ImportRefusal(why, "task.toml", _line(folder, name), f"{table}.{name} = {value}")
-        found.values[name] = told
+        found.values[name] = otherwise
 
 
 def check_asked_models(folder: Path) -> None:

@@ -28,6 +28,8 @@ __all__ = ["InspectLogs"]
 
 _LARGEST = 64 * 2**20
 _MOST_SAMPLES = 100_000
+_SURE, _MOST_TIMES = 2**30, 300
+"""Bytes that a log may always unpack to, and times its own size."""
 _ZSTANDARD, _LOCAL_HEADER = 93, 30
 """Number of the method in a zip file, and bytes of a member's header before its name."""
 _WINDOW = 128 * 2**20
@@ -92,7 +94,9 @@ def _zipped(path: Path) -> Iterator[ForeignAttempt]:
             names = [entry.filename for entry in archive.infolist()[: _MOST_SAMPLES + 10]]
             header = _member(archive, "header.json") or _member(archive, "_journal/start.json")
             samples = (name for name in names if name.startswith("samples/") and name.endswith(".json"))
+            left = max(_SURE, _MOST_TIMES * path.stat().st_size)
             for name in sorted(samples, key=_sample_order):
+                left = _left(left, archive.getinfo(name))
                 sample = _member(archive, name)
                 yield _attempt(header, sample) if sample else _unreadable(name)
     except (zipfile.BadZipFile, NotImplementedError, OSError, EOFError) as error:
@@ -100,6 +104,14 @@ def _zipped(path: Path) -> Iterator[ForeignAttempt]:
             f"{printable(str(path), 500)} cannot be read: {printable(str(error), 200)}.",
             "Write it again with `inspect log convert`, or copy it whole.",
         ) from error
+
+
+def _left(left: int, entry: zipfile.ZipInfo) -> int:
+    """What of so many bytes a member leaves; they may overlap, so that each is unpacked a thousand times over."""
+    left -= min(entry.file_size, _LARGEST)
+    if left < 0:
+        raise zipfile.BadZipFile(f"it unpacks to more than {_MOST_TIMES} times its size")
+    return left
 
 
 def _sample_order(name: str) -> tuple[str, int, str]:
@@ -112,12 +124,14 @@ def _member(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
     """A JSON object of the archive; empty where there is none, or it is larger than 64 MiB."""
     try:
         entry = archive.getinfo(name)
+        if entry.file_size > _LARGEST:
+            return {}
         if entry.compress_type == _ZSTANDARD and sys.version_info < (3, 14):
             content = _unpacked(archive, entry)
         else:
             with archive.open(entry) as stream:
-                content = stream.read(_LARGEST + 1)
-        found = json.loads(content) if len(content) <= _LARGEST else {}
+                content = stream.read(entry.file_size)
+        found = json.loads(content)
     except (KeyError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -145,7 +159,7 @@ def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     packed = file.read(min(entry.compress_size, _LARGEST))
     try:
         with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(packed) as stream:
-            return stream.read(_LARGEST + 1)
+            return stream.read(entry.file_size)
     except zstandard.ZstdError as error:
         raise zipfile.BadZipFile(f"{entry.filename} is not whole") from error
 

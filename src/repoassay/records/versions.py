@@ -14,7 +14,13 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import InitErrorDetails, PydanticCustomError, from_json
+from pydantic_core import (
+    InitErrorDetails,
+    PydanticCustomError,
+    PydanticSerializationError,
+    from_json,
+    to_json as to_json_bytes,
+)
 
 from repoassay.errors import BadInput
 
@@ -72,15 +78,29 @@ class EncodedJson(str):
 
 
 def to_json(record: BaseModel, *, indent: int | None = None, exclude_defaults: bool = False) -> bytes:
-    """Serialise a record to a JSON object that begins with its version."""
-    body = record.model_dump_json(indent=indent, exclude_defaults=exclude_defaults)
-    content = body.encode("utf-8", "backslashreplace")
+    """Serialise a record to a JSON object that begins with its version.
+
+    Halves of surrogate pairs, which JSON that an agent wrote may hold and no UTF-8 can, become question marks.
+    """
+    try:
+        content = record.model_dump_json(indent=indent, exclude_defaults=exclude_defaults).encode()
+    except (PydanticSerializationError, UnicodeEncodeError):
+        document = record.model_dump(mode="json", exclude_defaults=exclude_defaults)
+        content = to_json_bytes(_without_halves(document), indent=indent)
     if _FRONT.match(content):  # the class has the key itself
         return content
     front = b"{" if indent is None else b"{\n" + b" " * indent
     colon = b":" if indent is None else b": "
     comma = b"" if content == b"{}" else b","
     return front + _QUOTED + colon + str(CURRENT.major).encode() + comma + content[1:]
+
+
+def _without_halves(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_without_halves(key): _without_halves(each) for key, each in value.items()}
+    return [_without_halves(each) for each in value] if isinstance(value, list) else value
 
 
 def with_version(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,7 +44,14 @@ def write_tree(trees: Mapping[str, Path], stream: IO[bytes]) -> None:
             member.uid = member.gid = SANDBOX_UID if member.uid in _OWNERS else 0
             return member
 
+        above: set[str] = set()
         for name, tree in trees.items():
+            for folder in reversed([str(each) for each in PurePosixPath(name).parents if each.name]):
+                if folder not in above and folder not in trees:  # whoever unpacks it makes no folder without an entry
+                    entry = tarfile.TarInfo(folder)
+                    entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+                    archive.addfile(entry)
+                    above.add(folder)
             archive.add(tree, name, filter=plain)
 
 

@@ -50,8 +50,11 @@ if TYPE_CHECKING:
     from repoassay.workspace.signature import check_signature as check_signature, sign_file as sign_file
     from repoassay.workspace.slurm import (
         ArrayJob as ArrayJob,
+        cancel_jobs as cancel_jobs,
+        check_slurm as check_slurm,
         jobs_at_work as jobs_at_work,
         submit_array as submit_array,
+        submit_tasks as submit_tasks,
         write_scripts as write_scripts,
     )
     from repoassay.workspace.sources import (
@@ -95,7 +98,15 @@ else:
             "node": ("node_version",),
             "preparation": ("BASE_BRANCH", "DESCRIPTION", "PreparedTask", "bare_layout", "lay_out", "rules_place"),
             "signature": ("check_signature", "sign_file"),
-            "slurm": ("ArrayJob", "jobs_at_work", "submit_array", "write_scripts"),
+            "slurm": (
+                "ArrayJob",
+                "cancel_jobs",
+                "check_slurm",
+                "jobs_at_work",
+                "submit_array",
+                "submit_tasks",
+                "write_scripts",
+            ),
             "sources": ("fetch_commit", "fetch_folders", "unpack"),
             "state_places": ("state_mounts",),
             "step_layout": ("step_start",),

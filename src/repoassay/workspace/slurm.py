@@ -1,4 +1,4 @@
-"""Jobs of Slurm: array jobs whose tasks are shares of one command, and the job after them that collects.
+"""Jobs of Slurm: array jobs whose tasks are shares of one command, with the job that collects, or work for a caller.
 
 The scripts are plain files that can be read and submitted by hand. They hold the command and the folder it was called
 in, and no secret: what a command needs of the environment comes from Slurm, which hands on that of the caller unless a
@@ -7,12 +7,13 @@ cluster was set up otherwise.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,15 @@ import repoassay
 from repoassay.errors import BadInput, Unavailable
 from repoassay.text import is_hidden, printable, quote
 
-__all__ = ["ArrayJob", "jobs_at_work", "submit_array", "write_scripts"]
+__all__ = [
+    "ArrayJob",
+    "cancel_jobs",
+    "check_slurm",
+    "jobs_at_work",
+    "submit_array",
+    "submit_tasks",
+    "write_scripts",
+]
 
 _SECONDS = 120
 _OWN = frozenset(
@@ -69,23 +78,18 @@ def write_scripts(job: ArrayJob) -> tuple[Path, Path]:
     Raises:
         BadInput: An argument or a folder has a line break or another control character, or an option is none for here.
     """
-    for text in (*job.share, *job.collect, *job.options, str(job.where), str(job.folder), sys.executable):
-        if any(map(is_hidden, text)):
-            raise BadInput(
-                f"{printable(text)} cannot stand in a job script: it has a character that does not print.",
-                "Use names of plain characters.",
-            )
-    for option in job.options:
-        if not re.match(r"--[a-z]", option) or option.partition("=")[0] in _OWN:
-            raise BadInput(f"{quote(option)} cannot be given to sbatch here.", "Give options as --NAME=VALUE.")
+    _check_words(*job.share, *job.collect, str(job.where), str(job.folder))
+    _check_options(job.options)
     share, collect = job.folder / "share.sh", job.folder / "collect.sh"
     by_hand = f"# One share of {job.count}. By hand: sbatch --array={job.array} {shlex.quote(str(share))}"
     # Slurm tells a task how many CPUs it has only where it was asked for more than one.
     few = "" if any(word.startswith("--workers") for word in job.share) else ' --workers "${SLURM_CPUS_PER_TASK:-1}"'
     index = f' --share "${{SLURM_ARRAY_TASK_ID:?is set in tasks of an array job}}/{job.count}"'
     job.folder.mkdir(parents=True, exist_ok=True)
-    share.write_text(_script(job, by_hand, job.share, few + index), encoding="utf-8")
-    collect.write_text(_script(job, "# Brings together what shares recorded.", job.collect), encoding="utf-8")
+    share.write_text(_script(job.where, by_hand, ("repoassay", *job.share), few + index), encoding="utf-8")
+    collect.write_text(
+        _script(job.where, "# Brings together what shares recorded.", ("repoassay", *job.collect)), encoding="utf-8"
+    )
     return share, collect
 
 
@@ -109,6 +113,48 @@ def submit_array(job: ArrayJob) -> tuple[str, str]:
     return array, last
 
 
+def submit_tasks(
+    folder: Path, command: Sequence[str], count: int, options: Sequence[str] = (), unset: Collection[str] = ()
+) -> str:  # fmt: skip
+    """Submit an array job of tasks that are alike; returns its id.
+
+    Args:
+        folder: Where the script and the logs lie, on the shared folder.
+        command: A module of Python, and its arguments; called in this process's working folder.
+        count: How many tasks there are.
+        options: Further options of sbatch, as `--NAME=VALUE`.
+        unset: Variables that Slurm is not told, which would keep them in its spool.
+
+    Raises:
+        Unavailable: There is no Slurm here.
+        BadInput: Slurm refuses the job, or as `write_scripts` raises it.
+    """
+    _check_words(*command, str(folder), str(Path.cwd()))
+    _check_options(options)
+    script = folder / "node.sh"
+    script.write_text(_script(Path.cwd(), "# One node.", command), encoding="utf-8")
+    return _job_id(_call(
+        "sbatch", "--job-name=repoassay-nodes", "--parsable", f"--chdir={folder}", "--open-mode=append", *options,
+        f"--array=0-{count - 1}", "--output=node-%A-%a.log", "--requeue", str(script),
+        env={name: value for name, value in os.environ.items() if name not in unset},
+    ))  # fmt: skip
+
+
+def check_slurm() -> None:
+    """Raise `Unavailable` where jobs cannot be submitted."""
+    _require("sbatch")
+
+
+def cancel_jobs(ids: Sequence[str]) -> None:
+    """End jobs, waiting or running.
+
+    Raises:
+        Unavailable: There is no Slurm here.
+        BadInput: Slurm refuses.
+    """
+    _call("scancel", *ids)
+
+
 def jobs_at_work(ids: Sequence[str]) -> list[str]:
     """Those of the jobs that are waiting or running.
 
@@ -127,26 +173,52 @@ def jobs_at_work(ids: Sequence[str]) -> list[str]:
     return found
 
 
-def _script(job: ArrayJob, about: str, arguments: Sequence[str], further: str = "") -> str:
-    command = shlex.join([sys.executable, "-m", "repoassay", *arguments])
+def _check_words(*words: str) -> None:
+    """Raise `BadInput` where a script could not have these."""
+    for text in (*words, sys.executable):
+        if any(map(is_hidden, text)):
+            raise BadInput(
+                f"{printable(text)} cannot stand in a job script: it has a character that does not print.",
+                "Use names of plain characters.",
+            )
+
+
+def _check_options(options: Sequence[str]) -> None:
+    """Raise `BadInput` where one is none of sbatch for here."""
+    for option in options:
+        if not re.match(r"--[a-z]", option) or option.partition("=")[0] in _OWN:
+            raise BadInput(f"{quote(option)} cannot be given to sbatch here.", "Give options as --NAME=VALUE.")
+    _check_words(*options)
+
+
+def _script(where: Path, about: str, words: Sequence[str], further: str = "") -> str:
+    command = shlex.join([sys.executable, "-m", *words])
     return (
         f"#!/bin/bash\n{about}\n# Written by repoassay {repoassay.__version__}. The environment comes from sbatch.\n"
-        f"set -u\ncd {shlex.quote(str(job.where))} || exit 2\nexec {command}{further}\n"
+        f"set -u\ncd {shlex.quote(str(where))} || exit 2\nexec {command}{further}\n"
     )
 
 
-def _call(program: str, *arguments: str) -> str:
-    if shutil.which(program) is None:
-        remedy = "Call this where jobs are submitted, or let it only write the scripts with --slurm-dry-run."
-        raise Unavailable(f"There is no {program} here.", remedy)
+def _call(program: str, *arguments: str, env: Mapping[str, str] | None = None) -> str:
+    _require(program)
     try:
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=_SECONDS, check=False)
+        done = subprocess.run(
+            [program, *arguments], capture_output=True, text=True, timeout=_SECONDS, check=False, env=env
+        )
     except subprocess.TimeoutExpired as error:
         raise BadInput(f"{program} did not answer within {_SECONDS} s.", "Ask who runs the cluster.") from error
     if done.returncode:
         said = printable(" ".join(done.stderr.split()), 400)
         raise BadInput(f"{program} refused: {said}", "See `man sbatch`; its options come from --slurm-option.")
     return done.stdout
+
+
+def _require(program: str) -> None:
+    if shutil.which(program) is None:
+        remedy = (
+            "Call this where jobs are submitted; `submit`, `run` and `resume` only write scripts with --slurm-dry-run."
+        )
+        raise Unavailable(f"There is no {program} here.", remedy)
 
 
 def _job_id(text: str) -> str:

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["ASKED_MODELS", "AskedModel", "ScriptModels", "account_of", "missing_keys", "open_script_models"]
 
 _PORT = 4720
-_CALLS, _TOKENS = 300, 3_000_000
-"""What one run of tests may ask for."""
+_CALLS, _TOKENS, _DOLLARS = 300, 3_000_000, Decimal(10)
+"""What one run of tests may ask for. A submission could ask the dearest model, so dollars are bounded too, but where
+the user serves the models, which need have no price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ def open_script_models(tests: HiddenTests, sandbox: Sandbox) -> Iterator[ScriptM
         for number, upstream in enumerate(upstreams):
             session = gateway.admit(
                 "tests", model=f"{upstream.name}/{AS_ASKED}", journal=place / f"{number}.jsonl",
-                budget=Budget(calls=_CALLS, tokens=_TOKENS),
+                budget=Budget(calls=_CALLS, tokens=_TOKENS, dollars=None if _own_address(upstream.name) else _DOLLARS),
             )  # fmt: skip
             ends.callback(session.close)
             sessions.append(session)
@@ -180,8 +182,13 @@ def _upstream(provider: str) -> Upstream:
     from repoassay.model_proxy import known_upstreams
 
     known = known_upstreams()[provider]
-    address = os.environ.get(ASKED_MODELS[provider].settings[0], "").strip()
+    address = _own_address(provider)
     return known.model_copy(update={"base_url": address.rstrip("/")}) if address else known
+
+
+def _own_address(provider: str) -> str:
+    """Where the user has a provider's models served; empty at the vendor's own."""
+    return os.environ.get(ASKED_MODELS[provider].settings[0], "").strip()
 
 
 def _key(provider: str) -> str:
