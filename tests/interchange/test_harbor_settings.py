@@ -124,7 +124,7 @@ def test_a_python_environment_of_the_tests_own_image_is_the_tasks_own(convert: C
     assert "/opt" in taken(done).state.places  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("line", ["COPY data.txt /app/data.txt", "RUN python3 /tests/prepare.py"])
+@pytest.mark.parametrize("line", ["COPY data.txt /grader/data.txt", "RUN python3 /tests/prepare.py"])
 def test_tests_whose_own_image_holds_more_are_refused(convert: Convert, line: str) -> None:
     done = convert({"task.toml": SEPARATE, "tests/Dockerfile": f"FROM debian\n{line}\n", "tests/data.txt": "3"})
     assert ["an image of their own" in refusal.why for refusal in done.refused] == [True]
@@ -282,3 +282,37 @@ def test_reward_kit_runs_in_the_tasks_environment_and_writes_where_it_is_told(co
 def test_reward_kit_is_not_run_on_an_older_python_than_it_wants(convert: Convert) -> None:
     old = {"environment/Dockerfile": "FROM python:3.10\nWORKDIR /app\n", "tests/test.sh": REWARDKIT}
     assert "newer Python" in convert(old).refused[0].why
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"task.toml": "version = {version}\n"}, "its task.toml is no TOML"),
+        ({"instruction.md": None}, "no instruction.md"),
+        ({"tests/test.sh": None}, "no test script"),
+        ({"environment/Dockerfile": None}, "cannot start it"),
+    ],
+)
+def test_folders_that_harbor_itself_refuses_are_counted_apart(
+    convert: Convert, tmp_path: Path, changed: Mapping[str, str | None], why: str
+) -> None:
+    for path, content in {**FILES, "environment/data.txt": "1\n", **changed}.items():
+        place = tmp_path / "theirs/none" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if content is not None:
+            place.write_text(content)
+    with pytest.raises(BadInput, match=why):
+        import_suite("harbor", tmp_path / "theirs", tmp_path / "suite", no_bench)
+    done = convert({})
+    assert (done.found, done.tasks) == (1, ["one"])
+    assert [(each.task, why in each.why) for each in done.no_tasks] == [("none", True)]
+
+
+def test_files_of_the_tests_own_image_are_laid_where_they_have_them(convert: Convert) -> None:
+    agents = "FROM python:3.11\nWORKDIR /app\nCOPY rules.txt /app/\nRUN python3 -c 'print(1)'\n"
+    own = agents.replace("COPY rules.txt /app/", "COPY strict.txt /app/rules.txt") + "COPY test.sh /tests/\n"
+    files = {"environment/Dockerfile": agents, "environment/rules.txt": "lax\n", "tests/strict.txt": "strict\n"}
+    done = convert({"task.toml": SEPARATE, "tests/Dockerfile": own, **files})
+    tests = done.path / "tasks/one/tests"
+    assert (tests / "test.sh").read_text().startswith("mkdir -p /app && cp --remove-destination /tests/of-image-0")
+    assert (tests / "of-image-0").read_text() == "strict\n"

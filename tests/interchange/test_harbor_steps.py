@@ -146,7 +146,6 @@ REFUSED = {
     "separate": ({"task": f'{ABOUT}[steps.verifier]\nenvironment_mode = "separate"\n'}, "settings that are not read"),
     "figures": ({"task": f"{ABOUT}min_reward = {{ quality = 0.5 }}\n"}, "figures beside its reward"),
     "name": ({"task": ABOUT.replace("2_sort", "../2_sort")}, "no name that a folder can have"),
-    "untold": ({"task": ABOUT.partition("[[steps]]")[0]}, "task.toml does not speak of"),
     "instruction": ({"steps__2_sort__instruction": None}, "no instruction.md"),
     "script": ({"steps__2_sort__tests__test": None}, "no tests/test.sh"),
     "beside": (SHARED, "beside those that all steps share"),

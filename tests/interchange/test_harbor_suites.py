@@ -163,7 +163,11 @@ REFUSALS = {
     "an agent's account": ({"task": ABOUT.replace("[agent]", "[agent]\nuser = 'node'")}, "an account beside root", 0),
     "steps": ({"task": f"{ABOUT}[[steps]]\nname = 'a'\n[[steps]]\nname = 'b'\n"}, "no instruction.md", 0),
     "a download": ({"Dockerfile": "FROM python:3.12\nRUN true && \\\n  curl -O https://x.org/a\n"}, "with curl", 2),
-    "a hidden download": ({"Dockerfile": "FROM debian\nRUN for i in 1; do wget x.org; done\n"}, "in a compound", 2),
+    "a hidden download": (
+        {"Dockerfile": "FROM debian\nRUN for i in 1; do wget x.org; done\n"},
+        "something with wget",
+        2,
+    ),
     "a service": ({"Dockerfile": "FROM debian\nRUN apt-get install -y nginx\n"}, "the service nginx", 2),
     "users": (
         {"Dockerfile": "FROM debian\nWORKDIR /app\nRUN useradd -m ann\n", "instruction": "Write /app/a as ann.\n"},
@@ -176,7 +180,7 @@ REFUSALS = {
     "a file from outside": ({"Dockerfile": "FROM debian\nCOPY ../tests /app/\n"}, "outside of its folder", 2),
     "a program of its own": ({"Dockerfile": 'FROM debian\nWORKDIR /app\nENTRYPOINT ["/serve"]\n'}, "a program of", 3),
     "a GPU": ({"task": f"{ABOUT}gpus = 1\n"}, "needs a GPU", 0),
-    "a key": ({"task": ABOUT + '[verifier.env]\nKEY = "${API_KEY}"\n'}, "such as a key", 12),
+    "a key": ({"task": ABOUT + '[verifier.env]\nKEY = "${API_KEY}"\n'}, "takes a variable", 12),
     "an agent's key": (
         {"task": ABOUT + '[environment.env]\nA_KEY = "${A_KEY}"\n', "solve": "echo $A_KEY\n"},
         "Its agent is given",
@@ -184,7 +188,7 @@ REFUSALS = {
     ),
     "a hidden key": (
         {"task": ABOUT + '[verifier.env]\nMY_TOKEN = "${MY_TOKEN:-}"\n', "test": f"echo $MY_TOKEN\n{REWARD}"},
-        "such as a key",
+        "look for a key of the user",
         12,
     ),
     "no reward": ({"test": "python3 /tests/score.py\n"}, "writes no reward", 0),

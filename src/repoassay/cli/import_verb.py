@@ -15,7 +15,7 @@ import click
 
 from repoassay.completion import complete_suites
 from repoassay.json_output import print_document
-from repoassay.options import PATH, isolation_option, json_option, workers_option
+from repoassay.options import PATH, FiniteRange, isolation_option, json_option, workers_option
 
 if TYPE_CHECKING:
     from repoassay.engine import GradingContext
@@ -52,7 +52,7 @@ _REASONS = 25
 @click.option("--prove", is_flag=True, help="Of tasks: run the tests on the untouched files, and each solution.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=1),
+    type=FiniteRange(min=1),
     default=900.0,
     show_default=True,
     metavar="S",
@@ -230,6 +230,7 @@ def _tasks(
                 "found": done.found,
                 "converted": list(done.tasks),
                 "refused": [asdict(refusal) for refusal in done.refused],
+                "no_tasks": [asdict(refusal) for refusal in done.no_tasks],
                 "proofs": [asdict(proof) for proof in proofs],
             }
         )
@@ -292,5 +293,7 @@ def _print_tasks(done: ImportedSuite, proofs: Sequence[StateProof]) -> None:
         click.echo(f"  refused {count}: {printable(why, 300)} ({place})")
     if len(done.reasons) > _REASONS:
         click.echo(f"  and for {len(done.reasons) - _REASONS} more reasons: --json has each with its line")
+    for why, count in Counter(refusal.why for refusal in done.no_tasks).most_common():
+        click.echo(f"  beside them {count} folders are no tasks: {printable(why, 300)}")
     for state, count in Counter(proof.state for proof in proofs).most_common():
         click.echo(f"  {state}: {count}")

@@ -109,7 +109,7 @@ def _check(about: dict[str, Any]) -> None:
 
 def _several(about: dict[str, Any], folder: Path) -> list[HarborStep]:
     """The steps of a task that has several, or one that begins with files; none where it is like a task without."""
-    if not about.get("steps") and not (folder / "steps").is_dir():
+    if not about.get("steps"):
         return []
     steps = steps_of_task(about, folder)
     if len(steps) > 1 or (steps[0].place / "workdir").is_dir() or (folder / "tests").is_dir():

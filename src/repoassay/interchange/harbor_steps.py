@@ -50,8 +50,8 @@ def steps_of_task(about: Mapping[str, Any], folder: Path) -> list[HarborStep]:
         ImportRefusal: One of them asks for what no sandbox has, or its task.toml cannot be read.
     """
     given = about.get("steps")
-    if not isinstance(given, list) or not given:
-        raise ImportRefusal("It has a folder steps that task.toml does not speak of.", "task.toml")
+    if not isinstance(given, list):
+        raise ImportRefusal("Its steps are no list.", "task.toml", 0, "steps")
     return [_step(about, folder, step if isinstance(step, dict) else {}) for step in given]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from repoassay.errors import BadInput
 from repoassay.interchange.compose_file import mount_files
+from repoassay.interchange.harbor_refusals import refusal_of_harbor
 from repoassay.interchange.harbor_registry import dataset_names
 from repoassay.interchange.harbor_settings import HarborSettings, read_settings
 from repoassay.interchange.harbor_steps import join_tests, positive_seconds, read_step
@@ -74,6 +75,10 @@ class HarborTasks:
                 inner = (item for item in sorted(folder.iterdir(), reverse=True) if item.name[0] != ".")
                 waiting += [(item, left - 1) for item in inner if not (found and item.name in _PARTS)]
 
+    def no_task(self, folder: Path) -> ImportRefusal | None:
+        """Why a folder is none of Harbor's tasks; None where it may be one."""
+        return refusal_of_harbor(folder)
+
     def convert(self, folder: Path) -> StateTask:
         """Understand one task folder.
 
@@ -125,8 +130,9 @@ def _harbor(folder: Path) -> StateTask:
     if told.work:
         image.work = absolute_place(image.work, told.work)
         image.folders.append(image.work)
+    own: dict[str, Path] = {}
     if told.separate and (folder / "tests/Dockerfile").is_file():
-        _add_image_of_tests(image, folder)
+        own = _add_image_of_tests(image, folder)
     if told.steps:
         return _with_steps(folder, told, image)
     step = told.step
@@ -137,7 +143,9 @@ def _harbor(folder: Path) -> StateTask:
         image.work = _named_folder(instruction, task_text(step / "tests", "test.sh"))
     if told.variables.keys:
         check_asked_models(step / "tests")
-    tests = read_tests(step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(told.variables.keys))
+    tests = read_tests(
+        step / "tests", step / "tests/test.sh", image, rewards=True, asks=bool(told.variables.keys), own=own
+    )
     solution = next((each for each in (step / "solution", folder / "solution") if each.is_dir()), folder / "solution")
     return _task(
         folder, instruction, image, tests, told.artifacts,
@@ -176,17 +184,32 @@ def _with_steps(folder: Path, told: HarborSettings, image: ImageRecipe) -> State
     return replace(task, steps=tuple(steps), reward=told.reward)
 
 
-def _add_image_of_tests(image: ImageRecipe, folder: Path) -> None:
-    """Add the packages of the tests' own image; its files are those of tests/, or else it is not understood."""
+def _add_image_of_tests(image: ImageRecipe, folder: Path) -> dict[str, Path]:
+    """Add the packages of the tests' own image.
+
+    Returns:
+        Files that it has where the agent's image has folders: the tests' own, whatever the agent makes of them.
+
+    Raises:
+        ImportRefusal: It has files elsewhere, or commands that the agent's image has not.
+    """
     name = "tests/Dockerfile"
     other = read_image(folder / name, folder / "tests", name)
-    for place in other.files:
-        if not place.startswith("/tests/") and not re.fullmatch(r"/tmp/[\w.-]+\.(txt|lock)", place):  # noqa: S108 - in the image
+    own: dict[str, Path] = {}
+    tops = {PurePosixPath(place).parts[1] for place in (*image.folders, *image.files) if place.count("/") > 1}
+    tops |= {PurePosixPath(place).parts[1] for place in image.folders if place != "/"}
+    for place, file in other.files.items():
+        if place.startswith("/tests/") or re.fullmatch(r"/tmp/[\w.-]+\.(txt|lock)", place):  # noqa: S108 - in the image
+            continue
+        if PurePosixPath(place).parts[1] not in tops or not _is_text(file):
             raise ImportRefusal("Its tests have an image of their own, with files beside tests/.", name, 0, place)
+        own[place] = file
     stand_ins = [stand_in(place) for place in other.venvs]
+    known = {re.sub(r"^cd \S+ && ", "", command) for command in (*stand_ins, *image.build)}
     for command in other.build:
-        if command not in stand_ins and not re.fullmatch(
-            r"cd \S+ && (chmod [^&|;]*|rm -f /tmp/[\w.-]+|python3? -c ['\"]import [\w., ]+['\"])", command
+        if re.sub(r"^cd \S+ && ", "", command) not in known and not re.fullmatch(
+            r"cd \S+ && (chmod [^&|;]*|rm -f /tmp/[\w.-]+|python3? -c ['\"]import [\w., ]+(; ?print\([^;]*\))?['\"])",
+            command,
         ):
             raise ImportRefusal("Its tests have an image of their own, with commands of its build.", name, 0, command)
     image.pip += other.pip
@@ -194,6 +217,14 @@ def _add_image_of_tests(image: ImageRecipe, folder: Path) -> None:
     image.venvs += other.venvs
     image.build += [command for command in other.build if command in stand_ins]
     image.folders += [folder for folder in other.folders if folder.removesuffix("/bin") in other.venvs]
+    return own
+
+
+def _is_text(file: Path) -> bool:
+    try:
+        return "\0" not in file.read_text("utf-8")
+    except ValueError:
+        return False
 
 
 def _named_folder(instruction: str, script: str) -> str:

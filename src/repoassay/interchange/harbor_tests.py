@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from repoassay.interchange.hidden_test_text import absolute_paths, check_tests, constant_paths, names_of_tests
@@ -46,7 +46,10 @@ class TaskTests:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_tests(tests: Path, script: Path | None, image: ImageRecipe, *, rewards: bool, asks: bool = False) -> TaskTests:
+def read_tests(
+    tests: Path, script: Path | None, image: ImageRecipe, *, rewards: bool, asks: bool = False,
+    own: Mapping[str, Path] | None = None,
+) -> TaskTests:  # fmt: skip
     """Understand a task's tests.
 
     Args:
@@ -55,14 +58,15 @@ def read_tests(tests: Path, script: Path | None, image: ImageRecipe, *, rewards:
         image: What they run in.
         rewards: Whether the script writes a reward, or its exit code says the result.
         asks: Whether they ask a model, which a script alone is let to.
+        own: Files that they bring, by absolute place; a script lays them there before it begins.
 
     Raises:
         ImportRefusal: They cannot be run here.
     """
     found = ""
     looked_at: list[str] = []
-    own = [path for path in sorted(tests.rglob("*")) if path.is_file() and path != script]
-    if not own and not rewards:
+    theirs = [path for path in sorted(tests.rglob("*")) if path.is_file() and path != script]
+    if not theirs and not rewards:
         raise ImportRefusal("It has no tests.", "tests")
     for path in sorted(tests.rglob("*")):
         if path.suffix in _PROGRAMS and path.is_file():
@@ -72,7 +76,7 @@ def read_tests(tests: Path, script: Path | None, image: ImageRecipe, *, rewards:
             found += f"{text}\n"
             looked_at += constant_paths(text) if path.suffix == ".py" else _system_paths(text)
     refusal = None
-    if not asks:
+    if not asks and not own:
         try:
             named = _by_name(tests, script, image, found, looked_at)
             if rewards and script is not None:
@@ -86,7 +90,20 @@ def read_tests(tests: Path, script: Path | None, image: ImageRecipe, *, rewards:
         raise refusal
     assert script is not None
     _check_own(_script_text(script, image), _shown(script), image.work, {*image.files, *shown})
-    return _by_script(script, image, found, shown, looked_at, rewards=rewards)
+    scripted = _by_script(script, image, found, shown, looked_at, rewards=rewards)
+    return _with_own(scripted, script.name, own or {})
+
+
+def _with_own(tests: TaskTests, script: str, own: Mapping[str, Path]) -> TaskTests:
+    """Tests whose script begins by laying files that they bring at their places."""
+    files = dict(tests.files)
+    begin = ""
+    for number, (place, file) in enumerate(own.items()):
+        files[f"of-image-{number}"] = file.read_text("utf-8")
+        folder = shlex.quote(str(PurePosixPath(place).parent))
+        begin += f"mkdir -p {folder} && cp --remove-destination /tests/of-image-{number} {shlex.quote(place)}\n"
+    files[script] = begin + files[script]
+    return replace(tests, files=files)
 
 
 def _script_text(script: Path, image: ImageRecipe) -> str:

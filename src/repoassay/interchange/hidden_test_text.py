@@ -22,7 +22,9 @@ _NOT_CROSSING = (
      "Its tests look at running programs of the agent, which have ended by then."),
     (r"[\"'/]\.git\b|[\"']git(?!hub)([\"'], ?f?[\"']-?[a-zA-Z]|\s)|\bgit (log|status|show|branch|diff|rev-parse)\b",
      _GIT),
-    (r"\bdocker\b(?!file)(?!-compose\.ya?ml)",
+    (r"\bdocker[ -](compose(?!\.ya?ml)|run|exec|ps|build|inspect|images|pull|logs|cp|stop|start|info)\b"
+     r"|[\"']docker[\"'], ?f?[\"'](?=compose|run|exec|ps|build|inspect|images|pull|logs|cp|stop|start|info)"
+     r"|\bimport docker\b|\bdocker\.(from_env|sock)|which\([\"']docker",
      "Its tests need Docker."),
 )  # fmt: skip
 _IS_PROGRAM = re.compile(r"(?:os\.stat\([^()]*\)|\.stat\(\))\.st_mode\s*&\s*(?:0o111|0o100|stat\.S_IXUSR|S_IXUSR)\b")
@@ -34,7 +36,7 @@ _INSTALLS = re.compile(r"(?m)^.*\bapt(-get)? .*$")
 _PASSED_OVER = re.compile(r"[\"']\.git[\"'](?=[^\n]*[\"'](node_modules|__pycache__|\.venv)[\"'])"
                           r"|(?<=[\"'])(node_modules|__pycache__|\.venv)[\"'][^\n]*?[\"']\.git[\"']")  # fmt: skip
 """`.git` in a list of folders in which nothing is looked for."""
-_SERVERS = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0")
+_SERVERS = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0(?!/)")
 _STARTS = re.compile(r"Popen\(|start_server|HTTPServer|TestClient|subprocess\.run\(|threading")
 _ABSOLUTE = re.compile(r"(?<![\w.:/$}\-<])(/[A-Za-z][\w.+@-]*(?:/[\w.+@-]+)*)")
 

@@ -51,6 +51,7 @@ class ImageRecipe:
         build: Shell commands.
         venvs: Absolute paths of Python environments, which the task's own environment stands for.
         users: Accounts beside root.
+        paths: Folders of its search path that other images have not.
     """
 
     python: str | None = None
@@ -63,6 +64,7 @@ class ImageRecipe:
     build: list[str] = field(default_factory=list)
     venvs: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
 
 
 def read_instructions(text: str) -> Iterator[ImageInstruction]:

@@ -8,6 +8,8 @@ import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from repoassay.interchange.build_hosts import BuildHosts
+
 __all__ = ["check_programs", "listed_packages", "stand_in"]
 
 _MOST_TEXT = 2**20
@@ -22,13 +24,14 @@ _BUILDERS = {"go": "go.mod", "cargo": "Cargo.toml"}
 _STAND_INS = {"python": "python3", "python3": "python3", "pip": "python3 -m pip", "pytest": "python3 -m pytest"}
 
 
-def check_programs(command: str, files: Mapping[str, Path], place: Callable[[str], str]) -> None:
+def check_programs(command: str, files: Mapping[str, Path], place: Callable[[str], str], hosts: BuildHosts) -> None:
     """Refuse programs of the context that reach out themselves, and builds of what is not there.
 
     Args:
         command: Of a RUN line.
         files: Of the image by now.
         place: The absolute path that a word of the command means.
+        hosts: What a build may fetch from.
 
     Raises:
         ValueError: It would fetch something.
@@ -37,11 +40,13 @@ def check_programs(command: str, files: Mapping[str, Path], place: Callable[[str
         file = files.get(place(word))
         if file is not None and file.stat().st_size <= _MOST_TEXT and _FETCHES.search(_text(file)):
             raise ValueError("Its Dockerfile runs a program that fetches something, which builds cannot reach.")
+    if re.search(r"(?<![\w./-])terraform (init|providers)\b", command):
+        hosts.check_modules("terraform")
     for program, name in _BUILDERS.items():
         if re.search(rf"(?<![\w./-]){program} (build|test|run|vet|mod|fetch|check|generate|install|list)\b", command):
             for path, file in files.items():
                 if path.endswith(f"/{name}") and _has_modules(name, _text(file)):
-                    raise ValueError(f"Its Dockerfile fetches something with {program}, which builds cannot reach.")
+                    hosts.check_modules(program)
 
 
 def _has_modules(name: str, text: str) -> bool:

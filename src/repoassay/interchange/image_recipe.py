@@ -8,6 +8,7 @@ import re
 import shlex
 from pathlib import Path, PurePosixPath
 
+from repoassay.interchange.build_hosts import BuildHosts, UnreachedHosts, in_environment, starters, with_arguments
 from repoassay.interchange.image_file import (
     ImageInstruction,
     ImageRecipe,
@@ -44,6 +45,8 @@ _IDLE = re.compile(r"^(bash|sh|/bin/bash|/bin/sh|sleep( infinity)?|tail -f /dev/
 _NOT_KEPT = frozenset({"PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TEST_DIR", "LANG", "LC_ALL", "TZ", "PYTHONPATH_SAVE",
                        "CARGO_HOME", "RUSTUP_HOME", "GOROOT"})  # fmt: skip
 _NOT_KEPT_BEGINNINGS = ("DEBIAN_", "PIP_", "UV_", "PYTHONDONT", "PYTHONUNBUFFERED")
+_OWN_PATH = re.compile(r"/(?!(usr|bin|sbin)(/local)?(/s?bin)?/?$|usr/local/s?bin/?$|root/\.(local|cargo)/)[\w./+-]+$")
+"""A folder of a search path that only this image has."""
 _PASSED_OVER = frozenset({"EXPOSE", "LABEL", "MAINTAINER", "VOLUME", "STOPSIGNAL", "SHELL", "CMD"})
 """Harbor gives the container a command of its own, so that CMD is never run; ENTRYPOINT is, before it."""
 
@@ -66,6 +69,9 @@ def read_image(file: Path, context: Path, name: str, *, wider: Path | None = Non
     for step in read_instructions(file.read_text("utf-8", "replace")):
         try:
             reader.take(step)
+        except UnreachedHosts as error:
+            hosts = f"REPOASSAY_PACKAGE_HOSTS='{' '.join(error.hosts)}' lets them:"
+            raise ImportRefusal(str(error), name, step.line, f"{hosts} {step.word} {step.rest}") from error
         except ValueError as error:
             raise ImportRefusal(str(error), name, step.line, f"{step.word} {step.rest}") from error
     if not reader.based:
@@ -74,6 +80,8 @@ def read_image(file: Path, context: Path, name: str, *, wider: Path | None = Non
         join_stages(sorted(reader.run, key=lambda stage: stage.number), reader.recipe)
     except ValueError as error:
         raise ImportRefusal(str(error), name) from error
+    if reader.recipe.build:
+        reader.recipe.build += starters(reader.recipe.paths)
     return reader.recipe
 
 
@@ -138,7 +146,8 @@ class _Reader:
             rest = rest.partition(" ")[2].lstrip()
         if rest.startswith('["'):
             rest = shlex.join(_listed_words(rest))
-        steps = read_shell(rest)
+        hosts = BuildHosts(self._known)
+        steps = read_shell(rest, hosts)
         for name in steps.apt:
             if version := re.fullmatch(r"python(3\.\d{1,2})(-[a-z]+)?", name):  # of a repository beside Debian's
                 self.recipe.python = version[1]
@@ -158,8 +167,14 @@ class _Reader:
                 self.recipe.folders.append(f"{place}/bin")
                 self.recipe.build.append(stand_in(place))
         for command in steps.build:
-            check_programs(command, self.recipe.files, self._place)
-            self.recipe.build.append(f"cd {shlex.quote(self.recipe.work)} && {command}")
+            check_programs(command, self.recipe.files, self._place, hosts)
+            known = {name: value for name, value in self._known.items() if self._is_argument(name)}
+            whole = with_arguments(in_environment(command), known)
+            self.recipe.build.append(f"cd {shlex.quote(self.recipe.work)} && {whole}")
+
+    def _is_argument(self, name: str) -> bool:
+        """Whether a variable is for the build alone; others are the environment's, or none that it keeps."""
+        return name not in self.recipe.variables and name not in _NOT_KEPT
 
     def _copy(self, rest: str) -> None:
         options = []
@@ -259,6 +274,8 @@ class _Reader:
         for pair in pairs:
             name, _, value = pair.partition("=")
             self._known[name] = fill_variables(value, self._known)
+            if name == "PATH":
+                self.recipe.paths = [part for part in self._known[name].split(":") if _OWN_PATH.match(part)]
             if name in _NOT_KEPT or name.startswith(_NOT_KEPT_BEGINNINGS):
                 continue
             if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", name):

@@ -7,6 +7,8 @@ import shlex
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from repoassay.interchange.build_hosts import BuildHosts
+
 __all__ = ["ShellSteps", "read_shell", "split_commands"]
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -45,6 +47,8 @@ _BUILDS = frozenset({"python", "python3", "touch", "echo", "printf", "cp", "mv",
                      "ld", "as", "objcopy", "expr", "comm", "cut", "uniq", "paste", "join", "stat", "file", "basename",
                      "dirname", "readlink", "mktemp", "nproc", "timeout", "xargs", "cpio", "zstd", "lz4", "gpgconf",
                      "dos2unix", "iconv", "bc", "shuf", "od", "hexdump", "strings", "objdump",
+                     "terraform", "autoreconf", "autoconf", "automake", "libtoolize", "ninja",
+                     "meson", "protoc", "kotlinc", "scalac",
                      "readelf"})  # fmt: skip
 
 
@@ -78,18 +82,22 @@ class ShellSteps:
     users: list[str] = field(default_factory=list)
 
 
-def read_shell(text: str) -> ShellSteps:
+def read_shell(text: str, hosts: BuildHosts | None = None) -> ShellSteps:
     """Read one RUN line.
+
+    Args:
+        text: The line.
+        hosts: What a build may fetch from; nothing without.
 
     Raises:
         ValueError: It does something that is not understood; the sentence is the same for all that do so.
     """
     steps = ShellSteps()
     for pattern, packages in _TOOL_CHAINS:
-        if pattern.search(text):
+        if pattern.search(text) and not (hosts is not None and hosts.reaches(text)):
             steps.apt += packages
             return steps
-    kept = [_without_logs(command) for command in split_commands(text) if not _understood(command, steps)]
+    kept = [_without_logs(command) for command in split_commands(text) if not _understood(command, steps, hosts)]
     # A change of folder alone does nothing.
     if any(not command.startswith("cd ") for command in kept):
         steps.build.append(
@@ -135,7 +143,7 @@ def split_commands(text: str) -> list[str]:
     return [command.strip() for command in [*found, text[start:]] if command.strip()]
 
 
-def _understood(command: str, steps: ShellSteps) -> bool:
+def _understood(command: str, steps: ShellSteps, hosts: BuildHosts | None) -> bool:
     """Take a command for what it is; false where it stays a command of the build."""
     try:
         words = shlex.split(command.split("||", maxsplit=1)[0] if "||" in command else command)
@@ -148,9 +156,9 @@ def _understood(command: str, steps: ShellSteps) -> bool:
     program = words[0].rsplit("/", 1)[-1]
     installing = [word for word in words if not re.match(r"(\d|&)?>", word)]
     if program in ("bash", "sh") and len(words) == 3 and re.fullmatch(r"-[elux]*c", words[1]):
-        inner = read_shell(words[2])
+        inner = read_shell(words[2], hosts)
         if inner.build:  # what is to stay stays with the shell it was written for
-            return _stays(command)
+            return _stays(command, hosts)
         for name in ("apt", "pip", "folders", "venvs", "users"):
             getattr(steps, name).extend(getattr(inner, name))
         return True
@@ -171,6 +179,8 @@ def _understood(command: str, steps: ShellSteps) -> bool:
     if program in ("useradd", "adduser", "groupadd", "addgroup"):
         steps.users.append(words[-1])
         return True
+    if hosts is not None and program in ("curl", "wget"):
+        return _stays(command, hosts)
     for names, why in ((_FETCHING, f"Its Dockerfile fetches something with {program}, which builds cannot reach."),
                        (_USERS, "Its Dockerfile makes users, and a sandbox has one."),
                        (_SYSTEM, f"Its Dockerfile changes the system with {program}.")):  # fmt: skip
@@ -187,10 +197,13 @@ def _understood(command: str, steps: ShellSteps) -> bool:
         return True
     if program not in _BUILDS and not re.match(r"\.?/(?!usr/|bin/|sbin/)[\w./-]+$", words[0]):
         raise ValueError(f"Its Dockerfile runs {program[:40]}, which is not understood.")
-    return _stays(command)
+    return _stays(command, hosts)
 
 
-def _stays(command: str) -> bool:
+def _stays(command: str, hosts: BuildHosts | None) -> bool:
+    if hosts is not None and (told := re.search(r"(?<![\w./-])(curl|wget)(?=\s|$)", command)):
+        hosts.check_addresses(command, told[1])
+        command = re.sub(r"(?<![\w./-])(curl|wget)(?=\s|$)", "", command)
     if _FETCHED.search(command):
         raise ValueError("Its Dockerfile fetches something in a compound command, which builds cannot reach.")
     return False

@@ -27,12 +27,21 @@ _MOST_TASKS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class ImportedSuite:
-    """What an import came to: the suite's folder, how many tasks were looked at, those converted, those refused."""
+    """What an import came to.
+
+    Attributes:
+        path: The suite's folder.
+        found: How many tasks were looked at.
+        tasks: Those converted.
+        refused: Those that were not.
+        no_tasks: Folders that look like tasks, and are none for the other tool either; none of them is `found`.
+    """
 
     path: Path
     found: int
     tasks: Sequence[str]
     refused: Sequence[TaskRefusal]
+    no_tasks: Sequence[TaskRefusal] = ()
 
     @property
     def reasons(self) -> Mapping[str, int]:
@@ -71,12 +80,12 @@ def import_suite(
     before = ImportRecord.read(folder) if taken and resume else None
     if taken and before is None:
         raise BadInput(f"{folder} already exists and is not empty.", "Choose another --out.")
-    folders = _drawn(plugin, importer, source, sample, seed)
+    folders, no_tasks = _drawn(plugin, importer, source, sample, seed)
     draw = draw_digest(plugin.name, (each.relative_to(source).as_posix() for each in folders))
     if before is not None:
         if before.drawn != draw:
             raise BadInput(f"{folder} holds tasks of another import.", "Choose another --out.")
-        return ImportedSuite(folder, before.found, before.tasks, before.refused)
+        return ImportedSuite(folder, before.found, before.tasks, before.refused, no_tasks)
     with _part(folder) as place:
         part = Path(place, "suite")
         (part / "tasks").mkdir(parents=True)
@@ -85,7 +94,7 @@ def import_suite(
         written: list[str] = []
         refused: list[TaskRefusal] = []
         for done, each in enumerate(folders, 1):
-            below = each.relative_to(source).as_posix() if each != source else each.name
+            below = _below(each, source)
             target: Path | None = None
             try:
                 task = _converted(plugin, importer, each)
@@ -95,13 +104,13 @@ def import_suite(
             except ImportRefusal as refusal:
                 if target is not None:
                     shutil.rmtree(target, ignore_errors=True)
-                refused.append(TaskRefusal(below, refusal.why, refusal.file, refusal.line, refusal.text))
+                refused.append(_told(below, refusal))
             progress(done, len(folders))
         ImportRecord(draw, len(folders), written, refused).write(part)
         with contextlib.suppress(OSError):
             folder.rmdir()
         part.rename(folder)
-    return ImportedSuite(folder, len(folders), written, refused)
+    return ImportedSuite(folder, len(folders), written, refused, no_tasks)
 
 
 def _part(folder: Path) -> tempfile.TemporaryDirectory[str]:
@@ -113,18 +122,35 @@ def _part(folder: Path) -> tempfile.TemporaryDirectory[str]:
         raise BadInput(f"{folder} cannot be written: {error.strerror or error}.", "Choose another --out.") from error
 
 
-def _drawn(plugin: Plugin, importer: Any, source: Path, sample: int | None, seed: str) -> list[Path]:
+def _below(folder: Path, source: Path) -> str:
+    return folder.relative_to(source).as_posix() if folder != source else folder.name
+
+
+def _told(below: str, refusal: ImportRefusal) -> TaskRefusal:
+    return TaskRefusal(below, refusal.why, refusal.file, refusal.line, refusal.text)
+
+
+def _drawn(
+    plugin: Plugin, importer: Any, source: Path, sample: int | None, seed: str
+) -> tuple[list[Path], list[TaskRefusal]]:
+    """The tasks of a draw, and the folders that were left out before it, since they are none."""
+    no_task = getattr(importer, "no_task", lambda _: None)
     try:
-        folders = sorted(importer.folders(source))
+        looked_at = [(folder, no_task(folder)) for folder in sorted(importer.folders(source))]
     except Exception as error:
         raise guard(plugin, error) from error
+    no_tasks = [_told(_below(folder, source), why) for folder, why in looked_at if why is not None]
+    folders = [folder for folder, why in looked_at if why is None]
+    if not folders and no_tasks:
+        first = no_tasks[0]
+        raise BadInput(f"{source} holds no task: {first.task}: {first.why}", "Name a folder of tasks, or one task.")
     if not folders:
         raise BadInput(f"{source} holds no task of this format.", "Name a folder of tasks, or one task.")
     if len(folders) > _MOST_TASKS:
         raise BadInput(f"{source} holds more than {_MOST_TASKS:,} tasks.", "Split it.")
     if sample is not None and sample < len(folders):
         folders = sorted(random.Random(seed).sample(folders, sample))  # noqa: S311 - a draw that can be repeated
-    return folders
+    return folders, no_tasks
 
 
 def _converted(plugin: Plugin, importer: Any, folder: Path) -> ConvertedTask:
