@@ -296,6 +296,12 @@ _WITH_VALUE = frozenset({"--python", "-p", "--timeout", "--retries", "--default-
                          "--prefix"})  # fmt: skip
 
 
+def _is_folder(option: list[str]) -> bool:
+    """Whether an option, or what follows it, names a folder of the image and no address."""
+    place = option[0].partition("=")[2] or option[-1]
+    return "://" not in place and place.startswith(("/", "./"))
+
+
 def _requirements(words: list[str]) -> list[str]:
     found: list[str] = []
     rest = list(words)
@@ -307,6 +313,8 @@ def _requirements(words: list[str]) -> list[str]:
             [word, *rest[:1]]
         ):
             rest = rest if "=" in word else rest[1:]  # builds for one machine; the index in force has them for any
+        elif word.startswith(("--find-links", "-f")) and "--no-index" in words and _is_folder([word, *rest[:1]]):
+            rest = rest if "=" in word else rest[1:]  # of wheels that were fetched before; the index in force has them
         elif word.startswith(("--index-url", "--extra-index-url", "--find-links", "-i", "-f", "-c", "--constraint")):
             raise ValueError("Its Dockerfile installs packages from an index or file of its own.")
         elif word in ("-e", "--editable") or re.match(r"[./~]|[a-z+]+://|git\+", word):
